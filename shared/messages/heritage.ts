@@ -1,0 +1,44 @@
+/** Everything that a worker inherits from the supervisor, in one place. */
+
+/** Raised whenever a message changes its shape. */
+export const PROTOCOL_VERSION = 1;
+
+/** File descriptors that a worker finds open. 0 to 2 are inherited as they are. */
+export const WORKER_MESSAGE_FD = 3;
+/** A SOCK_SEQPACKET unix socket: descriptors arrive here by SCM_RIGHTS. */
+export const WORKER_DESCRIPTOR_FD = 4;
+
+/** First message in both directions; on a mismatch the worker exits and the supervisor says why. */
+export interface Hello {
+  readonly kind: 'hello';
+  readonly protocolVersion: number;
+  /** Identifies the built files: a package upgraded under a running server is noticed. */
+  readonly buildId: string;
+  readonly pid: number;
+}
+
+export interface WorkerHeritage {
+  readonly workerIndex: number;
+  readonly concurrency: number;
+  /** Milliseconds between two writes of an access log's buffer. */
+  readonly fileFlushIntervalMs: number;
+  readonly fileFlushMinSizeKb: number;
+  readonly drainTimeS: number;
+  readonly drainStrategy: 'gradual' | 'immediate';
+  readonly logLevels: LogLevels;
+  readonly logFormat: string;
+  readonly logFormatEscaped: boolean;
+  /** Absent: standard error. */
+  readonly logPath?: string;
+  readonly localAddressIpVersion: 'v4' | 'v6';
+  /** The node's name, cluster and zone for headers such as `x-envoy-downstream-service-cluster`. */
+  readonly node: { readonly id: string; readonly cluster: string; readonly zone: string };
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical' | 'off';
+
+/** Level per logger; `default` is for every logger not named. */
+export interface LogLevels {
+  readonly default: LogLevel;
+  readonly components: Readonly<Record<string, LogLevel>>;
+}

@@ -1,0 +1,55 @@
+/**
+ * Messages from the supervisor to a worker. Above each member: when it is sent, the reply, and what
+ * happens when it is lost (a channel that breaks ends the worker, so "lost" means: not answered).
+ */
+import type { ResourceUpdate } from '../resources/resource-update.ts';
+import type { BoundAddress } from '../resources/listener.ts';
+import type { Hello, LogLevels, WorkerHeritage } from './heritage.ts';
+
+export type SupervisorToWorker =
+  /** Sent first. Reply: the worker's own `hello`. */
+  | Hello
+  /** Sent second, once. Reply: `ready`. Without it in time the worker is killed and replaced. */
+  | { readonly kind: 'start'; readonly heritage: WorkerHeritage }
+  /** At start and on every change. Reply: `applied` with the same id. */
+  | { readonly kind: 'apply'; readonly id: number; readonly updates: readonly ResourceUpdate[] }
+  /**
+   * `count` descriptors were sent on the descriptor channel just before: one listening socket per
+   * address, in this order. Reply: `listening` with the same id.
+   */
+  | {
+      readonly kind: 'adopt_sockets';
+      readonly id: number;
+      readonly listener: string;
+      readonly sockets: readonly AdoptedSocket[];
+    }
+  /** On each flush and before an admin read. Reply: `stats` with the same id. */
+  | { readonly kind: 'flush_stats'; readonly id: number }
+  /** Every few seconds. Reply: `pong`. Missed for the watchdog's kill timeout: the worker is killed. */
+  | { readonly kind: 'ping'; readonly id: number }
+  | { readonly kind: 'set_log_levels'; readonly levels: LogLevels }
+  /** SIGUSR1 and `/reopen_logs`. No reply. */
+  | { readonly kind: 'reopen_logs' }
+  /**
+   * Begins to close connections on request completion; `listeners` absent means all of them.
+   * `startedAtNs` is CLOCK_MONOTONIC, so that all workers compute the same share.
+   */
+  | {
+      readonly kind: 'drain';
+      readonly startedAtNs: bigint;
+      readonly immediate: boolean;
+      readonly listeners?: readonly string[];
+    }
+  | { readonly kind: 'undrain' }
+  /** `/healthcheck/fail` and `/healthcheck/ok`. */
+  | { readonly kind: 'set_health_check_failed'; readonly failed: boolean }
+  /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
+  | { readonly kind: 'stop_listening'; readonly id: number; readonly listeners: readonly string[] }
+  /** Ends the worker: logs are flushed, then it exits 0. Reply: the process's end. */
+  | { readonly kind: 'shutdown' };
+
+export interface AdoptedSocket {
+  readonly address: BoundAddress;
+  /** Backlog to hand to `listen`, or Node resets it to 511. */
+  readonly backlog: number;
+}

@@ -1,0 +1,18 @@
+/** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { StatsReport } from '../stats/report.ts';
+import type { Hello } from './heritage.ts';
+
+export type WorkerToSupervisor =
+  /** Sent first, unasked. */
+  | Hello
+  /** The worker has read its heritage and awaits resources. */
+  | { readonly kind: 'ready' }
+  /** `error` names what could not be applied; then nothing of the batch was. */
+  | { readonly kind: 'applied'; readonly id: number; readonly error?: string }
+  | { readonly kind: 'listening'; readonly id: number; readonly error?: string }
+  | { readonly kind: 'stopped_listening'; readonly id: number }
+  /** Also sent unasked when a report would grow past its limit. `id` is 0 then. */
+  | { readonly kind: 'stats'; readonly id: number; readonly report: StatsReport }
+  | { readonly kind: 'pong'; readonly id: number }
+  /** A message kind that this build does not know: answered, never thrown on. */
+  | { readonly kind: 'not_recognised'; readonly what: string };

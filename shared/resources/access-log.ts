@@ -1,0 +1,38 @@
+/** Access logs of listeners, connection managers and TCP proxies. Source: envoy.config.accesslog.v3. */
+import type { HeaderMatcher, RuntimeFraction } from './matchers.ts';
+
+export type AccessLogFormat =
+  /** A format string with its own line end, as configured; absent in the API means the default format. */
+  | { readonly kind: 'text'; readonly format: string; readonly omitEmptyValues: boolean }
+  | {
+      readonly kind: 'json';
+      readonly fields: JsonFormatValue;
+      readonly omitEmptyValues: boolean;
+      readonly sortProperties: boolean;
+    };
+
+/** A JSON format: strings are substitution formats; other leaves are written as they are. */
+export type JsonFormatValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonFormatValue[]
+  | { readonly [key: string]: JsonFormatValue };
+
+export type ComparisonOp = 'EQ' | 'GE' | 'LE' | 'NE';
+
+export type AccessLogFilter =
+  | { readonly kind: 'status_code' | 'duration'; readonly op: ComparisonOp; readonly value: number; readonly runtimeKey?: string }
+  | { readonly kind: 'not_health_check' | 'traceable' }
+  | { readonly kind: 'runtime'; readonly fraction: RuntimeFraction; readonly useIndependentRandomness: boolean }
+  | { readonly kind: 'and' | 'or'; readonly filters: readonly AccessLogFilter[] }
+  | { readonly kind: 'header'; readonly header: HeaderMatcher }
+  | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
+  | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };
+
+export interface AccessLogConfig {
+  readonly sink: { readonly kind: 'file'; readonly path: string } | { readonly kind: 'stdout' | 'stderr' };
+  readonly format: AccessLogFormat;
+  readonly filter?: AccessLogFilter;
+}

@@ -1,0 +1,85 @@
+/**
+ * A cluster and its hosts as workers receive them. They travel apart, because hosts change without
+ * their cluster (DNS, EDS, health) and the cluster without its hosts.
+ * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
+ */
+import type { Metadata } from './route.ts';
+
+export interface ClusterResource {
+  readonly name: string;
+  /** `alt_stat_name` when set: what stands behind `cluster.` in statistic names. */
+  readonly statName: string;
+  readonly connectTimeoutMs: number;
+  readonly lbPolicy: LbPolicy;
+  readonly perConnectionBufferLimitBytes: number;
+  readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
+  readonly trackRemaining: boolean;
+  readonly maxRequestsPerConnection?: number;
+  readonly upstreamHttp: UpstreamHttpOptions;
+  readonly tcpKeepalive?: TcpKeepalive;
+  readonly sourceAddress?: { readonly address: string; readonly port: number };
+  readonly closeConnectionsOnHostHealthFailure: boolean;
+  readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
+  readonly metadata?: Metadata;
+  readonly trackClusterStats: { readonly timeoutBudgets: boolean; readonly requestResponseSizes: boolean };
+}
+
+export interface LbPolicy {
+  readonly kind: 'ROUND_ROBIN' | 'LEAST_REQUEST' | 'RANDOM' | 'RING_HASH' | 'MAGLEV' | 'CLUSTER_PROVIDED';
+  /** Percent below which all hosts are used; 50 by default. */
+  readonly healthyPanicThreshold: number;
+}
+
+/** envoy.config.cluster.v3.CircuitBreakers.Thresholds with the defaults filled in. */
+export interface CircuitBreakerThresholds {
+  readonly maxConnections: number;
+  readonly maxPendingRequests: number;
+  readonly maxRequests: number;
+  readonly maxRetries: number;
+  readonly maxConnectionPools?: number;
+  readonly retryBudget?: { readonly budgetPercent: number; readonly minRetryConcurrency: number };
+}
+
+export interface UpstreamHttpOptions {
+  readonly protocol: 'HTTP1' | 'HTTP2' | 'DOWNSTREAM' | 'AUTO';
+  /** 0 disables. The API's default is one hour. */
+  readonly idleTimeoutMs: number;
+  readonly maxConnectionDurationMs?: number;
+  readonly maxResponseHeadersKb: number;
+  readonly maxHeadersCount: number;
+}
+
+export interface TcpKeepalive {
+  readonly probes?: number;
+  readonly timeS?: number;
+  readonly intervalS?: number;
+}
+
+/** What a cluster's hosts are now; replaces the earlier set of that cluster as a whole. */
+export interface ClusterHostsResource {
+  readonly cluster: string;
+  readonly hosts: readonly HostResource[];
+  readonly overprovisioningFactor: number;
+}
+
+export type HostAddress =
+  | { readonly kind: 'ip'; readonly address: string; readonly port: number }
+  | { readonly kind: 'pipe'; readonly path: string };
+
+export type HostHealth = 'healthy' | 'degraded' | 'unhealthy';
+
+export interface HostResource {
+  /** `address:port` or the socket's path, unique within a cluster; as `/clusters` prints it. */
+  readonly id: string;
+  readonly address: HostAddress;
+  readonly hostname: string;
+  readonly weight: number;
+  readonly priority: number;
+  readonly health: HostHealth;
+  readonly region: string;
+  readonly zone: string;
+  readonly subZone: string;
+  readonly localityWeight?: number;
+  readonly canary: boolean;
+  readonly metadata?: Metadata;
+}

@@ -1,0 +1,99 @@
+/**
+ * A listener as workers receive it. The supervisor keeps the listening sockets and hands their
+ * descriptors out; a worker never binds anything itself.
+ * Source: envoy.config.listener.v3 and the network filters' own messages.
+ */
+import type { AccessLogConfig } from './access-log.ts';
+import type { StringMatcher } from './matchers.ts';
+import type { RouteConfigurationResource } from './route.ts';
+
+export type BoundAddress =
+  | { readonly kind: 'ip'; readonly family: 'v4' | 'v6'; readonly address: string; readonly port: number }
+  | { readonly kind: 'pipe'; readonly path: string };
+
+export interface ListenerResource {
+  readonly name: string;
+  /** What stands behind `listener.` in statistic names: `stat_prefix` or the address, as the reference. */
+  readonly statName: string;
+  /** Addresses after binding: a configured port 0 shows the port it got. */
+  readonly addresses: readonly BoundAddress[];
+  readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
+  readonly perConnectionBufferLimitBytes: number;
+  readonly filterChains: readonly FilterChain[];
+  readonly defaultFilterChain?: FilterChain;
+  readonly accessLogs: readonly AccessLogConfig[];
+  readonly ignoreGlobalConnLimit: boolean;
+}
+
+export interface FilterChain {
+  readonly name: string;
+  readonly networkFilters: readonly NetworkFilter[];
+}
+
+export type NetworkFilter = HttpConnectionManager;
+
+export interface HttpConnectionManager {
+  readonly kind: 'http_connection_manager';
+  /** What stands behind `http.` in statistic names, without the trailing dot. */
+  readonly statPrefix: string;
+  readonly routes:
+    | { readonly kind: 'inline'; readonly config: RouteConfigurationResource }
+    | { readonly kind: 'named'; readonly name: string };
+  readonly filters: readonly HttpFilter[];
+  readonly accessLogs: readonly AccessLogConfig[];
+  readonly http1: Http1ServerOptions;
+  readonly useRemoteAddress: boolean;
+  readonly skipXffAppend: boolean;
+  readonly xffNumTrustedHops: number;
+  readonly internalCidrs?: readonly { readonly address: string; readonly prefixLength: number }[];
+  readonly generateRequestId: boolean;
+  readonly preserveExternalRequestId: boolean;
+  readonly alwaysSetRequestIdInResponse: boolean;
+  readonly serverName: string;
+  readonly serverHeader: 'OVERWRITE' | 'APPEND_IF_ABSENT' | 'PASS_THROUGH';
+  readonly via: string;
+  readonly suppressEnvoyHeaders: boolean;
+  /** 0 disables each of these. */
+  readonly streamIdleTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly requestHeadersTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxConnectionDurationMs: number;
+  readonly maxStreamDurationMs: number;
+  readonly maxRequestsPerConnection: number;
+  readonly delayedCloseTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  readonly maxRequestHeadersKb: number;
+  readonly maxRequestHeadersCount: number;
+  readonly normalizePath: boolean;
+  readonly mergeSlashes: boolean;
+  readonly escapedSlashes: 'KEEP_UNCHANGED' | 'REJECT_REQUEST' | 'UNESCAPE_AND_REDIRECT' | 'UNESCAPE_AND_FORWARD';
+  readonly underscoresInHeaders: 'ALLOW' | 'REJECT_REQUEST' | 'DROP_HEADER';
+  readonly stripHostPort: 'none' | 'matching' | 'any';
+  readonly stripTrailingHostDot: boolean;
+  readonly proxy100Continue: boolean;
+  readonly streamErrorOnInvalidHttpMessage: boolean;
+  readonly upgrades: readonly { readonly type: string; readonly enabled: boolean }[];
+  readonly schemeOverwrite?: 'http' | 'https';
+  readonly internalAddressMatchers?: readonly StringMatcher[];
+}
+
+export interface Http1ServerOptions {
+  readonly acceptHttp10: boolean;
+  readonly defaultHostForHttp10: string;
+  readonly allowAbsoluteUrl: boolean;
+  readonly enableTrailers: boolean;
+  readonly allowChunkedLength: boolean;
+  readonly headerCase: 'lower' | 'proper' | 'preserve';
+}
+
+/** One member per implemented HTTP filter; the name is the configured one, for per-route settings. */
+export type HttpFilter = { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions };
+
+export interface RouterOptions {
+  readonly dynamicStats: boolean;
+  readonly suppressEnvoyHeaders: boolean;
+  readonly respectExpectedRqTimeout: boolean;
+  readonly startChildSpan: boolean;
+  readonly upstreamLogs: readonly AccessLogConfig[];
+}

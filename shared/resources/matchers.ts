@@ -1,0 +1,46 @@
+/**
+ * Matchers as workers receive them: checked, with regular expressions already translated.
+ * Source: envoy.type.matcher.v3 and the header and query matchers of envoy.config.route.v3.
+ */
+
+/**
+ * A regular expression that passed the RE2 syntax check in the supervisor.
+ * `engine` says who runs it: `v8` with the generated `source` and `flags` (never the user's own
+ * text), or `re2js` with the user's `pattern` where V8 could backtrack without bound.
+ */
+export interface CompiledRegex {
+  readonly pattern: string;
+  readonly engine: 'v8' | 're2js';
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** envoy.type.matcher.v3.StringMatcher. `value` is lower case already when `ignoreCase` is set. */
+export type StringMatcher =
+  | { readonly kind: 'exact' | 'prefix' | 'suffix' | 'contains'; readonly value: string; readonly ignoreCase: boolean }
+  | { readonly kind: 'regex'; readonly regex: CompiledRegex };
+
+export interface HeaderMatcher {
+  /** Lower case; `:method`, `:path`, `:authority` and `:scheme` name the request's own parts. */
+  readonly name: string;
+  readonly invert: boolean;
+  readonly treatMissingAsEmpty: boolean;
+  readonly match:
+    | { readonly kind: 'present'; readonly present: boolean }
+    | { readonly kind: 'string'; readonly matcher: StringMatcher }
+    /** Half open, as the reference: start <= value < end. */
+    | { readonly kind: 'range'; readonly start: number; readonly end: number };
+}
+
+export interface QueryParameterMatcher {
+  readonly name: string;
+  /** Absent: the parameter only has to be there. */
+  readonly matcher?: StringMatcher;
+}
+
+/** A share of requests, changeable at run time. `numerator / denominator`, with the runtime's key. */
+export interface RuntimeFraction {
+  readonly runtimeKey?: string;
+  readonly numerator: number;
+  readonly denominator: 100 | 10_000 | 1_000_000;
+}

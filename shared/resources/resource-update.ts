@@ -1,0 +1,17 @@
+/**
+ * The only way configuration reaches a worker, static or dynamic: a static resource is simply the
+ * first version of a resource. A batch is applied whole or not at all, in the order given.
+ */
+import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
+import type { ListenerResource } from './listener.ts';
+import type { RouteConfigurationResource } from './route.ts';
+
+export type ResourceUpdate =
+  | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
+  | { readonly op: 'remove_cluster'; readonly name: string }
+  | { readonly op: 'put_hosts'; readonly hosts: ClusterHostsResource }
+  | { readonly op: 'put_route_configuration'; readonly routes: RouteConfigurationResource }
+  | { readonly op: 'remove_route_configuration'; readonly name: string }
+  | { readonly op: 'put_listener'; readonly listener: ListenerResource }
+  /** Stops accepting at once; open connections drain, then close. */
+  | { readonly op: 'remove_listener'; readonly name: string };

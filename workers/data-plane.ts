@@ -1,0 +1,28 @@
+/**
+ * What the worker's receive loop (worker-main.ts) commands: everything that carries traffic.
+ * Implemented once, in workers/listener/; the loop knows nothing of HTTP, the data plane nothing of
+ * the channel.
+ */
+import type { BoundAddress } from '../shared/resources/listener.ts';
+import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
+
+export interface ListeningDescriptor {
+  readonly fd: number;
+  readonly address: BoundAddress;
+  readonly backlog: number;
+}
+
+export interface DataPlane {
+  /** Applies a batch whole or throws with nothing changed. */
+  apply(updates: readonly ResourceUpdate[]): void;
+  /** Starts accepting on descriptors for a listener that was put before; rejects on the first failure. */
+  listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
+  /** Closes the listening descriptors; resolves when none accepts any more. */
+  stopListening(listeners: readonly string[]): Promise<void>;
+  drain(startedAtNs: bigint, immediate: boolean, listeners?: readonly string[]): void;
+  undrain(): void;
+  setHealthCheckFailed(failed: boolean): void;
+  reopenLogs(): void;
+  /** Cuts what is open, flushes access logs, resolves when all is written. */
+  close(): Promise<void>;
+}
