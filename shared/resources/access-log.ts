@@ -23,16 +23,27 @@ export type JsonFormatValue =
 export type ComparisonOp = 'EQ' | 'GE' | 'LE' | 'NE';
 
 export type AccessLogFilter =
-  | { readonly kind: 'status_code' | 'duration'; readonly op: ComparisonOp; readonly value: number; readonly runtimeKey?: string }
+  | {
+      readonly kind: 'status_code' | 'duration';
+      readonly op: ComparisonOp;
+      readonly value: number;
+      readonly runtimeKey?: string;
+    }
   | { readonly kind: 'not_health_check' | 'traceable' }
-  | { readonly kind: 'runtime'; readonly fraction: RuntimeFraction; readonly useIndependentRandomness: boolean }
+  | {
+      readonly kind: 'runtime';
+      readonly fraction: RuntimeFraction;
+      readonly useIndependentRandomness: boolean;
+    }
   | { readonly kind: 'and' | 'or'; readonly filters: readonly AccessLogFilter[] }
   | { readonly kind: 'header'; readonly header: HeaderMatcher }
   | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
   | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };
 
 export interface AccessLogConfig {
-  readonly sink: { readonly kind: 'file'; readonly path: string } | { readonly kind: 'stdout' | 'stderr' };
+  readonly sink:
+    | { readonly kind: 'file'; readonly path: string }
+    | { readonly kind: 'stdout' | 'stderr' };
   readonly format: AccessLogFormat;
   readonly filter?: AccessLogFilter;
 }

@@ -21,11 +21,20 @@ export interface ClusterResource {
   readonly closeConnectionsOnHostHealthFailure: boolean;
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
   readonly metadata?: Metadata;
-  readonly trackClusterStats: { readonly timeoutBudgets: boolean; readonly requestResponseSizes: boolean };
+  readonly trackClusterStats: {
+    readonly timeoutBudgets: boolean;
+    readonly requestResponseSizes: boolean;
+  };
 }
 
 export interface LbPolicy {
-  readonly kind: 'ROUND_ROBIN' | 'LEAST_REQUEST' | 'RANDOM' | 'RING_HASH' | 'MAGLEV' | 'CLUSTER_PROVIDED';
+  readonly kind:
+    | 'ROUND_ROBIN'
+    | 'LEAST_REQUEST'
+    | 'RANDOM'
+    | 'RING_HASH'
+    | 'MAGLEV'
+    | 'CLUSTER_PROVIDED';
   /** Percent below which all hosts are used; 50 by default. */
   readonly healthyPanicThreshold: number;
 }

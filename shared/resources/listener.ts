@@ -8,7 +8,12 @@ import type { StringMatcher } from './matchers.ts';
 import type { RouteConfigurationResource } from './route.ts';
 
 export type BoundAddress =
-  | { readonly kind: 'ip'; readonly family: 'v4' | 'v6'; readonly address: string; readonly port: number }
+  | {
+      readonly kind: 'ip';
+      readonly family: 'v4' | 'v6';
+      readonly address: string;
+      readonly port: number;
+    }
   | { readonly kind: 'pipe'; readonly path: string };
 
 export interface ListenerResource {
@@ -67,7 +72,11 @@ export interface HttpConnectionManager {
   readonly maxRequestHeadersCount: number;
   readonly normalizePath: boolean;
   readonly mergeSlashes: boolean;
-  readonly escapedSlashes: 'KEEP_UNCHANGED' | 'REJECT_REQUEST' | 'UNESCAPE_AND_REDIRECT' | 'UNESCAPE_AND_FORWARD';
+  readonly escapedSlashes:
+    | 'KEEP_UNCHANGED'
+    | 'REJECT_REQUEST'
+    | 'UNESCAPE_AND_REDIRECT'
+    | 'UNESCAPE_AND_FORWARD';
   readonly underscoresInHeaders: 'ALLOW' | 'REJECT_REQUEST' | 'DROP_HEADER';
   readonly stripHostPort: 'none' | 'matching' | 'any';
   readonly stripTrailingHostDot: boolean;
@@ -88,7 +97,11 @@ export interface Http1ServerOptions {
 }
 
 /** One member per implemented HTTP filter; the name is the configured one, for per-route settings. */
-export type HttpFilter = { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions };
+export type HttpFilter = {
+  readonly kind: 'router';
+  readonly name: string;
+  readonly options: RouterOptions;
+};
 
 export interface RouterOptions {
   readonly dynamicStats: boolean;

@@ -17,7 +17,11 @@ export interface CompiledRegex {
 
 /** envoy.type.matcher.v3.StringMatcher. `value` is lower case already when `ignoreCase` is set. */
 export type StringMatcher =
-  | { readonly kind: 'exact' | 'prefix' | 'suffix' | 'contains'; readonly value: string; readonly ignoreCase: boolean }
+  | {
+      readonly kind: 'exact' | 'prefix' | 'suffix' | 'contains';
+      readonly value: string;
+      readonly ignoreCase: boolean;
+    }
   | { readonly kind: 'regex'; readonly regex: CompiledRegex };
 
 export interface HeaderMatcher {

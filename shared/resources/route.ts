@@ -3,7 +3,12 @@
  * Source: envoy.config.route.v3. The order of virtual hosts and routes is the configured one.
  */
 import type { HeaderChanges } from './headers.ts';
-import type { CompiledRegex, HeaderMatcher, QueryParameterMatcher, RuntimeFraction } from './matchers.ts';
+import type {
+  CompiledRegex,
+  HeaderMatcher,
+  QueryParameterMatcher,
+  RuntimeFraction,
+} from './matchers.ts';
 
 export interface RouteConfigurationResource {
   readonly name: string;
@@ -77,7 +82,11 @@ export interface RouteMatch {
   readonly grpcOnly: boolean;
 }
 
-export type RouteAction = ClusterRouteAction | RedirectAction | DirectResponseAction | { readonly kind: 'none' };
+export type RouteAction =
+  | ClusterRouteAction
+  | RedirectAction
+  | DirectResponseAction
+  | { readonly kind: 'none' };
 
 export interface WeightedCluster {
   readonly name: string;
@@ -116,8 +125,21 @@ export type PathRewrite =
   | { readonly kind: 'template'; readonly template: string };
 
 export type HashPolicy =
-  | { readonly kind: 'header'; readonly name: string; readonly regex?: CompiledRegex; readonly substitution?: string; readonly terminal: boolean }
-  | { readonly kind: 'cookie'; readonly name: string; readonly ttlMs?: number; readonly path: string; readonly attributes: readonly { readonly name: string; readonly value: string }[]; readonly terminal: boolean }
+  | {
+      readonly kind: 'header';
+      readonly name: string;
+      readonly regex?: CompiledRegex;
+      readonly substitution?: string;
+      readonly terminal: boolean;
+    }
+  | {
+      readonly kind: 'cookie';
+      readonly name: string;
+      readonly ttlMs?: number;
+      readonly path: string;
+      readonly attributes: readonly { readonly name: string; readonly value: string }[];
+      readonly terminal: boolean;
+    }
   | { readonly kind: 'source_ip'; readonly terminal: boolean }
   | { readonly kind: 'query_parameter'; readonly name: string; readonly terminal: boolean }
   | { readonly kind: 'filter_state'; readonly key: string; readonly terminal: boolean };
@@ -135,7 +157,10 @@ export interface RetryPolicy {
   readonly backOffMaxMs: number;
   readonly rateLimitedBackOff?: {
     readonly maxIntervalMs: number;
-    readonly resetHeaders: readonly { readonly name: string; readonly format: 'SECONDS' | 'UNIX_TIMESTAMP' }[];
+    readonly resetHeaders: readonly {
+      readonly name: string;
+      readonly format: 'SECONDS' | 'UNIX_TIMESTAMP';
+    }[];
   };
   readonly hostPredicates: readonly { readonly kind: 'previous_hosts' | 'omit_canary_hosts' }[];
   readonly hostSelectionRetryMaxAttempts: number;

@@ -34,7 +34,9 @@ export interface StatTemplate<Name extends string = string> {
  * Declares a template. `stats` maps each name to its specification; the declaration order is the
  * order within a block. Throws when a name appears twice or the id is taken (programmer error).
  */
-export function defineTemplate<const Specs extends Readonly<Record<string, Omit<StatSpec, 'name'>>>>(
+export function defineTemplate<
+  const Specs extends Readonly<Record<string, Omit<StatSpec, 'name'>>>,
+>(
   id: string,
   specs: Specs,
   options: { readonly internal?: boolean } = {},
