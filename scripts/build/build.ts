@@ -1,0 +1,2 @@
+/** Build steps that come before the main compilation. */
+export {};

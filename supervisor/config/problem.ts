@@ -1,0 +1,37 @@
+/**
+ * What is wrong with a configuration, and where. Every check of the configuration pipeline reports
+ * here instead of throwing, so that a user sees all mistakes at once.
+ */
+
+/** A position in a message as a path from its root: a linked list, so that a step costs nothing. */
+export interface Place {
+  readonly parent: Place | undefined;
+  readonly key: string | number;
+}
+
+export function at(parent: Place | undefined, key: string | number): Place {
+  return { parent, key };
+}
+
+/** `static_resources.listeners[0].filter_chains[0]`, as the user would write it. */
+export function formatPlace(place: Place | undefined): string {
+  const steps: string[] = [];
+  for (let step = place; step !== undefined; step = step.parent) {
+    steps.unshift(typeof step.key === 'number' ? `[${step.key}]` : `.${step.key}`);
+  }
+  return steps.join('').replace(/^\./, '');
+}
+
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly place: Place | undefined;
+  readonly message: string;
+  /** A short name of the rule that was broken, such as `unknown_field` or `validate.string.min_len`. */
+  readonly rule: string;
+  /** What to write instead, such as `did you mean port_value?`. */
+  readonly suggestion?: string;
+}
+
+export interface ProblemSink {
+  report(problem: Problem): void;
+}
