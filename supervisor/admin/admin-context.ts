@@ -1,0 +1,300 @@
+/**
+ * Everything that the admin interface reads and commands, as one interface. The composition of the
+ * supervisor implements it; the admin knows no other part of the supervisor, so that its endpoints
+ * are tested with a plain object. Readers are synchronous and return what is true now; an endpoint
+ * that yields between two reads must not assume that both saw the same state.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import type { LogLevels } from '../../shared/messages/heritage.ts';
+import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
+import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+
+/** A message in canonical JSON form: snake_case names, only fields that are present. */
+export type JsonMessage = { readonly [field: string]: JsonValue };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [field: string]: JsonValue };
+
+export interface AdminContext {
+  readonly clock: Clock;
+  readonly server: ServerView;
+  readonly config: ConfigView;
+  readonly clusters: ClustersView;
+  readonly listeners: ListenersView;
+  /** `/stats`, `/stats/prometheus` and `/stats/recentlookups*`. */
+  readonly stats: StatsPages;
+  /** Where the admin counts its own `http.admin.*` and `listener.admin.*`. */
+  readonly statWriter: StatWriter;
+  readonly logging: LoggingView;
+  readonly runtime: RuntimeView;
+  readonly commands: AdminCommands;
+  /** A line of the process log, logger `admin`. Never called with a secret. */
+  log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
+}
+
+/** envoy.admin.v3.ServerInfo.State; `/ready` answers 200 only for `LIVE`. */
+export type ServerState = 'LIVE' | 'DRAINING' | 'PRE_INITIALIZING' | 'INITIALIZING';
+
+export interface ServerView {
+  state(): ServerState;
+  /** Five fields separated by slashes, as `--version` prints them. */
+  readonly version: string;
+  /** What `--hot-restart-version` prints; `disabled` with `--disable-hot-restart`. */
+  readonly hotRestartVersion: string;
+  readonly restartEpoch: number;
+  /** CLOCK_MONOTONIC nanoseconds. */
+  readonly startedAtNs: bigint;
+  /** Unix seconds at which epoch 0 started; handed down from parent to child. */
+  readonly firstEpochStartUnixSeconds: number;
+  /** envoy.admin.v3.CommandLineOptions with every key present, defaults included. */
+  commandLineOptions(): JsonMessage;
+  /** envoy.config.core.v3.Node as the server uses it, after `--service-*`. */
+  node(): JsonMessage;
+  readonly mutexTracing: boolean;
+  workers(): readonly WorkerStatus[];
+}
+
+/** For the home page's live view. */
+export interface WorkerStatus {
+  readonly index: number;
+  readonly pid: number;
+  readonly state: 'starting' | 'running' | 'stopping' | 'restarting';
+  readonly restarts: number;
+}
+
+/** A configuration resource as it was loaded, with what the dump says beside it. */
+export interface DumpedResource {
+  readonly name: string;
+  /** Empty for static resources. */
+  readonly versionInfo: string;
+  /** Unix milliseconds. */
+  readonly lastUpdatedMs: number;
+  /** The normalised message, `@type` included. */
+  readonly message: JsonMessage;
+  /** The last update that was refused for this name. */
+  readonly error?: RefusedUpdate;
+}
+
+export interface RefusedUpdate {
+  readonly details: string;
+  readonly versionInfo: string;
+  readonly lastAttemptMs: number;
+  readonly failedMessage?: JsonMessage;
+}
+
+export interface ConfigView {
+  bootstrap(): { readonly message: JsonMessage; readonly lastUpdatedMs: number };
+  /** `versionInfo` is the version of the last CDS or LDS update as a whole, empty before one. */
+  clusters(): {
+    readonly versionInfo: string;
+    readonly static: readonly DumpedResource[];
+    readonly dynamicActive: readonly DumpedResource[];
+    readonly dynamicWarming: readonly DumpedResource[];
+  };
+  listeners(): {
+    readonly versionInfo: string;
+    readonly static: readonly DumpedResource[];
+    readonly dynamic: readonly DumpedListener[];
+  };
+  routes(): {
+    readonly static: readonly DumpedResource[];
+    readonly dynamic: readonly DumpedResource[];
+  };
+  secrets(): {
+    readonly static: readonly DumpedResource[];
+    readonly dynamicActive: readonly DumpedResource[];
+    readonly dynamicWarming: readonly DumpedResource[];
+  };
+  /** ClusterLoadAssignment messages; only asked for with `include_eds`. */
+  endpoints(): {
+    readonly static: readonly DumpedResource[];
+    readonly dynamic: readonly DumpedResource[];
+  };
+  /** Targets that still have to be ready before the server is LIVE, by component. */
+  unreadyTargets(): readonly UnreadyTargets[];
+}
+
+/** A dynamic listener has up to three versions at once. */
+export interface DumpedListener {
+  readonly name: string;
+  readonly active?: DumpedResource;
+  readonly warming?: DumpedResource;
+  readonly draining?: DumpedResource;
+  readonly error?: RefusedUpdate;
+}
+
+export interface UnreadyTargets {
+  readonly component: 'listener';
+  /** Such as `init manager Listener-local-init-manager web 123`. */
+  readonly name: string;
+  readonly targetNames: readonly string[];
+}
+
+export interface ListenersView {
+  /** Listeners that are open now, in the order of their configuration. */
+  list(): readonly ListenerStatus[];
+}
+
+export interface ListenerStatus {
+  readonly name: string;
+  /** After binding. The first one is `local_address`, the rest are additional addresses. */
+  readonly addresses: readonly BoundAddress[];
+}
+
+export interface ClustersView {
+  /** Bounded refresh of the workers' counts, so that a read includes the request just made. */
+  refresh(): Promise<void>;
+  /** Names in a stable order. */
+  names(): readonly string[];
+  /** Undefined when the cluster is gone since `names()`. */
+  status(name: string): ClusterStatus | undefined;
+  /** Certificates that clusters and listeners have loaded. */
+  certificates(): readonly CertificateStatus[];
+}
+
+export interface ClusterStatus {
+  readonly name: string;
+  /** `alt_stat_name` when set. */
+  readonly observabilityName: string;
+  readonly addedViaApi: boolean;
+  readonly edsServiceName?: string;
+  readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
+  /** Present only with an outlier detector. Each is -1 without enough data. */
+  readonly outlier?: OutlierStatus;
+  readonly hosts: readonly HostStatus[];
+}
+
+export interface OutlierStatus {
+  readonly externalAverage: number;
+  readonly externalThreshold: number;
+  readonly localAverage: number;
+  readonly localThreshold: number;
+}
+
+/** In the order in which `/clusters` prints them. */
+export const HEALTH_FLAGS = [
+  'failed_active_hc',
+  'failed_outlier_check',
+  'failed_eds_health',
+  'degraded_active_hc',
+  'degraded_eds_health',
+  'pending_dynamic_removal',
+  'pending_active_hc',
+  'excluded_via_immediate_hc_fail',
+  'active_hc_timeout',
+  'eds_status_draining',
+  'degraded_outlier_detection',
+] as const;
+export type HealthFlag = (typeof HEALTH_FLAGS)[number];
+
+export interface HostStatus {
+  readonly address: HostAddress;
+  readonly hostname: string;
+  readonly healthFlags: readonly HealthFlag[];
+  /** As EDS or the configuration says; `HEALTHY` when nothing was said. */
+  readonly edsHealth: 'UNKNOWN' | 'HEALTHY' | 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
+  readonly weight: number;
+  readonly region: string;
+  readonly zone: string;
+  readonly subZone: string;
+  readonly canary: boolean;
+  readonly priority: number;
+  /** 0 to 100, or -1 without enough requests in the interval. */
+  readonly successRate: number;
+  readonly localOriginSuccessRate: number;
+  readonly stats: HostStats;
+}
+
+export interface HostStats {
+  readonly cx_active: number;
+  readonly cx_connect_fail: number;
+  readonly cx_total: number;
+  readonly rq_active: number;
+  readonly rq_error: number;
+  readonly rq_success: number;
+  readonly rq_timeout: number;
+  readonly rq_total: number;
+}
+
+/** One TLS context of the configuration: envoy.admin.v3.Certificate. */
+export interface CertificateStatus {
+  readonly ca: readonly CertificateDetails[];
+  readonly chain: readonly CertificateDetails[];
+}
+
+export interface CertificateDetails {
+  readonly path: string;
+  readonly serialNumber: string;
+  readonly subjectAltNames: readonly {
+    readonly kind: 'dns' | 'uri' | 'ip';
+    readonly value: string;
+  }[];
+  readonly validFromMs: number;
+  readonly expiresMs: number;
+}
+
+/** A finished answer of an endpoint. A streamed body is pulled chunk by chunk with back-pressure. */
+export interface AdminResponse {
+  readonly status: number;
+  /** `text/plain; charset=UTF-8` when absent. */
+  readonly contentType?: string;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: AdminBody;
+}
+
+export type AdminBody =
+  | string
+  | Uint8Array
+  | Iterable<string | Uint8Array>
+  | AsyncIterable<string | Uint8Array>;
+
+export interface StatsPages {
+  /** `path` is one of `/stats`, `/stats/prometheus`, `/stats/recentlookups`. */
+  read(path: string, query: URLSearchParams): Promise<AdminResponse>;
+  /** `/stats/recentlookups/enable|disable|clear`. */
+  recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse;
+  resetCounters(): Promise<void>;
+}
+
+export interface LoggingView {
+  /** Loggers by name, sorted, with their present level. */
+  levels(): readonly { readonly name: string; readonly level: LogLevels['default'] }[];
+  setAll(level: LogLevels['default']): void;
+  /** False when no such logger exists. */
+  set(logger: string, level: LogLevels['default']): boolean;
+  /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
+  readonly fineGrain: boolean;
+}
+
+export interface RuntimeView {
+  layers(): readonly string[];
+  /** Sorted by key; `layerValues` has one text per layer, empty where the layer has none. */
+  entries(): readonly {
+    readonly key: string;
+    readonly layerValues: readonly string[];
+    readonly finalValue: string;
+  }[];
+  /** Undefined on success, else the reason as the reference words it. An empty value deletes. */
+  modifyAdminLayer(values: ReadonlyMap<string, string>): string | undefined;
+}
+
+/** A command that was carried out, or why not. The text is shown to the client. */
+export type CommandResult = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+export interface AdminCommands {
+  setHealthCheckFailed(failed: boolean): CommandResult;
+  drainListeners(options: {
+    readonly inboundOnly: boolean;
+    readonly graceful: boolean;
+    readonly skipExit: boolean;
+  }): CommandResult;
+  reopenLogs(): CommandResult;
+  /** Begins a clean exit; returns at once, the answer is still sent. */
+  shutdown(): CommandResult;
+}
