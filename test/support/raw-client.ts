@@ -1,0 +1,78 @@
+/** A TCP or unix socket client that sends bytes as given and keeps what comes back. */
+import { connect, type Socket } from 'node:net';
+import { within } from './wait.ts';
+
+export interface RawConnection {
+  readonly socket: Socket;
+  /** Everything received so far, as latin1. */
+  received(): string;
+  send(bytes: string | Buffer): void;
+  /** Half-closes: the other side reads the end, answers still arrive. */
+  end(): void;
+  /** Resolves with everything received as soon as it matches. */
+  until(pattern: RegExp | string, limitMs?: number): Promise<string>;
+  /** Resolves with everything received when the other side has ended or reset the connection. */
+  closed(limitMs?: number): Promise<string>;
+  destroy(): void;
+}
+
+export async function openRaw(target: number | string): Promise<RawConnection> {
+  const socket =
+    typeof target === 'number' ? connect(target, '127.0.0.1') : connect({ path: target });
+  let text = '';
+  let isClosed = false;
+  const listeners = new Set<() => void>();
+  const notify = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const markClosed = (): void => {
+    isClosed = true;
+    notify();
+  };
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+    notify();
+  });
+  socket.on('end', markClosed);
+  socket.on('close', markClosed);
+  const condition = (what: string, holds: () => boolean, limitMs: number): Promise<string> =>
+    within(
+      what,
+      new Promise<string>((resolve) => {
+        const check = (): void => {
+          if (!holds()) return;
+          listeners.delete(check);
+          resolve(text);
+        };
+        listeners.add(check);
+        check();
+      }),
+      limitMs,
+    ).catch((error: unknown) => {
+      const seen = JSON.stringify(text.slice(0, 400));
+      throw new Error(`${String(error)}; received so far: ${seen}`, { cause: error });
+    });
+  await within(
+    'connection',
+    new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    }),
+  );
+  socket.on('error', markClosed);
+  return {
+    socket,
+    received: () => text,
+    send: (bytes) =>
+      void socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes),
+    end: () => void socket.end(),
+    until: (pattern, limitMs = 10_000) =>
+      condition(
+        String(pattern),
+        () => (typeof pattern === 'string' ? text.includes(pattern) : pattern.test(text)),
+        limitMs,
+      ),
+    closed: (limitMs = 10_000) => condition('end of the connection', () => isClosed, limitMs),
+    destroy: () => void socket.destroy(),
+  };
+}

@@ -1,0 +1,35 @@
+/** Waiting for a condition or an event with a limit. Tests wait on what happens, never on time. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export class WaitTimeout extends Error {}
+
+/** Resolves with the first value that is neither undefined nor false; rejects after `limitMs`. */
+export async function waitUntil<T>(
+  what: string,
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = 10_000,
+): Promise<T> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > deadline) throw new WaitTimeout(`not seen in ${limitMs} ms: ${what}`);
+    await nextTurn();
+  }
+}
+
+/** Rejects when `promise` has not settled within `limitMs`. */
+export async function within<T>(what: string, promise: Promise<T>, limitMs = 10_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new WaitTimeout(`not seen in ${limitMs} ms: ${what}`)),
+      limitMs,
+    );
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
