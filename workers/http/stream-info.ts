@@ -1,0 +1,146 @@
+/**
+ * What is known of one request and its response while they pass: the connection manager and the
+ * router write it, access logs, header formatters and matchers read it. Holds facts, decides nothing.
+ *
+ * Times are milliseconds of CLOCK_MONOTONIC with a fraction, -1 while the moment has not come;
+ * `startWallMs` is for output only. Sizes are bytes.
+ */
+import type { Metadata } from '../../shared/resources/route.ts';
+import type { ResolvedRoute } from '../routing/types.ts';
+import type { HeaderMap } from './header-map.ts';
+
+/** `text` is `address:port`, `[address]:port` or the socket's path, as the reference prints it. */
+export interface Address {
+  readonly kind: 'ip' | 'pipe';
+  /** Without brackets; the path for `pipe`. */
+  readonly ip: string;
+  /** 0 for `pipe`. */
+  readonly port: number;
+  readonly text: string;
+}
+
+/** Certificate facts of one side of a TLS connection; undefined members mean "not there". */
+export interface TlsInfo {
+  readonly version: string;
+  readonly cipherSuite: string;
+  readonly sessionId: string;
+  readonly peerSubject?: string;
+  readonly peerIssuer?: string;
+  readonly peerFingerprint256?: string;
+  readonly peerSerial?: string;
+  readonly peerCertificatePem?: string;
+  readonly peerUriSans: readonly string[];
+  readonly peerDnsSans: readonly string[];
+  readonly localSubject?: string;
+  readonly localUriSans: readonly string[];
+  readonly localDnsSans: readonly string[];
+}
+
+/** Facts of a downstream connection, shared by its streams. */
+export interface ConnectionInfo {
+  /** Unique within the worker, counted from 1. */
+  readonly id: number;
+  readonly remoteAddress: Address;
+  /** The socket's own peer, whatever a listener filter put into `remoteAddress`. */
+  readonly directRemoteAddress: Address;
+  readonly localAddress: Address;
+  readonly listenerName: string;
+  readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
+  filterChainName: string;
+  requestedServerName: string;
+  tls: TlsInfo | undefined;
+  /** Why the connection ended, such as a protocol error's name; empty until then. */
+  terminationDetails: string;
+  transportFailureReason: string;
+}
+
+/** What is said of the host that a request was sent to. */
+export interface UpstreamHostInfo {
+  /** `address:port` or a socket's path. */
+  readonly id: string;
+  readonly ip: string;
+  readonly port: number;
+  readonly hostname: string;
+  readonly region: string;
+  readonly zone: string;
+  readonly subZone: string;
+  readonly metadata: Metadata | undefined;
+}
+
+export type Protocol = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2' | 'HTTP/3';
+
+export class StreamInfo {
+  readonly connection: ConnectionInfo;
+  readonly startMs: number;
+  readonly startWallMs: number;
+  /** The client as x-forwarded-for handling decided it; the connection's peer until then. */
+  downstreamRemoteAddress: Address;
+  protocol: Protocol | undefined = undefined;
+
+  // Times.
+  lastDownstreamRxMs = -1;
+  firstUpstreamTxMs = -1;
+  lastUpstreamTxMs = -1;
+  firstUpstreamRxMs = -1;
+  lastUpstreamRxMs = -1;
+  firstDownstreamTxMs = -1;
+  lastDownstreamTxMs = -1;
+  /** When the stream was over: what `%DURATION%` counts to. */
+  endMs = -1;
+
+  // Sizes. Bodies are counted without framing.
+  bytesReceived = 0;
+  bytesSent = 0;
+  downstreamHeaderBytesReceived = 0;
+  downstreamHeaderBytesSent = 0;
+  downstreamWireBytesReceived = 0;
+  downstreamWireBytesSent = 0;
+  upstreamHeaderBytesReceived = 0;
+  upstreamHeaderBytesSent = 0;
+  upstreamWireBytesReceived = 0;
+  upstreamWireBytesSent = 0;
+
+  // The answer. 0 and '' mean none yet.
+  responseCode = 0;
+  responseCodeDetails = '';
+  /** Bits of `ResponseFlag`. */
+  responseFlags = 0;
+
+  // The way the request took.
+  route: ResolvedRoute | undefined = undefined;
+  routeName = '';
+  virtualHostName = '';
+  virtualClusterName = '';
+  upstreamCluster = '';
+  upstreamHost: UpstreamHostInfo | undefined = undefined;
+  upstreamLocalAddress: Address | undefined = undefined;
+  upstreamConnectionId = 0;
+  upstreamProtocol: Protocol | undefined = undefined;
+  upstreamTransportFailureReason = '';
+  upstreamTls: TlsInfo | undefined = undefined;
+  /** Tries made so far, retries included. */
+  attemptCount = 0;
+
+  // The messages.
+  requestHeaders: HeaderMap | undefined = undefined;
+  requestTrailers: HeaderMap | undefined = undefined;
+  responseHeaders: HeaderMap | undefined = undefined;
+  responseTrailers: HeaderMap | undefined = undefined;
+
+  // What policy found out.
+  requestId = '';
+  /** Internal as x-forwarded-for handling decided it. */
+  isInternalRequest = false;
+  isHealthCheck = false;
+  traceReason: 'not_traceable' | 'sampling' | 'service_forced' | 'client_forced' = 'not_traceable';
+  /** By filter name; made by the first filter that writes. */
+  dynamicMetadata: Map<string, Record<string, unknown>> | undefined = undefined;
+  filterState: Map<string, string> | undefined = undefined;
+
+  constructor(connection: ConnectionInfo, startMs: number, startWallMs: number) {
+    this.connection = connection;
+    this.startMs = startMs;
+    this.startWallMs = startWallMs;
+    this.downstreamRemoteAddress = connection.remoteAddress;
+  }
+}

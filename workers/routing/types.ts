@@ -1,0 +1,69 @@
+/**
+ * What the connection manager and the router know of routing. A route table is compiled once per
+ * route configuration (`buildRouteTable` in route-table.ts); matching allocates nothing where the
+ * answer does not depend on the request (only `cluster_header` makes an object per request).
+ */
+import type {
+  ClusterRouteAction,
+  Metadata,
+  PerFilterConfig,
+  VirtualHost,
+} from '../../shared/resources/route.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+
+export interface RouteTable {
+  /** The route configuration's name. */
+  readonly name: string;
+  /**
+   * The route for these headers, by `authority`, `path`, `method` and the rest, or undefined when
+   * no virtual host or route fits. Changes neither argument.
+   */
+  match(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
+}
+
+export type ResolvedRoute = ClusterRoute | RedirectRoute | DirectResponseRoute;
+
+export interface RouteCommon {
+  readonly routeName: string;
+  readonly virtualHost: VirtualHost;
+  readonly metadata: Metadata | undefined;
+  /** The most specific configuration of each filter: weighted cluster, route, virtual host, table. */
+  readonly perFilterConfig: PerFilterConfig;
+  /** `response_headers_to_add` and `_remove` of all levels, in the reference's order. */
+  finalizeResponseHeaders(headers: HeaderMap, info: StreamInfo): void;
+}
+
+export interface ClusterRoute extends RouteCommon {
+  readonly kind: 'cluster';
+  /** Empty when a `cluster_header` was missing: answered as a cluster that does not exist. */
+  readonly clusterName: string;
+  readonly action: ClusterRouteAction;
+  /** `stat_prefix` of the route, empty when none. */
+  readonly statPrefix: string;
+  /** Retry policy of the route, else of its virtual host. */
+  readonly retryPolicy: ClusterRouteAction['retryPolicy'];
+  /**
+   * Path and host rewrites and `request_headers_to_add` and `_remove` of all levels, as the last
+   * step before the request is sent; sets `x-envoy-original-path` when `insertEnvoyHeaders`.
+   */
+  finalizeRequestHeaders(headers: HeaderMap, info: StreamInfo, insertEnvoyHeaders: boolean): void;
+  /** Name of the first virtual cluster that fits, `other` when there are some and none fits, else ''. */
+  virtualClusterOf(headers: HeaderMap): string;
+}
+
+/** A redirect of a route, or of a virtual host's `require_tls`. */
+export interface RedirectRoute extends RouteCommon {
+  readonly kind: 'redirect';
+  readonly status: number;
+  location(headers: HeaderMap, info: StreamInfo): string;
+}
+
+export interface DirectResponseRoute extends RouteCommon {
+  readonly kind: 'direct_response';
+  readonly status: number;
+  /** Undefined: the default of the reference (`text/plain` when there is a body). */
+  readonly contentType: string | undefined;
+  /** Undefined means an empty body. */
+  body(headers: HeaderMap, info: StreamInfo): Uint8Array | string | undefined;
+}
