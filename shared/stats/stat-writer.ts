@@ -5,7 +5,10 @@
 import type { StatTemplate } from './template.ts';
 
 export interface StatWriter {
-  /** Returns the base index of the block, making it when it is new. The prefix ends in a dot. */
+  /**
+   * Returns the base index of the block, making it when it is new. The prefix ends in a dot. Whoever
+   * defines a block releases it once: the block goes with its last holder.
+   */
   defineBlock(template: StatTemplate, prefix: string): number;
   releaseBlock(base: number): void;
   /** Defines or finds a statistic by its whole name. Not for the hot path: keep the index. */

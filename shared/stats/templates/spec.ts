@@ -1,0 +1,34 @@
+/**
+ * Short forms in which the template files of this folder declare their statistics. It owns no
+ * template itself.
+ */
+import type { GaugeImport, StatSpec } from '../template.ts';
+
+type Spec = Omit<StatSpec, 'name'>;
+
+export function counter(help: string): Spec {
+  return { kind: 'counter', help };
+}
+
+/** A gauge that adds up over hot-restart epochs while the parent lives (connections, requests). */
+export function gauge(help: string, rule: GaugeImport = 'accumulate'): Spec {
+  return { kind: 'gauge', help, import: rule };
+}
+
+/** A gauge that describes this process alone: a child epoch never takes its parent's value. */
+export function ownGauge(help: string): Spec {
+  return gauge(help, 'never_import');
+}
+
+/** A gauge that `/stats` leaves out unless `hidden=include` or `hidden=only` asks for it. */
+export function hiddenGauge(help: string): Spec {
+  return { kind: 'gauge', help, import: 'never_import', hidden: true };
+}
+
+export function histogram(help: string, unit: NonNullable<StatSpec['unit']> = 'none'): Spec {
+  return { kind: 'histogram', help, unit };
+}
+
+export function textReadout(help: string): Spec {
+  return { kind: 'text_readout', help };
+}

@@ -1,0 +1,215 @@
+/**
+ * A worker's statistics: counts into typed arrays and hands out what changed on each flush. It knows
+ * no totals, no tags and no output; the supervisor adds up what the workers report.
+ *
+ * Indices are dense. A block takes one index per statistic of its template, a named statistic one.
+ * Released indices are given out again only after the report that names them has been taken, so
+ * that a report never speaks of two owners of an index.
+ */
+import assert from 'node:assert/strict';
+import type { BlockDefinition, NamedDefinition, StatsReport } from '../../shared/stats/report.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { StatKind, StatTemplate } from '../../shared/stats/template.ts';
+import { SparseHistogram } from './sparse-histogram.ts';
+
+const FREE = 0;
+const COUNTER = 1;
+const GAUGE = 2;
+const HISTOGRAM = 3;
+const UNUSED = 4;
+const KIND_MASK = 7;
+/** Set while an index is on the dirty list. */
+const DIRTY = 8;
+
+const kindCodes: Readonly<Record<StatKind, number>> = {
+  counter: COUNTER,
+  gauge: GAUGE,
+  histogram: HISTOGRAM,
+  // Text readouts are the supervisor's alone; a template may name one all the same.
+  text_readout: UNUSED,
+};
+
+interface Block {
+  readonly template: StatTemplate;
+  readonly prefix: string;
+  /** Definitions without a release so far: two listeners may share one `http.<prefix>.`. */
+  holders: number;
+}
+
+export class WorkerStatStore implements StatWriter {
+  #values = new Float64Array(1024);
+  #flags = new Uint8Array(1024);
+  /** Indices that changed since the last report, and each one's value before its first change. */
+  #dirty = new Uint32Array(256);
+  #before = new Float64Array(256);
+  #dirtyCount = 0;
+  #size = 0;
+  readonly #blocks = new Map<number, Block>();
+  readonly #baseOf = new Map<string, number>();
+  readonly #named = new Map<string, number>();
+  readonly #histograms = new Map<number, SparseHistogram>();
+  /** Free bases by block length; see the note on reuse above. */
+  readonly #freeBases = new Map<number, number[]>();
+  #newBlocks: BlockDefinition[] = [];
+  #newNamed: NamedDefinition[] = [];
+  #released: number[] = [];
+
+  defineBlock(template: StatTemplate, prefix: string): number {
+    const key = `${template.id} ${prefix}`;
+    const known = this.#baseOf.get(key);
+    if (known !== undefined) {
+      const block = this.#blocks.get(known);
+      if (block !== undefined) block.holders++;
+      return known;
+    }
+    const base = this.#takeIndices(template.stats.length);
+    template.stats.forEach((spec, offset) => {
+      this.#flags[base + offset] = kindCodes[spec.kind];
+    });
+    this.#baseOf.set(key, base);
+    this.#blocks.set(base, { template, prefix, holders: 1 });
+    this.#newBlocks.push({ base, template: template.id, prefix });
+    return base;
+  }
+
+  releaseBlock(base: number): void {
+    const block = this.#blocks.get(base);
+    assert(block !== undefined, `no block of statistics begins at ${base}`);
+    if (--block.holders > 0) return;
+    this.#blocks.delete(base);
+    this.#baseOf.delete(`${block.template.id} ${block.prefix}`);
+    this.#released.push(base, block.template.stats.length);
+  }
+
+  defineCounter(name: string): number {
+    return this.#named.get(name) ?? this.#defineNamed(name, 'counter');
+  }
+
+  defineGauge(name: string): number {
+    return this.#named.get(name) ?? this.#defineNamed(name, 'gauge');
+  }
+
+  defineHistogram(name: string): number {
+    return this.#named.get(name) ?? this.#defineNamed(name, 'histogram');
+  }
+
+  increment(index: number): void {
+    if (((this.#flags[index] as number) & DIRTY) === 0) this.#touch(index);
+    (this.#values[index] as number)++;
+  }
+
+  add(index: number, amount: number): void {
+    if (((this.#flags[index] as number) & DIRTY) === 0) this.#touch(index);
+    (this.#values[index] as number) += amount;
+  }
+
+  subtract(index: number, amount: number): void {
+    if (((this.#flags[index] as number) & DIRTY) === 0) this.#touch(index);
+    (this.#values[index] as number) -= amount;
+  }
+
+  setGauge(index: number, value: number): void {
+    if (((this.#flags[index] as number) & DIRTY) === 0) this.#touch(index);
+    this.#values[index] = value;
+  }
+
+  record(index: number, value: number): void {
+    if (((this.#flags[index] as number) & DIRTY) === 0) this.#touch(index);
+    let histogram = this.#histograms.get(index);
+    if (histogram === undefined) {
+      histogram = new SparseHistogram();
+      this.#histograms.set(index, histogram);
+    }
+    histogram.record(value);
+  }
+
+  valueOf(index: number): number {
+    return this.#values[index] ?? 0;
+  }
+
+  /** Everything since the last report. The caller must send it: it is not remembered here. */
+  takeReport(): StatsReport {
+    const deltas: number[] = [];
+    const histograms: number[] = [];
+    for (let position = 0; position < this.#dirtyCount; position++) {
+      const index = this.#dirty[position] as number;
+      const kind = (this.#flags[index] as number) & KIND_MASK;
+      this.#flags[index] = kind;
+      if (kind === HISTOGRAM) {
+        this.#histograms.get(index)?.drainInto(histograms, index);
+        continue;
+      }
+      deltas.push(index, (this.#values[index] as number) - (this.#before[position] as number));
+      if (kind === COUNTER) this.#values[index] = 0;
+    }
+    this.#dirtyCount = 0;
+    const report: StatsReport = {
+      blocks: this.#newBlocks,
+      named: this.#newNamed,
+      released: this.#released.filter((_, position) => position % 2 === 0),
+      deltas,
+      histograms,
+    };
+    this.#freeReleased();
+    this.#newBlocks = [];
+    this.#newNamed = [];
+    return report;
+  }
+
+  #touch(index: number): void {
+    assert(index >= 0 && index < this.#size, `no statistic has the index ${index}`);
+    if (this.#dirtyCount === this.#dirty.length) {
+      this.#dirty = grown(this.#dirty, Uint32Array, this.#dirty.length * 2);
+      this.#before = grown(this.#before, Float64Array, this.#before.length * 2);
+    }
+    this.#dirty[this.#dirtyCount] = index;
+    this.#before[this.#dirtyCount] = this.#values[index] as number;
+    this.#dirtyCount++;
+    this.#flags[index] = (this.#flags[index] as number) | DIRTY;
+  }
+
+  #defineNamed(name: string, kind: NamedDefinition['kind']): number {
+    const index = this.#takeIndices(1);
+    this.#flags[index] = kindCodes[kind];
+    this.#named.set(name, index);
+    this.#newNamed.push({ index, kind, name });
+    return index;
+  }
+
+  #takeIndices(count: number): number {
+    const free = this.#freeBases.get(count)?.pop();
+    if (free !== undefined) return free;
+    const base = this.#size;
+    this.#size += count;
+    if (this.#size > this.#values.length) {
+      const capacity = Math.max(this.#size, Math.ceil(this.#values.length * 1.5));
+      this.#values = grown(this.#values, Float64Array, capacity);
+      this.#flags = grown(this.#flags, Uint8Array, capacity);
+    }
+    return base;
+  }
+
+  #freeReleased(): void {
+    for (let position = 0; position < this.#released.length; position += 2) {
+      const base = this.#released[position] as number;
+      const count = this.#released[position + 1] as number;
+      this.#values.fill(0, base, base + count);
+      this.#flags.fill(FREE, base, base + count);
+      for (let index = base; index < base + count; index++) this.#histograms.delete(index);
+      const free = this.#freeBases.get(count);
+      if (free === undefined) this.#freeBases.set(count, [base]);
+      else free.push(base);
+    }
+    this.#released = [];
+  }
+}
+
+function grown<T extends Float64Array | Uint32Array | Uint8Array>(
+  old: T,
+  Type: new (length: number) => T,
+  length: number,
+): T {
+  const larger = new Type(length);
+  larger.set(old);
+  return larger;
+}
