@@ -1,0 +1,86 @@
+/**
+ * Sockets as Node 20 cannot make them: with SO_REUSEPORT, of datagram and seqpacket unix types, as
+ * descriptors that can be handed on. Every one is made with CLOEXEC. This file decides no policy.
+ */
+import {
+  AF_UNIX,
+  SOCKADDR_BYTES_MAX,
+  SOCK_CLOEXEC,
+  SOCK_NONBLOCK,
+  SOCK_SEQPACKET,
+} from './layout.ts';
+import { check, libcFunction, stableBuffer } from './libc.ts';
+import {
+  addressFamilyOf,
+  decodeSocketAddress,
+  encodeSocketAddress,
+  type SocketAddress,
+} from './socket-address.ts';
+
+const socket = libcFunction<[number, number, number], number>('int socket(int, int, int)');
+const bind = libcFunction<[number, Buffer, number], number>(
+  'int bind(int, const uint8_t *, uint32_t)',
+);
+const listen = libcFunction<[number, number], number>('int listen(int, int)');
+const socketpair = libcFunction<[number, number, number, Buffer], number>(
+  'int socketpair(int, int, int, _Out_ uint8_t *)',
+);
+const getsockname = libcFunction<[number, Buffer, Buffer], number>(
+  'int getsockname(int, _Out_ uint8_t *, _Inout_ uint8_t *)',
+);
+const setsockopt = libcFunction<[number, number, number, Buffer, number], number>(
+  'int setsockopt(int, int, int, const uint8_t *, uint32_t)',
+);
+const getsockopt = libcFunction<[number, number, number, Buffer, Buffer], number>(
+  'int getsockopt(int, int, int, _Out_ uint8_t *, _Inout_ uint8_t *)',
+);
+
+/** A new non-blocking socket of the address's family; `type` is SOCK_STREAM, SOCK_DGRAM or so. */
+export function openSocket(address: SocketAddress, type: number): number {
+  const flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+  return check(socket(addressFamilyOf(address), type | flags, 0), 'socket');
+}
+
+/** Both ends of a non-blocking SOCK_SEQPACKET pair: message borders are kept, descriptors can pass. */
+export function openSeqpacketPair(): readonly [number, number] {
+  const pair = stableBuffer(8);
+  const type = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
+  check(socketpair(AF_UNIX, type, 0, pair), 'socketpair');
+  return [pair.readInt32LE(0), pair.readInt32LE(4)];
+}
+
+/** Throws `PosixError`: EADDRINUSE, EACCES, EADDRNOTAVAIL and the like. */
+export function bindSocket(fd: number, address: SocketAddress): void {
+  const bytes = encodeSocketAddress(address);
+  check(bind(fd, bytes, bytes.length), 'bind');
+}
+
+/** The kernel lowers `backlog` to net.core.somaxconn. */
+export function listenOn(fd: number, backlog: number): void {
+  check(listen(fd, backlog), 'listen');
+}
+
+/** The address a socket is bound to; undefined for an unnamed unix socket. */
+export function localAddress(fd: number): SocketAddress | undefined {
+  const bytes = stableBuffer(SOCKADDR_BYTES_MAX);
+  const length = stableBuffer(4);
+  length.writeUInt32LE(bytes.length, 0);
+  check(getsockname(fd, bytes, length), 'getsockname');
+  return decodeSocketAddress(bytes.subarray(0, length.readUInt32LE(0)));
+}
+
+/** Sets an option whose value is a C int. */
+export function setSocketOption(fd: number, level: number, option: number, value: number): void {
+  const bytes = stableBuffer(4);
+  bytes.writeInt32LE(value, 0);
+  check(setsockopt(fd, level, option, bytes, bytes.length), 'setsockopt');
+}
+
+/** Reads an option whose value is a C int. */
+export function socketOption(fd: number, level: number, option: number): number {
+  const bytes = stableBuffer(4);
+  const length = stableBuffer(4);
+  length.writeUInt32LE(4, 0);
+  check(getsockopt(fd, level, option, bytes, length), 'getsockopt');
+  return bytes.readInt32LE(0);
+}
