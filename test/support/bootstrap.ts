@@ -13,10 +13,7 @@ export interface HttpListenerOptions {
 }
 
 /** A listener on a free port with one virtual host for every domain and the given routes. */
-export function httpListener(
-  routes: readonly object[],
-  options: HttpListenerOptions = {},
-): object {
+export function httpListener(routes: readonly object[], options: HttpListenerOptions = {}): object {
   return {
     name: options.name ?? 'web',
     address: { socket_address: { address: '127.0.0.1', port_value: 0 } },

@@ -1,0 +1,115 @@
+/**
+ * `npm run bench`: Sluice beside the reference, nginx, HAProxy and the npm proxies, each alone on one
+ * core, the load and the upstream on the other, in turns within one run; prints medians and ratios.
+ * Options: `--only NAME[,NAME]`, `--with NAME[,NAME]` (contenders), `--rounds N` (3), `--seconds N` (4).
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { allContenders, type Contender } from './contenders.ts';
+import { questions, type Question, type Sample } from './questions.ts';
+import { isInstalled } from './processes.ts';
+import { startUpstream } from './upstream.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    with: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '4' },
+  },
+});
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+const chosen = (list: string | undefined, name: string): boolean =>
+  list === undefined || list.split(',').includes(name);
+
+for (const program of ['wrk', 'nginx', 'taskset']) {
+  if (!isInstalled(program)) throw new Error(`cannot run the benchmark: ${program} is not on PATH`);
+}
+const contenders = allContenders().filter(({ name, missing }) => {
+  if (!chosen(values.with, name)) return false;
+  if (missing !== undefined) console.log(`left out: ${name} (${missing})`);
+  return missing === undefined;
+});
+console.log(
+  `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, node ${process.version}`,
+);
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+const upstreamPort = 18_080;
+const upstream = await startUpstream(folder, upstreamPort);
+try {
+  for (const question of questions.filter(({ name }) => chosen(values.only, name))) {
+    report(question, await askInTurns(question));
+  }
+} finally {
+  await upstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function askInTurns(question: Question): Promise<Map<Contender, Sample[]>> {
+  const samples = new Map<Contender, Sample[]>(contenders.map((contender) => [contender, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      const place = { folder, port: 18_100 + index, upstreamPort };
+      const running = await contender.start(place);
+      try {
+        await question.measure(place.port, running, 1); // warm-up, not counted
+        samples.get(contender)?.push(await question.measure(place.port, running, seconds));
+      } finally {
+        await running.stop();
+      }
+    }
+  }
+  return samples;
+}
+
+function report(question: Question, samples: Map<Contender, Sample[]>): void {
+  console.log(`\n${question.name}: ${question.unit}`);
+  const medians = new Map(
+    [...samples].map(([contender, list]) => [contender, median(list.map(({ value }) => value))]),
+  );
+  const best = (kind: Contender['kind']): number | undefined => {
+    const all = [...medians].filter(([contender]) => contender.kind === kind).map(([, v]) => v);
+    return all.length === 0 ? undefined : Math.max(...all);
+  };
+  const reference = best('reference');
+  for (const [contender, list] of samples) {
+    const value = medians.get(contender) ?? 0;
+    const failed = list.reduce((sum, sample) => sum + sample.failed, 0);
+    const spread = list.map((sample) => Math.round(sample.value)).join(' ');
+    const ratio = reference === undefined ? '' : `${(value / reference).toFixed(2)} x reference`;
+    console.log(
+      `  ${contender.name.padEnd(20)} ${String(Math.round(value)).padStart(9)}  ${ratio.padEnd(18)} failed ${failed}  (${spread})`,
+    );
+  }
+  const sluice = best('sluice');
+  if (sluice !== undefined) judge(question, sluice, { reference, npm: best('npm') });
+}
+
+function judge(
+  question: Question,
+  sluice: number,
+  others: { reference: number | undefined; npm: number | undefined },
+): void {
+  const line = (what: string, value: number, wanted: number): void => {
+    const reached = question.better === 'higher' ? value >= wanted : value <= wanted;
+    console.log(
+      `  ${reached ? 'reached' : 'MISSED '} ${what}: ${value.toFixed(2)} (${wanted} wanted)`,
+    );
+  };
+  if (question.toReference !== undefined && others.reference !== undefined) {
+    line('ratio to the reference', sluice / others.reference, question.toReference);
+  }
+  if (question.toBestNpm !== undefined && others.npm !== undefined) {
+    line('ratio to the best npm proxy', sluice / others.npm, question.toBestNpm);
+  }
+  if (question.limit !== undefined) line(question.unit, sluice, question.limit);
+}
+
+function median(list: readonly number[]): number {
+  const sorted = [...list].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

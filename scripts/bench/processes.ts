@@ -1,0 +1,117 @@
+/**
+ * Child processes of a benchmark: pinned to a core, in a process group of their own, ended with the
+ * benchmark; their memory as the kernel accounts it.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The proxy runs on the first core; the load and the upstream on the second. */
+export const PROXY_CORE = 0;
+export const LOAD_CORE = 1;
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) endGroup(child);
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+export interface Running {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export function startPinned(core: number, command: readonly string[]): Running {
+  const child = spawn('taskset', ['-c', String(core), ...command], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4000)));
+  running.add(child);
+  let isStopped = false;
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      if (!isStopped) console.error(`${command.join(' ')} ended (${code ?? signal}): ${stderr}`);
+      resolve();
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    stop: async () => {
+      isStopped = true;
+      endGroup(child);
+      await closed;
+    },
+  };
+}
+
+/** Runs a pinned command to its end and returns what it printed. */
+export function runPinned(core: number, command: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('taskset', ['-c', String(core), ...command], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.once('error', reject);
+    child.once('close', (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`${command.join(' ')}: exit ${code}`)),
+    );
+  });
+}
+
+export async function waitForPort(port: number, limitMs = 15_000): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.once('connect', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (isOpen) return;
+    if (performance.now() > deadline) throw new Error(`nothing listens on port ${port}`);
+    await delay(20);
+  }
+}
+
+export function isInstalled(program: string): boolean {
+  return spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
+}
+
+/** Sum of Pss over a process and all its descendants, in KiB. */
+export function treePssKib(root: number): number {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid)) continue;
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      children.set(parent, [...(children.get(parent) ?? []), pid]);
+    } catch {
+      continue; // it ended between the listing and the reading
+    }
+  }
+  const pssOf = (pid: number): number => {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
+  };
+  const sum = (pid: number): number =>
+    pssOf(pid) + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
+  return sum(root);
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL'); // the group is gone already
+  }
+}

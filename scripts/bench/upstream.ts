@@ -1,0 +1,35 @@
+/** The upstream of all benchmarks: nginx with one worker, answering from memory. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LOAD_CORE, startPinned, waitForPort, type Running } from './processes.ts';
+
+export interface BenchUpstream extends Running {
+  readonly port: number;
+}
+
+/** `/` answers 13 bytes, `/10k` and `/100k` bodies of that size; an upload is read and answered. */
+export async function startUpstream(folder: string, port: number): Promise<BenchUpstream> {
+  const root = join(folder, 'www');
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, '10k'), 'x'.repeat(10 * 1024));
+  writeFileSync(join(root, '100k'), 'x'.repeat(100 * 1024));
+  const config = join(folder, 'upstream.conf');
+  writeFileSync(
+    config,
+    `daemon off; worker_processes 1; pid ${folder}/upstream.pid; error_log ${folder}/upstream.log error;
+events { worker_connections 16384; }
+http {
+  access_log off; keepalive_requests 100000000; keepalive_timeout 600s; sendfile on;
+  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fcgi;
+  uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi; open_file_cache max=16;
+  server {
+    listen 127.0.0.1:${port} backlog=4096; root ${root}; client_max_body_size 0;
+    location = / { return 200 "Hello, world\\n"; }
+  }
+}
+`,
+  );
+  const running = startPinned(LOAD_CORE, ['nginx', '-c', config, '-p', folder]);
+  await waitForPort(port);
+  return { port, ...running };
+}
