@@ -1,0 +1,44 @@
+/** Writes the API model as one descriptor file per package, in the shape of shared/api/descriptor. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MessageDescriptor, PackageDescriptor } from '../../shared/api/descriptor.ts';
+import { type ApiModel, type MessageModel, enumDescriptor } from './proto-model.ts';
+
+type MutablePackage = {
+  package: string;
+  messages: Record<string, MessageDescriptor>;
+  enums: Record<string, PackageDescriptor['enums'][string]>;
+  services: Record<string, PackageDescriptor['services'][string]>;
+};
+
+export function writeDescriptor(model: ApiModel, folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const descriptor of describePackages(model)) {
+    writeFileSync(join(folder, `${descriptor.package}.json`), JSON.stringify(descriptor));
+  }
+}
+
+function describePackages(model: ApiModel): PackageDescriptor[] {
+  const packages = new Map<string, MutablePackage>();
+  const packageOf = (name: string): MutablePackage => {
+    const known = packages.get(name) ?? { package: name, messages: {}, enums: {}, services: {} };
+    packages.set(name, known);
+    return known;
+  };
+  for (const message of model.messages.values()) {
+    packageOf(message.packageName).messages[message.name] = describeMessage(message);
+  }
+  for (const type of model.enums.values()) {
+    packageOf(type.packageName).enums[type.name] = enumDescriptor(type);
+  }
+  for (const service of model.services.values()) {
+    packageOf(service.packageName).services[service.name] = service.methods;
+  }
+  return [...packages.values()];
+}
+
+function describeMessage(message: MessageModel): MessageDescriptor {
+  const { name: _name, packageName: _package, oneofs, ...rest } = message;
+  return { ...rest, ...(oneofs.length > 0 ? { oneofs } : {}) };
+}
