@@ -1,0 +1,48 @@
+/**
+ * What was built: source revision, tree status and release. The build writes them beside this
+ * file; without that file the package's own version stands in, as a development build.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface BuildStamp {
+  /** A commit hash, or `unknown`. */
+  readonly revision: string;
+  readonly tree: 'Clean' | 'Modified';
+  /** The package's version, with `-dev` unless it was built from a release tag. */
+  readonly release: string;
+}
+
+export function readBuildStamp(): BuildStamp {
+  const stamp = readJson(join(import.meta.dirname, 'build-stamp.json'));
+  if (stamp !== undefined) {
+    return {
+      revision: text(stamp['revision']) ?? 'unknown',
+      tree: stamp['tree'] === 'Clean' ? 'Clean' : 'Modified',
+      release: text(stamp['release']) ?? packageRelease(),
+    };
+  }
+  return { revision: 'unknown', tree: 'Modified', release: packageRelease() };
+}
+
+/** `revision/release/tree status/build mode/TLS library`. */
+export function versionText(stamp: BuildStamp): string {
+  return `${stamp.revision}/${stamp.release}/${stamp.tree}/RELEASE/OpenSSL`;
+}
+
+function packageRelease(): string {
+  const manifest = readJson(join(import.meta.dirname, '..', '..', 'package.json'));
+  return `${text(manifest?.['version']) ?? '0.0.0'}-dev`;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function readJson(path: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

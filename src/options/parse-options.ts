@@ -1,0 +1,226 @@
+/**
+ * Turns command line words into an `Options` record, or into what has to be printed before the
+ * process ends: help, versions, or a refusal in the reference's words. It reads no file, prints
+ * nothing and ends nothing.
+ */
+import { Command, CommanderError, Option } from 'commander';
+
+import type { Options } from '../../shared/options.ts';
+import { checkOptions, type HostFacts } from './check-options.ts';
+import { briefUsage, fullHelp } from './help-text.ts';
+import { OptionRefusal } from './option-refusal.ts';
+import { flagOf, type OptionSpec } from './option-spec.ts';
+import { optionEntries, optionTable } from './option-table.ts';
+import type { RawOptions } from './raw-options.ts';
+
+export type ParsedCommandLine =
+  | { kind: 'run'; options: Options; warnings: readonly string[] }
+  | { kind: 'exit'; exitCode: 0 | 1; stream: 'stdout' | 'stderr'; text: string };
+
+/** What the parser has to know about the program and the machine. */
+export interface CommandLineContext {
+  /** The program's name as usage lines print it. */
+  readonly program: string;
+  /** `revision/release/tree status/build mode/TLS library`. */
+  readonly version: string;
+  /** Printed by `--hot-restart-version`, unless hot restart is off. */
+  readonly hotRestartVersion: string;
+  readonly host: HostFacts;
+}
+
+/** @param argv the words after the program's name */
+export function parseOptions(
+  argv: readonly string[],
+  context: CommandLineContext,
+): ParsedCommandLine {
+  try {
+    const raw = readWords(argv);
+    if (raw === 'help') return print('stdout', fullHelp(context.program));
+    if (raw === 'version') {
+      return print('stdout', `\n${context.program}  version: ${context.version}\n\n`);
+    }
+    const checked = checkOptions(raw, context.host);
+    if (checked.kind === 'run') return checked;
+    return print('stderr', raw.disableHotRestart ? 'disabled' : context.hotRestartVersion);
+  } catch (error) {
+    if (error instanceof OptionRefusal) return refuse(error, context.program);
+    throw error;
+  }
+}
+
+function print(stream: 'stdout' | 'stderr', text: string): ParsedCommandLine {
+  return { kind: 'exit', exitCode: 0, stream, text };
+}
+
+function refuse(refusal: OptionRefusal, program: string): ParsedCommandLine {
+  const text =
+    refusal.argument === undefined
+      ? `${refusal.message}\n`
+      : [
+          `PARSE ERROR: Argument: ${refusal.argument}`,
+          `             ${refusal.message}`,
+          ...(refusal.suggestion === undefined
+            ? []
+            : [`             Did you mean ${refusal.suggestion}?`]),
+          '',
+          'Brief USAGE: ',
+          briefUsage(program),
+          '',
+          'For complete USAGE and HELP type: ',
+          `   ${program} --help`,
+          '',
+          '',
+        ].join('\n');
+  return { kind: 'exit', exitCode: 1, stream: 'stderr', text };
+}
+
+class ExitWord extends Error {
+  readonly word: 'help' | 'version';
+  constructor(word: 'help' | 'version') {
+    super(word);
+    this.word = word;
+  }
+}
+
+/** Reads every word, or stops at the first `--help` or `--version`. */
+function readWords(argv: readonly string[]): RawOptions | 'help' | 'version' {
+  const command = makeCommand();
+  try {
+    command.parse(wordsBeforeIgnoreRest(argv), { from: 'user' });
+  } catch (error) {
+    if (error instanceof ExitWord) return error.word;
+    if (error instanceof CommanderError) throw refusalFrom(error, argv);
+    throw error;
+  }
+  // The reference passes over empty words and a lone dash.
+  const stray = command.args.find((word) => word !== '' && word !== '-');
+  if (stray !== undefined) throw unknownWord(stray);
+  return command.opts<RawOptions>();
+}
+
+function makeCommand(): Command {
+  const command = new Command()
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
+    .helpOption(false)
+    .allowExcessArguments(true);
+  const seen = new Set<string>();
+  for (const [key, spec] of optionEntries) {
+    // Registered before commander's own listener, so that a repetition is noticed before its value.
+    command.on(`option:${flagOf(key).slice(2)}`, () => {
+      if (seen.has(key) && spec.kind !== 'strings') {
+        throw new OptionRefusal('Argument already set!', argumentName(key, spec));
+      }
+      seen.add(key);
+    });
+    command.addOption(makeOption(key, spec));
+  }
+  for (const [word, flags] of [
+    ['help', '-h, --help'],
+    ['version', '--version'],
+  ] as const) {
+    command.on(`option:${word}`, () => {
+      throw new ExitWord(word);
+    });
+    command.addOption(new Option(flags));
+  }
+  return command;
+}
+
+function makeOption(key: string, spec: OptionSpec): Option {
+  const flags = spec.short === undefined ? flagOf(key) : `-${spec.short}, ${flagOf(key)}`;
+  switch (spec.kind) {
+    case 'flag':
+      return new Option(flags).default(false);
+    case 'string':
+      return new Option(`${flags} <string>`).default(spec.fallback);
+    case 'strings':
+      return new Option(`${flags} <string>`)
+        .default([])
+        .argParser((word: string, before: readonly string[]) => [...before, word]);
+    case 'uint32':
+      return new Option(`${flags} <uint32_t>`)
+        .default(spec.fallback)
+        .argParser((word: string) => readUint32(word, argumentName(key, spec)));
+  }
+}
+
+function readUint32(word: string, argument: string): number {
+  const number = /^\s*\+?(\d{1,10})(\s+\S.*)?\s*$/s.exec(word);
+  if (number?.[2] !== undefined) {
+    throw new OptionRefusal(`More than one valid value parsed from string '${word}'`, argument);
+  }
+  const value = number === null ? Number.NaN : Number(number[1]);
+  if (!(value <= 0xffffffff)) {
+    throw new OptionRefusal(`Couldn't read argument value from string '${word}'`, argument);
+  }
+  return value;
+}
+
+/** Everything from a `--` that is not an option's value is ignored. */
+function wordsBeforeIgnoreRest(argv: readonly string[]): readonly string[] {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index];
+    if (word === '--' || word === '--ignore_rest') return argv.slice(0, index);
+    if (word !== undefined && takesValue(word)) index++;
+  }
+  return argv;
+}
+
+function takesValue(word: string): boolean {
+  return optionEntries.some(
+    ([key, spec]) =>
+      spec.kind !== 'flag' && (word === flagOf(key) || word === `-${spec.short ?? '-'}`),
+  );
+}
+
+function refusalFrom(error: CommanderError, argv: readonly string[]): OptionRefusal {
+  if (error.code === 'commander.optionMissingArgument') {
+    const last = argv.at(-1) ?? '';
+    const entry = optionEntries.find(
+      ([key, spec]) => last === flagOf(key) || last === `-${spec.short ?? '-'}`,
+    );
+    const name = entry === undefined ? last : argumentName(...entry);
+    return new OptionRefusal('Missing a value for this argument!', name);
+  }
+  // commander quotes the word: error: unknown option '--nosuch'
+  return unknownWord(/'(.*?)'/s.exec(error.message)?.[1] ?? error.message);
+}
+
+function unknownWord(word: string): OptionRefusal {
+  return new OptionRefusal("Couldn't find match for argument", word, nearestFlag(word));
+}
+
+/** `-c (--config-path)` or `(--mode)`, as the reference names an option in its refusals. */
+function argumentName(key: string, spec: OptionSpec): string {
+  const long = `(${flagOf(key)})`;
+  return spec.short === undefined ? long : `-${spec.short} ${long}`;
+}
+
+function nearestFlag(word: string): string | undefined {
+  if (!word.startsWith('--')) return undefined;
+  const name = word.replace(/=.*/s, '');
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const key of Object.keys(optionTable)) {
+    const distance = editDistance(name, flagOf(key));
+    if (distance < bestDistance) {
+      bestDistance = distance;
+      best = flagOf(key);
+    }
+  }
+  return best;
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const change = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
