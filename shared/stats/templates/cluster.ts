@@ -165,16 +165,6 @@ export const TRANSPORT_SOCKET_MATCH = defineTemplate('transport_socket_match', {
   total_match_count: counter('Hosts that use this transport socket'),
 });
 
-/** Prefix: `http1.` for downstream connections, `cluster.<name>.http1.` for upstream ones. */
-export const HTTP1_CODEC = defineTemplate('http1_codec', {
-  dropped_headers_with_underscores: counter('Headers dropped for an underscore in their name'),
-  metadata_not_supported_error: counter('Metadata dropped: HTTP/1 cannot carry it'),
-  requests_rejected_with_underscores_in_headers: counter(
-    'Requests refused for an underscore in a header name',
-  ),
-  response_flood: counter('Connections closed: too many answers waited to be sent'),
-});
-
 /**
  * Per-host figures for `/clusters`, never in `/stats`. Prefix: `host.<cluster>.<address>.`, for
  * example `host.web.127.0.0.1:8080.`

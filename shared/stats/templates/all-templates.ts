@@ -1,0 +1,36 @@
+/** Every template of this build by its id, for whoever reads another process's definitions. */
+import type { StatTemplate } from '../template.ts';
+import * as clusterFeatures from './cluster-features.ts';
+import * as clusterManager from './cluster-manager.ts';
+import * as cluster from './cluster.ts';
+import * as codecs from './codecs.ts';
+import * as httpConnectionManager from './http-connection-manager.ts';
+import * as httpFilters from './http-filters.ts';
+import * as listener from './listener.ts';
+import * as networkFilters from './network-filters.ts';
+import * as server from './server.ts';
+import * as subscriptions from './subscriptions.ts';
+import * as tls from './tls.ts';
+
+const files: readonly object[] = [
+  cluster,
+  clusterFeatures,
+  clusterManager,
+  codecs,
+  httpConnectionManager,
+  httpFilters,
+  listener,
+  networkFilters,
+  server,
+  subscriptions,
+  tls,
+];
+
+export const ALL_TEMPLATES: readonly StatTemplate[] = files
+  .flatMap((file): unknown[] => Object.values(file))
+  .filter(isTemplate);
+
+/** Some files also export offsets within a block. */
+function isTemplate(exported: unknown): exported is StatTemplate {
+  return typeof exported === 'object' && exported !== null && 'stats' in exported;
+}

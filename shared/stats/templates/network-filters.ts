@@ -1,0 +1,80 @@
+/** Statistics of listener filters and network filters. */
+import { defineTemplate } from '../template.ts';
+import { counter, gauge, histogram } from './spec.ts';
+
+/** Prefix: `tcp.<stat_prefix>.` */
+export const TCP_PROXY = defineTemplate('tcp_proxy', {
+  downstream_cx_drain_close: counter('Connections closed by draining'),
+  downstream_cx_no_route: counter('Connections without a matching route or cluster'),
+  downstream_cx_overload_close: counter('Connections closed by overload'),
+  downstream_cx_rx_bytes_buffered: gauge('Received bytes that wait in connections'),
+  downstream_cx_rx_bytes_total: counter('Bytes received'),
+  downstream_cx_total: counter('Connections'),
+  downstream_cx_tx_bytes_buffered: gauge('Bytes that wait to be sent'),
+  downstream_cx_tx_bytes_total: counter('Bytes sent'),
+  downstream_flow_control_paused_reading_total: counter('Times reading from clients stopped'),
+  downstream_flow_control_resumed_reading_total: counter('Times reading from clients resumed'),
+  early_data_received_count_total: counter('Connections with data before the upstream was ready'),
+  idle_timeout: counter('Connections closed for being idle'),
+  max_downstream_connection_duration: counter('Connections closed for their age'),
+  route_delayed_total: counter('Connections whose route had to wait'),
+  upstream_flush_active: gauge('Upstream connections that still send after the client has gone'),
+  upstream_flush_total: counter('Upstream connections that sent on after the client had gone'),
+});
+
+/** Prefix: `connection_limit.<stat_prefix>.` */
+export const CONNECTION_LIMIT = defineTemplate('connection_limit', {
+  active_connections: gauge('Open connections within the limit'),
+  limited_connections: counter('Connections closed by the limit'),
+});
+
+/** Prefix: `local_rate_limit.<stat_prefix>.` */
+export const NETWORK_LOCAL_RATE_LIMIT = defineTemplate('network_local_rate_limit', {
+  rate_limited: counter('Connections closed by the limit'),
+});
+
+/** Prefix: the network filter's `stat_prefix`, then `rbac.` */
+export const NETWORK_RBAC = defineTemplate('network_rbac', {
+  allowed: counter('Connections allowed'),
+  denied: counter('Connections denied'),
+  shadow_allowed: counter('Connections that the shadow rules would allow'),
+  shadow_denied: counter('Connections that the shadow rules would deny'),
+});
+
+/** Prefix: `tls_inspector.` */
+export const TLS_INSPECTOR = defineTemplate('tls_inspector', {
+  alpn_found: counter('Handshakes that name application protocols'),
+  alpn_not_found: counter('Handshakes that name no application protocol'),
+  client_hello_too_large: counter('Connections closed: the first message is too large'),
+  sni_found: counter('Handshakes that name a server'),
+  sni_not_found: counter('Handshakes that name no server'),
+  tls_found: counter('Connections with TLS'),
+  tls_not_found: counter('Connections without TLS'),
+  bytes_processed: histogram('Bytes read to decide', 'bytes'),
+});
+
+/** Prefix: `http_inspector.` */
+export const HTTP_INSPECTOR = defineTemplate('http_inspector', {
+  http10_found: counter('Connections with HTTP/1.0'),
+  http11_found: counter('Connections with HTTP/1.1'),
+  http2_found: counter('Connections with HTTP/2'),
+  http_not_found: counter('Connections without HTTP'),
+  read_error: counter('Connections that failed while being inspected'),
+});
+
+/** Prefix: `proxy_proto.`, or `proxy_proto.<stat_prefix>.` */
+export const PROXY_PROTOCOL = defineTemplate('proxy_protocol', {
+  not_found_allowed: counter('Connections without the header, allowed'),
+  not_found_disallowed: counter('Connections without the header, refused'),
+  'versions.v1.disallowed': counter('Headers of version 1 refused by configuration'),
+  'versions.v1.error': counter('Invalid headers of version 1'),
+  'versions.v1.found': counter('Headers of version 1'),
+  'versions.v2.disallowed': counter('Headers of version 2 refused by configuration'),
+  'versions.v2.error': counter('Invalid headers of version 2'),
+  'versions.v2.found': counter('Headers of version 2'),
+});
+
+/** Without a prefix: the PROXY protocol filter's older statistic. */
+export const PROXY_PROTOCOL_ERRORS = defineTemplate('proxy_protocol_errors', {
+  downstream_cx_proxy_proto_error: counter('Connections closed for an invalid header'),
+});

@@ -1,0 +1,19 @@
+/** Statistics of dynamic configuration. */
+import { defineTemplate } from '../template.ts';
+import { counter, histogram, ownGauge, textReadout } from './spec.ts';
+
+/**
+ * Prefixes: `cluster_manager.cds.`, `listener_manager.lds.`, `http.<stat_prefix>.rds.<name>.`,
+ * `sds.<name>.` and the like; an EDS cluster has CLUSTER_SUBSCRIPTION.
+ */
+export const SUBSCRIPTION = defineTemplate('subscription', {
+  init_fetch_timeout: counter('First fetches that timed out'),
+  update_attempt: counter('Attempts to fetch'),
+  update_failure: counter('Failed fetches'),
+  update_rejected: counter('Refused updates'),
+  update_success: counter('Applied updates'),
+  update_time: ownGauge('Time of the last update in Unix milliseconds'),
+  version: ownGauge('Hash of the version of the last applied update'),
+  version_text: textReadout('Version of the last applied update'),
+  update_duration: histogram('Time to apply an update', 'ms'),
+});
