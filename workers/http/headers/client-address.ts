@@ -1,0 +1,63 @@
+/**
+ * Who the client is: reads `x-forwarded-for` as trusted proxies wrote it, tells internal addresses
+ * from external ones and names this machine's own address. Changes no headers.
+ */
+import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+import type { Address } from '../stream-info.ts';
+
+export interface Cidr {
+  readonly address: string;
+  readonly prefixLength: number;
+}
+
+/**
+ * The address that stands `skip` places before the last one in `forwardedFor`, or undefined when
+ * there are too few or it is no IP address. A port is not allowed there.
+ */
+export function addressFromForwardedFor(forwardedFor: string, skip: number): Address | undefined {
+  let end = forwardedFor.length;
+  for (let skipped = 0; skipped < skip; skipped += 1) {
+    end = forwardedFor.lastIndexOf(',', end - 1);
+    if (end < 0) return undefined;
+  }
+  const start = end === 0 ? 0 : forwardedFor.lastIndexOf(',', end - 1) + 1;
+  return parseIpAddress(forwardedFor.slice(start, end).trim());
+}
+
+/** An address without port (0) from its text; IPv6 in its shortest form. Undefined when it is none. */
+export function parseIpAddress(text: string): Address | undefined {
+  if (isIPv4(text)) return { kind: 'ip', ip: text, port: 0, text: `${text}:0` };
+  if (isIP(text) !== 6 || text.includes('%')) return undefined;
+  const ip = new SocketAddress({ address: text, family: 'ipv6' }).address;
+  return { kind: 'ip', ip, port: 0, text: `[${ip}]:0` };
+}
+
+/** Whether an IP address is this machine talking to itself. */
+export function isLoopback(ip: string): boolean {
+  return ip.startsWith('127.') || ip === '::1' || ip.startsWith('::ffff:127.');
+}
+
+/** Tests addresses against the ranges configured as internal; without ranges nothing is internal. */
+export function compileInternalAddresses(cidrs: readonly Cidr[]): (address: Address) => boolean {
+  if (cidrs.length === 0) return () => false;
+  const ranges = new BlockList();
+  for (const { address, prefixLength } of cidrs) {
+    ranges.addSubnet(address, prefixLength, isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+  return (address) =>
+    address.kind === 'ip' && ranges.check(address.ip, isIPv4(address.ip) ? 'ipv4' : 'ipv6');
+}
+
+/** This machine's first address that others can reach, or its loopback address when there is none. */
+export function localAddress(version: 'v4' | 'v6'): string {
+  const family = version === 'v4' ? 'IPv4' : 'IPv6';
+  for (const addresses of Object.values(networkInterfaces())) {
+    const found = addresses?.find(
+      (one) => one.family === family && !one.internal && !one.address.startsWith('fe80:'),
+    );
+    if (found !== undefined) return found.address;
+  }
+  return version === 'v4' ? '127.0.0.1' : '::1';
+}
