@@ -11,8 +11,17 @@ export type SupervisorToWorker =
   | Hello
   /** Sent second, once. Reply: `ready`. Without it in time the worker is killed and replaced. */
   | { readonly kind: 'start'; readonly heritage: WorkerHeritage }
-  /** At start and on every change. Reply: `applied` with the same id. */
-  | { readonly kind: 'apply'; readonly id: number; readonly updates: readonly ResourceUpdate[] }
+  /**
+   * At start and on every change. With `more` the worker only keeps the updates; the message without
+   * it applies all that were kept and its own as one batch. Reply to that one alone: `applied` with
+   * the same id.
+   */
+  | {
+      readonly kind: 'apply';
+      readonly id: number;
+      readonly updates: readonly ResourceUpdate[];
+      readonly more?: true;
+    }
   /**
    * `count` descriptors were sent on the descriptor channel just before: one listening socket per
    * address, in this order. Reply: `listening` with the same id.
