@@ -56,7 +56,7 @@ async function askInTurns(question: Question): Promise<Map<Contender, Sample[]>>
       const place = { folder, port: 18_100 + index, upstreamPort };
       const running = await contender.start(place);
       try {
-        await question.measure(place.port, running, 1); // warm-up, not counted
+        if (question.warmsUpItself !== true) await question.measure(place.port, running, 1);
         samples.get(contender)?.push(await question.measure(place.port, running, seconds));
       } finally {
         await running.stop();

@@ -12,6 +12,8 @@ export interface Question {
   readonly toReference?: number;
   readonly toBestNpm?: number;
   readonly limit?: number;
+  /** Asked once before it counts, unless the question warms up by itself. */
+  readonly warmsUpItself?: boolean;
   measure(port: number, running: Running, seconds: number): Promise<Sample>;
 }
 
@@ -55,6 +57,7 @@ export const questions: readonly Question[] = [
     unit: 'KiB of Pss for 1,000 idle connections',
     better: 'lower',
     limit: 40 * 1024,
+    warmsUpItself: true,
     measure: measureIdleConnections,
   },
 ];
