@@ -3,8 +3,20 @@
  * Implemented once, in workers/listener/; the loop knows nothing of HTTP, the data plane nothing of
  * the channel.
  */
+import type { Clock } from '../shared/clock.ts';
+import type { LogLevel, WorkerHeritage } from '../shared/messages/heritage.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
+import type { StatWriter } from '../shared/stats/stat-writer.ts';
+
+/** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */
+export interface DataPlaneEnv {
+  readonly heritage: WorkerHeritage;
+  readonly stats: StatWriter;
+  readonly clock: Clock;
+  /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
+  readonly log: (level: LogLevel, component: string, message: string) => void;
+}
 
 export interface ListeningDescriptor {
   readonly fd: number;
