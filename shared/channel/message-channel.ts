@@ -100,10 +100,10 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
     }
   }
 
-  /** Sends what is queued, then ends the stream. */
-  end(): void {
+  /** Ends the stream after what is queued; resolves when the kernel has it, or the channel broke. */
+  async end(): Promise<void> {
     this.#isEnding = true;
-    this.#socket.end();
+    await new Promise<void>((resolve) => this.#socket.end(() => resolve()));
   }
 
   close(): void {
@@ -112,13 +112,18 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
 
   #receive(chunk: Buffer): void {
     if (this.#isClosed) return;
+    for (const message of this.#decode(chunk)) {
+      if (this.#isClosed) return;
+      this.#handlers.message(message as Incoming);
+    }
+  }
+
+  #decode(chunk: Buffer): readonly AnyMessage[] {
     try {
-      for (const message of this.#decoder.push(chunk)) {
-        if (this.#isClosed) return;
-        this.#handlers.message(asMessage(message) as Incoming);
-      }
+      return this.#decoder.push(chunk).map(asMessage);
     } catch (error) {
       this.#finish(error instanceof Error ? error : new Error(String(error)));
+      return [];
     }
   }
 

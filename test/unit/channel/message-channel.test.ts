@@ -32,7 +32,7 @@ describe('a message channel', () => {
     const left = new MessageChannel<Text, Text>(pair.left, {
       message: (message) => {
         echoed.push(message.text);
-        if (echoed.length === 3) left.end();
+        if (echoed.length === 3) void left.end();
       },
       closed: () => undefined,
     });

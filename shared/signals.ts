@@ -1,0 +1,25 @@
+/**
+ * What a process does first of all: take every signal that a terminal or a service manager sends to
+ * a whole process group, and keep Node's inspector closed. Loaded before anything that takes time.
+ */
+import inspector from 'node:inspector';
+
+/** Signals that end or disturb a process which has no handler for them. */
+const groupSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1'] as const;
+export type GroupSignal = (typeof groupSignals)[number];
+
+/** Calls `receive` for each of these signals from now on. */
+export function takeGroupSignals(receive: (signal: GroupSignal) => void): void {
+  for (const signal of groupSignals) process.on(signal, () => receive(signal));
+  closeUnaskedInspector();
+}
+
+/**
+ * Node opens its inspector when SIGUSR1 arrives before a handler is there. Closes it unless the
+ * command line asked for one; call it again after loading, since the signal may have been under way.
+ */
+export function closeUnaskedInspector(): void {
+  if (inspector.url() === undefined) return;
+  const isAsked = process.execArgv.some((word) => /^--inspect(-brk|-wait)?(=|$)/.test(word));
+  if (!isAsked) inspector.close();
+}

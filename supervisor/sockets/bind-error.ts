@@ -1,0 +1,24 @@
+/** The failure to bind or listen, in the words that users of the reference know. */
+import type { BoundAddress } from '../../shared/resources/listener.ts';
+
+/** `message` is such as `cannot bind '127.0.0.1:80': Permission denied`. */
+export class BindError extends Error {
+  readonly code = 'bind_failed';
+  /** The errno name, such as `EADDRINUSE`, when the system refused. */
+  readonly errnoName: string | undefined;
+
+  constructor(verb: 'bind' | 'listen on', address: BoundAddress, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`cannot ${verb} '${formatAddress(address)}': ${reason}`, { cause });
+    this.name = 'BindError';
+    const { code } = cause as { readonly code?: unknown };
+    this.errnoName = typeof code === 'string' ? code : undefined;
+  }
+}
+
+/** `127.0.0.1:80`, `[::1]:80` or the path. */
+export function formatAddress(address: BoundAddress): string {
+  if (address.kind === 'pipe') return address.path;
+  const host = address.family === 'v6' ? `[${address.address}]` : address.address;
+  return `${host}:${address.port}`;
+}

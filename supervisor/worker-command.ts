@@ -1,0 +1,36 @@
+/** How a worker process is started: program, arguments and environment. */
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../workers/worker-main.js', import.meta.url));
+
+/**
+ * Node opens its inspector on SIGUSR1 from its first moments on, before any script could prevent it,
+ * and service managers signal whole process groups. On an address that no machine has, the port
+ * cannot be opened.
+ */
+const inspectorNowhere = '--inspect-port=240.0.0.1:9229';
+
+/** Addressed to the supervisor alone. */
+const ownVariables: readonly string[] = [
+  'NOTIFY_SOCKET',
+  'WATCHDOG_USEC',
+  'WATCHDOG_PID',
+  'LISTEN_FDS',
+  'LISTEN_FDNAMES',
+  'LISTEN_PID',
+];
+
+export interface WorkerCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** `workerIndex` is an argument only so that lists of processes show it. */
+export function workerCommand(workerIndex: number): WorkerCommand {
+  const env = { ...process.env };
+  for (const name of ownVariables) delete env[name];
+  const inherited = process.execArgv.filter((word) => !word.startsWith('--inspect'));
+  const args = [...inherited, inspectorNowhere, entry, `--worker=${workerIndex}`];
+  return { file: process.execPath, args, env };
+}

@@ -1,0 +1,278 @@
+/**
+ * All workers of the server: one slot each, in which one process after the other lives. It spawns,
+ * sets up, replaces with back-off and ends them, and sends each of them what all of them must know.
+ * It decides nothing about configuration or statistics.
+ */
+import type { Clock, Timer } from '../shared/clock.ts';
+import type { WorkerHeritage } from '../shared/messages/heritage.ts';
+import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
+import type { StatsReport } from '../shared/stats/report.ts';
+import { FirstStart, WorkerStartError } from './first-start.ts';
+import type { ListeningSockets } from './sockets/listening-sockets.ts';
+import { WorkerHost, type WorkerExit, type WorkerNotice } from './worker-host.ts';
+
+const BACK_OFF_FIRST_MS = 200;
+const BACK_OFF_MAX_MS = 10_000;
+/** A worker that lived this long is replaced at once. */
+const STABLE_LIFE_MS = 10_000;
+
+/** What a new worker has to be told. Read anew for each one, so that it gets the present state. */
+export interface WorkerProvision {
+  heritageOf(workerIndex: number): WorkerHeritage;
+  /** 0: no watchdog. */
+  readonly killTimeoutMs: number;
+  resources(): readonly ResourceUpdate[];
+  listeners(): readonly ListeningSockets[];
+  /** Log levels, drain and health state as they are now. */
+  notices(): readonly WorkerNotice[];
+}
+
+export interface WorkerPoolOptions {
+  readonly concurrency: number;
+  readonly clock: Clock;
+  log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
+  /** A new life begins in a slot; its reports follow. */
+  onSpawned(workerIndex: number): void;
+  onReport(workerIndex: number, report: StatsReport): void;
+  /** After the last report of that life. */
+  onGone(workerIndex: number, exit: WorkerExit): void;
+}
+
+export type WorkerState = 'starting' | 'running' | 'stopping' | 'restarting';
+
+export interface WorkerSlotStatus {
+  readonly index: number;
+  readonly pid: number;
+  readonly state: WorkerState;
+  readonly restarts: number;
+}
+
+interface Slot {
+  readonly index: number;
+  host: WorkerHost;
+  state: WorkerState;
+  restarts: number;
+  failuresInARow: number;
+  /** The worker was sent the resources of its start, so that later updates may follow. */
+  isProvisioned: boolean;
+  /** Listeners whose sockets this life has. */
+  adopted: Set<string>;
+}
+
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #slots: Slot[] = [];
+  readonly #first: FirstStart;
+  #provision: WorkerProvision | undefined;
+  #begin: ((provision: WorkerProvision) => void) | undefined;
+  readonly #begun: Promise<WorkerProvision>;
+  readonly #waits = new Set<() => void>();
+  #isStopping = false;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+    this.#first = new FirstStart(options.concurrency);
+    this.#begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+  }
+
+  /** Makes the processes; they load themselves while the configuration is read. */
+  spawn(): void {
+    for (let index = 0; index < this.#options.concurrency; index += 1) {
+      const slot: Slot = {
+        index,
+        host: this.#spawnHost(index),
+        state: 'starting',
+        restarts: 0,
+        failuresInARow: 0,
+        isProvisioned: false,
+        adopted: new Set(),
+      };
+      this.#slots.push(slot);
+      void this.#keepAlive(slot);
+    }
+  }
+
+  /**
+   * Sets every worker up and resolves when all of them accept connections. Rejects with
+   * `WorkerStartError` when one refuses the configuration or cannot be started.
+   */
+  async start(provision: WorkerProvision): Promise<void> {
+    this.#provision = provision;
+    this.#begin?.(provision);
+    await this.#first.done;
+  }
+
+  /** Sends a batch to all; resolves with one text per worker that could not apply it. */
+  async apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]> {
+    const answers = await Promise.all(
+      this.#provisioned().map(async ({ host }) => host.apply(updates).catch(() => undefined)),
+    );
+    return answers.filter((answer) => answer !== undefined);
+  }
+
+  /** Hands out the sockets of listeners that are new in the provision. */
+  async adoptListeners(): Promise<readonly string[]> {
+    const answers = await Promise.all(
+      this.#provisioned().map(async (slot) => this.#adopt(slot).catch(() => undefined)),
+    );
+    return answers.filter((answer) => answer !== undefined);
+  }
+
+  async stopListening(listeners: readonly string[]): Promise<void> {
+    await Promise.all(
+      this.#provisioned().map(async ({ host, adopted }) => {
+        listeners.forEach((listener) => adopted.delete(listener));
+        // A worker that ends in between listens no more either.
+        await host.stopListening(listeners).catch(() => undefined);
+      }),
+    );
+  }
+
+  notify(notice: WorkerNotice): void {
+    for (const { host } of this.#provisioned()) host.notify(notice);
+  }
+
+  /** Collects everybody's deltas; resolves with the workers that did not answer in time. */
+  async flushStats(limitMs: number): Promise<readonly number[]> {
+    const late = await Promise.all(
+      this.#provisioned().map(async ({ index, host }) =>
+        host.flushStats(limitMs).then(
+          () => undefined,
+          () => index,
+        ),
+      ),
+    );
+    return late.filter((index) => index !== undefined);
+  }
+
+  status(): readonly WorkerSlotStatus[] {
+    return this.#slots.map(({ index, host, state, restarts }) => ({
+      index,
+      pid: host.pid,
+      state,
+      restarts,
+    }));
+  }
+
+  /** Ends all workers, each within `limitMs`; resolves when none is left. */
+  async stop(limitMs: number): Promise<void> {
+    this.#beginStop();
+    await Promise.all(
+      this.#slots.map(async (slot) => {
+        slot.state = 'stopping';
+        await slot.host.stop(limitMs);
+      }),
+    );
+  }
+
+  /** Ends all workers without asking. */
+  kill(): void {
+    this.#beginStop();
+    for (const { host } of this.#slots) host.kill('asked');
+  }
+
+  #beginStop(): void {
+    this.#isStopping = true;
+    this.#first.fail(new WorkerStartError('the server was told to end'));
+    for (const wake of this.#waits) wake();
+  }
+
+  #provisioned(): readonly Slot[] {
+    return this.#slots.filter(({ isProvisioned }) => isProvisioned);
+  }
+
+  #spawnHost(index: number): WorkerHost {
+    this.#options.onSpawned(index);
+    return new WorkerHost({
+      workerIndex: index,
+      clock: this.#options.clock,
+      log: (level, text) => this.#options.log(level, text),
+      onReport: (report) => this.#options.onReport(index, report),
+    });
+  }
+
+  /** The life of a slot: one process after the other until the pool stops. */
+  async #keepAlive(slot: Slot): Promise<void> {
+    for (;;) {
+      await this.#setUp(slot);
+      const exit = await slot.host.exited;
+      slot.isProvisioned = false;
+      slot.adopted.clear();
+      this.#options.onGone(slot.index, exit);
+      if (this.#isStopping) return;
+      slot.state = 'restarting';
+      slot.failuresInARow = exit.livedMs >= STABLE_LIFE_MS ? 1 : slot.failuresInARow + 1;
+      this.#first.countFailure(slot.index, slot.failuresInARow);
+      const delayMs = backOffMs(slot.failuresInARow);
+      const how = exit.signal ?? `exit code ${exit.code}`;
+      this.#options.log(
+        'error',
+        `worker ${slot.index} (pid ${slot.host.pid}) ended unasked (${exit.reason}, ${how}) ` +
+          `after ${Math.round(exit.livedMs)} ms; it is replaced in ${delayMs} ms`,
+      );
+      await this.#wait(delayMs);
+      if (this.#isStopping) return;
+      slot.restarts += 1;
+      slot.state = 'starting';
+      slot.host = this.#spawnHost(slot.index);
+    }
+  }
+
+  async #setUp(slot: Slot): Promise<void> {
+    const { host } = slot;
+    try {
+      const provision = await Promise.race([this.#begun, host.exited.then(() => undefined)]);
+      if (provision === undefined || this.#isStopping) return;
+      await host.start(provision.heritageOf(slot.index), provision.killTimeoutMs);
+      // From here on updates follow the snapshot on the same channel.
+      slot.isProvisioned = true;
+      const refusal = await host.apply(provision.resources());
+      if (refusal !== undefined) throw new WorkerStartError(refusal);
+      await this.#first.applied(slot.index);
+      for (const sockets of provision.listeners()) sockets.listen();
+      const failure = await this.#adopt(slot);
+      if (failure !== undefined) throw new WorkerStartError(failure);
+      for (const notice of provision.notices()) host.notify(notice);
+      slot.state = 'running';
+      this.#first.running(slot.index);
+    } catch (error) {
+      if (this.#isStopping) return;
+      const text = error instanceof Error ? error.message : String(error);
+      this.#options.log('error', `cannot set up worker ${slot.index}: ${text}`);
+      if (error instanceof WorkerStartError) this.#first.fail(error);
+      host.kill('start_failed');
+    }
+  }
+
+  async #adopt(slot: Slot): Promise<string | undefined> {
+    for (const sockets of this.#provision?.listeners() ?? []) {
+      if (slot.adopted.has(sockets.listener)) continue;
+      slot.adopted.add(sockets.listener);
+      const handed = sockets.socketsOf(slot.index);
+      const failure = await slot.host.adoptSockets(sockets.listener, handed);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  /** Resolves after the time, or as soon as the pool stops. */
+  #wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel();
+        this.#waits.delete(wake);
+        resolve();
+      };
+      const timer: Timer = this.#options.clock.after(delayMs, wake);
+      this.#waits.add(wake);
+    });
+  }
+}
+
+/** 0, then 200 ms and twice as long each time, up to 10 s. */
+function backOffMs(failuresInARow: number): number {
+  if (failuresInARow <= 1) return 0;
+  return Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** (failuresInARow - 2));
+}
