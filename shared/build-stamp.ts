@@ -8,9 +8,11 @@ import { join } from 'node:path';
 export interface BuildStamp {
   /** A commit hash, or `unknown`. */
   readonly revision: string;
-  readonly tree: 'Clean' | 'Modified';
+  readonly status: 'Clean' | 'Modified';
   /** The package's version, with `-dev` unless it was built from a release tag. */
   readonly release: string;
+  /** Differs whenever a file that runs differs; empty without a stamp. */
+  readonly buildId: string;
 }
 
 export function readBuildStamp(): BuildStamp {
@@ -18,16 +20,17 @@ export function readBuildStamp(): BuildStamp {
   if (stamp !== undefined) {
     return {
       revision: text(stamp['revision']) ?? 'unknown',
-      tree: stamp['tree'] === 'Clean' ? 'Clean' : 'Modified',
+      status: stamp['status'] === 'Clean' ? 'Clean' : 'Modified',
       release: text(stamp['release']) ?? packageRelease(),
+      buildId: text(stamp['buildId']) ?? '',
     };
   }
-  return { revision: 'unknown', tree: 'Modified', release: packageRelease() };
+  return { revision: 'unknown', status: 'Modified', release: packageRelease(), buildId: '' };
 }
 
 /** `revision/release/tree status/build mode/TLS library`. */
 export function versionText(stamp: BuildStamp): string {
-  return `${stamp.revision}/${stamp.release}/${stamp.tree}/RELEASE/OpenSSL`;
+  return `${stamp.revision}/${stamp.release}/${stamp.status}/RELEASE/OpenSSL`;
 }
 
 function packageRelease(): string {

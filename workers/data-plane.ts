@@ -4,7 +4,8 @@
  * the channel.
  */
 import type { Clock } from '../shared/clock.ts';
-import type { LogLevel, WorkerHeritage } from '../shared/messages/heritage.ts';
+import type { LogLevel } from '../shared/logging/levels.ts';
+import type { WorkerHeritage } from '../shared/messages/heritage.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';

@@ -1,4 +1,5 @@
 /** Everything that a worker inherits from the supervisor, in one place. */
+import type { LogSettings } from '../logging/log-settings.ts';
 
 /** Raised whenever a message changes its shape. */
 export const PROTOCOL_VERSION = 1;
@@ -25,20 +26,8 @@ export interface WorkerHeritage {
   readonly fileFlushMinSizeKb: number;
   readonly drainTimeS: number;
   readonly drainStrategy: 'gradual' | 'immediate';
-  readonly logLevels: LogLevels;
-  readonly logFormat: string;
-  readonly logFormatEscaped: boolean;
-  /** Absent: standard error. */
-  readonly logPath?: string;
+  readonly log: LogSettings;
   readonly localAddressIpVersion: 'v4' | 'v6';
   /** The node's name, cluster and zone for headers such as `x-envoy-downstream-service-cluster`. */
   readonly node: { readonly id: string; readonly cluster: string; readonly zone: string };
-}
-
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical' | 'off';
-
-/** Level per logger; `default` is for every logger not named. */
-export interface LogLevels {
-  readonly default: LogLevel;
-  readonly components: Readonly<Record<string, LogLevel>>;
 }

@@ -4,7 +4,8 @@
  */
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
-import type { Hello, LogLevels, WorkerHeritage } from './heritage.ts';
+import type { LogLevels } from '../logging/log-settings.ts';
+import type { Hello, WorkerHeritage } from './heritage.ts';
 
 export type SupervisorToWorker =
   /** Sent first. Reply: the worker's own `hello`. */

@@ -5,7 +5,7 @@
  * that yields between two reads must not assume that both saw the same state.
  */
 import type { Clock } from '../../shared/clock.ts';
-import type { LogLevels } from '../../shared/messages/heritage.ts';
+import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -263,11 +263,11 @@ export interface StatsPages {
 }
 
 export interface LoggingView {
-  /** Loggers by name, sorted, with their present level. */
-  levels(): readonly { readonly name: string; readonly level: LogLevels['default'] }[];
-  setAll(level: LogLevels['default']): void;
+  /** All loggers with their present level, in the order in which they are printed. */
+  levels(): readonly { readonly name: string; readonly level: LogLevel }[];
+  setAll(level: LogLevel): void;
   /** False when no such logger exists. */
-  set(logger: string, level: LogLevels['default']): boolean;
+  set(logger: string, level: LogLevel): boolean;
   /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
   readonly fineGrain: boolean;
 }

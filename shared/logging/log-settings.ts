@@ -1,0 +1,67 @@
+/** What a process has to know to log as the command line says; plain data that workers inherit. */
+import type { Options } from '../options.ts';
+import type { LogComponent } from './components.ts';
+import { defaultLogFormat } from './default-format.ts';
+import type { LogLevel } from './levels.ts';
+
+/** A level for all files whose name matches; see `matchesFile`. */
+export interface FileLevel {
+  readonly pattern: string;
+  readonly level: LogLevel;
+}
+
+/** The levels of all loggers, complete: applying it forgets what was set before. */
+export interface LogLevels {
+  /** For every logger that is not named. */
+  readonly default: LogLevel;
+  readonly components: Readonly<Partial<Record<LogComponent, LogLevel>>>;
+  /** With per-file loggers: the first pattern that matches a file decides. */
+  readonly files: readonly FileLevel[];
+}
+
+/** JSON values of a Struct: the form of `application_log_config.log_format.json_format`. */
+export type JsonTemplate =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonTemplate[]
+  | { readonly [key: string]: JsonTemplate };
+
+export interface LogSettings {
+  readonly levels: LogLevels;
+  readonly format: string;
+  /** From the bootstrap; takes the place of `format`. */
+  readonly jsonFormat?: JsonTemplate;
+  readonly isEscaped: boolean;
+  /** One logger per source file instead of one per component. */
+  readonly isFineGrain: boolean;
+  /** Empty: standard error. */
+  readonly path: string;
+  /** Whether an error's stack is one line of the log instead of one per frame. */
+  readonly isStackSingleEntry: boolean;
+}
+
+export function logSettings(options: Options): LogSettings {
+  return {
+    levels: {
+      default: options.logLevel,
+      components: Object.fromEntries(
+        options.componentLogLevels.map(({ component, level }) => [component, level]),
+      ),
+      files: [],
+    },
+    format: layoutOf(options),
+    isEscaped: options.logFormatEscaped,
+    isFineGrain: options.enableFineGrainLogging,
+    path: options.logPath,
+    isStackSingleEntry: options.logStacktraceSingleEntry,
+  };
+}
+
+/** With per-file loggers the default layout leaves out the component's name. */
+function layoutOf(options: Options): string {
+  return options.enableFineGrainLogging && !options.isLogFormatSet
+    ? defaultLogFormat.replace('[%n]', '')
+    : options.logFormat;
+}

@@ -1,0 +1,113 @@
+/**
+ * Knows all loggers of a process and their levels, by component or, with per-file loggers, by
+ * source file. It writes nothing.
+ */
+import { isLogComponent, logComponents } from './components.ts';
+import { matchesFile } from './file-pattern.ts';
+import { severityOf, type LogLevel } from './levels.ts';
+import type { FileLevel, LogLevels } from './log-settings.ts';
+import type { Logger } from './logger.ts';
+
+export interface NamedLevel {
+  readonly name: string;
+  readonly level: LogLevel;
+}
+
+/** More patterns than this are refused: each is tried for each file. */
+const maxFilePatterns = 1000;
+
+export class LoggerRegistry {
+  readonly #loggers = new Set<Logger>();
+  #isFineGrain = false;
+  #levels: LogLevels = { default: 'info', components: {}, files: [] };
+  readonly #listeners = new Set<(levels: LogLevels) => void>();
+
+  /** One logger per source file, named by its path or by a pattern. */
+  get fineGrain(): boolean {
+    return this.#isFineGrain;
+  }
+
+  /** Everything another process needs to set the same levels. */
+  get allLevels(): LogLevels {
+    return this.#levels;
+  }
+
+  add(logger: Logger): void {
+    this.#loggers.add(logger);
+    logger.threshold = severityOf[this.#levelOf(logger)];
+  }
+
+  /** Sets how loggers are named and all their levels; listeners are not told. */
+  configure(isFineGrain: boolean, levels: LogLevels): void {
+    this.#isFineGrain = isFineGrain;
+    this.#levels = levels;
+    for (const logger of this.#loggers) logger.threshold = severityOf[this.#levelOf(logger)];
+  }
+
+  /** Calls `listener` with the new levels after each change by one of the methods below. */
+  onChange(listener: (levels: LogLevels) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** All loggers by name with their present level: components in their fixed order, files sorted. */
+  levels(): readonly NamedLevel[] {
+    if (this.#isFineGrain) {
+      const files = new Set([...this.#loggers].map((logger) => logger.file));
+      return [...files].sort().map((name) => ({ name, level: this.#levelOfFile(name) }));
+    }
+    return logComponents.map((name) => ({
+      name,
+      level: this.#levels.components[name] ?? this.#levels.default,
+    }));
+  }
+
+  setAll(level: LogLevel): void {
+    this.#change({ default: level, components: {}, files: [] });
+  }
+
+  /** @returns false, and changes nothing, when there is no logger of that name */
+  set(name: string, level: LogLevel): boolean {
+    return this.setMany([{ name, level }]);
+  }
+
+  /**
+   * Sets several loggers, all or none. With per-file loggers every name is welcome, since files are
+   * loaded late and other processes have loggers of their own; the latest match counts.
+   * @returns false, and changes nothing, when there is no logger of some name
+   */
+  setMany(changes: readonly NamedLevel[]): boolean {
+    const { default: fallback, components, files } = this.#levels;
+    if (this.#isFineGrain) {
+      const patterns = changes.map(({ name, level }): FileLevel => ({ pattern: name, level }));
+      const names = new Set(changes.map(({ name }) => name));
+      const kept = files.filter(({ pattern }) => !names.has(pattern));
+      const all = [...patterns, ...kept];
+      if (all.length > maxFilePatterns) return false;
+      this.#change({ default: fallback, components, files: all });
+      return true;
+    }
+    const changed = { ...components };
+    for (const { name, level } of changes) {
+      if (!isLogComponent(name)) return false;
+      changed[name] = level;
+    }
+    this.#change({ default: fallback, components: changed, files });
+    return true;
+  }
+
+  #change(levels: LogLevels): void {
+    this.configure(this.#isFineGrain, levels);
+    for (const listener of this.#listeners) listener(levels);
+  }
+
+  #levelOf(logger: Logger): LogLevel {
+    return this.#isFineGrain
+      ? this.#levelOfFile(logger.file)
+      : (this.#levels.components[logger.component] ?? this.#levels.default);
+  }
+
+  #levelOfFile(file: string): LogLevel {
+    const match = this.#levels.files.find(({ pattern }) => matchesFile(pattern, file));
+    return match?.level ?? this.#levels.default;
+  }
+}
