@@ -4,9 +4,10 @@
  */
 
 /**
- * A regular expression that passed the RE2 syntax check in the supervisor.
- * `engine` says who runs it: `v8` with the generated `source` and `flags` (never the user's own
- * text), or `re2js` with the user's `pattern` where V8 could backtrack without bound.
+ * A regular expression that passed the RE2 syntax check in the supervisor. It matches byte strings
+ * (one character per byte). `source` is generated, never the user's own text, and written for the
+ * engine that runs it: `v8`, or `re2js` where V8 could backtrack without bound. `pattern` is the
+ * user's text, for display.
  */
 export interface CompiledRegex {
   readonly pattern: string;
