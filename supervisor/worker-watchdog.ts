@@ -51,9 +51,10 @@ export class WorkerWatchdog {
   #tick(limitMs: number): void {
     const now = this.#options.clock.monotonicMs();
     this.#unansweredSinceMs ??= now;
+    const waitedMs = now - this.#unansweredSinceMs;
     this.#lastPingId += 1;
     this.#options.ping(this.#lastPingId);
-    if (now - this.#unansweredSinceMs < limitMs || this.#grace !== undefined) return;
+    if (waitedMs < limitMs || this.#grace !== undefined) return;
     this.#grace = this.#options.clock.after(GRACE_MS, () => {
       this.stop();
       this.#options.expire(limitMs);
