@@ -4,21 +4,13 @@
  * are tested with a plain object. Readers are synchronous and return what is true now; an endpoint
  * that yields between two reads must not assume that both saw the same state.
  */
+import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-
-/** A message in canonical JSON form: snake_case names, only fields that are present. */
-export type JsonMessage = { readonly [field: string]: JsonValue };
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [field: string]: JsonValue };
+import type { Query } from './http/query.ts';
 
 export interface AdminContext {
   readonly clock: Clock;
@@ -51,10 +43,10 @@ export interface ServerView {
   readonly startedAtNs: bigint;
   /** Unix seconds at which epoch 0 started; handed down from parent to child. */
   readonly firstEpochStartUnixSeconds: number;
-  /** envoy.admin.v3.CommandLineOptions with every key present, defaults included. */
-  commandLineOptions(): JsonMessage;
+  /** envoy.admin.v3.CommandLineOptions in JSON form with every key present, defaults included. */
+  commandLineOptions(): JsonObject;
   /** envoy.config.core.v3.Node as the server uses it, after `--service-*`. */
-  node(): JsonMessage;
+  node(): JsonObject;
   readonly mutexTracing: boolean;
   workers(): readonly WorkerStatus[];
 }
@@ -75,7 +67,7 @@ export interface DumpedResource {
   /** Unix milliseconds. */
   readonly lastUpdatedMs: number;
   /** The normalised message, `@type` included. */
-  readonly message: JsonMessage;
+  readonly message: JsonObject;
   /** The last update that was refused for this name. */
   readonly error?: RefusedUpdate;
 }
@@ -84,11 +76,11 @@ export interface RefusedUpdate {
   readonly details: string;
   readonly versionInfo: string;
   readonly lastAttemptMs: number;
-  readonly failedMessage?: JsonMessage;
+  readonly failedMessage?: JsonObject;
 }
 
 export interface ConfigView {
-  bootstrap(): { readonly message: JsonMessage; readonly lastUpdatedMs: number };
+  bootstrap(): { readonly message: JsonObject; readonly lastUpdatedMs: number };
   /** `versionInfo` is the version of the last CDS or LDS update as a whole, empty before one. */
   clusters(): {
     readonly versionInfo: string;
@@ -215,6 +207,7 @@ export interface HostStats {
   readonly cx_connect_fail: number;
   readonly cx_total: number;
   readonly rq_active: number;
+  readonly rq_pending_active: number;
   readonly rq_error: number;
   readonly rq_success: number;
   readonly rq_timeout: number;
@@ -244,7 +237,7 @@ export interface AdminResponse {
   /** `text/plain; charset=UTF-8` when absent. */
   readonly contentType?: string;
   /** Further headers. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body: AdminBody;
 }
 
@@ -256,7 +249,7 @@ export type AdminBody =
 
 export interface StatsPages {
   /** `path` is one of `/stats`, `/stats/prometheus`, `/stats/recentlookups`. */
-  read(path: string, query: URLSearchParams): Promise<AdminResponse>;
+  read(path: string, query: Query): Promise<AdminResponse>;
   /** `/stats/recentlookups/enable|disable|clear`. */
   recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse;
   resetCounters(): Promise<void>;

@@ -1,0 +1,49 @@
+/** What the routing table says of one endpoint; everything else is derived from it. */
+import type { AdminContext, AdminResponse } from './admin-context.ts';
+import type { Query } from './http/query.ts';
+
+export interface AdminRoute {
+  readonly path: string;
+  readonly help: string;
+  /** Changes the server: POST only, refused from foreign origins, written to the audit log. */
+  readonly mutates: boolean;
+  /** A large page: at most a few are made at the same time. */
+  readonly large?: boolean;
+  readonly params: readonly AdminParam[];
+  readonly handle: (
+    request: EndpointRequest,
+    context: AdminContext,
+  ) => AdminResponse | Promise<AdminResponse>;
+}
+
+export interface EndpointRequest {
+  readonly path: string;
+  readonly method: string;
+  readonly query: Query;
+  /** The query as it was sent. */
+  readonly rawQuery: string;
+  readonly accept: string;
+  /** As latin1 text, at most the server's limit. */
+  readonly body: string;
+}
+
+export type AdminParam =
+  | { readonly kind: 'boolean' | 'string'; readonly name: string; readonly help: string }
+  | {
+      readonly kind: 'enum';
+      readonly name: string;
+      readonly help: string;
+      readonly choices: readonly string[];
+    };
+
+export function flag(name: string, help: string): AdminParam {
+  return { kind: 'boolean', name, help };
+}
+
+export function text(name: string, help: string): AdminParam {
+  return { kind: 'string', name, help };
+}
+
+export function oneOf(name: string, choices: readonly string[], help: string): AdminParam {
+  return { kind: 'enum', name, help, choices };
+}

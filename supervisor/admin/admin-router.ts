@@ -1,0 +1,132 @@
+/**
+ * From a parsed request to an answer: path, method and origin rules, then the endpoint. Knows no
+ * sockets, so that every rule is tested by calling it.
+ */
+import type { AdminContext, AdminResponse } from './admin-context.ts';
+import type { AdminRoute } from './admin-route.ts';
+import { renderHelp } from './help.ts';
+import { parseQuery } from './http/query.ts';
+import { parseRequestTarget } from './http/request-target.ts';
+import { textResponse } from './http/responses.ts';
+
+export interface AdminRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** As latin1 text. */
+  readonly body: string;
+  /** For the audit log: address and port, or the unix socket. */
+  readonly client: string;
+}
+
+export interface AdminRouter {
+  /** Undefined: the target is no path and gets an empty 404. Never rejects. */
+  answer(request: AdminRequest): Promise<AdminResponse | undefined>;
+  /** True when the answer to this target may be large. */
+  isLarge(target: string): boolean;
+}
+
+export interface AdminRules {
+  /** `admin.allow_paths`; the argument is the target as it was sent. Absent: all paths. */
+  readonly allowPath?: (path: string) => boolean;
+}
+
+export function createAdminRouter(
+  routes: readonly AdminRoute[],
+  context: AdminContext,
+  rules: AdminRules = {},
+): AdminRouter {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
+
+  async function answer(request: AdminRequest): Promise<AdminResponse | undefined> {
+    const target = parseRequestTarget(request.target);
+    if (target === undefined) return undefined;
+    if (rules.allowPath?.(target.path) === false) {
+      return textResponse(`request to path ${target.path} not allowed`, 403);
+    }
+    const route = byPath.get(target.path);
+    if (route === undefined) return textResponse(`invalid path. ${renderHelp(routes)}`, 404);
+    const refusal = route.mutates ? refuseMutation(request) : undefined;
+    if (refusal !== undefined) return refusal;
+    const response = await callEndpoint(route, request, target);
+    if (route.mutates) audit(request, response);
+    return response;
+  }
+
+  async function callEndpoint(
+    route: AdminRoute,
+    request: AdminRequest,
+    target: { readonly path: string; readonly query: string },
+  ): Promise<AdminResponse> {
+    const inTarget = parseQuery(target.query);
+    const usesForm = inTarget.size === 0 && isForm(header(request, 'content-type'));
+    try {
+      return await route.handle(
+        {
+          path: target.path,
+          method: request.method,
+          query: usesForm ? parseQuery(request.body) : inTarget,
+          rawQuery: target.query,
+          accept: header(request, 'accept'),
+          body: request.body,
+        },
+        context,
+      );
+    } catch (error) {
+      context.log('error', `cannot answer ${target.path}: ${describeError(error)}`);
+      return textResponse('Internal Server Error\n', 500);
+    }
+  }
+
+  function audit(request: AdminRequest, response: AdminResponse): void {
+    context.log(
+      'info',
+      `admin command: ${request.method} ${printable(request.target)} from ${request.client}: ${response.status}`,
+    );
+  }
+
+  return {
+    answer,
+    isLarge(targetText) {
+      const target = parseRequestTarget(targetText);
+      return target !== undefined && byPath.get(target.path)?.large === true;
+    },
+  };
+}
+
+function refuseMutation(request: AdminRequest): AdminResponse | undefined {
+  if (request.method !== 'POST') {
+    return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
+  }
+  return isForeignOrigin(request)
+    ? textResponse('Requests from other origins cannot change the server.\n', 403)
+    : undefined;
+}
+
+// Browsers send Origin with every cross-site POST, tools do not: a page elsewhere that makes a
+// browser post to the admin interface is refused, whatever the network lets through.
+function isForeignOrigin(request: AdminRequest): boolean {
+  const origin = header(request, 'origin');
+  if (origin === '') return header(request, 'sec-fetch-site') === 'cross-site';
+  const host = header(request, 'host').toLowerCase();
+  const lower = origin.toLowerCase();
+  return lower !== `http://${host}` && lower !== `https://${host}`;
+}
+
+function header(request: AdminRequest, name: string): string {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : (value?.join(',') ?? '');
+}
+
+function isForm(contentType: string): boolean {
+  return contentType.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+}
+
+// A log line must stay one line, whatever a client sends.
+function printable(target: string): string {
+  return target.replace(/[^\x20-\x7e]/g, '?').slice(0, 300);
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

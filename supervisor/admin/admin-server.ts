@@ -1,0 +1,213 @@
+/**
+ * The admin listener: node's HTTP server made to behave as the reference's. Owns the connections
+ * and what HTTP itself demands; paths, methods and pages are the router's.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../shared/clock.ts';
+import type { AdminRouter } from './admin-router.ts';
+import { ADMIN_LIMITS } from './http/admin-limits.ts';
+import type { AdminLimits } from './http/admin-limits.ts';
+import type { AdminStats } from './http/admin-stats.ts';
+import { LargePageGate } from './http/large-page-gate.ts';
+import { readBody } from './http/read-body.ts';
+import { renderRefusal, statusOfParserError } from './http/refusals.ts';
+import { textResponse } from './http/responses.ts';
+import { SERVER_NAME, sendResponse } from './http/send-response.ts';
+
+export interface AdminServerParts {
+  readonly router: AdminRouter;
+  readonly stats: AdminStats;
+  readonly clock: Clock;
+  readonly limits?: AdminLimits;
+  /** Called after each answer, for the admin's access log. */
+  readonly onAnswered?: (entry: AnsweredRequest) => void;
+}
+
+export interface AnsweredRequest {
+  readonly request: IncomingMessage;
+  readonly status: number;
+  readonly beganMs: number;
+}
+
+/** One HTTP server per listening address; all of them share the parts and their limits. */
+export class AdminServer {
+  readonly #parts: AdminServerParts;
+  readonly #limits: AdminLimits;
+  readonly #gate: LargePageGate;
+  readonly #servers: Server[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #busy = new Set<Duplex>();
+
+  constructor(parts: AdminServerParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits ?? ADMIN_LIMITS;
+    this.#gate = new LargePageGate(this.#limits, parts.clock);
+  }
+
+  /** A server that is not listening yet; `bindAdmin` makes it listen. */
+  addServer(): Server {
+    const limits = this.#limits;
+    const server = createServer({
+      maxHeaderSize: limits.headerBytes,
+      // A missing Host is answered below, with the reference's headers instead of node's.
+      requireHostHeader: false,
+      headersTimeout: limits.headersMs,
+      requestTimeout: 0,
+      keepAliveTimeout: limits.idleMs,
+      connectionsCheckingInterval: 5000,
+    });
+    // The count is checked below; node itself would drop fields silently.
+    server.maxHeadersCount = limits.headerFields + 1;
+    const serve = (request: IncomingMessage, response: ServerResponse) => {
+      void this.#serve(request, response);
+    };
+    server.on('connection', (socket: Socket) => this.#accept(socket));
+    server.on('request', serve);
+    server.on('checkExpectation', serve);
+    server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) =>
+      this.#refuse(socket, statusOfParserError(error.code), error.code),
+    );
+    server.on('connect', (_request, socket) => this.#refuse(socket, 404, undefined));
+    this.#servers.push(server);
+    return server;
+  }
+
+  /** Stops listening and ends every connection. */
+  close(): void {
+    for (const server of this.#servers) server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Stops listening; connections that are open go on. A parent epoch does this for its child. */
+  stopListening(): void {
+    for (const server of this.#servers) server.close();
+  }
+
+  #accept(socket: Socket): void {
+    if (this.#sockets.size >= this.#limits.connections) {
+      this.#parts.stats.overLimit();
+      socket.end(renderRefusal(503, this.#parts.clock));
+      socket.destroySoon();
+      return;
+    }
+    this.#sockets.add(socket);
+    const closed = this.#parts.stats.connectionOpened(socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      closed();
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const beganMs = this.#parts.clock.monotonicMs();
+    const answered = this.#parts.stats.requestBegun(socket);
+    this.#busy.add(socket);
+    const bodyOrFailure = await readBody(request, this.#limits.bodyBytes);
+    const refused = this.#refusalOf(request, bodyOrFailure);
+    if (refused !== undefined) {
+      this.#sendBare(response, refused);
+    } else if (typeof bodyOrFailure === 'string') {
+      await this.#answer(request, response, bodyOrFailure);
+    }
+    this.#busy.delete(socket);
+    answered(response.statusCode);
+    this.#parts.onAnswered?.({ request, status: response.statusCode, beganMs });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+    const target = request.url ?? '/';
+    const isLarge = this.#parts.router.isLarge(target);
+    if (isLarge && !(await this.#gate.enter())) {
+      this.#parts.stats.overLimit();
+      await this.#send(request, response, textResponse('too many large pages at once\n', 503));
+      return;
+    }
+    try {
+      const answer = await this.#parts.router.answer({
+        method: request.method ?? 'GET',
+        target,
+        headers: request.headers,
+        body,
+        client: describeClient(request.socket),
+      });
+      if (answer === undefined) this.#sendBare(response, { status: 404, close: false });
+      else await this.#send(request, response, answer);
+    } catch {
+      // A generator failed in the middle of a page: the client must see that it is not whole.
+      response.destroy();
+    } finally {
+      if (isLarge) this.#gate.leave();
+    }
+  }
+
+  async #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: Parameters<typeof sendResponse>[1],
+  ): Promise<void> {
+    await sendResponse(response, answer, {
+      clock: this.#parts.clock,
+      limits: this.#limits,
+      isHead: request.method === 'HEAD',
+      onStalledReader: () => this.#parts.stats.stalledReaderClosed(),
+    });
+  }
+
+  /** What is parsed, but refused before any page is looked for. */
+  #refusalOf(
+    request: IncomingMessage,
+    body: string | { readonly failed: 'too_large' | 'gone' },
+  ): { readonly status: number; readonly close: boolean; readonly text?: string } | undefined {
+    const close = true;
+    if (request.httpVersion !== '1.1') return { status: 426, close, text: 'Upgrade Required' };
+    if (request.rawHeaders.length / 2 > this.#limits.headerFields) {
+      return { status: 431, close, text: 'Request Header Fields Too Large' };
+    }
+    if (request.headers.host === undefined) return { status: 400, close };
+    if (/[^\x21-\x7e]/.test(request.url ?? '')) return { status: 400, close, text: 'Bad Request' };
+    if (typeof body !== 'string' && body.failed === 'too_large') {
+      return { status: 413, close, text: 'Payload Too Large' };
+    }
+    return undefined;
+  }
+
+  /** The reference's answers from below its router: few headers, a length instead of chunks. */
+  #sendBare(
+    response: ServerResponse,
+    refusal: { readonly status: number; readonly close: boolean; readonly text?: string },
+  ): void {
+    const text = refusal.text ?? '';
+    response.statusCode = refusal.status;
+    response.sendDate = false;
+    response.setHeader('content-length', text.length);
+    if (text !== '') response.setHeader('content-type', 'text/plain');
+    response.setHeader('date', new Date(this.#parts.clock.wallMs()).toUTCString());
+    response.setHeader('server', SERVER_NAME);
+    const close = refusal.close || !response.shouldKeepAlive;
+    if (close) response.setHeader('connection', 'close');
+    else response.removeHeader('connection');
+    response.end(text);
+    // The unread rest of a refused body must not hold the connection.
+    if (refusal.close) response.socket?.destroySoon();
+  }
+
+  #refuse(socket: Duplex, status: number | undefined, code: string | undefined): void {
+    if (status === undefined || !socket.writable || this.#busy.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    const exact = code === 'HPE_INVALID_TRANSFER_ENCODING' ? 501 : status;
+    this.#parts.stats.refused(exact);
+    socket.end(renderRefusal(exact, this.#parts.clock));
+  }
+}
+
+function describeClient(socket: Socket): string {
+  return socket.remoteAddress === undefined
+    ? 'a local socket'
+    : `${socket.remoteAddress}:${socket.remotePort ?? 0}`;
+}

@@ -1,0 +1,229 @@
+/**
+ * The sections of `/config_dump` in the reference's order: for each its message type, its single
+ * fields and its repeated fields, whose elements are made one by one while the page is written.
+ */
+import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
+import type {
+  AdminContext,
+  DumpedListener,
+  DumpedResource,
+  RefusedUpdate,
+} from '../admin-context.ts';
+
+export interface DumpSection {
+  /** Without the package: `ClustersConfigDump`. */
+  readonly type: string;
+  /** Fields that are no lists; their numbers are below those of the lists. */
+  readonly fields: JsonObject;
+  readonly lists: readonly DumpList[];
+}
+
+export interface DumpList {
+  readonly field: string;
+  /** The element's message type within the section's, such as `StaticCluster`. */
+  readonly element: string;
+  readonly items: readonly DumpItem[];
+}
+
+export interface DumpItem {
+  readonly name: string;
+  readonly make: () => JsonObject;
+}
+
+export const DUMP_PACKAGE = 'envoy.admin.v3';
+
+export function dumpSections(
+  context: AdminContext,
+  options: { readonly includeEndpoints: boolean },
+): DumpSection[] {
+  return [
+    bootstrapSection(context),
+    clustersSection(context),
+    ...(options.includeEndpoints ? [endpointsSection(context)] : []),
+    listenersSection(context),
+    {
+      type: 'ScopedRoutesConfigDump',
+      fields: {},
+      lists: [
+        { field: 'inline_scoped_route_configs', element: 'InlineScopedRouteConfigs', items: [] },
+        { field: 'dynamic_scoped_route_configs', element: 'DynamicScopedRouteConfigs', items: [] },
+      ],
+    },
+    routesSection(context),
+    secretsSection(context),
+  ];
+}
+
+function bootstrapSection(context: AdminContext): DumpSection {
+  const { message, lastUpdatedMs } = context.config.bootstrap();
+  return {
+    type: 'BootstrapConfigDump',
+    fields: { bootstrap: message, last_updated: timestamp(lastUpdatedMs) },
+    lists: [],
+  };
+}
+
+function clustersSection(context: AdminContext): DumpSection {
+  const clusters = context.config.clusters();
+  return {
+    type: 'ClustersConfigDump',
+    fields: versionInfo(clusters.versionInfo),
+    lists: [
+      list('static_clusters', 'StaticCluster', clusters.static, 'cluster'),
+      list('dynamic_active_clusters', 'DynamicCluster', clusters.dynamicActive, 'cluster'),
+      list('dynamic_warming_clusters', 'DynamicCluster', clusters.dynamicWarming, 'cluster'),
+    ],
+  };
+}
+
+function endpointsSection(context: AdminContext): DumpSection {
+  const endpoints = context.config.endpoints();
+  const items = (resources: readonly DumpedResource[]): DumpItem[] =>
+    resources.map((resource) => ({
+      name: resource.name,
+      make: () => ({
+        ...versionInfo(resource.versionInfo),
+        endpoint_config: resource.message,
+      }),
+    }));
+  return {
+    type: 'EndpointsConfigDump',
+    fields: {},
+    lists: [
+      {
+        field: 'static_endpoint_configs',
+        element: 'StaticEndpointConfig',
+        items: items(endpoints.static),
+      },
+      {
+        field: 'dynamic_endpoint_configs',
+        element: 'DynamicEndpointConfig',
+        items: items(endpoints.dynamic),
+      },
+    ],
+  };
+}
+
+function listenersSection(context: AdminContext): DumpSection {
+  const listeners = context.config.listeners();
+  return {
+    type: 'ListenersConfigDump',
+    fields: versionInfo(listeners.versionInfo),
+    lists: [
+      list('static_listeners', 'StaticListener', listeners.static, 'listener'),
+      {
+        field: 'dynamic_listeners',
+        element: 'DynamicListener',
+        items: listeners.dynamic.map((listener) => ({
+          name: listener.name,
+          make: () => dynamicListener(listener),
+        })),
+      },
+    ],
+  };
+}
+
+function dynamicListener(listener: DumpedListener): JsonObject {
+  const state = (resource: DumpedResource | undefined): JsonObject | undefined =>
+    resource === undefined ? undefined : resourceMessage(resource, 'listener');
+  return compact({
+    name: listener.name === '' ? undefined : listener.name,
+    active_state: state(listener.active),
+    warming_state: state(listener.warming),
+    draining_state: state(listener.draining),
+    error_state: errorState(listener.error),
+  });
+}
+
+function routesSection(context: AdminContext): DumpSection {
+  const routes = context.config.routes();
+  return {
+    type: 'RoutesConfigDump',
+    fields: {},
+    lists: [
+      list('static_route_configs', 'StaticRouteConfig', routes.static, 'route_config'),
+      list('dynamic_route_configs', 'DynamicRouteConfig', routes.dynamic, 'route_config'),
+    ],
+  };
+}
+
+function secretsSection(context: AdminContext): DumpSection {
+  const secrets = context.config.secrets();
+  const items = (resources: readonly DumpedResource[], isDynamic: boolean): DumpItem[] =>
+    resources.map((resource) => ({
+      name: resource.name,
+      make: () =>
+        compact({
+          name: resource.name,
+          version_info: isDynamic && resource.versionInfo !== '' ? resource.versionInfo : undefined,
+          last_updated: isDynamic ? timestamp(resource.lastUpdatedMs) : undefined,
+          secret: resource.message,
+        }),
+    }));
+  return {
+    type: 'SecretsConfigDump',
+    fields: {},
+    lists: [
+      { field: 'static_secrets', element: 'StaticSecret', items: items(secrets.static, false) },
+      {
+        field: 'dynamic_active_secrets',
+        element: 'DynamicSecret',
+        items: items(secrets.dynamicActive, true),
+      },
+      {
+        field: 'dynamic_warming_secrets',
+        element: 'DynamicSecret',
+        items: items(secrets.dynamicWarming, true),
+      },
+    ],
+  };
+}
+
+function list(
+  field: string,
+  element: string,
+  resources: readonly DumpedResource[],
+  member: string,
+): DumpList {
+  const items = resources.map((resource) => ({
+    name: resource.name,
+    make: () => resourceMessage(resource, member),
+  }));
+  return { field, element, items };
+}
+
+function resourceMessage(resource: DumpedResource, member: string): JsonObject {
+  return compact({
+    version_info: resource.versionInfo === '' ? undefined : resource.versionInfo,
+    [member]: resource.message,
+    last_updated: timestamp(resource.lastUpdatedMs),
+    error_state: errorState(resource.error),
+  });
+}
+
+function errorState(error: RefusedUpdate | undefined): JsonObject | undefined {
+  if (error === undefined) return undefined;
+  return compact({
+    failed_configuration: error.failedMessage,
+    last_update_attempt: timestamp(error.lastAttemptMs),
+    details: error.details,
+    version_info: error.versionInfo === '' ? undefined : error.versionInfo,
+  });
+}
+
+function versionInfo(version: string): JsonObject {
+  return version === '' ? {} : { version_info: version };
+}
+
+function compact(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const present: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) present[name] = value;
+  }
+  return present;
+}
+
+/** RFC 3339 with milliseconds, or without a fraction when there is none. */
+function timestamp(unixMs: number): string {
+  return new Date(unixMs).toISOString().replace('.000Z', 'Z');
+}

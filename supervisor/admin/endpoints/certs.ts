@@ -1,0 +1,39 @@
+/** `/certs`: envoy.admin.v3.Certificates with its defaults printed. */
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { AdminContext, AdminResponse, CertificateDetails } from '../admin-context.ts';
+import { jsonResponse } from '../http/responses.ts';
+
+const DAY_MS = 86_400_000;
+const SAN_FIELDS = { dns: 'dns', uri: 'uri', ip: 'ip_address' } as const;
+
+export function answerCerts(context: AdminContext): AdminResponse {
+  const nowMs = context.clock.wallMs();
+  return jsonResponse({
+    certificates: context.clusters.certificates().map((certificate) => ({
+      ca_cert: certificate.ca.map((details) => detailsMessage(details, nowMs)),
+      cert_chain: certificate.chain.map((details) => detailsMessage(details, nowMs)),
+    })),
+  });
+}
+
+function detailsMessage(details: CertificateDetails, nowMs: number): JsonObject {
+  return {
+    path: details.path,
+    serial_number: details.serialNumber,
+    subject_alt_names: details.subjectAltNames.map(({ kind, value }) => ({
+      [SAN_FIELDS[kind]]: value,
+    })),
+    days_until_expiration: String(daysUntil(details.expiresMs, nowMs)),
+    valid_from: timestamp(details.validFromMs),
+    expiration_time: timestamp(details.expiresMs),
+  };
+}
+
+/** Whole days; 0 for a certificate that has expired. */
+export function daysUntil(expiresMs: number, nowMs: number): number {
+  return Math.max(0, Math.floor((expiresMs - nowMs) / DAY_MS));
+}
+
+function timestamp(unixMs: number): string {
+  return new Date(unixMs).toISOString().replace('.000Z', 'Z');
+}

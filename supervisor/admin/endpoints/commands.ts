@@ -1,0 +1,40 @@
+/** Endpoints that hand one command to the server and say whether it was taken. */
+import type { AdminContext, AdminResponse, CommandResult } from '../admin-context.ts';
+import type { EndpointRequest } from '../admin-route.ts';
+import { okResponse, textResponse } from '../http/responses.ts';
+
+export function failHealthChecks(context: AdminContext): AdminResponse {
+  return responseOf(context.commands.setHealthCheckFailed(true));
+}
+
+export function passHealthChecks(context: AdminContext): AdminResponse {
+  return responseOf(context.commands.setHealthCheckFailed(false));
+}
+
+/** A parameter counts when it is there, whatever its value. */
+export function drainListeners(request: EndpointRequest, context: AdminContext): AdminResponse {
+  return responseOf(
+    context.commands.drainListeners({
+      inboundOnly: request.query.has('inboundonly'),
+      graceful: request.query.has('graceful'),
+      skipExit: request.query.has('skip_exit'),
+    }),
+  );
+}
+
+export function reopenLogs(context: AdminContext): AdminResponse {
+  return responseOf(context.commands.reopenLogs());
+}
+
+export function quit(context: AdminContext): AdminResponse {
+  return responseOf(context.commands.shutdown());
+}
+
+export async function resetCounters(context: AdminContext): Promise<AdminResponse> {
+  await context.stats.resetCounters();
+  return okResponse();
+}
+
+function responseOf(result: CommandResult): AdminResponse {
+  return result.ok ? okResponse() : textResponse(`${result.reason}\n`, 503);
+}

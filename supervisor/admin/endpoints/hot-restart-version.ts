@@ -1,0 +1,7 @@
+/** `/hot_restart_version`: what `--hot-restart-version` prints, without a line feed. */
+import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import { textResponse } from '../http/responses.ts';
+
+export function answerHotRestartVersion(context: AdminContext): AdminResponse {
+  return textResponse(context.server.hotRestartVersion);
+}

@@ -1,0 +1,42 @@
+/** `/listeners`: names and bound addresses, as text or envoy.admin.v3.Listeners. */
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { BoundAddress } from '../../../shared/resources/listener.ts';
+import type { AdminContext, AdminResponse, ListenerStatus } from '../admin-context.ts';
+import type { EndpointRequest } from '../admin-route.ts';
+import { addressMessage } from '../address-message.ts';
+import { describeAddress } from '../bind-admin.ts';
+import { jsonResponse, textResponse } from '../http/responses.ts';
+
+export function answerListeners(request: EndpointRequest, context: AdminContext): AdminResponse {
+  const listeners = context.listeners.list();
+  return request.query.first('format') === 'json'
+    ? jsonResponse(renderJson(listeners))
+    : textResponse(renderText(listeners));
+}
+
+function renderText(listeners: readonly ListenerStatus[]): string {
+  const lines = listeners.flatMap((listener) =>
+    listener.addresses.map((address) => `${listener.name}::${describeAddress(address)}\n`),
+  );
+  return lines.join('');
+}
+
+function renderJson(listeners: readonly ListenerStatus[]): JsonObject {
+  if (listeners.length === 0) return {};
+  return { listener_statuses: listeners.map(statusMessage) };
+}
+
+function statusMessage(listener: ListenerStatus): JsonObject {
+  const [first, ...rest] = listener.addresses.map((address) => messageOf(address));
+  return {
+    name: listener.name,
+    ...(first === undefined ? {} : { local_address: first }),
+    ...(rest.length === 0 ? {} : { additional_local_addresses: rest }),
+  };
+}
+
+function messageOf(address: BoundAddress): JsonObject {
+  return address.kind === 'pipe'
+    ? { pipe: { path: address.path } }
+    : addressMessage(address.address, address.port);
+}

@@ -1,0 +1,31 @@
+/** `/runtime` and `/runtime_modify`: the layers, their values, and overrides of the admin layer. */
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { EndpointRequest } from '../admin-route.ts';
+import { jsonResponse, okResponse, textResponse } from '../http/responses.ts';
+
+const USAGE =
+  'usage: /runtime_modify?key1=value1&key2=value2&keyN=valueN\n' +
+  '       or send the parameters as form values\n' +
+  'use an empty value to remove a previously added override';
+
+export function answerRuntime(context: AdminContext): AdminResponse {
+  const entries: JsonObject = Object.fromEntries(
+    context.runtime
+      .entries()
+      .map(({ key, layerValues, finalValue }) => [
+        key,
+        { layer_values: layerValues, final_value: finalValue },
+      ]),
+  );
+  return jsonResponse({ entries, layers: context.runtime.layers() });
+}
+
+export function answerRuntimeModify(
+  request: EndpointRequest,
+  context: AdminContext,
+): AdminResponse {
+  if (request.query.size === 0) return textResponse(USAGE, 400);
+  const refused = context.runtime.modifyAdminLayer(new Map(request.query.entries()));
+  return refused === undefined ? okResponse() : textResponse(refused, 503);
+}

@@ -1,0 +1,16 @@
+/** The table of `/help`, made from the routing table. */
+import type { AdminParam, AdminRoute } from './admin-route.ts';
+
+/** Ends in a line feed; unknown paths are answered with it too. */
+export function renderHelp(routes: readonly AdminRoute[]): string {
+  const lines = ['admin commands are:'];
+  for (const route of routes) {
+    lines.push(`  ${route.path}${route.mutates ? ' (POST)' : ''}: ${route.help}`);
+    for (const param of route.params) lines.push(`      ${param.name}: ${describe(param)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function describe(param: AdminParam): string {
+  return param.kind === 'enum' ? `${param.help}; One of (${param.choices.join(', ')})` : param.help;
+}

@@ -1,0 +1,67 @@
+/** The endpoints as a table: a link, or a form when there are parameters or something changes. */
+import type { AdminParam, AdminRoute } from '../admin-route.ts';
+import { escapeHtml } from './escape-html.ts';
+
+/** What asks before it is sent, when the script runs. */
+const DESTRUCTIVE: ReadonlySet<string> = new Set([
+  '/quitquitquit',
+  '/drain_listeners',
+  '/healthcheck/fail',
+  '/reset_counters',
+]);
+
+export function renderCommandTable(routes: readonly AdminRoute[]): string {
+  const rows = routes.filter(({ path }) => path !== '/').map(renderRoute);
+  return (
+    `<h2>Commands</h2>\n<p><input type="search" id="search" placeholder="Search" ` +
+    `aria-label="Search commands and clusters"></p>\n` +
+    `<table class="commands">\n<thead><tr><th>Command</th><th>Description</th></tr></thead>\n` +
+    `${rows.join('')}</table>\n`
+  );
+}
+
+// One tbody per command, so that a search shows or hides it with its parameters.
+function renderRoute(route: AdminRoute): string {
+  const name = escapeHtml(route.path.slice(1));
+  const params = route.params.map((param) => renderParam(name, param));
+  return (
+    `<tbody class="command">\n<tr><td>${renderLink(route, name)}</td>` +
+    `<td>${escapeHtml(route.help)}</td></tr>\n${params.join('')}</tbody>\n`
+  );
+}
+
+function renderLink(route: AdminRoute, name: string): string {
+  if (!route.mutates && route.params.length === 0) return `<a href="${name}">${name}</a>`;
+  const method = route.mutates ? 'post' : 'get';
+  const confirm = DESTRUCTIVE.has(route.path) ? ' data-confirm' : '';
+  return (
+    `<form action="${name}" method="${method}" id="${name}"${confirm}>` +
+    `<button class="${method}">${name}</button></form>`
+  );
+}
+
+function renderParam(command: string, param: AdminParam): string {
+  const name = escapeHtml(param.name);
+  const id = `${command}-${name}`;
+  const attributes = `name="${name}" id="${id}" form="${command}"`;
+  return (
+    `<tr class="param"><td>${renderInput(param, attributes)}</td>` +
+    `<td><label for="${id}">${escapeHtml(param.help)}</label></td></tr>\n`
+  );
+}
+
+function renderInput(param: AdminParam, attributes: string): string {
+  switch (param.kind) {
+    case 'boolean':
+      return `<input type="checkbox" ${attributes}>`;
+    case 'string':
+      return `<input type="text" ${attributes}>`;
+    case 'enum': {
+      const options = param.choices.map((choice) => {
+        const text = escapeHtml(choice);
+        return `<option value="${text}">${text}</option>\n`;
+      });
+      return `<select ${attributes}>\n${options.join('')}</select>`;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The page's style and script: files of our own beside this module's folder, put into the page
+ * itself and named by their digest in its Content-Security-Policy, so that nothing else can run.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface PageAssets {
+  readonly style: string;
+  readonly script: string;
+  readonly policy: string;
+}
+
+const folder = join(import.meta.dirname, '..', 'html');
+let loaded: Promise<PageAssets | undefined> | undefined;
+
+/** Undefined when the build left the pages out. Read once. */
+export async function loadPageAssets(): Promise<PageAssets | undefined> {
+  loaded ??= readAssets();
+  return await loaded;
+}
+
+async function readAssets(): Promise<PageAssets | undefined> {
+  try {
+    const [style, script] = await Promise.all([
+      readFile(join(folder, 'admin.css'), 'utf8'),
+      readFile(join(folder, 'admin.js'), 'utf8'),
+    ]);
+    return { style, script, policy: policyFor(style, script) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function policyFor(style: string, script: string): string {
+  return [
+    `default-src 'none'`,
+    `style-src ${digestOf(style)}`,
+    `script-src ${digestOf(script)}`,
+    `connect-src 'self'`,
+    `img-src data:`,
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
+}
+
+function digestOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}

@@ -1,0 +1,39 @@
+/** Every limit of the admin listener, in one place. */
+export interface AdminLimits {
+  /** Connections beyond this are answered 503 and closed. */
+  readonly connections: number;
+  /** Header fields of one request, as the reference counts them; beyond: 431. */
+  readonly headerFields: number;
+  /** Bytes of the request line and all header fields; beyond: 431. */
+  readonly headerBytes: number;
+  /** Bytes of a request body; beyond: 413. */
+  readonly bodyBytes: number;
+  /** Large pages made at the same time; more wait. */
+  readonly largePages: number;
+  /** Large pages that wait for their turn; beyond: 503. */
+  readonly waitingLargePages: number;
+  /** Milliseconds a large page waits for its turn; then 503. */
+  readonly largePageWaitMs: number;
+  /** Milliseconds in which a client must take what was sent; then its connection is closed. */
+  readonly stalledReaderMs: number;
+  /** Milliseconds for a whole answer, however the client reads. */
+  readonly answerMs: number;
+  /** Milliseconds for a request's headers; then 408. */
+  readonly headersMs: number;
+  /** Milliseconds a connection may be idle between requests. */
+  readonly idleMs: number;
+}
+
+export const ADMIN_LIMITS: AdminLimits = {
+  connections: 1024,
+  headerFields: 100,
+  headerBytes: 60 * 1024,
+  bodyBytes: 1024 * 1024,
+  largePages: 4,
+  waitingLargePages: 512,
+  largePageWaitMs: 30_000,
+  stalledReaderMs: 30_000,
+  answerMs: 600_000,
+  headersMs: 60_000,
+  idleMs: 3_600_000,
+};

@@ -1,0 +1,127 @@
+/** Counts the admin listener's own connections and requests under the reference's names. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../../../shared/clock.ts';
+import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
+import {
+  HTTP_CONNECTION_MANAGER,
+  LISTENER_HTTP,
+} from '../../../shared/stats/templates/http-connection-manager.ts';
+import { LISTENER, LISTENER_WORKER } from '../../../shared/stats/templates/listener.ts';
+
+const HTTP = HTTP_CONNECTION_MANAGER.index;
+const CLASSES = [
+  'downstream_rq_1xx',
+  'downstream_rq_2xx',
+  'downstream_rq_3xx',
+  'downstream_rq_4xx',
+  'downstream_rq_5xx',
+] as const;
+
+/** The admin listener's statistics; one object for all its addresses. */
+export class AdminStats {
+  readonly #writer: StatWriter;
+  readonly #clock: Clock;
+  readonly #http: number;
+  readonly #listener: number;
+  readonly #listenerHttp: number;
+  /** Gauges of open connections, and counters of all connections. */
+  readonly #active: readonly number[];
+  readonly #opened: readonly number[];
+  readonly #counted = new WeakMap<Socket, { read: number; written: number }>();
+
+  constructor(writer: StatWriter, clock: Clock) {
+    this.#writer = writer;
+    this.#clock = clock;
+    this.#http = writer.defineBlock(HTTP_CONNECTION_MANAGER, 'http.admin.');
+    this.#listener = writer.defineBlock(LISTENER, 'listener.admin.');
+    this.#listenerHttp = writer.defineBlock(LISTENER_HTTP, 'listener.admin.http.admin.');
+    const mainThread = writer.defineBlock(LISTENER_WORKER, 'listener.admin.main_thread.');
+    this.#active = [
+      this.#http + HTTP.downstream_cx_active,
+      this.#http + HTTP.downstream_cx_http1_active,
+      this.#listener + LISTENER.index.downstream_cx_active,
+      mainThread + LISTENER_WORKER.index.downstream_cx_active,
+    ];
+    this.#opened = [
+      this.#http + HTTP.downstream_cx_total,
+      this.#http + HTTP.downstream_cx_http1_total,
+      this.#listener + LISTENER.index.downstream_cx_total,
+      mainThread + LISTENER_WORKER.index.downstream_cx_total,
+    ];
+  }
+
+  /** Returns what to call when the connection has ended. */
+  connectionOpened(socket: Socket): () => void {
+    const openedMs = this.#clock.monotonicMs();
+    let endedByClient = false;
+    socket.once('end', () => {
+      endedByClient = true;
+    });
+    for (const index of [...this.#active, ...this.#opened]) this.#writer.add(index, 1);
+    this.#writer.record(this.#listener + LISTENER.index.connections_accepted_per_socket_event, 1);
+    return () => this.#connectionClosed(socket, openedMs, endedByClient);
+  }
+
+  /** Returns what to call with the status once the answer was sent. */
+  requestBegun(socket: Socket): (status: number) => void {
+    const begunMs = this.#clock.monotonicMs();
+    this.#writer.increment(this.#http + HTTP.downstream_rq_total);
+    this.#writer.increment(this.#http + HTTP.downstream_rq_http1_total);
+    this.#writer.add(this.#http + HTTP.downstream_rq_active, 1);
+    this.#countBytes(socket);
+    return (status) => {
+      const timeMs = Math.round(this.#clock.monotonicMs() - begunMs);
+      this.#writer.subtract(this.#http + HTTP.downstream_rq_active, 1);
+      this.#writer.record(this.#http + HTTP.downstream_rq_time, timeMs);
+      this.#countStatus(status);
+      this.#countBytes(socket);
+    };
+  }
+
+  /** Something that was no request got this status. */
+  refused(status: number): void {
+    this.#writer.increment(this.#http + HTTP.downstream_cx_protocol_error);
+    this.#countStatus(status);
+  }
+
+  // These two are defined on first use: statistics of our own appear only once they are not zero.
+
+  /** A client was closed because it did not take its answer. */
+  stalledReaderClosed(): void {
+    this.#writer.increment(this.#writer.defineCounter('sluice.admin.stalled_readers_closed'));
+  }
+
+  /** A connection or a large page was refused because there are too many. */
+  overLimit(): void {
+    this.#writer.increment(this.#writer.defineCounter('sluice.admin.refused_over_limit'));
+  }
+
+  #connectionClosed(socket: Socket, openedMs: number, endedByClient: boolean): void {
+    const lengthMs = Math.round(this.#clock.monotonicMs() - openedMs);
+    const side = endedByClient ? 'downstream_cx_destroy_remote' : 'downstream_cx_destroy_local';
+    this.#countBytes(socket);
+    for (const index of this.#active) this.#writer.subtract(index, 1);
+    this.#writer.increment(this.#http + HTTP.downstream_cx_destroy);
+    this.#writer.increment(this.#http + HTTP[side]);
+    this.#writer.increment(this.#listener + LISTENER.index.downstream_cx_destroy);
+    this.#writer.record(this.#http + HTTP.downstream_cx_length_ms, lengthMs);
+    this.#writer.record(this.#listener + LISTENER.index.downstream_cx_length_ms, lengthMs);
+  }
+
+  #countBytes(socket: Socket): void {
+    const before = this.#counted.get(socket) ?? { read: 0, written: 0 };
+    const now = { read: socket.bytesRead, written: socket.bytesWritten };
+    this.#counted.set(socket, now);
+    this.#writer.add(this.#http + HTTP.downstream_cx_rx_bytes_total, now.read - before.read);
+    this.#writer.add(this.#http + HTTP.downstream_cx_tx_bytes_total, now.written - before.written);
+  }
+
+  #countStatus(status: number): void {
+    const name = CLASSES[Math.floor(status / 100) - 1];
+    if (name === undefined) return;
+    this.#writer.increment(this.#http + HTTP[name]);
+    this.#writer.increment(this.#http + HTTP.downstream_rq_completed);
+    this.#writer.increment(this.#listenerHttp + LISTENER_HTTP.index[name]);
+    this.#writer.increment(this.#listenerHttp + LISTENER_HTTP.index.downstream_rq_completed);
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Answers to what is no acceptable HTTP/1.1 request, as the reference's codec gives them: written
+ * to the socket itself, since node's parser has given the connection up by then.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../../../shared/clock.ts';
+import { SERVER_NAME } from './send-response.ts';
+
+/** The status for an error of node's parser, or undefined when there is nobody to answer. */
+export function statusOfParserError(code: string | undefined): number | undefined {
+  switch (code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'ETIMEDOUT':
+    case 'HPE_INVALID_EOF_STATE':
+      return undefined;
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_INVALID_VERSION':
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return 426;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
+    default:
+      return 400;
+  }
+}
+
+/** A whole answer that ends the connection; the body is the status's own text. */
+export function renderRefusal(status: number, clock: Clock): string {
+  const reason = STATUS_CODES[status] ?? '';
+  return (
+    `HTTP/1.1 ${status} ${reason}\r\n` +
+    `content-length: ${reason.length}\r\ncontent-type: text/plain\r\n` +
+    `date: ${new Date(clock.wallMs()).toUTCString()}\r\nserver: ${SERVER_NAME}\r\n` +
+    `connection: close\r\n\r\n${reason}`
+  );
+}

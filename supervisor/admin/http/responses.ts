@@ -1,0 +1,21 @@
+/** The few forms of answers that endpoints give, and the status texts of the reference. */
+import type { JsonValue } from '../../../shared/api/well-known.ts';
+import type { AdminBody, AdminResponse } from '../admin-context.ts';
+import { printJson } from '../json-printer.ts';
+
+export const TEXT = 'text/plain; charset=UTF-8';
+export const HTML = 'text/html; charset=UTF-8';
+export const JSON_TYPE = 'application/json';
+
+export function textResponse(body: AdminBody, status = 200): AdminResponse {
+  return { status, contentType: TEXT, body };
+}
+
+/** What the reference says after a command. */
+export function okResponse(): AdminResponse {
+  return textResponse('OK\n');
+}
+
+export function jsonResponse(value: JsonValue): AdminResponse {
+  return { status: 200, contentType: JSON_TYPE, body: printJson(value) };
+}

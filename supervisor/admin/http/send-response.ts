@@ -1,0 +1,111 @@
+/**
+ * Writes an answer to node's response with the reference's headers, in its order, chunk by chunk
+ * with back-pressure. A client that stops reading is closed after a limit, so that a page never
+ * grows in memory; between chunks the event loop gets its turn.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../../shared/clock.ts';
+import type { AdminBody, AdminResponse } from '../admin-context.ts';
+import type { AdminLimits } from './admin-limits.ts';
+import { TEXT } from './responses.ts';
+
+export const SERVER_NAME = 'sluice';
+
+/** Milliseconds of work after which the event loop gets a turn. */
+const TURN_MS = 5;
+
+export interface SendOptions {
+  readonly clock: Clock;
+  readonly limits: AdminLimits;
+  readonly isHead: boolean;
+  /** Told when a client is closed for not reading. */
+  readonly onStalledReader: () => void;
+}
+
+/** Resolves when the last byte was handed to the socket or the client is gone; never rejects. */
+export async function sendResponse(
+  res: ServerResponse,
+  response: AdminResponse,
+  options: SendOptions,
+): Promise<void> {
+  writeHead(res, response, options.clock);
+  const { body } = response;
+  if (options.isHead) {
+    res.end();
+    await closeBody(body);
+  } else if (typeof body === 'string' || body instanceof Uint8Array) {
+    res.end(body);
+  } else {
+    await sendChunks(res, body, options);
+  }
+}
+
+function writeHead(res: ServerResponse, response: AdminResponse, clock: Clock): void {
+  res.statusCode = response.status;
+  res.sendDate = false;
+  res.setHeader('content-type', response.contentType ?? TEXT);
+  res.setHeader('cache-control', 'no-cache, max-age=0');
+  res.setHeader('x-content-type-options', 'nosniff');
+  for (const [name, value] of Object.entries(response.headers ?? {})) res.setHeader(name, value);
+  res.setHeader('date', new Date(clock.wallMs()).toUTCString());
+  res.setHeader('server', SERVER_NAME);
+  // Node writes `Connection: keep-alive`, which HTTP/1.1 has by itself and the reference leaves out.
+  if (res.shouldKeepAlive) res.removeHeader('connection');
+  else res.setHeader('connection', 'close');
+  res.setHeader('transfer-encoding', 'chunked');
+}
+
+async function sendChunks(
+  res: ServerResponse,
+  body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+  options: SendOptions,
+): Promise<void> {
+  const { clock, limits } = options;
+  const deadlineMs = clock.monotonicMs() + limits.answerMs;
+  let turnMs = clock.monotonicMs();
+  for await (const chunk of body) {
+    if (res.destroyed) return;
+    if (!res.write(chunk)) {
+      const drained = await untilDrained(res, options);
+      if (drained && clock.monotonicMs() < deadlineMs) {
+        turnMs = clock.monotonicMs();
+        continue;
+      }
+      if (!res.destroyed) {
+        options.onStalledReader();
+        res.destroy();
+      }
+      return;
+    }
+    if (clock.monotonicMs() - turnMs > TURN_MS) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      turnMs = clock.monotonicMs();
+    }
+  }
+  res.end();
+}
+
+/** False when the client left or took nothing for too long. */
+async function untilDrained(res: ServerResponse, options: SendOptions): Promise<boolean> {
+  return await new Promise<boolean>((resolve) => {
+    const finish = (drained: boolean) => {
+      timer.cancel();
+      res.off('drain', onDrain);
+      res.off('close', onClose);
+      resolve(drained);
+    };
+    const onDrain = () => finish(true);
+    const onClose = () => finish(false);
+    const timer = options.clock.after(options.limits.stalledReaderMs, onClose, { unref: true });
+    res.on('drain', onDrain);
+    res.on('close', onClose);
+  });
+}
+
+/** Ends a generator that will not be read, so that it lets go of what it holds. */
+async function closeBody(body: AdminBody): Promise<void> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return;
+  const iterator =
+    Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
+  await iterator.return?.();
+}

@@ -1,0 +1,77 @@
+/**
+ * Brings the admin interface up: routes, rules, statistics and the listening sockets. The
+ * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
+ */
+import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { AdminContext } from './admin-context.ts';
+import { createAdminRouter } from './admin-router.ts';
+import type { AdminRules } from './admin-router.ts';
+import { adminRoutes } from './admin-routes.ts';
+import { AdminServer } from './admin-server.ts';
+import type { AnsweredRequest } from './admin-server.ts';
+import { bindAdmin, describeAddress, isLocalOnly } from './bind-admin.ts';
+import type { AdminAddress } from './bind-admin.ts';
+import type { AdminLimits } from './http/admin-limits.ts';
+import { AdminStats } from './http/admin-stats.ts';
+import { createMessageTypes } from './message-types.ts';
+
+export interface AdminOptions extends AdminRules {
+  /** At least one. */
+  readonly addresses: readonly AdminAddress[];
+  readonly limits?: AdminLimits;
+  /** For `admin.access_log`; called after each answer. */
+  readonly onAnswered?: (entry: AnsweredRequest) => void;
+}
+
+export interface AdminHandle {
+  /** In the order of the options, with the ports that were given for 0. */
+  readonly addresses: readonly BoundAddress[];
+  /** Stops listening; open connections go on. */
+  stopListening(): void;
+  /** Stops listening and ends every connection. */
+  close(): void;
+}
+
+/** Rejects with AdminBindError when an address cannot be bound; then none is. */
+export async function startAdmin(
+  context: AdminContext,
+  options: AdminOptions,
+): Promise<AdminHandle> {
+  const { clock } = context;
+  const router = createAdminRouter(adminRoutes(createMessageTypes()), context, options);
+  const server = new AdminServer({
+    router,
+    stats: new AdminStats(context.statWriter, clock),
+    clock,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
+  });
+  const addresses: BoundAddress[] = [];
+  try {
+    for (const wanted of options.addresses) {
+      const bound = await bindAdmin(server.addServer(), wanted);
+      addresses.push(bound);
+      announce(context, bound);
+    }
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  return {
+    addresses,
+    stopListening: () => server.stopListening(),
+    close: () => server.close(),
+  };
+}
+
+function announce(context: AdminContext, address: BoundAddress): void {
+  const name = describeAddress(address);
+  context.log('info', `admin address: ${name}`);
+  if (!isLocalOnly(address)) {
+    context.log(
+      'warning',
+      `the admin interface listens on ${name}, which is neither loopback nor a unix socket: ` +
+        'whoever reaches it can read the configuration and stop the server',
+    );
+  }
+}
