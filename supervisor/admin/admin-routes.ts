@@ -129,7 +129,7 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
           'Dump currently loaded configuration including EDS. See the response definition for more information',
         ),
       ],
-      handle: async (request, context) => await answerConfigDump(request, context, types),
+      handle: (request, context) => answerConfigDump(request, context, types),
     }),
     read({
       path: '/init_dump',

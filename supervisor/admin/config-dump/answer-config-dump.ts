@@ -16,14 +16,14 @@ import type { DumpItem, DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
 import { redact } from './redact.ts';
 
-export async function answerConfigDump(
+export function answerConfigDump(
   request: EndpointRequest,
   context: AdminContext,
   types: MessageTypes,
-): Promise<AdminResponse> {
+): AdminResponse {
   const { query } = request;
   const pattern = query.nonEmpty('name_regex');
-  const compiled = pattern === undefined ? undefined : await compileNameMatcher(pattern);
+  const compiled = pattern === undefined ? undefined : compileNameMatcher(pattern);
   if (compiled?.ok === false) {
     return refusal(
       `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${compiled.reason}`,

@@ -14,7 +14,7 @@ export async function answerClusters(
   context: AdminContext,
 ): Promise<AdminResponse> {
   const pattern = request.query.nonEmpty('filter');
-  const filter = pattern === undefined ? undefined : await compileNameMatcher(pattern);
+  const filter = pattern === undefined ? undefined : compileNameMatcher(pattern);
   if (filter?.ok === false) return textResponse('Invalid re2 regex', 400);
   await context.clusters.refresh();
   const matcher = filter?.matcher;

@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import { ask } from './ask.ts';
 import { fakeContext } from './fake-context.ts';
 
-const MUTATIONS = [
-  ...['/allocprofiler', '/cpuprofiler', '/drain_listeners', '/healthcheck/fail'],
-  ...['/healthcheck/ok', '/heapprofiler', '/logging', '/quitquitquit', '/reopen_logs'],
-  ...['/reset_counters', '/runtime_modify', '/stats/recentlookups/clear'],
-  ...['/stats/recentlookups/disable', '/stats/recentlookups/enable'],
-];
+const MUTATIONS = `
+  /allocprofiler /cpuprofiler /drain_listeners /healthcheck/fail /healthcheck/ok /heapprofiler
+  /logging /quitquitquit /reopen_logs /reset_counters /runtime_modify
+  /stats/recentlookups/clear /stats/recentlookups/disable /stats/recentlookups/enable
+`
+  .trim()
+  .split(/\s+/);
 
 test('a mutation sent by any method but POST gives 400 with the reason and has no effect', async () => {
   for (const path of MUTATIONS) {
@@ -96,11 +97,11 @@ test('an endpoint that fails answers 500 and is logged', async () => {
 
 test('commands reach the server with their parameters', async () => {
   const { context, commands } = fakeContext();
-  for (const target of [
-    ...['/drain_listeners', '/drain_listeners?inboundonly', '/drain_listeners?graceful&skip_exit'],
-    ...['/healthcheck/fail', '/healthcheck/ok', '/reopen_logs', '/reset_counters'],
-    '/quitquitquit?x',
-  ]) {
+  const targets = `
+    /drain_listeners /drain_listeners?inboundonly /drain_listeners?graceful&skip_exit
+    /healthcheck/fail /healthcheck/ok /reopen_logs /reset_counters /quitquitquit?x
+  `;
+  for (const target of targets.trim().split(/\s+/)) {
     const answer = await ask(context, target, { method: 'POST' });
     assert.deepEqual([answer.status, answer.body], [200, 'OK\n']);
   }
