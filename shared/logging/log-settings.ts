@@ -19,20 +19,10 @@ export interface LogLevels {
   readonly files: readonly FileLevel[];
 }
 
-/** JSON values of a Struct: the form of `application_log_config.log_format.json_format`. */
-export type JsonTemplate =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonTemplate[]
-  | { readonly [key: string]: JsonTemplate };
-
 export interface LogSettings {
   readonly levels: LogLevels;
+  /** The layout of a line, from the command line or the bootstrap. */
   readonly format: string;
-  /** From the bootstrap; takes the place of `format`. */
-  readonly jsonFormat?: JsonTemplate;
   readonly isEscaped: boolean;
   /** One logger per source file instead of one per component. */
   readonly isFineGrain: boolean;

@@ -6,10 +6,9 @@ import { systemClock, type Clock } from '../clock.ts';
 import { siteOf } from './call-site.ts';
 import type { LogComponent } from './components.ts';
 import { defaultLogFormat } from './default-format.ts';
-import { jsonLayout } from './json-format.ts';
 import { compileLineFormat, type LineFormat } from './line-format.ts';
 import { LineOutput } from './line-output.ts';
-import type { JsonTemplate, LogSettings } from './log-settings.ts';
+import type { LogSettings } from './log-settings.ts';
 import { Logger, type EmittedLine, type LineSink, type LogTags } from './logger.ts';
 import { LoggerRegistry } from './logger-registry.ts';
 import { ExactWallTime } from './exact-wall-time.ts';
@@ -19,7 +18,6 @@ export class LogSystem implements LineSink {
   readonly #time: ExactWallTime;
   readonly #clock: Clock;
   #format: LineFormat = compileLineFormat(defaultLogFormat, false);
-  #isEscaped = false;
   #isStackSingleEntry = false;
   #output: LineOutput = new LineOutput('');
   #lastLineNs: bigint | undefined;
@@ -47,23 +45,8 @@ export class LogSystem implements LineSink {
       this.#output = output;
     }
     this.registry.configure(settings.isFineGrain, settings.levels);
-    this.#isEscaped = settings.isEscaped;
     this.#isStackSingleEntry = settings.isStackSingleEntry;
     this.#format = compileLineFormat(settings.format, settings.isEscaped);
-    if (settings.jsonFormat !== undefined) this.setJsonFormat(settings.jsonFormat);
-  }
-
-  /** Lines in the layout of the bootstrap's `application_log_config.log_format.text_format`. */
-  setFormat(layout: string): void {
-    this.#format = compileLineFormat(layout, this.#isEscaped);
-  }
-
-  /** @returns the reason when the template cannot be used; the layout is then unchanged */
-  setJsonFormat(template: JsonTemplate): string | undefined {
-    const json = jsonLayout(template);
-    if (json.kind === 'refused') return json.reason;
-    this.setFormat(json.layout);
-    return undefined;
   }
 
   /** Loads pino and lets it write from then on. For after the start: loading takes some 20 ms. */

@@ -59,23 +59,6 @@ describe('a log line', () => {
     assert.deepEqual(lines(), ['[Tags: "ConnectionId":"7"] closed|closed|,"ConnectionId":"7"']);
   });
 
-  it('is written in JSON after the template of the bootstrap', () => {
-    const { log, lines } = makeLog({
-      jsonFormat: { level: '%l', text: '%j', list: ['%n', 3, true, null], '%n': '<%%' },
-    });
-    log.getLogger('admin').error('say "é"\n');
-    assert.deepEqual(JSON.parse(lines()[0] ?? ''), {
-      level: 'error',
-      text: 'say "é"\n',
-      list: ['admin', 3, true, null],
-      admin: '<%',
-    });
-    assert.equal(
-      log.setJsonFormat({ text: ['%v'] }),
-      'Usage of %v is unavailable for JSON log formats',
-    );
-  });
-
   it('has one line per frame for a stack, or one for all', () => {
     const error = new Error('broken');
     error.stack = 'Error: broken\n    at one\n    at two';
