@@ -11,6 +11,7 @@ const allowed = new Set(['MIT', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'Apache-2
 interface LockedPackage {
   readonly dev?: boolean;
   readonly devOptional?: boolean;
+  readonly optional?: boolean;
   readonly license?: string;
 }
 
@@ -24,18 +25,27 @@ export function licenceProblems(projectRoot: string): string[] {
     join(projectRoot, 'package-lock.json'),
   );
   if (lock?.packages === undefined) return ['cannot read package-lock.json'];
-  return Object.entries(lock.packages)
-    .filter(([path, entry]) => path !== '' && entry.dev !== true && entry.devOptional !== true)
-    .map(([path, entry]) => ({ path, licence: licenceOf(projectRoot, path, entry) }))
-    .filter(({ licence }) => !isAllowed(licence))
-    .map(({ path, licence }) => `${path.replace(/^.*node_modules\//, '')}: ${licence}`);
+  const problems: string[] = [];
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (path === '' || entry.dev === true || entry.devOptional === true) continue;
+    const manifest = readJson<Manifest>(join(projectRoot, path, 'package.json'));
+    const licence = licenceOf(manifest, entry);
+    // A lock file may say nothing of a package for other platforms; the check there sees it.
+    if (manifest === undefined && licence === undefined && entry.optional === true) continue;
+    if (licence === undefined) problems.push(`${nameOf(path)}: no licence stated`);
+    else if (!isAllowed(licence)) problems.push(`${nameOf(path)}: ${licence}`);
+  }
+  return problems;
 }
 
 /** The installed manifest counts; a package for another platform has only its lock entry. */
-function licenceOf(projectRoot: string, path: string, entry: LockedPackage): string {
-  const stated = readJson<Manifest>(join(projectRoot, path, 'package.json'))?.license;
-  const text = typeof stated === 'object' ? stated.type : stated;
-  return text ?? entry.license ?? 'no licence stated';
+function licenceOf(manifest: Manifest | undefined, entry: LockedPackage): string | undefined {
+  const stated = manifest?.license;
+  return (typeof stated === 'object' ? stated.type : stated) ?? entry.license;
+}
+
+function nameOf(path: string): string {
+  return path.replace(/^.*node_modules\//, '');
 }
 
 /** An expression of alternatives is allowed when one of them is, a conjunction when all are. */

@@ -37,6 +37,7 @@ describe('the licence check', () => {
           'node_modules/good': { license: 'MIT' },
           [nested]: { license: 'MIT' },
           'node_modules/silent': {},
+          'node_modules/elsewhere': { optional: true },
           'node_modules/tool': { dev: true, license: 'GPL-3.0-only' },
         },
       }),
