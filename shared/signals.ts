@@ -23,3 +23,22 @@ export function closeUnaskedInspector(): void {
   const isAsked = process.execArgv.some((word) => /^--inspect(-brk|-wait)?(=|$)/.test(word));
   if (!isAsked) inspector.close();
 }
+
+/** Takes the signals at once and keeps them until somebody is there to receive them. */
+export class SignalInbox {
+  readonly #waiting: GroupSignal[] = [];
+  #receive: ((signal: GroupSignal) => void) | undefined;
+
+  constructor() {
+    takeGroupSignals((signal) => {
+      if (this.#receive === undefined) this.#waiting.push(signal);
+      else this.#receive(signal);
+    });
+  }
+
+  /** Delivers what has come so far, and everything that comes, to one receiver. */
+  deliverTo(receive: (signal: GroupSignal) => void): void {
+    this.#receive = receive;
+    for (const signal of this.#waiting.splice(0)) receive(signal);
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
+ * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
+ */
+import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
+import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import type { AddressToBind } from '../sockets/listening-sockets.ts';
+
+export interface ResolvedBootstrap {
+  readonly node: NodeIdentity;
+  /** In the order of the file. */
+  readonly clusters: readonly ResolvedCluster[];
+  readonly listeners: readonly ResolvedListener[];
+  /** Absent without an `admin` section. */
+  readonly admin?: ResolvedAdmin;
+  /** 5,000 by default; 0 with `stats_flush_on_admin`. */
+  readonly statsFlushIntervalMs: number;
+  readonly statsFlushOnAdmin: boolean;
+  /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
+  readonly workerKillTimeoutMs: number;
+}
+
+/** After `--service-node`, `--service-cluster` and `--service-zone`. */
+export interface NodeIdentity {
+  readonly id: string;
+  readonly cluster: string;
+  readonly zone: string;
+}
+
+export interface ResolvedCluster {
+  readonly resource: ClusterResource;
+  readonly hosts: ClusterHostsResource;
+}
+
+export interface ResolvedListener {
+  /** `addresses` are the configured ones; the composition replaces them by the bound ones. */
+  readonly resource: ListenerResource;
+  /** In the order of `resource.addresses`. */
+  readonly addresses: readonly AddressToBind[];
+  /** `enable_reuse_port`, true when not set. */
+  readonly reusePort: boolean;
+  /** `tcp_backlog_size`; undefined: the system's limit. */
+  readonly backlog: number | undefined;
+}
+
+export interface ResolvedAdmin {
+  readonly address: BoundAddress;
+  /** Permission bits of a unix socket's file; 0 leaves them. */
+  readonly mode: number;
+}

@@ -1,0 +1,174 @@
+/**
+ * The statistics that the supervisor itself keeps: `server.`, the watchdogs, the listener and
+ * cluster managers and what happened to workers. It counts what it is told and decides nothing.
+ */
+import { readFileSync } from 'node:fs';
+import type { Clock } from '../shared/clock.ts';
+import {
+  CLUSTER_MANAGER,
+  THREAD_LOCAL_CLUSTER_MANAGER,
+} from '../shared/stats/templates/cluster-manager.ts';
+import { LISTENER_MANAGER } from '../shared/stats/templates/listener.ts';
+import {
+  FILESYSTEM,
+  OVERLOAD,
+  OVERLOAD_ACTIONS,
+  RUNTIME,
+  SERVER,
+  WATCHDOG,
+} from '../shared/stats/templates/server.ts';
+import type { StatWriter } from '../shared/stats/stat-writer.ts';
+import type { WorkerExit } from './worker-host.ts';
+import type { ServerState } from './admin/admin-context.ts';
+
+/** What the reference prints without certificates. */
+const NO_CERTIFICATE_DAYS = 0xffffffff;
+const PAGE_BYTES = 4096;
+
+const stateValues: Readonly<Record<ServerState, number>> = {
+  LIVE: 0,
+  DRAINING: 1,
+  PRE_INITIALIZING: 2,
+  INITIALIZING: 3,
+};
+
+export interface ServerStatsOptions {
+  readonly writer: StatWriter;
+  readonly clock: Clock;
+  readonly concurrency: number;
+  readonly restartEpoch: number;
+  /** The commit that was built; the first six hexadecimal digits are `server.version`. */
+  readonly revision: string;
+}
+
+type Offsets<T> = T extends { readonly index: Readonly<Record<infer Name, number>> } ? Name : never;
+
+export class ServerStats {
+  readonly #writer: StatWriter;
+  readonly #clock: Clock;
+  readonly #server: number;
+  readonly #listenerManager: number;
+  readonly #clusterManager: number;
+  readonly #startedMs: number;
+
+  constructor(options: ServerStatsOptions) {
+    const { writer, clock, concurrency } = options;
+    this.#writer = writer;
+    this.#clock = clock;
+    this.#startedMs = clock.monotonicMs();
+    this.#server = writer.defineBlock(SERVER, 'server.');
+    this.#listenerManager = writer.defineBlock(LISTENER_MANAGER, 'listener_manager.');
+    this.#clusterManager = writer.defineBlock(CLUSTER_MANAGER, 'cluster_manager.');
+    this.#setServer('concurrency', concurrency);
+    this.#setServer('hot_restart_epoch', options.restartEpoch);
+    this.#setServer('days_until_first_cert_expiring', NO_CERTIFICATE_DAYS);
+    this.#setServer('version', Number.parseInt(options.revision.slice(0, 6), 16) || 0);
+    this.#defineTheRest(concurrency);
+  }
+
+  setState(state: ServerState): void {
+    this.#setServer('state', stateValues[state]);
+    this.#setServer('live', state === 'DRAINING' ? 0 : 1);
+  }
+
+  initialized(): void {
+    const tookMs = this.#clock.monotonicMs() - this.#startedMs;
+    this.#writer.record(this.#server + SERVER.index.initialization_time_ms, Math.round(tookMs));
+    this.#setListeners('workers_started', 1);
+  }
+
+  /** Called with the numbers of resources after each accepted update. */
+  setResourceCounts(counts: { readonly clusters: number; readonly listeners: number }): void {
+    const { index } = CLUSTER_MANAGER;
+    this.#writer.setGauge(this.#clusterManager + index.active_clusters, counts.clusters);
+    this.#setListeners('total_listeners_active', counts.listeners);
+  }
+
+  clustersAdded(count: number): void {
+    this.#writer.add(this.#clusterManager + CLUSTER_MANAGER.index.cluster_added, count);
+  }
+
+  listenersAdded(count: number): void {
+    this.#addListeners('listener_added', count);
+  }
+
+  /** One per listener and worker, as in the reference. */
+  listenersCreated(count: number): void {
+    this.#addListeners('listener_create_success', count);
+  }
+
+  listenersStopped(count: number): void {
+    this.#addListeners('listener_stopped', count);
+  }
+
+  flushDropped(): void {
+    this.#writer.increment(this.#server + SERVER.index.dropped_stat_flushes);
+  }
+
+  /** Statistics of our own exist only once something happened to a worker. */
+  workerGone(exit: WorkerExit): void {
+    if (exit.reason === 'asked') return;
+    this.#countOwn('sluice.worker.exits_unasked');
+    if (exit.reason === 'watchdog') this.#countOwn('sluice.worker.killed_by_watchdog');
+    if (exit.reason === 'build_mismatch') this.#countOwn('sluice.worker.build_mismatches');
+  }
+
+  workerReplaced(): void {
+    this.#countOwn('sluice.worker.restarts');
+  }
+
+  /** Values that are read rather than counted. `connections` are those of all listeners. */
+  refresh(workerPids: readonly number[], connections: number): void {
+    const memory = process.memoryUsage();
+    const workers = workerPids.reduce((sum, pid) => sum + residentBytes(pid), 0);
+    this.#setServer('memory_allocated', memory.heapUsed + memory.external);
+    this.#setServer('memory_heap_size', memory.heapTotal + memory.external);
+    this.#setServer('memory_physical_size', memory.rss + workers);
+    this.#setServer('uptime', Math.floor((this.#clock.monotonicMs() - this.#startedMs) / 1000));
+    this.#setServer('total_connections', connections);
+  }
+
+  /** Blocks that exist from the start, so that their zeros are printed. */
+  #defineTheRest(concurrency: number): void {
+    const workers = Array.from({ length: concurrency }, (_, index) => `worker_${index}`);
+    const threads = ['main_thread', ...workers];
+    for (const prefix of ['main_thread.', 'workers.']) this.#writer.defineBlock(WATCHDOG, prefix);
+    for (const thread of threads) {
+      this.#writer.defineBlock(WATCHDOG, `server.${thread}.`);
+      this.#writer.defineBlock(
+        THREAD_LOCAL_CLUSTER_MANAGER,
+        `thread_local_cluster_manager.${thread}.`,
+      );
+    }
+    this.#writer.defineBlock(FILESYSTEM, 'filesystem.');
+    this.#writer.defineBlock(OVERLOAD_ACTIONS, 'envoy.overload_actions.');
+    this.#writer.defineBlock(OVERLOAD, 'overload.');
+    this.#writer.defineBlock(RUNTIME, 'runtime.');
+  }
+
+  #setServer(name: Offsets<typeof SERVER>, value: number): void {
+    this.#writer.setGauge(this.#server + SERVER.index[name], value);
+  }
+
+  #setListeners(name: Offsets<typeof LISTENER_MANAGER>, value: number): void {
+    this.#writer.setGauge(this.#listenerManager + LISTENER_MANAGER.index[name], value);
+  }
+
+  #addListeners(name: Offsets<typeof LISTENER_MANAGER>, count: number): void {
+    this.#writer.add(this.#listenerManager + LISTENER_MANAGER.index[name], count);
+  }
+
+  #countOwn(name: string): void {
+    this.#writer.increment(this.#writer.defineCounter(name));
+  }
+}
+
+/** 0 for a process that is gone. */
+function residentBytes(pid: number): number {
+  try {
+    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
+    return pages * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
