@@ -69,6 +69,23 @@ export interface UpstreamHostInfo {
 
 export type Protocol = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2' | 'HTTP/3';
 
+/** The reference's names of the moments at which access logs are written. */
+export type AccessLogType =
+  | 'NotSet'
+  | 'TcpUpstreamConnected'
+  | 'TcpPeriodic'
+  | 'TcpConnectionEnd'
+  | 'DownstreamStart'
+  | 'DownstreamPeriodic'
+  | 'DownstreamEnd'
+  | 'UpstreamPoolReady'
+  | 'UpstreamPeriodic'
+  | 'UpstreamEnd'
+  | 'DownstreamTunnelSuccessfullyEstablished'
+  | 'UdpTunnelUpstreamConnected'
+  | 'UdpPeriodic'
+  | 'UdpSessionEnd';
+
 export class StreamInfo {
   readonly connection: ConnectionInfo;
   readonly startMs: number;
@@ -85,6 +102,13 @@ export class StreamInfo {
   lastUpstreamRxMs = -1;
   firstDownstreamTxMs = -1;
   lastDownstreamTxMs = -1;
+  firstUpstreamBodyRxMs = -1;
+  /** The upstream connection's own history: of another request's time when it was reused. */
+  upstreamConnectStartMs = -1;
+  upstreamConnectEndMs = -1;
+  upstreamHandshakeEndMs = -1;
+  /** When the request got its connection. */
+  upstreamPoolReadyMs = -1;
   /** When the stream was over: what `%DURATION%` counts to. */
   endMs = -1;
 
@@ -103,6 +127,10 @@ export class StreamInfo {
   // The answer. 0 and '' mean none yet.
   responseCode = 0;
   responseCodeDetails = '';
+  /** Set while the body of a local reply is being formatted. */
+  localReplyBody = '';
+  /** What an access log is being written for. */
+  accessLogType: AccessLogType = 'NotSet';
   /** Bits of `ResponseFlag`. */
   responseFlags = 0;
 
@@ -112,6 +140,7 @@ export class StreamInfo {
   virtualHostName = '';
   virtualClusterName = '';
   upstreamCluster = '';
+  upstreamClusterMetadata: Metadata | undefined = undefined;
   upstreamHost: UpstreamHostInfo | undefined = undefined;
   upstreamLocalAddress: Address | undefined = undefined;
   upstreamConnectionId = 0;

@@ -1,0 +1,66 @@
+/** Substitution commands about metadata, filter state and the process that Sluice runs in. */
+import { randomUUID } from 'node:crypto';
+
+import type { FormatCommand } from '../../shared/substitution/format.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { plain, unknown } from './reader-factory.ts';
+import type { ReaderFactory } from './reader-factory.ts';
+import { fromConfiguration } from './value.ts';
+import type { JsonValue, Reader } from './value.ts';
+
+type SourceOf = (info: StreamInfo) => unknown;
+
+const dynamic: SourceOf = (info) => info.dynamicMetadata;
+const upstreamHost: SourceOf = (info) => info.upstreamHost?.metadata;
+const cluster: SourceOf = (info) => info.upstreamClusterMetadata;
+
+const SOURCES: Readonly<Record<string, SourceOf | undefined>> = {
+  DYNAMIC: dynamic,
+  ROUTE: (info) => info.route?.metadata,
+  CLUSTER: cluster,
+  UPSTREAM_HOST: upstreamHost,
+};
+
+export const METADATA_READERS = {
+  DYNAMIC_METADATA: ({ args }) => metadata(dynamic, args),
+  UPSTREAM_METADATA: ({ args }) => metadata(upstreamHost, args),
+  CLUSTER_METADATA: ({ args }) => metadata(cluster, args),
+  METADATA: ({ args: [source = '', ...keys] }) => {
+    const sourceOf = SOURCES[source];
+    return sourceOf === undefined ? () => undefined : metadata(sourceOf, keys);
+  },
+  FILTER_STATE: filterState,
+  UPSTREAM_FILTER_STATE: unknown,
+  HOSTNAME: (_, { hostname }) => constant(hostname),
+  ENVIRONMENT: ({ args: [name = ''] }, { variables }) =>
+    constant(fromConfiguration(variables[name]) ?? '-'),
+  UNIQUE_ID: plain(() => randomUUID()),
+  TRACE_ID: unknown,
+  SPAN_ID: unknown,
+} satisfies Record<string, ReaderFactory>;
+
+function constant(value: JsonValue): Reader {
+  return () => value;
+}
+
+/** Walks down `keys` from the metadata of a source; the first key is the namespace. */
+function metadata(sourceOf: SourceOf, keys: readonly string[]): Reader {
+  return (info) => {
+    let value = sourceOf(info);
+    for (const key of keys) {
+      value = value instanceof Map ? value.get(key) : memberOf(value, key);
+      if (value === undefined) return undefined;
+    }
+    return fromConfiguration(value) ?? undefined;
+  };
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, key) ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+}
+
+function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {
+  if (form === 'FIELD') return () => undefined;
+  return (info) => info.filterState?.get(key);
+}

@@ -1,0 +1,30 @@
+/** How the tables of substitution commands make readers; see command-readers.ts for the whole set. */
+import type { Clock } from '../../shared/clock.ts';
+import type { FormatCommand } from '../../shared/substitution/format.ts';
+import type { Reader } from './value.ts';
+
+/** What commands read besides the stream. */
+export interface SubstitutionEnvironment {
+  readonly clock: Clock;
+  readonly hostname: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** Makes the reader of one command of a format; called once per format. */
+export type ReaderFactory = (
+  command: FormatCommand,
+  environment: SubstitutionEnvironment,
+) => Reader;
+
+/** A command without arguments. */
+export function plain(reader: Reader): ReaderFactory {
+  return () => reader;
+}
+
+/** A command about things that Sluice does not know; it prints as missing. */
+export const unknown: ReaderFactory = () => () => undefined;
+
+/** An empty text is no value. */
+export function present(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
