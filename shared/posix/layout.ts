@@ -102,4 +102,5 @@ export const MFD_CLOEXEC = 1;
 
 export const PR_SET_PDEATHSIG = 1;
 export const WNOHANG = 1;
+export const RLIMIT_CORE = 4;
 export const RLIMIT_NOFILE = 7;

@@ -1,6 +1,6 @@
 /** Processes and their limits, as far as Node offers no call of its own. */
 import { constants } from 'node:os';
-import { PR_SET_PDEATHSIG, RLIMIT_NOFILE, WNOHANG } from './layout.ts';
+import { PR_SET_PDEATHSIG, RLIMIT_CORE, RLIMIT_NOFILE, WNOHANG } from './layout.ts';
 import { check, errnoOf, lastErrno, layout, libcFunction, stableBuffer } from './libc.ts';
 
 const prctl = libcFunction<[number, number, number, number, number], number>(
@@ -59,20 +59,38 @@ export interface ResourceLimit {
 
 /** The limit on open files (RLIMIT_NOFILE). */
 export function openFileLimit(): ResourceLimit {
+  return readLimit(RLIMIT_NOFILE);
+}
+
+/** Throws EPERM when `maximum` is raised without privilege, EINVAL when `current` exceeds it. */
+export function setOpenFileLimit(limit: ResourceLimit): void {
+  writeLimit(RLIMIT_NOFILE, limit);
+}
+
+/** The limit on the size of core files in bytes (RLIMIT_CORE). */
+export function coreFileLimit(): ResourceLimit {
+  return readLimit(RLIMIT_CORE);
+}
+
+/** Throws as `setOpenFileLimit` does. Children started afterwards inherit it. */
+export function setCoreFileLimit(limit: ResourceLimit): void {
+  writeLimit(RLIMIT_CORE, limit);
+}
+
+function readLimit(resource: number): ResourceLimit {
   const { rlimit } = layout();
   const bytes = stableBuffer(rlimit.size);
-  check(getrlimit(RLIMIT_NOFILE, bytes), 'getrlimit');
+  check(getrlimit(resource, bytes), 'getrlimit');
   return {
     current: bytes.readBigUInt64LE(rlimit.current),
     maximum: bytes.readBigUInt64LE(rlimit.maximum),
   };
 }
 
-/** Throws EPERM when `maximum` is raised without privilege, EINVAL when `current` exceeds it. */
-export function setOpenFileLimit(limit: ResourceLimit): void {
+function writeLimit(resource: number, limit: ResourceLimit): void {
   const { rlimit } = layout();
   const bytes = stableBuffer(rlimit.size);
   bytes.writeBigUInt64LE(limit.current, rlimit.current);
   bytes.writeBigUInt64LE(limit.maximum, rlimit.maximum);
-  check(setrlimit(RLIMIT_NOFILE, bytes), 'setrlimit');
+  check(setrlimit(resource, bytes), 'setrlimit');
 }
