@@ -5,6 +5,7 @@
 import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
 import type { ListenerResource } from './listener.ts';
 import type { RouteConfigurationResource } from './route.ts';
+import type { RuntimeValue } from './runtime.ts';
 
 export type ResourceUpdate =
   | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
@@ -13,5 +14,7 @@ export type ResourceUpdate =
   | { readonly op: 'put_route_configuration'; readonly routes: RouteConfigurationResource }
   | { readonly op: 'remove_route_configuration'; readonly name: string }
   | { readonly op: 'put_listener'; readonly listener: ListenerResource }
+  /** All runtime values; replaces the earlier ones. Read with shared/runtime/read-runtime.ts. */
+  | { readonly op: 'put_runtime'; readonly values: readonly (readonly [string, RuntimeValue])[] }
   /** Stops accepting at once; open connections drain, then close. */
   | { readonly op: 'remove_listener'; readonly name: string };

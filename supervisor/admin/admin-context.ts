@@ -274,7 +274,7 @@ export interface RuntimeView {
     readonly finalValue: string;
   }[];
   /** Undefined on success, else the reason as the reference words it. An empty value deletes. */
-  modifyAdminLayer(values: ReadonlyMap<string, string>): string | undefined;
+  modifyAdminLayer(values: ReadonlyMap<string, string>): Promise<string | undefined>;
 }
 
 /** A command that was carried out, or why not. The text is shown to the client. */

@@ -21,11 +21,11 @@ export function answerRuntime(context: AdminContext): AdminResponse {
   return jsonResponse({ entries, layers: context.runtime.layers() });
 }
 
-export function answerRuntimeModify(
+export async function answerRuntimeModify(
   request: EndpointRequest,
   context: AdminContext,
-): AdminResponse {
+): Promise<AdminResponse> {
   if (request.query.size === 0) return textResponse(USAGE, 400);
-  const refused = context.runtime.modifyAdminLayer(new Map(request.query.entries()));
+  const refused = await context.runtime.modifyAdminLayer(new Map(request.query.entries()));
   return refused === undefined ? okResponse() : textResponse(refused, 503);
 }

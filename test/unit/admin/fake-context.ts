@@ -76,7 +76,11 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       set: () => false,
       fineGrain: false,
     },
-    runtime: { layers: () => [], entries: () => [], modifyAdminLayer: () => undefined },
+    runtime: {
+      layers: () => [],
+      entries: () => [],
+      modifyAdminLayer: async () => await Promise.resolve(undefined),
+    },
     commands: {
       setHealthCheckFailed: (failed) => accept({ failed }),
       drainListeners: (options) => accept({ drain: options }),
