@@ -16,6 +16,8 @@ export interface StatSpec {
   /** Histograms only. `percent` values are fractions of one in the reference's sinks. */
   readonly unit?: 'ms' | 'us' | 'bytes' | 'percent' | 'none';
   readonly import?: GaugeImport;
+  /** A gauge that is 0 or 1: 1 while it is 1 in any process. */
+  readonly isFlag?: boolean;
   /** Hidden statistics appear only with `/stats?hidden=include|only`. */
   readonly hidden?: boolean;
 }

@@ -52,7 +52,9 @@ export class WorkerStatStore implements StatWriter {
   readonly #freeBases = new Map<number, number[]>();
   #newBlocks: BlockDefinition[] = [];
   #newNamed: NamedDefinition[] = [];
+  /** Pairs of base and length. */
   #released: number[] = [];
+  readonly #releasedPrefixes = new Set<string>();
 
   defineBlock(template: StatTemplate, prefix: string): number {
     const key = `${template.id} ${prefix}`;
@@ -79,6 +81,7 @@ export class WorkerStatStore implements StatWriter {
     this.#blocks.delete(base);
     this.#baseOf.delete(`${block.template.id} ${block.prefix}`);
     this.#released.push(base, block.template.stats.length);
+    this.#releasedPrefixes.add(block.prefix);
   }
 
   defineCounter(name: string): number {
@@ -129,12 +132,15 @@ export class WorkerStatStore implements StatWriter {
 
   /** Everything since the last report. The caller must send it: it is not remembered here. */
   takeReport(): StatsReport {
+    this.#releaseNamed();
     const deltas: number[] = [];
     const histograms: number[] = [];
     for (let position = 0; position < this.#dirtyCount; position++) {
       const index = this.#dirty[position] as number;
       const kind = (this.#flags[index] as number) & KIND_MASK;
       this.#flags[index] = kind;
+      // Written after its release; its next owner has not seen it yet.
+      if (kind === FREE) continue;
       if (kind === HISTOGRAM) {
         this.#histograms.get(index)?.drainInto(histograms, index);
         continue;
@@ -187,6 +193,28 @@ export class WorkerStatStore implements StatWriter {
       this.#flags = grown(this.#flags, Uint8Array, capacity);
     }
     return base;
+  }
+
+  /**
+   * Drops the named statistics below released blocks (`cluster.web.upstream_rq_503` goes with
+   * `cluster.web.`), unless another block still has the prefix.
+   */
+  #releaseNamed(): void {
+    if (this.#releasedPrefixes.size === 0) return;
+    for (const { prefix } of this.#blocks.values()) this.#releasedPrefixes.delete(prefix);
+    for (const [name, index] of this.#named) {
+      if (!this.#isBelowReleased(name)) continue;
+      this.#named.delete(name);
+      this.#released.push(index, 1);
+    }
+    this.#releasedPrefixes.clear();
+  }
+
+  #isBelowReleased(name: string): boolean {
+    for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+      if (this.#releasedPrefixes.has(name.slice(0, dot + 1))) return true;
+    }
+    return false;
   }
 
   #freeReleased(): void {

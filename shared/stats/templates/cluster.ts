@@ -3,7 +3,7 @@
  * of the cluster is configured. Statistics by response code are defined by name on first use.
  */
 import { defineTemplate } from '../template.ts';
-import { counter, gauge, histogram, ownGauge } from './spec.ts';
+import { counter, flag, gauge, histogram, ownGauge } from './spec.ts';
 
 /**
  * The five circuit breaker gauges per priority. Their order is the same for both priorities, so a
@@ -25,16 +25,16 @@ export const CLUSTER = defineTemplate('cluster', {
     'Times the last known endpoints were used since none came in time',
   ),
   bind_errors: counter('Upstream sockets that could not be bound to the configured source address'),
-  'circuit_breakers.default.cx_open': gauge('1 while the connection limit is reached'),
-  'circuit_breakers.default.cx_pool_open': gauge('1 while the connection pool limit is reached'),
-  'circuit_breakers.default.rq_open': gauge('1 while the request limit is reached'),
-  'circuit_breakers.default.rq_pending_open': gauge('1 while the pending request limit is reached'),
-  'circuit_breakers.default.rq_retry_open': gauge('1 while the retry limit is reached'),
-  'circuit_breakers.high.cx_open': gauge('1 while the connection limit is reached'),
-  'circuit_breakers.high.cx_pool_open': gauge('1 while the connection pool limit is reached'),
-  'circuit_breakers.high.rq_open': gauge('1 while the request limit is reached'),
-  'circuit_breakers.high.rq_pending_open': gauge('1 while the pending request limit is reached'),
-  'circuit_breakers.high.rq_retry_open': gauge('1 while the retry limit is reached'),
+  'circuit_breakers.default.cx_open': flag('1 while the connection limit is reached'),
+  'circuit_breakers.default.cx_pool_open': flag('1 while the connection pool limit is reached'),
+  'circuit_breakers.default.rq_open': flag('1 while the request limit is reached'),
+  'circuit_breakers.default.rq_pending_open': flag('1 while the pending request limit is reached'),
+  'circuit_breakers.default.rq_retry_open': flag('1 while the retry limit is reached'),
+  'circuit_breakers.high.cx_open': flag('1 while the connection limit is reached'),
+  'circuit_breakers.high.cx_pool_open': flag('1 while the connection pool limit is reached'),
+  'circuit_breakers.high.rq_open': flag('1 while the request limit is reached'),
+  'circuit_breakers.high.rq_pending_open': flag('1 while the pending request limit is reached'),
+  'circuit_breakers.high.rq_retry_open': flag('1 while the retry limit is reached'),
   lb_healthy_panic: counter('Balancing decisions made in panic mode, over all hosts'),
   lb_local_cluster_not_ok: counter('Zone aware decisions given up: the local cluster is in panic'),
   lb_recalculate_zone_structures: counter('Recomputations of the zone aware routing tables'),
@@ -111,7 +111,7 @@ export const CLUSTER = defineTemplate('cluster', {
     'Redirects passed downstream, not followed here',
   ),
   upstream_internal_redirect_succeeded_total: counter('Redirects followed here'),
-  upstream_queue_overloaded: gauge('1 while the queue of pending requests is overloaded'),
+  upstream_queue_overloaded: flag('1 while the queue of pending requests is overloaded'),
   upstream_rq_0rtt: counter('Requests sent in the first flight'),
   upstream_rq_active: gauge('Open requests'),
   upstream_rq_active_overflow: counter('Requests refused by the request limit'),

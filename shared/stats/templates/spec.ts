@@ -15,6 +15,11 @@ export function gauge(help: string, rule: GaugeImport = 'accumulate'): Spec {
   return { kind: 'gauge', help, import: rule };
 }
 
+/** A gauge that is 1 while it is 1 in any process, else 0. */
+export function flag(help: string): Spec {
+  return { kind: 'gauge', help, import: 'accumulate', isFlag: true };
+}
+
 /** A gauge that describes this process alone: a child epoch never takes its parent's value. */
 export function ownGauge(help: string): Spec {
   return gauge(help, 'never_import');

@@ -1,0 +1,283 @@
+/**
+ * All statistics of the server: the supervisor's own and, added up, every worker's. It owns values,
+ * definitions and the flags of each statistic; who holds what share of a gauge is worker-share.ts's
+ * business, order and output are the renderers'.
+ *
+ * An index addresses one statistic. The indices of a block are contiguous from its base in the order
+ * of its template, so that no name is stored for them. `generation` changes with every definition
+ * and removal: whoever caches an order of statistics compares it.
+ */
+import assert from 'node:assert/strict';
+import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { StatKind, StatSpec, StatTemplate } from '../../shared/stats/template.ts';
+import { HistogramStat } from './histogram-stat.ts';
+import { RecentLookups } from './recent-lookups.ts';
+
+const kinds: readonly StatKind[] = ['counter', 'gauge', 'histogram', 'text_readout'];
+const KIND_MASK = 3;
+const COUNTER = 0;
+/** Set by the first write, whatever its value. */
+export const USED = 4;
+export const HIDDEN = 8;
+/** Left out by the stats matcher. */
+export const REJECTED = 16;
+/** Printed as 1 whatever the sum over the processes. */
+const FLAG = 32;
+
+/** A block or a named statistic: everything that was defined as one. */
+export interface Definition {
+  readonly base: number;
+  readonly size: number;
+  /** Absent for a named statistic. */
+  readonly template?: StatTemplate;
+  /** The prefix of a block, the whole name of a named statistic. */
+  readonly name: string;
+  holders: number;
+  /** False once removed; its indices may belong to another by then. */
+  live: boolean;
+}
+
+/** Says whether the statistics matcher lets a statistic of this name exist. */
+export type NameFilter = (name: string) => boolean;
+
+export class StatStore implements StatWriter {
+  generation = 0;
+  readonly recentLookups = new RecentLookups();
+  #values = new Float64Array(4096);
+  #flags = new Uint8Array(4096);
+  #size = 0;
+  readonly #definitions = new Map<string, Definition>();
+  readonly #byBase = new Map<number, Definition>();
+  readonly #freeBases = new Map<number, number[]>();
+  readonly #histograms = new Map<number, HistogramStat>();
+  readonly #texts = new Map<number, string>();
+  /** Gauges beyond 2^53, such as hashes of versions. */
+  readonly #wideGauges = new Map<number, bigint>();
+  readonly #accepts: NameFilter | undefined;
+
+  constructor(accepts?: NameFilter) {
+    this.#accepts = accepts;
+  }
+
+  defineBlock(template: StatTemplate, prefix: string): number {
+    return this.hold(template, prefix).base;
+  }
+
+  releaseBlock(base: number): void {
+    const definition = this.#byBase.get(base);
+    assert(definition !== undefined, `no block of statistics begins at ${base}`);
+    this.release(definition);
+  }
+
+  defineCounter(name: string): number {
+    return this.holdNamed('counter', name).base;
+  }
+
+  defineGauge(name: string): number {
+    return this.holdNamed('gauge', name).base;
+  }
+
+  defineHistogram(name: string): number {
+    return this.holdNamed('histogram', name).base;
+  }
+
+  defineTextReadout(name: string): number {
+    return this.holdNamed('text_readout', name).base;
+  }
+
+  /** Finds or makes a block and adds a holder to it. */
+  hold(template: StatTemplate, prefix: string): Definition {
+    this.recentLookups.note(prefix);
+    const key = `${template.id} ${prefix}`;
+    const known = this.#definitions.get(key);
+    if (known !== undefined) {
+      known.holders++;
+      return known;
+    }
+    const size = template.stats.length;
+    const base = this.#takeIndices(size);
+    template.stats.forEach((spec, offset) => {
+      this.#flags[base + offset] = specFlags(spec) | this.#rejection(prefix + spec.name);
+    });
+    return this.#remember(key, { base, size, template, name: prefix, holders: 1, live: true });
+  }
+
+  /** Finds or makes a statistic by its whole name and adds a holder to it. */
+  holdNamed(kind: StatKind, name: string): Definition {
+    this.recentLookups.note(name);
+    // Without a space a name cannot be taken for a block's key.
+    const known = this.#definitions.get(name);
+    if (known !== undefined) {
+      known.holders++;
+      return known;
+    }
+    const base = this.#takeIndices(1);
+    this.#flags[base] = kinds.indexOf(kind) | this.#rejection(name);
+    return this.#remember(name, { base, size: 1, name, holders: 1, live: true });
+  }
+
+  /** Takes a holder away; with the last one the statistics go. */
+  release(definition: Definition): void {
+    definition.holders--;
+    if (definition.holders > 0 || !definition.live) return;
+    definition.live = false;
+    const { base, size, template, name } = definition;
+    this.#definitions.delete(template === undefined ? name : `${template.id} ${name}`);
+    this.#byBase.delete(base);
+    this.#values.fill(0, base, base + size);
+    this.#flags.fill(0, base, base + size);
+    for (let index = base; index < base + size; index++) {
+      this.#histograms.delete(index);
+      this.#texts.delete(index);
+      this.#wideGauges.delete(index);
+    }
+    const free = this.#freeBases.get(size);
+    if (free === undefined) this.#freeBases.set(size, [base]);
+    else free.push(base);
+    this.generation++;
+  }
+
+  increment(index: number): void {
+    this.add(index, 1);
+  }
+
+  add(index: number, amount: number): void {
+    this.#values[index] = (this.#values[index] as number) + amount;
+    this.#flags[index] = (this.#flags[index] as number) | USED;
+  }
+
+  subtract(index: number, amount: number): void {
+    this.add(index, -amount);
+  }
+
+  /** For gauges that no worker writes; others change by `add` and `subtract`. */
+  setGauge(index: number, value: number): void {
+    this.#values[index] = value;
+    this.#flags[index] = (this.#flags[index] as number) | USED;
+  }
+
+  /** Sets a gauge to an unsigned 64-bit value that need not fit a number exactly. */
+  setWideGauge(index: number, value: bigint): void {
+    this.setGauge(index, Number(value));
+    this.#wideGauges.set(index, value);
+  }
+
+  setText(index: number, value: string): void {
+    this.#texts.set(index, value);
+    this.#flags[index] = (this.#flags[index] as number) | USED;
+  }
+
+  setTextReadout(name: string, value: string): void {
+    this.setText(this.defineTextReadout(name), value);
+  }
+
+  record(index: number, value: number): void {
+    this.recordBucket(index, bucketOf(value), 1);
+  }
+
+  /** Adds `count` values of one bucket to a histogram. */
+  recordBucket(index: number, bucket: number, count: number): void {
+    let histogram = this.#histograms.get(index);
+    if (histogram === undefined) {
+      histogram = new HistogramStat();
+      this.#histograms.set(index, histogram);
+    }
+    histogram.add(bucket, count);
+  }
+
+  valueOf(index: number): number {
+    return this.#values[index] ?? 0;
+  }
+
+  /** A counter's or gauge's value as it is printed. */
+  printedValue(index: number): string {
+    const value = this.#values[index] as number;
+    // Deltas of two workers may cross; a gauge is never negative.
+    if (value <= 0) return '0';
+    if (((this.#flags[index] as number) & FLAG) !== 0) return '1';
+    if (value < Number.MAX_SAFE_INTEGER) return String(value);
+    return (this.#wideGauges.get(index) ?? BigInt(Math.trunc(value))).toString();
+  }
+
+  textOf(index: number): string {
+    return this.#texts.get(index) ?? '';
+  }
+
+  histogramOf(index: number): HistogramStat | undefined {
+    return this.#histograms.get(index);
+  }
+
+  kindOf(index: number): StatKind {
+    return kinds[(this.#flags[index] as number) & KIND_MASK] as StatKind;
+  }
+
+  /** USED, HIDDEN and REJECTED bits. */
+  flagsOf(index: number): number {
+    return this.#flags[index] as number;
+  }
+
+  find(template: StatTemplate, prefix: string): Definition | undefined {
+    return this.#definitions.get(`${template.id} ${prefix}`);
+  }
+
+  definitions(): IterableIterator<Definition> {
+    return this.#byBase.values();
+  }
+
+  /** Number of indices in use or free; every index is below it. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** `/reset_counters`: what sinks have been told is not affected. */
+  resetCounters(): void {
+    for (let index = 0; index < this.#size; index++) {
+      if (((this.#flags[index] as number) & KIND_MASK) === COUNTER) this.#values[index] = 0;
+    }
+  }
+
+  /** Closes the interval of every histogram. */
+  flushHistograms(): void {
+    for (const [index, histogram] of this.#histograms) {
+      histogram.flush();
+      if (histogram.used) this.#flags[index] = (this.#flags[index] as number) | USED;
+    }
+  }
+
+  #rejection(name: string): number {
+    return this.#accepts === undefined || this.#accepts(name) ? 0 : REJECTED;
+  }
+
+  #remember(key: string, definition: Definition): Definition {
+    this.#definitions.set(key, definition);
+    this.#byBase.set(definition.base, definition);
+    this.generation++;
+    return definition;
+  }
+
+  #takeIndices(count: number): number {
+    const free = this.#freeBases.get(count)?.pop();
+    if (free !== undefined) return free;
+    const base = this.#size;
+    this.#size += count;
+    if (this.#size > this.#values.length) {
+      const capacity = Math.max(this.#size, Math.ceil(this.#values.length * 1.5));
+      const values = new Float64Array(capacity);
+      values.set(this.#values);
+      this.#values = values;
+      const flags = new Uint8Array(capacity);
+      flags.set(this.#flags);
+      this.#flags = flags;
+    }
+    return base;
+  }
+}
+
+function specFlags(spec: StatSpec): number {
+  return (
+    kinds.indexOf(spec.kind) |
+    (spec.hidden === true ? HIDDEN : 0) |
+    (spec.isFlag === true ? FLAG : 0)
+  );
+}

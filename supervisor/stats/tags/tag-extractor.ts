@@ -1,0 +1,73 @@
+/**
+ * Splits names of statistics into a name without tags and the tags, by an ordered list of rules.
+ * Two rules for one tag: the first that matches wins, and the other leaves the name as it is.
+ */
+import type { TagMatch, TagRule } from './tag-rule.ts';
+
+export interface ExtractedTag {
+  readonly tag: string;
+  readonly value: string;
+  /** Where the value stands in the name; absent for a fixed tag. */
+  readonly at?: TagMatch;
+}
+
+export interface ExtractedName {
+  /** The name without what the rules removed and without dots at its end. */
+  readonly name: string;
+  /** In the order in which the reference prints them. */
+  readonly tags: readonly ExtractedTag[];
+}
+
+export class TagExtractor {
+  /** Rules for every name: fixed tags, and rules without a first token. */
+  readonly #general: readonly TagRule[];
+  /** All rules that apply to a name with this first token, in their order. */
+  readonly #applicable = new Map<string, TagRule[]>();
+
+  constructor(rules: readonly TagRule[]) {
+    this.#general = rules.filter((rule) => rule.firstToken === undefined);
+    for (const rule of rules) {
+      if (rule.firstToken === undefined) continue;
+      const known = this.#applicable.get(rule.firstToken);
+      if (known === undefined) this.#applicable.set(rule.firstToken, [...this.#general, rule]);
+      else known.push(rule);
+    }
+  }
+
+  extract(name: string): ExtractedName {
+    const dot = name.indexOf('.');
+    const rules = this.#applicable.get(dot === -1 ? name : name.slice(0, dot)) ?? this.#general;
+    const tags: ExtractedTag[] = [];
+    for (const rule of rules) {
+      if (tags.some((known) => known.tag === rule.tag)) continue;
+      if (rule.fixedValue !== undefined) {
+        tags.push({ tag: rule.tag, value: rule.fixedValue });
+        continue;
+      }
+      const at = rule.match(name);
+      if (at === undefined) continue;
+      const value = withoutLastDots(name.slice(at.valueStart, at.valueEnd));
+      tags.push({ tag: rule.tag, value, at });
+    }
+    return { name: withoutLastDots(withoutRemoved(name, tags)), tags };
+  }
+}
+
+function withoutRemoved(name: string, tags: readonly ExtractedTag[]): string {
+  const ranges = tags.flatMap(({ at }) => (at === undefined ? [] : [at]));
+  if (ranges.length === 0) return name;
+  ranges.sort((a, b) => a.removeStart - b.removeStart);
+  let kept = '';
+  let position = 0;
+  for (const { removeStart, removeEnd } of ranges) {
+    if (removeStart > position) kept += name.slice(position, removeStart);
+    position = Math.max(position, removeEnd);
+  }
+  return kept + name.slice(position);
+}
+
+function withoutLastDots(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '.') end--;
+  return text.slice(0, end);
+}
