@@ -38,10 +38,10 @@ export class RecentLookups {
     this.#counts?.clear();
   }
 
-  /** Names with their counts, the most frequent first. */
+  /** Names with their counts, the least frequent first. */
   list(): (readonly [name: string, count: number])[] {
     return [...(this.#counts ?? [])].sort(
-      ([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1),
+      ([a, countOfA], [b, countOfB]) => countOfA - countOfB || (a < b ? -1 : 1),
     );
   }
 

@@ -1,0 +1,99 @@
+/**
+ * Histograms on the Prometheus page: as cumulative buckets with all values since the start, or as
+ * summaries with the quantiles of the last interval.
+ */
+import type { StatKind } from '../../../shared/stats/template.ts';
+import { BucketCounts } from '../bucket-counts.ts';
+import type { StatStore } from '../stat-store.ts';
+import type { PageText } from './chunks.ts';
+import { QUANTILE_SHARES } from './histogram-text.ts';
+import { exactNumber } from './number-format.ts';
+
+export type PrometheusHistogramMode = 'buckets' | 'summary';
+
+export interface HistogramSeries {
+  readonly metric: string;
+  readonly name: string;
+  readonly labels: string;
+}
+
+const NOTHING = new BucketCounts();
+
+export class PrometheusHistograms {
+  readonly #store: StatStore;
+  readonly #mode: PrometheusHistogramMode;
+  readonly #boundsOf: (name: string) => readonly number[];
+  readonly #text: PageText;
+  /** The ends of the bucket lines up to the value, by bounds. */
+  readonly #bucketEnds = new Map<readonly number[], readonly string[]>();
+
+  constructor(
+    options: {
+      readonly store: StatStore;
+      readonly histogramMode: PrometheusHistogramMode;
+      readonly boundsOf: (name: string) => readonly number[];
+    },
+    text: PageText,
+  ) {
+    this.#store = options.store;
+    this.#mode = options.histogramMode;
+    this.#boundsOf = options.boundsOf;
+    this.#text = text;
+  }
+
+  /** The word of a family's TYPE line. */
+  typeOf(kind: StatKind): string {
+    if (kind === 'text_readout') return 'gauge';
+    return kind === 'histogram' && this.#mode === 'summary' ? 'summary' : kind;
+  }
+
+  write(index: number, series: HistogramSeries): void {
+    if (this.#mode === 'summary') this.#writeSummary(index, series);
+    else this.#writeBuckets(index, series);
+  }
+
+  #writeBuckets(index: number, { metric, name, labels }: HistogramSeries): void {
+    const counts = this.#store.histogramOf(index)?.cumulative ?? NOTHING;
+    const bounds = this.#boundsOf(name);
+    const ends = this.#endsOf(bounds);
+    const start = `${metric}_bucket{${labels}${labels === '' ? '' : ','}`;
+    const values = counts.total === 0 ? undefined : counts.countsUpTo(bounds);
+    let lines = '';
+    for (let position = 0; position < ends.length; position++) {
+      lines += start + (ends[position] as string) + String(values?.[position] ?? 0) + '\n';
+    }
+    lines += `${start}le="+Inf"} ${counts.total}\n`;
+    this.#text.add(lines + sumAndCount(metric, labels, counts));
+  }
+
+  #writeSummary(index: number, { metric, labels }: HistogramSeries): void {
+    const counts = this.#store.histogramOf(index)?.interval ?? NOTHING;
+    const separator = labels === '' ? '' : ',';
+    const quantiles = counts.quantiles(QUANTILE_SHARES);
+    const lines = QUANTILE_SHARES.map((share, position) => {
+      const value = quantiles[position] ?? Number.NaN;
+      const printed = Number.isNaN(value) ? 'nan' : exactNumber(value);
+      return `${metric}{${labels}${separator}quantile="${share}"} ${printed}\n`;
+    });
+    this.#text.add(lines.join('') + sumAndCount(metric, labels, counts));
+  }
+
+  #endsOf(bounds: readonly number[]): readonly string[] {
+    let ends = this.#bucketEnds.get(bounds);
+    if (ends === undefined) {
+      ends = bounds.map((bound) => `le="${boundText(bound)}"} `);
+      this.#bucketEnds.set(bounds, ends);
+    }
+    return ends;
+  }
+}
+
+function sumAndCount(metric: string, labels: string, counts: BucketCounts): string {
+  const sum = exactNumber(counts.approximateSum());
+  return `${metric}_sum{${labels}} ${sum}\n${metric}_count{${labels}} ${counts.total}\n`;
+}
+
+/** Bounds are printed without an exponent as far as they are whole. */
+function boundText(bound: number): string {
+  return Number.isInteger(bound) ? String(bound) : exactNumber(bound);
+}

@@ -1,0 +1,114 @@
+/** `/stats/prometheus`: text exposition format 0.0.4, one contiguous block of lines per family. */
+import { setImmediate } from 'node:timers/promises';
+import type { StatStore } from '../stat-store.ts';
+import { filledLabels } from '../tags/tag-groups.ts';
+import { PageText } from './chunks.ts';
+import { PrometheusHistograms, type PrometheusHistogramMode } from './prometheus-histograms.ts';
+import { escapeLabelValue } from '../tags/prometheus-names.ts';
+import type { Family } from './prometheus-plan.ts';
+import { selector, type Selection } from './selection.ts';
+
+export interface PrometheusPageOptions {
+  readonly store: StatStore;
+  readonly families: readonly Family[];
+  readonly selection: Selection;
+  readonly textReadouts: boolean;
+  readonly histogramMode: PrometheusHistogramMode;
+  readonly boundsOf: (name: string) => readonly number[];
+}
+
+/** Writes one statistic; `labels` is what stands between the braces. */
+type WriteLine = (index: number, name: string, labels: string) => void;
+
+/** Statistics tested between two turns of the event loop; a histogram has two dozen lines. */
+const SLICE = 1024;
+const HISTOGRAM_SLICE = 48;
+
+export async function* prometheusPage(options: PrometheusPageOptions): AsyncGenerator<string> {
+  const text = new PageText();
+  const histograms = new PrometheusHistograms(options, text);
+  let tested = 0;
+  for (const family of options.families) {
+    if (family.kind === 'text_readout' && !options.textReadouts) continue;
+    const write = typedOnce(
+      family,
+      histograms.typeOf(family.kind),
+      text,
+      lineWriter(family, options, text, histograms),
+    );
+    const length = family.run?.blocks.length ?? family.members.length;
+    const slice = family.kind === 'histogram' ? HISTOGRAM_SLICE : SLICE;
+    for (let start = 0; start < length; start += slice) {
+      const end = Math.min(length, start + slice);
+      visitFamily(options, family, { start, end }, write);
+      tested += end - start;
+      if (!text.isChunk && tested < SLICE) continue;
+      tested = 0;
+      if (text.isChunk) yield text.take();
+      await setImmediate();
+    }
+  }
+  yield text.take();
+}
+
+/** Puts the TYPE line before the family's first line; a family without lines has none. */
+function typedOnce(family: Family, type: string, text: PageText, write: WriteLine): WriteLine {
+  let isTyped = false;
+  return (index, name, labels) => {
+    if (!isTyped) text.add(`# TYPE ${family.metric} ${type}\n`);
+    isTyped = true;
+    write(index, name, labels);
+  };
+}
+
+function lineWriter(
+  family: Family,
+  { store }: PrometheusPageOptions,
+  text: PageText,
+  histograms: PrometheusHistograms,
+): WriteLine {
+  const { metric, kind } = family;
+  switch (kind) {
+    case 'counter':
+    case 'gauge':
+      return (index, _name, labels) => {
+        text.add(metric + '{' + labels + '} ' + store.printedValue(index) + '\n');
+      };
+    case 'text_readout':
+      return (index, _name, labels) => {
+        const separator = labels === '' ? '' : ',';
+        const value = escapeLabelValue(store.textOf(index));
+        text.add(`${metric}{${labels}${separator}text_value="${value}"} 0\n`);
+      };
+    case 'histogram':
+      return (index, name, labels) => histograms.write(index, { metric, name, labels });
+  }
+}
+
+function visitFamily(
+  { store, selection }: PrometheusPageOptions,
+  family: Family,
+  { start, end }: { readonly start: number; readonly end: number },
+  write: WriteLine,
+): void {
+  const selects = selector(store, selection);
+  if (family.run === undefined) {
+    for (let position = start; position < end; position++) {
+      const member = family.members[position];
+      if (member === undefined || !member.definition.live) continue;
+      const { prefix, suffix } = member;
+      const index = member.definition.base + member.offset;
+      if (selects(index, prefix, suffix)) write(index, prefix + suffix, member.labels);
+    }
+    return;
+  }
+  const { blocks, offset, suffix, labels } = family.run;
+  for (let position = start; position < end; position++) {
+    const member = blocks[position];
+    if (member === undefined || !member.block.live) continue;
+    const prefix = member.block.name;
+    const index = member.block.base + offset;
+    if (!selects(index, prefix, suffix)) continue;
+    write(index, prefix + suffix, filledLabels(labels, member.values));
+  }
+}

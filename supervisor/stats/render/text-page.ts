@@ -1,0 +1,40 @@
+/** `/stats` as text: text readouts, then counters and gauges, then histograms, each by name. */
+import type { Segment } from '../ordered-view.ts';
+import type { StatStore } from '../stat-store.ts';
+import { PageText, streamGroup } from './chunks.ts';
+import { histogramText, type HistogramMode } from './histogram-text.ts';
+import { selector, selectsGroup, type Selection } from './selection.ts';
+
+export interface TextPageOptions {
+  readonly store: StatStore;
+  readonly segments: readonly Segment[];
+  readonly selection: Selection;
+  readonly histogramMode: HistogramMode;
+  readonly boundsOf: (name: string) => readonly number[];
+}
+
+export async function* textPage(options: TextPageOptions): AsyncGenerator<string> {
+  const { store, segments, selection, histogramMode, boundsOf } = options;
+  const selects = selector(store, selection);
+  const text = new PageText();
+  if (selectsGroup(selection, 'texts')) {
+    yield* streamGroup(segments, 'texts', text, (index, prefix, suffix) => {
+      if (selects(index, prefix, suffix))
+        text.add(`${prefix}${suffix}: "${store.textOf(index)}"\n`);
+    });
+  }
+  if (selectsGroup(selection, 'scalars')) {
+    yield* streamGroup(segments, 'scalars', text, (index, prefix, suffix) => {
+      if (!selects(index, prefix, suffix)) return;
+      text.add(prefix + suffix + ': ' + store.printedValue(index) + '\n');
+    });
+  }
+  if (selectsGroup(selection, 'histograms')) {
+    yield* streamGroup(segments, 'histograms', text, (index, prefix, suffix) => {
+      if (!selects(index, prefix, suffix)) return;
+      const name = prefix + suffix;
+      text.add(`${name}:${histogramText(store.histogramOf(index), histogramMode, boundsOf(name))}`);
+    });
+  }
+  yield text.take();
+}

@@ -1,0 +1,104 @@
+/**
+ * The statistics of the server as one part: the store, each worker's share in it, the flush cycle and
+ * the admin pages, put together from a resolved configuration. The composition of the supervisor
+ * feeds it the workers' lives and reports and tells it how to ask them.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import type { StatsReport } from '../../shared/stats/report.ts';
+import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
+import { SERVER } from '../../shared/stats/templates/server.ts';
+import type { AdminResponse } from '../admin/admin-context.ts';
+import { FlushCycle } from './flush-cycle.ts';
+import { acceptedNames, bucketBounds } from './name-matcher.ts';
+import { StatStore } from './stat-store.ts';
+import type { StatsConfig } from './stats-config.ts';
+import { StatsPages } from './stats-pages.ts';
+import { TagExtractor } from './tags/tag-extractor.ts';
+import { TagGroups } from './tags/tag-groups.ts';
+import { WorkerShare } from './worker-share.ts';
+
+export interface StatsEngineOptions {
+  readonly config: StatsConfig;
+  readonly clock: Clock;
+  /** Asks every worker for its deltas; resolves with the workers that did not answer in time. */
+  collect(limitMs: number): Promise<readonly number[]>;
+  /** Sets gauges that are only computed for readers, such as `server.uptime`. */
+  refresh(): void;
+  htmlForm(query: URLSearchParams, listing: AsyncIterable<string>): AdminResponse;
+  log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
+}
+
+export class StatsEngine {
+  readonly store: StatStore;
+  readonly pages: StatsPages;
+  readonly #cycle: FlushCycle;
+  readonly #templates = new Map(ALL_TEMPLATES.map((template) => [template.id, template]));
+  /** By worker index: the share of the life that is now in that slot. */
+  readonly #shares = new Map<number, WorkerShare>();
+
+  constructor(options: StatsEngineOptions) {
+    const { config } = options;
+    this.store = new StatStore(acceptedNames(config.matcher));
+    this.#cycle = new FlushCycle({
+      clock: options.clock,
+      intervalMs: config.flushIntervalMs,
+      onAdmin: config.flushOnAdmin,
+      steps: this.#steps(options),
+    });
+    this.pages = new StatsPages({
+      store: this.store,
+      tagGroups: new TagGroups(new TagExtractor(config.tagRules), config.customTagRules),
+      boundsOf: bucketBounds(config.histogramBuckets),
+      beforeRead: async () => this.#cycle.beforeRead(),
+      htmlForm: (query, listing) => options.htmlForm(query, listing),
+    });
+  }
+
+  /** Begins to flush by the timer. */
+  start(): void {
+    this.#cycle.start();
+  }
+
+  stop(): void {
+    this.#cycle.stop();
+  }
+
+  /** Brings in the workers' deltas for a page that shows statistics (`/clusters`). */
+  async beforeRead(): Promise<void> {
+    await this.#cycle.beforeRead();
+  }
+
+  /** A new life begins in the slot of a worker. */
+  workerSpawned(workerIndex: number): void {
+    this.#shares.get(workerIndex)?.leave();
+    this.#shares.set(workerIndex, new WorkerShare(this.store, this.#templates));
+  }
+
+  workerReported(workerIndex: number, report: StatsReport): void {
+    this.#shares.get(workerIndex)?.apply(report);
+  }
+
+  /** A worker's life has ended: its gauges leave, its counters and histograms stay. */
+  workerGone(workerIndex: number): void {
+    this.#shares.get(workerIndex)?.leave();
+    this.#shares.delete(workerIndex);
+  }
+
+  #steps(options: StatsEngineOptions): ConstructorParameters<typeof FlushCycle>[0]['steps'] {
+    const server = this.store.defineBlock(SERVER, 'server.');
+    const { store } = this;
+    return {
+      collect: async (limitMs) => options.collect(limitMs),
+      refresh: () => {
+        options.refresh();
+        store.setGauge(server + SERVER.index.stats_recent_lookups, store.recentLookups.total);
+      },
+      closeIntervals: () => store.flushHistograms(),
+      writeSinks: async () => Promise.resolve(),
+      onDropped: () => store.increment(server + SERVER.index.dropped_stat_flushes),
+      onLate: (workers) =>
+        options.log('warning', `no statistics in time from worker ${workers.join(', ')}`),
+      onFailure: (error) => options.log('error', `cannot flush statistics: ${String(error)}`),
+    };
+  }
+}

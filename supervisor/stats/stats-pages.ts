@@ -1,0 +1,116 @@
+/**
+ * The statistics endpoints of the admin interface. A read first brings in the workers' deltas, so
+ * that a client sees what it just caused; the page itself is streamed.
+ */
+import { compileRegex } from '../../shared/regex/compile-regex.ts';
+import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
+import { toByteString } from '../../shared/regex/byte-string.ts';
+import type { AdminResponse, StatsPages as StatsEndpoints } from '../admin/admin-context.ts';
+import { OrderedView, type Segment } from './ordered-view.ts';
+import { jsonPage } from './render/json-page.ts';
+import { prometheusPage } from './render/prometheus-page.ts';
+import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
+import { textPage } from './render/text-page.ts';
+import type { StatStore } from './stat-store.ts';
+import { readStatsParams, type StatsParams } from './stats-params.ts';
+import type { TagGroups } from './tags/tag-groups.ts';
+
+export interface StatsPagesOptions {
+  readonly store: StatStore;
+  readonly tagGroups: TagGroups;
+  readonly boundsOf: (name: string) => readonly number[];
+  /** Brings the store up to date before it is read. */
+  beforeRead(): Promise<void>;
+  /** Builds the page around the listing for `format=html`. */
+  htmlForm(query: URLSearchParams, listing: AsyncIterable<string>): AdminResponse;
+}
+
+export class StatsPages implements StatsEndpoints {
+  readonly #options: StatsPagesOptions;
+  readonly #view: OrderedView;
+  #families: readonly Family[] = [];
+  /** The segments that the families were made from. */
+  #plannedFor: readonly Segment[] | undefined;
+
+  constructor(options: StatsPagesOptions) {
+    this.#options = options;
+    this.#view = new OrderedView(options.store);
+  }
+
+  async read(path: string, query: URLSearchParams): Promise<AdminResponse> {
+    if (path === '/stats/recentlookups') return this.#recentLookupsPage();
+    const read = readStatsParams(query, path === '/stats/prometheus', compileFilter);
+    if (!read.ok) return { status: 400, body: read.error };
+    await this.#options.beforeRead();
+    return this.#page(read.params, query);
+  }
+
+  recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse {
+    this.#options.store.recentLookups[command]();
+    return { status: 200, body: 'OK\n' };
+  }
+
+  /** Workers' deltas are brought in first, or they would be counted again. */
+  async resetCounters(): Promise<void> {
+    await this.#options.beforeRead();
+    this.#options.store.resetCounters();
+  }
+
+  async #page(params: StatsParams, query: URLSearchParams): Promise<AdminResponse> {
+    const { store, boundsOf } = this.#options;
+    const segments = await this.#view.segments();
+    const { format, selection, histogramMode } = params;
+    const listing = { store, segments, selection, histogramMode, boundsOf };
+    switch (format) {
+      case 'text':
+        return { status: 200, body: textPage(listing) };
+      case 'json':
+        return { status: 200, contentType: 'application/json', body: jsonPage(listing) };
+      case 'html':
+        return this.#options.htmlForm(query, textPage(listing));
+      case 'prometheus': {
+        const families = await this.#familiesOf(segments);
+        const { prometheusMode, textReadouts } = params;
+        return {
+          status: 200,
+          body: prometheusPage({
+            store,
+            families,
+            selection,
+            textReadouts,
+            histogramMode: prometheusMode,
+            boundsOf,
+          }),
+        };
+      }
+    }
+  }
+
+  async #familiesOf(segments: readonly Segment[]): Promise<readonly Family[]> {
+    if (this.#plannedFor === segments) return this.#families;
+    const families = await prometheusPlan(this.#options.store, segments, this.#options.tagGroups);
+    this.#families = families;
+    this.#plannedFor = segments;
+    return families;
+  }
+
+  #recentLookupsPage(): AdminResponse {
+    const { recentLookups } = this.#options.store;
+    const total = `\ntotal: ${recentLookups.total}\n`;
+    if (!recentLookups.enabled) {
+      const hint = 'Lookup tracking is not enabled. Use /stats/recentlookups/enable to enable.\n';
+      return { status: 200, body: hint + total };
+    }
+    const lines = recentLookups
+      .list()
+      .map(([name, count]) => `${String(count).padStart(8)} ${name}\n`);
+    return { status: 200, body: `   Count Lookup\n${lines.join('')}${total}` };
+  }
+}
+
+function compileFilter(pattern: string): ((name: string) => boolean) | string {
+  const compiled = compileRegex(pattern, { use: 'match' });
+  if (!compiled.ok) return `Invalid re2 regex: ${compiled.error}`;
+  const runner = makeRegexRunner(compiled.regex);
+  return (name) => runner.search(toByteString(name));
+}

@@ -1,0 +1,158 @@
+/**
+ * The parameters of `/stats` and `/stats/prometheus`: read and checked in the reference's order and
+ * refused in its words.
+ */
+import type { StatKind } from '../../shared/stats/template.ts';
+import type { HistogramMode } from './render/histogram-text.ts';
+import type { PrometheusHistogramMode } from './render/prometheus-histograms.ts';
+import type { Selection } from './render/selection.ts';
+
+export type StatsFormat = 'text' | 'json' | 'html' | 'prometheus';
+
+export interface StatsParams {
+  readonly format: StatsFormat;
+  readonly selection: Selection;
+  /** For text and JSON. */
+  readonly histogramMode: HistogramMode;
+  readonly prometheusMode: PrometheusHistogramMode;
+  /** Prometheus only: text readouts as gauges with a label. */
+  readonly textReadouts: boolean;
+}
+
+export type StatsParamsResult =
+  | { readonly ok: true; readonly params: StatsParams }
+  /** The body of the answer with status 400. */
+  | { readonly ok: false; readonly error: string };
+
+/** A name filter, or the text that says why there is none. */
+export type FilterCompiler = (pattern: string) => ((name: string) => boolean) | string;
+
+const kinds: ReadonlyMap<string, StatKind | undefined> = new Map([
+  ['All', undefined],
+  ['Counters', 'counter'],
+  ['Gauges', 'gauge'],
+  ['Histograms', 'histogram'],
+  ['TextReadouts', 'text_readout'],
+]);
+const formats: ReadonlyMap<string, StatsFormat> = new Map([
+  ['text', 'text'],
+  ['json', 'json'],
+  ['html', 'html'],
+  ['active-html', 'html'],
+  ['prometheus', 'prometheus'],
+]);
+const bucketModes: ReadonlySet<string> = new Set([
+  'none',
+  'cumulative',
+  'disjoint',
+  'detailed',
+  'summary',
+  'prometheusnative',
+]);
+const hiddenModes: ReadonlySet<string> = new Set(['include', 'only', 'exclude']);
+
+/** `isPrometheus`: the path was `/stats/prometheus`, whatever `format` says. */
+export function readStatsParams(
+  query: URLSearchParams,
+  isPrometheus: boolean,
+  compileFilter: FilterCompiler,
+): StatsParamsResult {
+  const acceptsName = readFilter(query, compileFilter);
+  if (typeof acceptsName === 'string') return refused(acceptsName);
+  const words = readWords(query);
+  if (typeof words === 'string') return refused(words);
+  const { buckets, kind, hidden } = words;
+  const format = isPrometheus ? 'prometheus' : words.format;
+  const unsupported = bucketError(buckets, format);
+  if (unsupported !== undefined) return refused(unsupported);
+  const selection: Selection = {
+    usedOnly: query.has('usedonly'),
+    hidden,
+    // The Prometheus page lists all kinds whatever is asked for.
+    ...(kind === undefined || format === 'prometheus' ? {} : { kind }),
+    ...(acceptsName === undefined ? {} : { acceptsName }),
+  };
+  return {
+    ok: true,
+    params: {
+      format,
+      selection,
+      histogramMode: isHistogramMode(buckets) ? buckets : 'summary',
+      prometheusMode: prometheusMode(buckets, query),
+      textReadouts: query.has('text_readouts'),
+    },
+  };
+}
+
+interface Words {
+  readonly buckets: string;
+  readonly kind: StatKind | undefined;
+  readonly hidden: Selection['hidden'];
+  readonly format: StatsFormat;
+}
+
+/** The parameters that take one of a few words, or the text that refuses the first wrong one. */
+function readWords(query: URLSearchParams): Words | string {
+  const buckets = given(query, 'histogram_buckets') ?? 'none';
+  if (!bucketModes.has(buckets)) {
+    return 'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n';
+  }
+  const type = given(query, 'type') ?? 'All';
+  if (!kinds.has(type)) return 'invalid &type= param';
+  const hidden = given(query, 'hidden') ?? 'exclude';
+  if (!isHiddenMode(hidden)) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
+  const format = formats.get(given(query, 'format') ?? 'text');
+  if (format === undefined) {
+    return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
+  }
+  return { buckets, kind: kinds.get(type), hidden, format };
+}
+
+function readFilter(
+  query: URLSearchParams,
+  compileFilter: FilterCompiler,
+): ((name: string) => boolean) | string | undefined {
+  const pattern = given(query, 'filter');
+  if (pattern === undefined) return undefined;
+  const accepts = compileFilter(pattern);
+  if (typeof accepts === 'string' || !query.has('invert_filter')) return accepts;
+  return (name) => !accepts(name);
+}
+
+function bucketError(buckets: string, format: StatsFormat): string | undefined {
+  if (format !== 'prometheus') {
+    return buckets === 'prometheusnative'
+      ? 'Invalid histogram_buckets type for non prometheus stats type'
+      : undefined;
+  }
+  if (buckets === 'prometheusnative') {
+    return 'unsupported prometheusnative histogram type when not using protobuf exposition format';
+  }
+  return buckets === 'disjoint' || buckets === 'detailed'
+    ? 'unsupported prometheus histogram bucket mode'
+    : undefined;
+}
+
+/** Without the parameter the page has buckets; `none` asks for summaries, as `summary` does. */
+function prometheusMode(buckets: string, query: URLSearchParams): PrometheusHistogramMode {
+  if (given(query, 'histogram_buckets') === undefined) return 'buckets';
+  return buckets === 'none' || buckets === 'summary' ? 'summary' : 'buckets';
+}
+
+/** An empty value counts as none. */
+function given(query: URLSearchParams, name: string): string | undefined {
+  const value = query.get(name);
+  return value === null || value === '' ? undefined : value;
+}
+
+function isHiddenMode(text: string): text is Selection['hidden'] {
+  return hiddenModes.has(text);
+}
+
+function isHistogramMode(text: string): text is HistogramMode {
+  return text === 'cumulative' || text === 'disjoint' || text === 'detailed' || text === 'summary';
+}
+
+function refused(error: string): StatsParamsResult {
+  return { ok: false, error };
+}

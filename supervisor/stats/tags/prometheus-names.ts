@@ -1,0 +1,15 @@
+/** Names and label values as Prometheus allows them. */
+
+/** `cluster.upstream_rq_total` becomes `envoy_cluster_upstream_rq_total`. */
+export function metricName(extractedName: string): string {
+  return `envoy_${extractedName.replaceAll(/[^a-zA-Z0-9_:]/g, '_')}`;
+}
+
+export function labelName(tag: string): string {
+  return tag.replaceAll(/[^a-zA-Z0-9_]/g, '_');
+}
+
+export function escapeLabelValue(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value;
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
