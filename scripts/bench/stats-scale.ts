@@ -13,6 +13,7 @@ import { defaultTagRules } from '../../supervisor/stats/tags/default-tag-rules.t
 import { TagExtractor } from '../../supervisor/stats/tags/tag-extractor.ts';
 import { TagGroups } from '../../supervisor/stats/tags/tag-groups.ts';
 import { WorkerShare } from '../../supervisor/stats/worker-share.ts';
+import { parseQuery } from '../../supervisor/admin/http/query.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 
 const clusters = Number(process.argv[2] ?? 10_000);
@@ -72,7 +73,7 @@ async function time(path: string, query: string): Promise<void> {
     delay.reset();
     delay.enable();
     const start = performance.now();
-    const { body } = await pages.read(path, new URLSearchParams(query));
+    const { body } = await pages.read(path, parseQuery(query));
     let bytes = 0;
     for await (const chunk of body as AsyncIterable<string>) bytes += Buffer.byteLength(chunk);
     const took = performance.now() - start;

@@ -3,6 +3,7 @@
  * the admin pages, put together from a resolved configuration. The composition of the supervisor
  * feeds it the workers' lives and reports and tells it how to ask them.
  */
+import type { Query } from '../admin/http/query.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
@@ -24,7 +25,7 @@ export interface StatsEngineOptions {
   collect(limitMs: number): Promise<readonly number[]>;
   /** Sets gauges that are only computed for readers, such as `server.uptime`. */
   refresh(): void;
-  htmlForm(query: URLSearchParams, listing: AsyncIterable<string>): AdminResponse;
+  htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
 

@@ -2,6 +2,7 @@
  * The statistics endpoints of the admin interface. A read first brings in the workers' deltas, so
  * that a client sees what it just caused; the page itself is streamed.
  */
+import type { Query } from '../admin/http/query.ts';
 import { compileRegex } from '../../shared/regex/compile-regex.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
@@ -22,7 +23,7 @@ export interface StatsPagesOptions {
   /** Brings the store up to date before it is read. */
   beforeRead(): Promise<void>;
   /** Builds the page around the listing for `format=html`. */
-  htmlForm(query: URLSearchParams, listing: AsyncIterable<string>): AdminResponse;
+  htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
 }
 
 export class StatsPages implements StatsEndpoints {
@@ -37,7 +38,7 @@ export class StatsPages implements StatsEndpoints {
     this.#view = new OrderedView(options.store);
   }
 
-  async read(path: string, query: URLSearchParams): Promise<AdminResponse> {
+  async read(path: string, query: Query): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
     const read = readStatsParams(query, path === '/stats/prometheus', compileFilter);
     if (!read.ok) return { status: 400, body: read.error };
@@ -56,7 +57,7 @@ export class StatsPages implements StatsEndpoints {
     this.#options.store.resetCounters();
   }
 
-  async #page(params: StatsParams, query: URLSearchParams): Promise<AdminResponse> {
+  async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
     const { store, boundsOf } = this.#options;
     const segments = await this.#view.segments();
     const { format, selection, histogramMode } = params;

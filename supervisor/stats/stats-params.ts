@@ -2,6 +2,7 @@
  * The parameters of `/stats` and `/stats/prometheus`: read and checked in the reference's order and
  * refused in its words.
  */
+import type { Query } from '../admin/http/query.ts';
 import type { StatKind } from '../../shared/stats/template.ts';
 import type { HistogramMode } from './render/histogram-text.ts';
 import type { PrometheusHistogramMode } from './render/prometheus-histograms.ts';
@@ -53,7 +54,7 @@ const hiddenModes: ReadonlySet<string> = new Set(['include', 'only', 'exclude'])
 
 /** `isPrometheus`: the path was `/stats/prometheus`, whatever `format` says. */
 export function readStatsParams(
-  query: URLSearchParams,
+  query: Query,
   isPrometheus: boolean,
   compileFilter: FilterCompiler,
 ): StatsParamsResult {
@@ -92,16 +93,16 @@ interface Words {
 }
 
 /** The parameters that take one of a few words, or the text that refuses the first wrong one. */
-function readWords(query: URLSearchParams): Words | string {
-  const buckets = given(query, 'histogram_buckets') ?? 'none';
+function readWords(query: Query): Words | string {
+  const buckets = query.nonEmpty('histogram_buckets') ?? 'none';
   if (!bucketModes.has(buckets)) {
     return 'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n';
   }
-  const type = given(query, 'type') ?? 'All';
+  const type = query.nonEmpty('type') ?? 'All';
   if (!kinds.has(type)) return 'invalid &type= param';
-  const hidden = given(query, 'hidden') ?? 'exclude';
+  const hidden = query.nonEmpty('hidden') ?? 'exclude';
   if (!isHiddenMode(hidden)) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
-  const format = formats.get(given(query, 'format') ?? 'text');
+  const format = formats.get(query.nonEmpty('format') ?? 'text');
   if (format === undefined) {
     return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
   }
@@ -109,10 +110,10 @@ function readWords(query: URLSearchParams): Words | string {
 }
 
 function readFilter(
-  query: URLSearchParams,
+  query: Query,
   compileFilter: FilterCompiler,
 ): ((name: string) => boolean) | string | undefined {
-  const pattern = given(query, 'filter');
+  const pattern = query.nonEmpty('filter');
   if (pattern === undefined) return undefined;
   const accepts = compileFilter(pattern);
   if (typeof accepts === 'string' || !query.has('invert_filter')) return accepts;
@@ -134,15 +135,9 @@ function bucketError(buckets: string, format: StatsFormat): string | undefined {
 }
 
 /** Without the parameter the page has buckets; `none` asks for summaries, as `summary` does. */
-function prometheusMode(buckets: string, query: URLSearchParams): PrometheusHistogramMode {
-  if (given(query, 'histogram_buckets') === undefined) return 'buckets';
+function prometheusMode(buckets: string, query: Query): PrometheusHistogramMode {
+  if (query.nonEmpty('histogram_buckets') === undefined) return 'buckets';
   return buckets === 'none' || buckets === 'summary' ? 'summary' : 'buckets';
-}
-
-/** An empty value counts as none. */
-function given(query: URLSearchParams, name: string): string | undefined {
-  const value = query.get(name);
-  return value === null || value === '' ? undefined : value;
 }
 
 function isHiddenMode(text: string): text is Selection['hidden'] {
