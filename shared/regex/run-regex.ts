@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import type { CompiledRegex } from '../resources/matchers.ts';
 import { allowLinearEngine } from './linear-engine.ts';
-import { parseSubstitution, type SubstitutionPart } from './substitution.ts';
+import { parseSubstitution, type Substitution, type SubstitutionPart } from './substitution.ts';
 
 export interface RegexRunner {
   /** Whether the whole text matches. */
@@ -27,22 +27,39 @@ function v8Runner({ source, flags }: CompiledRegex): RegexRunner {
   const whole = new RegExp(`^(?:${source})$`, flags);
   const part = new RegExp(source, flags);
   let every: RegExp | undefined;
+  let groupCount = 0;
+  const substitutionOf = rememberSubstitution();
   return {
     test: (text) => whole.test(text),
     search: (text) => part.test(text),
     replaceAll(text, substitution) {
-      every ??= new RegExp(source, `${flags}g`);
-      const parts = substitutionParts(substitution);
+      if (every === undefined) {
+        every = new RegExp(source, `${flags}g`);
+        groupCount = (new RegExp(`${source}|`).exec('')?.length ?? 1) - 1;
+      }
+      const { parts, highestGroup } = substitutionOf(substitution);
+      if (highestGroup > groupCount) return text;
       let end = -1;
       return text.replace(every, (...groups: unknown[]) => {
         const match = String(groups[0]);
-        const start = Number(groups.findLast((group) => typeof group === 'number'));
+        const start = Number(groups[groupCount + 1]);
         // As RE2: an empty match right behind the match before is none.
         if (match === '' && start === end) return '';
         end = start + match.length;
         return fill(parts, groups);
       });
     },
+  };
+}
+
+/** Rewrites are configured: a runner sees the same substitution every time. */
+function rememberSubstitution(): (text: string) => Substitution {
+  let lastText: string | undefined;
+  let last: Substitution = { parts: [], highestGroup: 0 };
+  return (text) => {
+    if (text !== lastText) last = parseSubstitution(text);
+    lastText = text;
+    return last;
   };
 }
 
@@ -55,20 +72,17 @@ function fill(parts: readonly SubstitutionPart[], groups: readonly unknown[]): s
   return text;
 }
 
-function substitutionParts(substitution: string): readonly SubstitutionPart[] {
-  const parsed = parseSubstitution(substitution);
-  return parsed.ok ? parsed.parts : [substitution];
-}
-
 function re2Runner({ source }: CompiledRegex): RegexRunner {
   const { RE2JS } = loadRe2();
   const pattern = RE2JS.compile(source);
+  const substitutionOf = rememberSubstitution();
   return {
     test: (text) => pattern.matches(text),
     search: (text) => pattern.matcher(text).find(),
     replaceAll(text, substitution) {
-      const parts = substitutionParts(substitution);
+      const { parts, highestGroup } = substitutionOf(substitution);
       const matcher = pattern.matcher(text);
+      if (highestGroup > matcher.groupCount()) return text;
       let result = '';
       let end = -1;
       let position = 0;

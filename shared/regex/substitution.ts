@@ -1,46 +1,38 @@
-/** Replacement texts of regular expressions: `\1` for a group, `\\` for a backslash. */
+/** Replacement texts of regular expressions: `\\1` for a group, `\\\\` for a backslash. */
 
 /** Literal text, or the number of a group. */
 export type SubstitutionPart = string | number;
 
-export type SubstitutionResult =
-  | {
-      readonly ok: true;
-      readonly parts: readonly SubstitutionPart[];
-      readonly highestGroup: number;
-    }
-  /** `error` is RE2's. */
-  | { readonly ok: false; readonly error: string };
+export interface Substitution {
+  /** What is written for a match: all up to the first mistake, as RE2 does it. */
+  readonly parts: readonly SubstitutionPart[];
+  /** A pattern with fewer groups replaces nothing at all. */
+  readonly highestGroup: number;
+  /** What is wrong, in RE2's words. */
+  readonly error?: string;
+}
 
-export function parseSubstitution(text: string): SubstitutionResult {
+export function parseSubstitution(text: string): Substitution {
   const parts: SubstitutionPart[] = [];
-  let literal = '';
   let highestGroup = 0;
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index] ?? '';
-    if (character !== '\\') {
-      literal += character;
-      continue;
-    }
-    index += 1;
-    const escaped = text[index];
-    if (escaped === undefined) {
-      return { ok: false, error: "Rewrite schema error: '\\' not allowed at end." };
-    }
-    if (escaped === '\\') {
-      literal += '\\';
-    } else if (/[0-9]/.test(escaped)) {
-      if (literal !== '') parts.push(literal);
-      literal = '';
-      parts.push(Number(escaped));
-      highestGroup = Math.max(highestGroup, Number(escaped));
+  for (const [piece, digit] of text.matchAll(PIECE)) {
+    if (digit !== undefined) {
+      parts.push(Number(digit));
+      highestGroup = Math.max(highestGroup, Number(digit));
+    } else if (!piece.startsWith('\\')) {
+      parts.push(piece);
+    } else if (piece === '\\\\') {
+      parts.push('\\');
     } else {
-      return {
-        ok: false,
-        error: "Rewrite schema error: '\\' must be followed by a digit or '\\'.",
-      };
+      const error =
+        piece === '\\'
+          ? "Rewrite schema error: '\\' not allowed at end."
+          : "Rewrite schema error: '\\' must be followed by a digit or '\\'.";
+      return { parts, highestGroup, error };
     }
   }
-  if (literal !== '') parts.push(literal);
-  return { ok: true, parts, highestGroup };
+  return { parts, highestGroup };
 }
+
+/** Plain text, or a backslash with what stands behind it. */
+const PIECE = /[^\\]+|\\(?:([0-9])|[^]?)/g;

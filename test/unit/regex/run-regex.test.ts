@@ -49,6 +49,9 @@ const replacements: readonly [string, string, string, string][] = [
   ['(?:(a)|b)*', 'ab', '[\\1]', '[a]'],
   ['x', 'axb', '\\\\', 'a\\b'],
   ['(a)|b', 'b', '<\\1>', '<>'],
+  ['a', 'a', '\\2', 'a'],
+  ['a', 'ba', '<\\x>', 'b<'],
+  ['a', 'ba', '<\\', 'b<'],
 ];
 
 describe('running a regular expression', () => {
@@ -67,9 +70,9 @@ describe('running a regular expression', () => {
     assert.equal(runner('^b').search('ab'), false);
   });
   it('stays fast on a text made to backtrack', () => {
-    const { test } = runner('^(a|a)*$');
+    const slow = runner('^(a|a)*$');
     const started = performance.now();
-    assert.equal(test(`${'a'.repeat(3000)}!`), false);
+    assert.equal(slow.test(`${'a'.repeat(3000)}!`), false);
     assert.ok(performance.now() - started < 1000);
   });
 });

@@ -1,0 +1,43 @@
+/** Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment. */
+import { existsSync, readFileSync } from 'node:fs';
+import type { DataSource } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
+import { knownFields, refuseOtherFields } from './fields.ts';
+import type { Scope } from './scope.ts';
+
+const FIELDS = knownFields<DataSource>([
+  'filename',
+  'inline_bytes',
+  'inline_string',
+  'environment_variable',
+]);
+
+/** Undefined after a reported problem. A file is read now and not watched. */
+export function readDataSource(source: DataSource, scope: Scope): Buffer | undefined {
+  refuseOtherFields(source, FIELDS, scope);
+  if (source.filename !== undefined) return readFile(source.filename, scope.at('filename'));
+  if (source.inline_bytes !== undefined) return Buffer.from(source.inline_bytes, 'base64');
+  if (source.environment_variable === undefined) return Buffer.from(source.inline_string ?? '');
+  const value = process.env[source.environment_variable];
+  if (value !== undefined) return Buffer.from(value);
+  scope
+    .at('environment_variable')
+    .error('reference', `Environment variable doesn't exist: ${source.environment_variable}`);
+  return undefined;
+}
+
+function readFile(path: string, scope: Scope): Buffer | undefined {
+  if (!existsSync(path)) {
+    scope.error('file', `file ${path} does not exist`);
+    return undefined;
+  }
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    scope.error('file', `cannot read file '${path}': ${describe(error)}`);
+    return undefined;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,78 @@
+/**
+ * The registry of one extension category: type URL to resolver. An extension that is not in it is
+ * refused with its name, its place and what there is instead.
+ */
+import type { Any } from '../../shared/api/well-known.ts';
+import type { Scope } from './scope.ts';
+
+/** An extension as every place of the API writes it. */
+export interface ExtensionMessage {
+  readonly name?: string;
+  readonly typed_config?: Any;
+}
+
+export interface ExtensionFactory<Resolved> {
+  /** The canonical name, such as `envoy.filters.http.router`. */
+  readonly name: string;
+  /** Full name of the configuration's message. */
+  readonly type: string;
+  readonly resolve: (message: Any, scope: Scope, extensionName: string) => Resolved | undefined;
+}
+
+export class ExtensionRegistry<Resolved, Factory extends ExtensionFactory<Resolved>> {
+  readonly #category: string;
+  readonly #byType = new Map<string, Factory>();
+
+  /** `category` names one of them in messages, such as `HTTP filter`. */
+  constructor(category: string, factories: readonly Factory[]) {
+    this.#category = category;
+    for (const factory of factories) this.#byType.set(factory.type, factory);
+  }
+
+  /** The factory for a message's `typed_config`, or undefined after a reported problem. */
+  find(message: ExtensionMessage, scope: Scope): Factory | undefined {
+    const name = message.name ?? '';
+    const url = message.typed_config?.['@type'];
+    if (url === undefined) {
+      scope.error(
+        'extension',
+        `Didn't find a registered implementation for '${name}' with type URL: ''`,
+        this.#whatToWrite(name),
+      );
+      return undefined;
+    }
+    const factory = this.#byType.get(typeName(url));
+    if (factory === undefined) {
+      scope
+        .at('typed_config')
+        .error(
+          'unsupported',
+          `${this.#category} '${name}' of type '${typeName(url)}' is not supported; ${this.#available()}`,
+        );
+    }
+    return factory;
+  }
+
+  /** Resolves the `typed_config`; undefined after a reported problem. */
+  resolve(message: ExtensionMessage, scope: Scope): Resolved | undefined {
+    const factory = this.find(message, scope);
+    if (factory === undefined || message.typed_config === undefined) return undefined;
+    return factory.resolve(message.typed_config, scope.at('typed_config'), message.name ?? '');
+  }
+
+  #available(): string {
+    const names = [...this.#byType.values()].map(({ name }) => name);
+    return names.length === 0 ? 'there is none yet' : `there is ${names.join(', ')}`;
+  }
+
+  #whatToWrite(name: string): string {
+    const known = [...this.#byType.values()].find((factory) => factory.name === name);
+    const type = known === undefined ? '<the full name of its message>' : known.type;
+    return `add typed_config: {"@type": type.googleapis.com/${type}}`;
+  }
+}
+
+/** `type.googleapis.com/a.b.C` without what stands before the last slash. */
+export function typeName(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,72 @@
+/**
+ * Where a resolver stands: the place in the configuration, the sink for problems, and what is known
+ * of the server that the configuration is for. Resolvers report here and go on with any value; a
+ * resource with an error is never used.
+ */
+import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
+import type { RuntimeSnapshot } from './bootstrap/runtime-snapshot.ts';
+
+export interface ResolveContext {
+  readonly problems: ProblemSink;
+  readonly runtime: RuntimeSnapshot;
+  /** Of the node, after the command line's `--service-*`. */
+  readonly node: { readonly id: string; readonly cluster: string };
+}
+
+/** Short names of what was broken, for output that programs read. */
+export type Rule =
+  /** Known to the API, not to this build. */
+  | 'unsupported'
+  /** An extension without `typed_config`, or of a type that does not fit its place. */
+  | 'extension'
+  | 'duplicate'
+  /** A name that nothing bears. */
+  | 'reference'
+  | 'regex'
+  | 'substitution_format'
+  | 'address'
+  | 'file'
+  /** Fields that contradict each other, or that are missing together. */
+  | 'conflict'
+  | 'no_effect';
+
+export class Scope {
+  readonly context: ResolveContext;
+  readonly place: Place | undefined;
+
+  constructor(context: ResolveContext, place?: Place) {
+    this.context = context;
+    this.place = place;
+  }
+
+  at(...keys: readonly (string | number)[]): Scope {
+    return new Scope(
+      this.context,
+      keys.reduce<Place | undefined>((parent, key) => at(parent, key), this.place),
+    );
+  }
+
+  error(rule: Rule, message: string, suggestion?: string): void {
+    this.#report('error', rule, message, suggestion);
+  }
+
+  /** For what is accepted although it does nothing, or not what its name says. */
+  warning(rule: Rule, message: string, suggestion?: string): void {
+    this.#report('warning', rule, message, suggestion);
+  }
+
+  /** Refuses what the API knows and this build does not; `what` begins the message. */
+  unsupported(what: string, suggestion?: string): void {
+    this.error('unsupported', `${what} not supported yet`, suggestion);
+  }
+
+  #report(
+    severity: Problem['severity'],
+    rule: Rule,
+    message: string,
+    suggestion: string | undefined,
+  ): void {
+    const hint = suggestion === undefined ? {} : { suggestion };
+    this.context.problems.report({ severity, place: this.place, message, rule, ...hint });
+  }
+}
