@@ -13,7 +13,6 @@ import {
   FILESYSTEM,
   OVERLOAD,
   OVERLOAD_ACTIONS,
-  RUNTIME,
   SERVER,
   WATCHDOG,
 } from '../shared/stats/templates/server.ts';
@@ -77,11 +76,13 @@ export class ServerStats {
     this.#setListeners('workers_started', 1);
   }
 
-  /** Called with the numbers of resources after each accepted update. */
-  setResourceCounts(counts: { readonly clusters: number; readonly listeners: number }): void {
+  setClusterCount(count: number): void {
     const { index } = CLUSTER_MANAGER;
-    this.#writer.setGauge(this.#clusterManager + index.active_clusters, counts.clusters);
-    this.#setListeners('total_listeners_active', counts.listeners);
+    this.#writer.setGauge(this.#clusterManager + index.active_clusters, count);
+  }
+
+  setListenerCount(count: number): void {
+    this.#setListeners('total_listeners_active', count);
   }
 
   clustersAdded(count: number): void {
@@ -99,10 +100,6 @@ export class ServerStats {
 
   listenersStopped(count: number): void {
     this.#addListeners('listener_stopped', count);
-  }
-
-  flushDropped(): void {
-    this.#writer.increment(this.#server + SERVER.index.dropped_stat_flushes);
   }
 
   /** Statistics of our own exist only once something happened to a worker. */
@@ -143,7 +140,6 @@ export class ServerStats {
     this.#writer.defineBlock(FILESYSTEM, 'filesystem.');
     this.#writer.defineBlock(OVERLOAD_ACTIONS, 'envoy.overload_actions.');
     this.#writer.defineBlock(OVERLOAD, 'overload.');
-    this.#writer.defineBlock(RUNTIME, 'runtime.');
   }
 
   #setServer(name: Offsets<typeof SERVER>, value: number): void {

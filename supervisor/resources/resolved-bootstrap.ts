@@ -4,6 +4,9 @@
  */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import type { JsonTemplate } from '../../shared/logging/json-format.ts';
+import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
+import type { StatsConfig } from '../stats/stats-config.ts';
 import type { AddressToBind } from '../sockets/listening-sockets.ts';
 
 export interface ResolvedBootstrap {
@@ -13,9 +16,13 @@ export interface ResolvedBootstrap {
   readonly listeners: readonly ResolvedListener[];
   /** Absent without an `admin` section. */
   readonly admin?: ResolvedAdmin;
-  /** 5,000 by default; 0 with `stats_flush_on_admin`. */
-  readonly statsFlushIntervalMs: number;
-  readonly statsFlushOnAdmin: boolean;
+  readonly stats: StatsConfig;
+  /** Of `layered_runtime`, in its order; empty without it. */
+  readonly runtimeLayers: readonly RuntimeLayer[];
+  /** `application_log_config.log_format`, in place of `--log-format`. */
+  readonly logFormat?:
+    | { readonly kind: 'text'; readonly layout: string }
+    | { readonly kind: 'json'; readonly template: JsonTemplate };
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
 }
@@ -47,4 +54,6 @@ export interface ResolvedAdmin {
   readonly address: BoundAddress;
   /** Permission bits of a unix socket's file; 0 leaves them. */
   readonly mode: number;
+  /** `allow_paths`; absent: all. The argument is the target as it was sent. */
+  readonly allowPath?: (path: string) => boolean;
 }
