@@ -4,7 +4,6 @@
  */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
-import type { JsonTemplate } from '../../shared/logging/json-format.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
 import type { AddressToBind } from '../sockets/listening-sockets.ts';
@@ -19,10 +18,6 @@ export interface ResolvedBootstrap {
   readonly stats: StatsConfig;
   /** Of `layered_runtime`, in its order; empty without it. */
   readonly runtimeLayers: readonly RuntimeLayer[];
-  /** `application_log_config.log_format`, in place of `--log-format`. */
-  readonly logFormat?:
-    | { readonly kind: 'text'; readonly layout: string }
-    | { readonly kind: 'json'; readonly template: JsonTemplate };
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
 }
