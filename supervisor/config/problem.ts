@@ -30,6 +30,18 @@ export interface Problem {
   readonly rule: string;
   /** What to write instead, such as `did you mean port_value?`. */
   readonly suggestion?: string;
+  /** The reference's words for this mistake, where tools match on them; printed first. */
+  readonly reference?: string;
+  /** Where it stands, when that is known already; otherwise found from the place. */
+  readonly position?: SourcePosition;
+}
+
+/** Lines and columns count from 1. */
+export interface SourcePosition {
+  /** A file's path as it was given, or an option such as `--config-yaml`. */
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
 }
 
 export interface ProblemSink {

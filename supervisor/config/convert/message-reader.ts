@@ -1,0 +1,338 @@
+/**
+ * Turns a source tree into a normalised message by protobuf's canonical JSON rules, with the
+ * liberties of the reference's reader: one value where a list is expected, enum names in any case,
+ * numbers and booleans in strings, messages of the well-known types spelled out. Reports every
+ * mistake and goes on; a value that cannot be read is left out.
+ */
+import type { ScalarKind } from '../../../shared/api/descriptor.ts';
+import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
+import { type Place, type Problem, at, formatPlace } from '../problem.ts';
+import type { SourceMap, SourceNode } from '../source/source-node.ts';
+import { nearestName } from '../suggestion.ts';
+import { type MessageObject, setKey } from './message-object.ts';
+import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
+import { isWellKnown, readAny, readWellKnown } from './well-known-reader.ts';
+
+/** The reference's protobuf library stops at the same depth. */
+const maximumDepth = 100;
+
+/** What happens to a field that the API does not know. */
+export type UnknownFields = 'refuse' | 'warn' | 'ignore';
+
+export interface ReaderOptions {
+  readonly catalog: ApiCatalog;
+  readonly unknownFields: UnknownFields;
+  /** The offset is where the mistake stands in the text that the tree was made from. */
+  readonly report: (problem: Problem, offset: number) => void;
+}
+
+export class MessageReader {
+  readonly catalog: ApiCatalog;
+  /** Objects in which something could not be read: what is missing there says nothing. */
+  readonly incomplete = new WeakSet<object>();
+  unknownFieldCount = 0;
+  readonly #options: ReaderOptions;
+  #root = '';
+  #depth = 0;
+
+  constructor(options: ReaderOptions) {
+    this.catalog = options.catalog;
+    this.#options = options;
+  }
+
+  /** Reads a whole message. Undefined when the tree is not an object. */
+  read(type: MessageType, root: SourceNode, place?: Place): MessageObject | undefined {
+    this.#root = type.fullName;
+    const value = this.message(type, root, place);
+    return typeof value === 'object' && value !== null ? (value as MessageObject) : undefined;
+  }
+
+  /** The normalised value of a message field: an object, or what a well-known type reads as. */
+  message(type: MessageType, node: SourceNode, place: Place | undefined): unknown {
+    this.#depth += 1;
+    try {
+      if (this.#depth > maximumDepth) {
+        return this.fail(new Invalid('nested too deeply'), node, place);
+      }
+      if (type.fullName === 'google.protobuf.Any') {
+        return readAny(this, node, place);
+      }
+      if (isWellKnown(type.fullName)) {
+        return readWellKnown(this, type, node, place);
+      }
+      if (node.kind !== 'map') {
+        return this.fail(expected(`an object of type ${type.fullName}`, node), node, place);
+      }
+      return this.fields(type, node, place);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  /** Reads the entries of an object as fields of a message; `skip` are names that are none. */
+  fields(
+    type: MessageType,
+    node: SourceMap,
+    place: Place | undefined,
+    skip?: string,
+  ): MessageObject {
+    const message: MessageObject = {};
+    const seen = new Set<FieldType>();
+    const oneofs = new Map<number, string>();
+    for (const { key, keyOffset, value } of node.entries) {
+      if (key === skip) {
+        continue;
+      }
+      const field = type.field(key);
+      if (field === undefined) {
+        this.incomplete.add(message);
+        this.#unknownField(type, key, keyOffset, at(place, key));
+      } else if (value.kind !== 'null' || keepsNull(field)) {
+        const already = alreadySet(field, seen, oneofs);
+        if (already !== undefined) {
+          const fault = new Invalid(
+            `'${field.name}' has already been set${already === field.name ? '' : ` as '${already}'`} (either directly or as part of a oneof)`,
+          );
+          this.fail(
+            fault,
+            { ...value, offset: keyOffset },
+            at(place, field.name),
+            describeField(field),
+          );
+          continue;
+        }
+        this.#field(message, field, value, place);
+      }
+    }
+    return message;
+  }
+
+  #field(
+    message: MessageObject,
+    field: FieldType,
+    node: SourceNode,
+    parent: Place | undefined,
+  ): void {
+    const place = at(parent, field.name);
+    const value = field.isMap
+      ? this.#map(field, node, place)
+      : field.isList
+        ? this.#list(field, node, place)
+        : this.#value(field, node, place);
+    if (value === undefined) {
+      this.incomplete.add(message);
+    } else if (isKept(field, value)) {
+      message[field.name] = value;
+    }
+  }
+
+  #list(field: FieldType, node: SourceNode, place: Place): unknown[] {
+    const items = node.kind === 'list' ? node.items : [node];
+    const values = items.map((item, index) => this.#element(field, item, at(place, index)));
+    // After an error, holes keep the other elements at their indices for the checks that follow.
+    const tolerant = this.#options.unknownFields !== 'refuse';
+    return tolerant ? values.filter((value) => value !== undefined) : values;
+  }
+
+  #map(field: FieldType, node: SourceNode, place: Place): MessageObject | undefined {
+    if (node.kind !== 'map') {
+      this.fail(expected('an object', node), node, place);
+      return undefined;
+    }
+    const map: MessageObject = {};
+    for (const entry of node.entries) {
+      const key = this.#mapKey(field, entry.key);
+      const entryPlace = at(place, entry.key);
+      if (key instanceof Invalid) {
+        this.fail(key, { ...entry.value, offset: entry.keyOffset }, entryPlace);
+      } else {
+        const value = this.#element(field, entry.value, entryPlace);
+        if (value !== undefined) {
+          setKey(map, key, value);
+        }
+      }
+    }
+    return map;
+  }
+
+  #mapKey(field: FieldType, key: string): string | Invalid {
+    const kind: ScalarKind = field.descriptor.mapKey ?? 'string';
+    if (kind === 'string') {
+      return key;
+    }
+    const value = readScalar(kind, { kind: 'string', value: key, offset: 0 });
+    return value instanceof Invalid ? value : String(value);
+  }
+
+  /** In lists and maps null stands for the default value. */
+  #element(field: FieldType, node: SourceNode, place: Place): unknown {
+    if (node.kind !== 'null' || keepsNull(field)) {
+      return this.#value(field, node, place);
+    }
+    if (field.kind === 'message') {
+      return {};
+    }
+    return field.kind === 'enum' ? (field.enum.nameOf(0) ?? 0) : defaultScalar(field.kind);
+  }
+
+  #value(field: FieldType, node: SourceNode, place: Place): unknown {
+    if (field.kind === 'message') {
+      return this.message(field.message, node, place);
+    }
+    if (field.kind === 'enum') {
+      return this.#enum(field, node, place);
+    }
+    const value = readScalar(field.kind, node);
+    return value instanceof Invalid ? this.fail(value, node, place, describeField(field)) : value;
+  }
+
+  #enum(field: FieldType, node: SourceNode, place: Place): unknown {
+    const type = field.enum;
+    if (type.fullName === 'google.protobuf.NullValue') {
+      return null;
+    }
+    if (node.kind === 'string') {
+      const number = type.numberOf(node.value);
+      if (number !== undefined) {
+        return type.nameOf(number) ?? number;
+      }
+      if (!/^[+-]?[0-9]+$/.test(node.value)) {
+        return this.#unknownEnumValue(field, node.value, node.offset, place);
+      }
+    }
+    const number = readInteger('int32', node);
+    return typeof number === 'number'
+      ? (type.nameOf(number) ?? number)
+      : this.fail(
+          number instanceof Invalid ? number : new Invalid('invalid number'),
+          node,
+          place,
+          describeField(field),
+        );
+  }
+
+  #unknownEnumValue(field: FieldType, name: string, offset: number, place: Place): unknown {
+    const type = field.enum;
+    const near = nearestName(name, type.names);
+    this.unknown(
+      {
+        place,
+        message: `unknown value '${name}' of enum ${type.fullName}; known are ${type.names.join(', ')}`,
+        rule: 'unknown_enum_value',
+        ...(near === undefined ? {} : { suggestion: `did you mean ${near}?` }),
+        reference: this.#hasUnknownFields(`unknown enum value: '${name}'`),
+      },
+      offset,
+    );
+    return undefined;
+  }
+
+  #unknownField(type: MessageType, key: string, offset: number, place: Place): void {
+    const inner =
+      place.parent === undefined ? '' : ` @ ${formatPlace(place.parent)}: message ${type.fullName}`;
+    this.unknown(
+      {
+        place,
+        message: `no such field '${key}' in ${type.fullName}`,
+        rule: 'unknown_field',
+        ...suggestField(type, key),
+        reference: this.#hasUnknownFields(
+          `invalid JSON in ${this.#root}${inner}: no such field: '${key}'`,
+        ),
+      },
+      offset,
+    );
+  }
+
+  /** Handles what the API does not know as the options say. */
+  unknown(problem: Omit<Problem, 'severity'>, offset: number): void {
+    this.unknownFieldCount += 1;
+    if (this.#options.unknownFields !== 'ignore') {
+      const severity = this.#options.unknownFields === 'refuse' ? 'error' : 'warning';
+      this.#options.report({ ...problem, severity }, offset);
+    }
+  }
+
+  /** Reports a value that cannot be read; the result is undefined, the value for "left out". */
+  fail(fault: Invalid, node: SourceNode, place: Place | undefined, what?: string): undefined {
+    const path = formatPlace(place);
+    const subject = path === '' ? '' : ` @ ${path}${what === undefined ? '' : `: ${what}`}`;
+    this.report(
+      {
+        severity: 'error',
+        place,
+        message: fault.message,
+        rule: 'wrong_value',
+        reference: `Unable to parse JSON as proto (INVALID_ARGUMENT: invalid JSON in ${this.#root}${subject}: ${fault.message})`,
+      },
+      node.offset,
+    );
+    return undefined;
+  }
+
+  report(problem: Problem, offset: number): void {
+    this.#options.report(problem, offset);
+  }
+
+  #hasUnknownFields(reason: string): string {
+    return `Protobuf message (type ${this.#root} reason INVALID_ARGUMENT: ${reason}) has unknown fields`;
+  }
+}
+
+function suggestField(type: MessageType, key: string): { suggestion?: string } {
+  if (key === '<<') {
+    return { suggestion: 'YAML merge keys are not followed; write the fields out or use an alias' };
+  }
+  const open = type.fields.map((field) => field.name);
+  const near = nearestName(key, open);
+  return near === undefined ? {} : { suggestion: `did you mean ${near}?` };
+}
+
+/** google.protobuf.Value reads null as a value of its own. */
+function keepsNull(field: FieldType): boolean {
+  return (
+    field.descriptor.type === 'google.protobuf.Value' ||
+    field.descriptor.type === 'google.protobuf.NullValue'
+  );
+}
+
+/** The name of what this field repeats or excludes, if it was set before. Lists may be continued. */
+function alreadySet(
+  field: FieldType,
+  seen: Set<FieldType>,
+  oneofs: Map<number, string>,
+): string | undefined {
+  if (seen.has(field)) {
+    return field.name;
+  }
+  seen.add(field);
+  const oneof = field.descriptor.oneof;
+  if (oneof === undefined) {
+    return undefined;
+  }
+  const other = oneofs.get(oneof);
+  oneofs.set(oneof, other ?? field.name);
+  return other;
+}
+
+/** Default values of fields without presence, and empty lists, are the same as nothing. */
+function isKept(field: FieldType, value: unknown): boolean {
+  if (Array.isArray(value) && field.isList) {
+    return value.length > 0;
+  }
+  if (field.isMap) {
+    return Object.keys(value as object).length > 0;
+  }
+  if (field.hasPresence || field.kind === 'message') {
+    return true;
+  }
+  return field.kind === 'enum'
+    ? value !== (field.enum.nameOf(0) ?? 0)
+    : value !== defaultScalar(field.kind);
+}
+
+function describeField(field: FieldType): string {
+  return field.descriptor.type === undefined
+    ? field.kind
+    : `${field.kind} ${field.descriptor.type}`;
+}

@@ -1,0 +1,228 @@
+/**
+ * From source texts to one checked, normalised message. It reads no files and keeps nothing
+ * between calls, so that it runs in the supervisor or in a pool thread alike.
+ */
+import { ApiCatalog, type MessageType } from './api/api-catalog.ts';
+import { orderProblems } from './config-error.ts';
+import { mergeMessage } from './convert/merge-message.ts';
+import type { MessageObject } from './convert/message-object.ts';
+import { MessageReader, type UnknownFields } from './convert/message-reader.ts';
+import type { Problem, ProblemSink } from './problem.ts';
+import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
+import type { SourceFormat } from './source/source-format.ts';
+import { parseJson } from './source/json-source.ts';
+import type { ParsedSource } from './source/source-node.ts';
+import { checkApiStatus, readDeprecationPolicy } from './validate/api-status.ts';
+import { checkConstraints } from './validate/constraint-checker.ts';
+
+/** A text as it was read from a file or an option. */
+export interface ConfigSource {
+  /** As the user gave it: a path, or `--config-yaml`. */
+  readonly name: string;
+  readonly format: SourceFormat;
+  readonly content: Uint8Array;
+}
+
+export interface PipelineOptions {
+  readonly unknownFields: UnknownFields;
+}
+
+export interface PipelineResult {
+  /** Meaningless when a problem is an error. */
+  readonly message: MessageObject;
+  /** Errors and warnings with their positions, in the order in which the reference meets them. */
+  readonly problems: readonly Problem[];
+  readonly unknownFieldCount: number;
+}
+
+interface Reading {
+  readonly catalog: ApiCatalog;
+  readonly options: PipelineOptions;
+  readonly problems: Problem[];
+  readonly incomplete: WeakSet<object>[];
+  unknownFieldCount: number;
+}
+
+/** Later sources are merged over earlier ones. Never throws for anything in the sources. */
+export async function runPipeline(
+  typeName: string,
+  sources: readonly ConfigSource[],
+  options: PipelineOptions,
+  catalog = new ApiCatalog(),
+): Promise<PipelineResult> {
+  const type = catalog.message(typeName);
+  const reading: Reading = { catalog, options, problems: [], incomplete: [], unknownFieldCount: 0 };
+  const documents: SourceDocument[] = [];
+  let merged: MessageObject = {};
+  for (const source of sources) {
+    const { document, message } = await readSource(reading, type, source);
+    documents.push(document);
+    merged = mergeOnto(reading, type, merged, message);
+  }
+  const found = reading.problems.length;
+  const sink: ProblemSink = {
+    report: (problem) => {
+      const position = locatePlace(documents, problem.place) ?? documentStart(documents);
+      reading.problems.push(position === undefined ? problem : { ...problem, position });
+    },
+  };
+  const incomplete = mergedSet(reading.incomplete);
+  const broken = reading.problems.slice(0, found).some((problem) => isFatal(problem));
+  if (!broken) {
+    const policy = readDeprecationPolicy(merged);
+    if (options.unknownFields !== 'ignore') {
+      checkApiStatus({ catalog, sink, policy }, type, merged);
+    }
+    checkConstraints({ catalog, sink, incomplete }, type, merged);
+  }
+  const problems = orderProblems(reading.problems);
+  return { message: merged, problems, unknownFieldCount: reading.unknownFieldCount };
+}
+
+/** Reads the trees again to find places: for errors that are found later, outside. */
+export async function locateInSources(
+  sources: readonly ConfigSource[],
+  problems: readonly Problem[],
+): Promise<Problem[]> {
+  const documents: SourceDocument[] = [];
+  for (const source of sources) {
+    const text = decodeText(source.content) ?? '';
+    const parsed = await parseText(source.format, text);
+    documents.push({ name: source.name, text, root: parsed?.root });
+  }
+  return problems.map((problem) => {
+    const position =
+      problem.position ?? locatePlace(documents, problem.place) ?? documentStart(documents);
+    return position === undefined ? problem : { ...problem, position };
+  });
+}
+
+/** A text that gave no message at all: further checks would only repeat that. */
+function isFatal(problem: Problem): boolean {
+  return /^(yaml\.|json\.|text\.|binary\.|source\.)/.test(problem.rule);
+}
+
+/** For formats without positions: at least the file. */
+function documentStart(documents: readonly SourceDocument[]): Problem['position'] {
+  const [first] = documents;
+  return first === undefined ? undefined : { source: first.name, line: 1, column: 1 };
+}
+
+/** The first message is taken as it is, so that its objects keep their marks. */
+function mergeOnto(
+  reading: Reading,
+  type: MessageType,
+  base: MessageObject,
+  over: MessageObject,
+): MessageObject {
+  if (Object.keys(base).length === 0) {
+    return over;
+  }
+  const merged = mergeMessage(type, base, over);
+  for (const set of reading.incomplete) {
+    if (set.has(base) || set.has(over)) {
+      set.add(merged);
+    }
+  }
+  return merged;
+}
+
+function mergedSet(sets: readonly WeakSet<object>[]): WeakSet<object> {
+  const [only] = sets;
+  if (sets.length <= 1) {
+    return only ?? new WeakSet();
+  }
+  const all = new WeakSet<object>();
+  all.has = (value) => sets.some((set) => set.has(value));
+  return all;
+}
+
+async function readSource(
+  reading: Reading,
+  type: MessageType,
+  source: ConfigSource,
+): Promise<{ document: SourceDocument; message: MessageObject }> {
+  if (source.format === 'pb' || source.format === 'pb_text') {
+    const { readBinarySource } = await import('./source/binary-source.ts');
+    const result = await readBinarySource(reading.catalog, type, source, reading.options);
+    reading.problems.push(...result.problems);
+    reading.unknownFieldCount += result.unknownFieldCount;
+    return { document: result.document, message: result.message };
+  }
+  const text = decodeText(source.content);
+  if (text === undefined) {
+    const position = { source: source.name, line: 1, column: 1 };
+    reading.problems.push({ ...wholeText('not valid UTF-8', 'source.encoding'), position });
+    return { document: { name: source.name, text: '', root: undefined }, message: {} };
+  }
+  const parsed = (await parseText(source.format, text)) ?? { root: undefined, problems: [] };
+  const document: SourceDocument = { name: source.name, text, root: parsed.root };
+  return { document, message: readTree(reading, type, document, parsed) };
+}
+
+async function parseText(format: SourceFormat, text: string): Promise<ParsedSource | undefined> {
+  switch (format) {
+    case 'yaml': {
+      const { parseYaml } = await import('./source/yaml-source.ts');
+      return parseYaml(text);
+    }
+    case 'json':
+      return parseJson(text);
+    case 'pb':
+    case 'pb_text':
+      return undefined;
+  }
+}
+
+function readTree(
+  reading: Reading,
+  type: MessageType,
+  document: SourceDocument,
+  parsed: ParsedSource,
+): MessageObject {
+  for (const { offset, ...problem } of parsed.problems) {
+    const position = positionOf(document, offset);
+    reading.problems.push({ severity: 'error', place: undefined, ...problem, position });
+  }
+  const { root } = parsed;
+  if (root === undefined) {
+    if (parsed.problems.length === 0) {
+      reading.problems.push(emptyDocument(document));
+    }
+    return {};
+  }
+  if (root.kind !== 'map' && root.kind !== 'list') {
+    reading.problems.push(emptyDocument(document));
+    return {};
+  }
+  const reader = new MessageReader({
+    catalog: reading.catalog,
+    unknownFields: reading.options.unknownFields,
+    report: (problem, offset) =>
+      reading.problems.push({ ...problem, position: positionOf(document, offset) }),
+  });
+  const message = reader.read(type, root) ?? {};
+  reading.incomplete.push(reader.incomplete);
+  reading.unknownFieldCount += reader.unknownFieldCount;
+  return message;
+}
+
+function emptyDocument(document: SourceDocument): Problem {
+  return {
+    ...wholeText('expected an object at the top of the document', 'source.not_an_object'),
+    position: { source: document.name, line: 1, column: 1 },
+    reference: `Unable to convert YAML as JSON: ${document.text.trim().slice(0, 200)}`,
+  };
+}
+
+function wholeText(message: string, rule: string): Problem {
+  return { severity: 'error', place: undefined, message, rule };
+}
+
+function decodeText(content: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}

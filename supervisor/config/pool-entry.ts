@@ -1,0 +1,49 @@
+/** The pool thread's side of the pipeline. */
+import { type Pieces, splitMessage } from './message-pieces.ts';
+import {
+  type ConfigSource,
+  type PipelineOptions,
+  locateInSources,
+  runPipeline,
+} from './pipeline.ts';
+import type { Problem } from './problem.ts';
+
+export type PoolTask =
+  /** Asks for a message from sources; answered by `loaded`. */
+  | {
+      readonly kind: 'load';
+      readonly typeName: string;
+      readonly sources: readonly ConfigSource[];
+      readonly options: PipelineOptions;
+    }
+  /** Asks for the positions of problems; answered by `located`. */
+  | {
+      readonly kind: 'locate';
+      readonly sources: readonly ConfigSource[];
+      readonly problems: readonly Problem[];
+    };
+
+export type PoolReply =
+  | {
+      readonly kind: 'loaded';
+      readonly pieces: Pieces;
+      readonly problems: readonly Problem[];
+      readonly unknownFieldCount: number;
+    }
+  | { readonly kind: 'located'; readonly problems: readonly Problem[] };
+
+// Piscina calls the default export of the file that it is given.
+// oxlint-disable-next-line import/no-default-export
+export default async function runTask(task: PoolTask): Promise<PoolReply> {
+  if (task.kind === 'locate') {
+    return { kind: 'located', problems: await locateInSources(task.sources, task.problems) };
+  }
+  const result = await runPipeline(task.typeName, task.sources, task.options);
+  const failed = result.problems.some((problem) => problem.severity === 'error');
+  return {
+    kind: 'loaded',
+    pieces: splitMessage(failed ? {} : result.message),
+    problems: result.problems,
+    unknownFieldCount: result.unknownFieldCount,
+  };
+}

@@ -1,0 +1,275 @@
+/**
+ * Reads JSON into a source tree, with positions and with the liberties that the reference takes:
+ * single quotes, bare keys, a trailing comma, control characters in strings. Comments are refused.
+ */
+import {
+  DuplicateKeys,
+  type ParsedSource,
+  type SourceEntry,
+  type SourceNode,
+} from './source-node.ts';
+
+const maximumDepth = 200;
+
+/** Numbers keep their text. Stops at the first syntax error. */
+export function parseJson(text: string): ParsedSource {
+  const reader = new JsonReader(text);
+  try {
+    const root = reader.readDocument();
+    return { root, problems: reader.duplicates.problems };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) {
+      const { message, offset } = error;
+      const reference = `Unable to parse JSON as proto (INVALID_ARGUMENT: ${message})`;
+      return { root: undefined, problems: [{ message, offset, rule: 'json.syntax', reference }] };
+    }
+    throw error;
+  }
+}
+
+class JsonSyntaxError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+const simpleEscapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+class JsonReader {
+  readonly duplicates = new DuplicateKeys();
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  readDocument(): SourceNode {
+    const root = this.#readValue(0);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) {
+      this.#fail('extraneous characters after end of JSON object');
+    }
+    return root;
+  }
+
+  #readValue(depth: number): SourceNode {
+    this.#skipSpace();
+    const offset = this.#at;
+    if (depth > maximumDepth) {
+      this.#fail('nested too deeply');
+    }
+    const first = this.#text[offset];
+    switch (first) {
+      case undefined:
+        return this.#fail('unexpected EOF');
+      case '{':
+        return { kind: 'map', entries: this.#readEntries(depth), offset };
+      case '[':
+        return { kind: 'list', items: this.#readItems(depth), offset };
+      case '"':
+      case "'":
+        return { kind: 'string', value: this.#readString(first), offset };
+      default:
+        return this.#readWord(first, offset);
+    }
+  }
+
+  #readWord(first: string, offset: number): SourceNode {
+    if (first === '-' || (first >= '0' && first <= '9')) {
+      return { kind: 'number', value: this.#readNumber(), offset };
+    }
+    for (const [word, node] of [
+      ['true', { kind: 'boolean', value: true, offset }],
+      ['false', { kind: 'boolean', value: false, offset }],
+      ['null', { kind: 'null', value: null, offset }],
+    ] as const) {
+      if (this.#text.startsWith(word, offset)) {
+        this.#at += word.length;
+        return node;
+      }
+    }
+    return this.#fail(`unexpected character: '${first}'`);
+  }
+
+  #readEntries(depth: number): SourceEntry[] {
+    const entries: SourceEntry[] = [];
+    const seen = new Set<string>();
+    this.#at += 1;
+    for (;;) {
+      this.#skipSpace();
+      if (this.#take('}')) {
+        return entries;
+      }
+      const keyOffset = this.#at;
+      const key = this.#readKey();
+      this.#skipSpace();
+      this.#expect(':');
+      const value = this.#readValue(depth + 1);
+      if (this.duplicates.check(seen, key, keyOffset)) {
+        entries.push({ key, keyOffset, value });
+      }
+      this.#skipSpace();
+      if (!this.#take(',')) {
+        this.#expect('}');
+        return entries;
+      }
+    }
+  }
+
+  #readItems(depth: number): SourceNode[] {
+    const items: SourceNode[] = [];
+    this.#at += 1;
+    for (;;) {
+      this.#skipSpace();
+      if (this.#take(']')) {
+        return items;
+      }
+      items.push(this.#readValue(depth + 1));
+      this.#skipSpace();
+      if (!this.#take(',')) {
+        this.#expect(']');
+        return items;
+      }
+    }
+  }
+
+  #readKey(): string {
+    const first = this.#text[this.#at];
+    if (first === '"' || first === "'") {
+      return this.#readString(first);
+    }
+    const bare = /[A-Za-z_$][A-Za-z0-9_$]*/y;
+    bare.lastIndex = this.#at;
+    const key = bare.exec(this.#text)?.[0];
+    if (key === undefined) {
+      return this.#fail(
+        first === undefined ? 'unexpected EOF' : `unexpected character: '${first}'; expected '"'`,
+      );
+    }
+    this.#at += key.length;
+    return key;
+  }
+
+  #readString(quote: string): string {
+    let value = '';
+    let from = this.#at + 1;
+    for (let at = from; ; at += 1) {
+      const character = this.#text[at];
+      if (character === undefined) {
+        this.#at = at;
+        return this.#fail('unexpected EOF');
+      }
+      if (character === quote) {
+        this.#at = at + 1;
+        return value + this.#text.slice(from, at);
+      }
+      if (character === '\\') {
+        value += this.#text.slice(from, at);
+        this.#at = at + 1;
+        value += this.#readEscape();
+        from = this.#at;
+        at = from - 1;
+      }
+    }
+  }
+
+  #readEscape(): string {
+    const letter = this.#text[this.#at] ?? '';
+    if (letter === 'u') {
+      return this.#readUnicodeEscape();
+    }
+    const value = Object.hasOwn(simpleEscapes, letter) ? simpleEscapes[letter] : undefined;
+    if (value === undefined) {
+      return this.#fail(letter === '' ? 'unexpected EOF' : `invalid escape char: '${letter}'`);
+    }
+    this.#at += 1;
+    return value;
+  }
+
+  /** Halves of a surrogate pair must come together. */
+  #readUnicodeEscape(): string {
+    const match = /u([0-9a-fA-F]{4})(?:\\u([0-9a-fA-F]{4}))?/y;
+    match.lastIndex = this.#at;
+    const found = match.exec(this.#text);
+    if (found === null) {
+      return this.#fail('invalid Unicode escape');
+    }
+    const first = Number.parseInt(found[1] ?? '', 16);
+    if (first < 0xd800 || first > 0xdfff) {
+      this.#at += 5;
+      return String.fromCharCode(first);
+    }
+    const second = Number.parseInt(found[2] ?? '', 16);
+    if (first > 0xdbff || !(second >= 0xdc00 && second <= 0xdfff)) {
+      return this.#fail('invalid Unicode escape: half of a surrogate pair');
+    }
+    this.#at += 11;
+    return String.fromCharCode(first, second);
+  }
+
+  #readNumber(): string {
+    const number = /-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]*)?/y;
+    number.lastIndex = this.#at;
+    const text = number.exec(this.#text)?.[0];
+    if (text === undefined) {
+      return this.#fail("unexpected character: '-'");
+    }
+    if (/^-?0[0-9]/.test(text)) {
+      return this.#fail('number cannot have extraneous leading zero');
+    }
+    if (/\.($|[eE])/.test(text)) {
+      return this.#fail('number cannot have trailing period');
+    }
+    if (/[eE][+-]?$/.test(text) || !Number.isFinite(Number(text))) {
+      return this.#fail(`invalid number: '${text}'`);
+    }
+    this.#at += text.length;
+    return text;
+  }
+
+  #skipSpace(): void {
+    for (; this.#at < this.#text.length; this.#at += 1) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) {
+        return;
+      }
+    }
+  }
+
+  #take(character: string): boolean {
+    const found = this.#text[this.#at] === character;
+    if (found) {
+      this.#at += 1;
+    }
+    return found;
+  }
+
+  #expect(character: string): void {
+    if (!this.#take(character)) {
+      const found = this.#text[this.#at];
+      this.#fail(
+        found === undefined
+          ? 'unexpected EOF'
+          : `unexpected character: '${found}'; expected '${character}'`,
+      );
+    }
+  }
+
+  #fail(message: string): never {
+    throw new JsonSyntaxError(message, this.#at);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * A configuration text as a tree with positions, the same for YAML and JSON. Numbers stay text, so
+ * that 64-bit values keep every digit; only the conversion to a message gives values a type.
+ */
+
+/** `offset` counts UTF-16 units from the start of the text. */
+export type SourceNode = SourceScalar | SourceMap | SourceList;
+
+export type SourceScalar =
+  | { readonly kind: 'string' | 'number'; readonly value: string; readonly offset: number }
+  | { readonly kind: 'boolean'; readonly value: boolean; readonly offset: number }
+  | { readonly kind: 'null'; readonly value: null; readonly offset: number };
+
+export interface SourceMap {
+  readonly kind: 'map';
+  readonly entries: readonly SourceEntry[];
+  readonly offset: number;
+}
+
+export interface SourceEntry {
+  readonly key: string;
+  readonly keyOffset: number;
+  readonly value: SourceNode;
+}
+
+export interface SourceList {
+  readonly kind: 'list';
+  readonly items: readonly SourceNode[];
+  readonly offset: number;
+}
+
+/** Why a text could not be read as a tree. */
+export interface SyntaxProblem {
+  readonly message: string;
+  readonly offset: number;
+  readonly rule: string;
+  /** What the reference says of it. */
+  readonly reference?: string;
+}
+
+export interface ParsedSource {
+  /** Undefined when the text could not be read. */
+  readonly root: SourceNode | undefined;
+  readonly problems: readonly SyntaxProblem[];
+}
+
+/** Line and column of an offset, both from 1; columns count UTF-16 units. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const end = Math.min(offset, text.length);
+  let line = 1;
+  let lineStart = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    lineStart = at + 1;
+  }
+  return { line, column: end - lineStart + 1 };
+}
+
+/** Reports a key that occurs twice in one map; the first place is the one that stays. */
+export class DuplicateKeys {
+  readonly problems: SyntaxProblem[] = [];
+
+  /** Returns whether the key is new in its map. */
+  check(seen: Set<string>, key: string, offset: number): boolean {
+    if (!seen.has(key)) {
+      seen.add(key);
+      return true;
+    }
+    this.problems.push({
+      message: `duplicate key '${key}'`,
+      offset,
+      rule: 'duplicate_key',
+    });
+    return false;
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * Reads YAML into a source tree the way the reference's YAML reader does: the first document only,
+ * YAML 1.1 booleans, C-style integers that fit 32 bits as numbers, everything else as strings,
+ * aliases followed, `<<` an ordinary key, map entries tagged `!ignore` left out.
+ */
+import {
+  type Document,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLError,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+} from 'yaml';
+import {
+  DuplicateKeys,
+  type ParsedSource,
+  type SourceEntry,
+  type SourceNode,
+  type SyntaxProblem,
+  lineAndColumn,
+} from './source-node.ts';
+
+/** Deeper nesting than any message of the API needs; the tree is walked by recursion. */
+const maximumDepth = 200;
+
+/** Nodes that aliases may multiply a text into: a small file must not become a huge tree. */
+const maximumAliasedNodes = 2_000_000;
+
+export function parseYaml(text: string): ParsedSource {
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, {
+      version: '1.1',
+      schema: 'failsafe',
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    });
+  } catch (error) {
+    // The library reads nested collections by recursion and throws when the stack ends.
+    return { root: undefined, problems: [unreadable(String(error))] };
+  }
+  const errors = document.errors.filter((error) => error.code !== 'MULTIPLE_DOCS');
+  if (errors.length > 0) {
+    return { root: undefined, problems: errors.map((error) => syntaxProblem(text, error)) };
+  }
+  const builder = new TreeBuilder(text);
+  try {
+    const root = document.contents === null ? undefined : builder.build(document.contents, 0);
+    return { root, problems: builder.problems };
+  } catch (error) {
+    if (error instanceof TreeError) {
+      return { root: undefined, problems: [error.problem] };
+    }
+    throw error;
+  }
+}
+
+class TreeError extends Error {
+  readonly problem: SyntaxProblem;
+
+  constructor(problem: SyntaxProblem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+class TreeBuilder {
+  readonly #text: string;
+  readonly #anchors = new Map<string, SourceNode>();
+  readonly #duplicates = new DuplicateKeys();
+  #aliased = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get problems(): readonly SyntaxProblem[] {
+    return this.#duplicates.problems;
+  }
+
+  build(node: Node, depth: number): SourceNode {
+    const offset = node.range?.[0] ?? 0;
+    if (depth > maximumDepth) {
+      throw new TreeError({ message: 'nested too deeply', offset, rule: 'nesting' });
+    }
+    if (isAlias(node)) {
+      return this.#followAlias(node.source, offset);
+    }
+    const built = this.#buildOwn(node, offset, depth);
+    const anchor = 'anchor' in node ? node.anchor : undefined;
+    if (anchor !== undefined) {
+      this.#anchors.set(anchor, built);
+    }
+    return built;
+  }
+
+  #followAlias(name: string, offset: number): SourceNode {
+    const target = this.#anchors.get(name);
+    if (target === undefined) {
+      const { line, column } = lineAndColumn(this.#text, offset);
+      throw new TreeError({
+        message: `the anchor '${name}' is not defined before this alias`,
+        offset,
+        rule: 'yaml.alias',
+        reference: `yaml-cpp: error at line ${line}, column ${column}: the referenced anchor is not defined: ${name}`,
+      });
+    }
+    this.#aliased += countNodes(target, maximumAliasedNodes - this.#aliased);
+    if (this.#aliased >= maximumAliasedNodes) {
+      throw new TreeError({
+        message: `aliases repeat more than ${maximumAliasedNodes} nodes`,
+        offset,
+        rule: 'yaml.alias',
+      });
+    }
+    return target;
+  }
+
+  #buildOwn(node: Node, offset: number, depth: number): SourceNode {
+    if (isMap(node)) {
+      return { kind: 'map', entries: this.#entries(node.items as Pair[], depth), offset };
+    }
+    if (isSeq(node)) {
+      const items = (node.items as Node[]).map((item) => this.build(item, depth + 1));
+      return { kind: 'list', items, offset };
+    }
+    return scalarNode(node as Scalar, offset);
+  }
+
+  #entries(pairs: readonly Pair[], depth: number): SourceEntry[] {
+    const entries: SourceEntry[] = [];
+    const seen = new Set<string>();
+    for (const pair of pairs) {
+      const key = pair.key as Node;
+      const keyOffset = key.range?.[0] ?? 0;
+      if (!isScalar(key)) {
+        throw new TreeError({
+          message: 'a key must be a plain word or a string',
+          offset: keyOffset,
+          rule: 'yaml.key',
+        });
+      }
+      const value =
+        pair.value === null
+          ? ({ kind: 'null', value: null, offset: keyOffset } as const)
+          : this.build(pair.value as Node, depth + 1);
+      const name = key.source ?? String(key.value);
+      if (key.tag !== '!ignore' && this.#duplicates.check(seen, name, keyOffset)) {
+        entries.push({ key: name, keyOffset, value });
+      }
+    }
+    return entries;
+  }
+}
+
+function countNodes(node: SourceNode, limit: number): number {
+  let count = 1;
+  const children =
+    node.kind === 'map'
+      ? node.entries.map((entry) => entry.value)
+      : node.kind === 'list'
+        ? node.items
+        : [];
+  for (const child of children) {
+    if (count >= limit) {
+      break;
+    }
+    count += countNodes(child, limit - count);
+  }
+  return count;
+}
+
+const nullText = /^(~|null|Null|NULL|)$/;
+const trueText = /^(y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/;
+const falseText = /^(n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/;
+const integerText = /^[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$/;
+
+/** Quoted and block scalars are strings, unless an explicit tag asks to read them as plain ones. */
+function scalarNode(node: Scalar, offset: number): SourceNode {
+  const text = typeof node.value === 'string' ? node.value : (node.source ?? '');
+  const tagged = node.tag !== undefined && node.tag !== '!';
+  if ((node.type !== 'PLAIN' && !tagged) || node.tag === '!') {
+    return { kind: 'string', value: text, offset };
+  }
+  if (nullText.test(text)) {
+    return { kind: 'null', value: null, offset };
+  }
+  if (trueText.test(text)) {
+    return { kind: 'boolean', value: true, offset };
+  }
+  if (falseText.test(text)) {
+    return { kind: 'boolean', value: false, offset };
+  }
+  const integer = integerText.test(text) ? integerValue(text) : undefined;
+  if (integer === undefined) {
+    return { kind: 'string', value: text, offset };
+  }
+  const small = integer >= -2147483648n && integer <= 2147483647n;
+  return { kind: small ? 'number' : 'string', value: integer.toString(), offset };
+}
+
+/** Undefined when it does not fit 64 bits. */
+function integerValue(text: string): bigint | undefined {
+  const negative = text.startsWith('-');
+  const digits = text.replace(/^[+-]/, '');
+  const octal = /^0[0-7]+$/.test(digits);
+  const size = BigInt(octal ? `0o${digits.slice(1)}` : digits);
+  const value = negative ? -size : size;
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+function unreadable(cause: string): SyntaxProblem {
+  const message = /call stack/.test(cause) ? 'nested too deeply' : cause;
+  return { message, offset: 0, rule: 'yaml.syntax' };
+}
+
+function syntaxProblem(text: string, error: YAMLError): SyntaxProblem {
+  const offset = error.pos[0];
+  const { line, column } = lineAndColumn(text, offset);
+  return {
+    message: error.message,
+    offset,
+    rule: 'yaml.syntax',
+    reference: `yaml-cpp: error at line ${line}, column ${column}: ${referenceWording(error)}`,
+  };
+}
+
+/** The reference's words for the mistakes that are made most. */
+function referenceWording(error: YAMLError): string {
+  if (error.message.startsWith('Flow sequence in')) {
+    return 'end of sequence flow not found';
+  }
+  if (error.message.startsWith('Flow map in')) {
+    return 'end of map flow not found';
+  }
+  return error.message;
+}

@@ -1,0 +1,174 @@
+/**
+ * Finds fields and enum values that the API marks as deprecated or as work in progress. Deprecated
+ * ones are warnings; those that the API disallows by default are errors unless the runtime allows
+ * them again, as in the reference.
+ */
+import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
+import { type MessageObject, isMessageObject } from '../convert/message-object.ts';
+import { type Place, type ProblemSink, at } from '../problem.ts';
+
+/** What the runtime layers of the bootstrap say about deprecated features. */
+export interface DeprecationPolicy {
+  /** Whether a field that is disallowed by default may be used; the name is its full name. */
+  readonly allows: (fullName: string) => boolean;
+  /** `envoy.features.fail_on_any_deprecated_feature`. */
+  readonly failOnAny: boolean;
+}
+
+export interface StatusOptions {
+  readonly catalog: ApiCatalog;
+  readonly sink: ProblemSink;
+  readonly policy: DeprecationPolicy;
+}
+
+/** Reports and descends into nested messages and google.protobuf.Any. */
+export function checkApiStatus(
+  options: StatusOptions,
+  type: MessageType,
+  message: MessageObject,
+  place?: Place,
+): void {
+  reportMessage(options, type, place);
+  for (const field of type.fields) {
+    if (!Object.hasOwn(message, field.name)) {
+      continue;
+    }
+    const fieldPlace = at(place, field.name);
+    reportField(options, type, field, fieldPlace);
+    const value = message[field.name];
+    if (field.kind === 'message') {
+      checkNested(options, field, value, fieldPlace);
+    } else if (field.kind === 'enum') {
+      reportEnumValues(options, type, field, { value, place: fieldPlace });
+    }
+  }
+}
+
+/** The policy that the static layers of a bootstrap's layered runtime make. */
+export function readDeprecationPolicy(bootstrap: MessageObject): DeprecationPolicy {
+  const values = new Map<string, unknown>();
+  const runtime = bootstrap['layered_runtime'];
+  const layers = isMessageObject(runtime) ? runtime['layers'] : [];
+  for (const layer of Array.isArray(layers) ? (layers as unknown[]) : []) {
+    const staticLayer = isMessageObject(layer) ? layer['static_layer'] : undefined;
+    for (const [key, value] of Object.entries(staticLayer ?? {})) {
+      values.set(key, value);
+    }
+  }
+  const isOn = (key: string): boolean => /^(true|1)$/.test(String(values.get(key)));
+  const allowAll = isOn('envoy.features.enable_all_deprecated_features');
+  return {
+    allows: (fullName) => allowAll || isOn(`envoy.deprecated_features:${fullName}`),
+    failOnAny: isOn('envoy.features.fail_on_any_deprecated_feature'),
+  };
+}
+
+function checkNested(options: StatusOptions, field: FieldType, value: unknown, place: Place): void {
+  if (field.isList && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      checkValue(options, field.message, item, at(place, index));
+    }
+  } else if (field.isMap && isMessageObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      checkValue(options, field.message, item, at(place, key));
+    }
+  } else {
+    checkValue(options, field.message, value, place);
+  }
+}
+
+function checkValue(
+  options: StatusOptions,
+  declared: MessageType,
+  value: unknown,
+  place: Place,
+): void {
+  if (!isMessageObject(value)) {
+    return;
+  }
+  if (!declared.fullName.startsWith('google.protobuf.')) {
+    checkApiStatus(options, declared, value, place);
+    return;
+  }
+  const url = value['@type'];
+  if (declared.fullName !== 'google.protobuf.Any' || typeof url !== 'string') {
+    return;
+  }
+  const type = options.catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
+  if (type !== undefined && !type.fullName.startsWith('google.protobuf.')) {
+    checkApiStatus(options, type, value, place);
+  }
+}
+
+function reportMessage(options: StatusOptions, type: MessageType, place: Place | undefined): void {
+  if (type.workInProgress) {
+    options.sink.report({
+      severity: 'warning',
+      place,
+      message: `message '${type.fullName}' is marked as work-in-progress: it may change or go without notice`,
+      rule: 'work_in_progress',
+    });
+  }
+}
+
+function reportField(
+  options: StatusOptions,
+  type: MessageType,
+  field: FieldType,
+  place: Place,
+): void {
+  const fullName = `${type.fullName}.${field.name}`;
+  const { deprecated, disallowedByDefault, workInProgress } = field.descriptor;
+  if (workInProgress === true) {
+    options.sink.report({
+      severity: 'warning',
+      place,
+      message: `field '${fullName}' is marked as work-in-progress: it may change or go without notice`,
+      rule: 'work_in_progress',
+    });
+  }
+  if (deprecated !== true) {
+    return;
+  }
+  const overridden = disallowedByDefault === true && options.policy.allows(fullName);
+  const refused = options.policy.failOnAny || (disallowedByDefault === true && !overridden);
+  const how = overridden
+    ? 'Using runtime overrides to continue using now fatal-by-default deprecated option'
+    : 'Using deprecated option';
+  const text = `${how} '${fullName}' from file ${baseName(type.file)}`;
+  options.sink.report({
+    severity: refused ? 'error' : 'warning',
+    place,
+    message: refused
+      ? `${text}; it is refused unless the runtime sets envoy.deprecated_features:${fullName}`
+      : text,
+    rule: refused ? 'deprecated_refused' : 'deprecated',
+    ...(refused ? { reference: `type ${type.fullName} ${text}` } : {}),
+  });
+}
+
+function reportEnumValues(
+  options: StatusOptions,
+  type: MessageType,
+  field: FieldType,
+  { value, place }: { value: unknown; place: Place },
+): void {
+  const deprecated = field.enum.descriptor.deprecated;
+  if (deprecated === undefined) {
+    return;
+  }
+  for (const name of Array.isArray(value) ? (value as unknown[]) : [value]) {
+    if (typeof name === 'string' && Object.hasOwn(deprecated, name)) {
+      options.sink.report({
+        severity: 'warning',
+        place,
+        message: `Using deprecated value ${name} for enum '${type.fullName}.${field.name}' from file ${baseName(type.file)}`,
+        rule: 'deprecated',
+      });
+    }
+  }
+}
+
+function baseName(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1);
+}
