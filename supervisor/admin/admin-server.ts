@@ -14,6 +14,7 @@ import type { AdminStats } from './http/admin-stats.ts';
 import { LargePageGate } from './http/large-page-gate.ts';
 import { readBody } from './http/read-body.ts';
 import { renderRefusal, statusOfParserError } from './http/refusals.ts';
+import type { ParserError } from './http/refusals.ts';
 import { textResponse } from './http/responses.ts';
 import { SERVER_NAME, sendResponse } from './http/send-response.ts';
 
@@ -28,6 +29,7 @@ export interface AdminServerParts {
 
 export interface AnsweredRequest {
   readonly request: IncomingMessage;
+  /** 0 when the client left before its request was whole. */
   readonly status: number;
   readonly beganMs: number;
 }
@@ -39,7 +41,8 @@ export class AdminServer {
   readonly #gate: LargePageGate;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
-  readonly #busy = new Set<Duplex>();
+  /** The answer that each connection is working on. */
+  readonly #answering = new Map<Duplex, ServerResponse>();
 
   constructor(parts: AdminServerParts) {
     this.#parts = parts;
@@ -67,10 +70,10 @@ export class AdminServer {
     server.on('connection', (socket: Socket) => this.#accept(socket));
     server.on('request', serve);
     server.on('checkExpectation', serve);
-    server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) =>
-      this.#refuse(socket, statusOfParserError(error.code), error.code),
+    server.on('clientError', (error: Error & ParserError, socket) =>
+      this.#refuse(socket, statusOfParserError(error)),
     );
-    server.on('connect', (_request, socket) => this.#refuse(socket, 404, undefined));
+    server.on('connect', (_request, socket) => this.#refuse(socket, 404));
     this.#servers.push(server);
     return server;
   }
@@ -105,7 +108,7 @@ export class AdminServer {
     const { socket } = request;
     const beganMs = this.#parts.clock.monotonicMs();
     const answered = this.#parts.stats.requestBegun(socket);
-    this.#busy.add(socket);
+    this.#answering.set(socket, response);
     const bodyOrFailure = await readBody(request, this.#limits.bodyBytes);
     const refused = this.#refusalOf(request, bodyOrFailure);
     if (refused !== undefined) {
@@ -113,9 +116,11 @@ export class AdminServer {
     } else if (typeof bodyOrFailure === 'string') {
       await this.#answer(request, response, bodyOrFailure);
     }
-    this.#busy.delete(socket);
-    answered(response.statusCode);
-    this.#parts.onAnswered?.({ request, status: response.statusCode, beganMs });
+    this.#answering.delete(socket);
+    const isGone = refused === undefined && typeof bodyOrFailure !== 'string';
+    const status = isGone ? 0 : response.statusCode;
+    answered(status);
+    this.#parts.onAnswered?.({ request, status, beganMs });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
@@ -167,6 +172,10 @@ export class AdminServer {
     if (request.rawHeaders.length / 2 > this.#limits.headerFields) {
       return { status: 431, close, text: 'Request Header Fields Too Large' };
     }
+    const coding = request.headers['transfer-encoding'];
+    if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+      return { status: 501, close, text: 'Not Implemented' };
+    }
     if (request.headers.host === undefined) return { status: 400, close };
     if (/[^\x21-\x7e]/.test(request.url ?? '')) return { status: 400, close, text: 'Bad Request' };
     if (typeof body !== 'string' && body.failed === 'too_large') {
@@ -195,14 +204,15 @@ export class AdminServer {
     if (refusal.close) response.socket?.destroySoon();
   }
 
-  #refuse(socket: Duplex, status: number | undefined, code: string | undefined): void {
-    if (status === undefined || !socket.writable || this.#busy.has(socket)) {
+  /** Ends a connection whose bytes cannot be read on, with an answer where none has begun. */
+  #refuse(socket: Duplex, status: number | undefined): void {
+    const hasBegun = this.#answering.get(socket)?.headersSent === true;
+    if (status === undefined || !socket.writable || hasBegun) {
       socket.destroy();
       return;
     }
-    const exact = code === 'HPE_INVALID_TRANSFER_ENCODING' ? 501 : status;
-    this.#parts.stats.refused(exact);
-    socket.end(renderRefusal(exact, this.#parts.clock));
+    this.#parts.stats.refused(status);
+    socket.end(renderRefusal(status, this.#parts.clock));
   }
 }
 

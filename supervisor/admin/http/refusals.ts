@@ -6,9 +6,15 @@ import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../../shared/clock.ts';
 import { SERVER_NAME } from './send-response.ts';
 
+/** What node's parser says of a request that it gave up. */
+export interface ParserError {
+  readonly code?: string;
+  readonly reason?: string;
+}
+
 /** The status for an error of node's parser, or undefined when there is nobody to answer. */
-export function statusOfParserError(code: string | undefined): number | undefined {
-  switch (code) {
+export function statusOfParserError(error: ParserError): number | undefined {
+  switch (error.code) {
     case 'ECONNRESET':
     case 'EPIPE':
     case 'ETIMEDOUT':
@@ -19,6 +25,9 @@ export function statusOfParserError(code: string | undefined): number | undefine
     case 'HPE_INVALID_VERSION':
     case 'HPE_PAUSED_H2_UPGRADE':
       return 426;
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+      // The same code stands for a length beside chunks, which is an attack, not a missing feature.
+      return error.reason?.includes('Content-Length') === true ? 400 : 501;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 408;
     default:
