@@ -30,6 +30,8 @@ export interface Layout {
     readonly alignment: number;
   };
   readonly rlimit: { readonly size: number; readonly current: number; readonly maximum: number };
+  /** sizeof(pthread_mutex_t) of glibc. */
+  readonly mutexBytes: number;
 }
 
 const linux64: Layout = {
@@ -48,10 +50,14 @@ const linux64: Layout = {
   iovec: { size: 16, base: 0, length: 8 },
   cmsghdr: { size: 16, length: 0, level: 8, type: 12, alignment: 8 },
   rlimit: { size: 16, current: 0, maximum: 8 },
+  mutexBytes: 40,
 };
 
 /** Architectures by `process.arch`; one that is not here is refused at start. */
-export const LAYOUTS: Readonly<Record<string, Layout>> = { x64: linux64, arm64: linux64 };
+export const LAYOUTS: Readonly<Record<string, Layout>> = {
+  x64: linux64,
+  arm64: { ...linux64, mutexBytes: 48 },
+};
 
 /** Offset of the path in sockaddr_un, and of the port in both internet forms. */
 export const SUN_PATH_OFFSET = 2;

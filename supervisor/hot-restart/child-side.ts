@@ -1,0 +1,173 @@
+/**
+ * What an epoch says to the epoch before it. Each question has a deadline; a parent that does not
+ * answer or is gone is an outcome, never an exception, since the child serves on without it.
+ */
+import type { Clock, Timer } from '../../shared/clock.ts';
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
+import { PosixError } from '../../shared/posix/posix-error.ts';
+import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
+import { Endpoint } from './endpoint.ts';
+import type {
+  HotRestartMessage,
+  HotRestartReply,
+  HotRestartRequest,
+  ParentStats,
+} from './hot-restart-message.ts';
+
+/** A parent answers within milliseconds; one that merges statistics of a large server in seconds. */
+const REPLY_LIMIT_MS = 10_000;
+
+export type ParentAnswer<T> =
+  | { readonly outcome: 'answered'; readonly value: T }
+  /** Nobody holds the parent's socket. */
+  | { readonly outcome: 'gone' }
+  | { readonly outcome: 'silent'; readonly afterMs: number }
+  /** The parent is of a build that does not know the question. */
+  | { readonly outcome: 'not_recognised' };
+
+export interface AdminHandOver {
+  readonly originalStartTimeUnixSeconds: number;
+  readonly enableReusePortDefault: boolean;
+}
+
+export interface ChildSideOptions {
+  readonly clock: Clock;
+  readonly own: UnixSocketAddress;
+  readonly parent: UnixSocketAddress;
+  readonly socketMode: number;
+  readonly replyLimitMs?: number;
+  malformed(reason: string): void;
+}
+
+interface Waiting {
+  readonly kind: HotRestartReply['kind'];
+  settle(answer: ParentAnswer<ReplyWithDescriptors>): void;
+}
+
+interface ReplyWithDescriptors {
+  readonly reply: HotRestartReply;
+  readonly descriptors: readonly number[];
+}
+
+export class ChildSide {
+  readonly #endpoint: Endpoint;
+  readonly #options: ChildSideOptions;
+  /** The protocol has no ids: one question at a time, in order. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #waiting: Waiting | undefined;
+
+  /** Binds the child's socket; throws `PosixError` EADDRINUSE when another child holds it. */
+  constructor(options: ChildSideOptions) {
+    this.#options = options;
+    this.#endpoint = Endpoint.bind(options.own, {
+      clock: options.clock,
+      socketMode: options.socketMode,
+      handlers: {
+        message: (message, descriptors) => this.#receive(message, descriptors),
+        malformed: options.malformed,
+      },
+    });
+  }
+
+  async shutdownParentAdmin(): Promise<ParentAnswer<AdminHandOver>> {
+    const answer = await this.#ask({ kind: 'shutdown_admin' });
+    return mapAnswer(answer, ({ reply }) => (reply.kind === 'shutdown_admin' ? reply : undefined));
+  }
+
+  /** The parent's listening socket of one worker; undefined when it has none. The caller owns it. */
+  async takeListenSocket(
+    address: string,
+    workerIndex: number,
+  ): Promise<ParentAnswer<number | undefined>> {
+    const answer = await this.#ask({ kind: 'pass_listen_socket', address, workerIndex });
+    if (answer.outcome !== 'answered') return answer;
+    const [socket, ...surplus] = answer.value.descriptors;
+    surplus.forEach(closeDescriptor);
+    return { outcome: 'answered', value: socket };
+  }
+
+  async parentStats(): Promise<ParentAnswer<ParentStats>> {
+    const answer = await this.#ask({ kind: 'stats' });
+    return mapAnswer(answer, ({ reply }) => (reply.kind === 'stats' ? reply.stats : undefined));
+  }
+
+  /** Resolves with false when the parent is gone. */
+  drainParentListeners(): Promise<boolean> {
+    return this.#tell({ kind: 'drain_listeners' });
+  }
+
+  /** Resolves with false when the parent is gone already. */
+  terminateParent(): Promise<boolean> {
+    return this.#tell({ kind: 'terminate' });
+  }
+
+  close(): void {
+    this.#waiting?.settle({ outcome: 'gone' });
+    this.#endpoint.close();
+  }
+
+  #ask(request: HotRestartRequest): Promise<ParentAnswer<ReplyWithDescriptors>> {
+    return this.#inTurn(() => this.#askNow(request));
+  }
+
+  #tell(request: HotRestartRequest): Promise<boolean> {
+    return this.#inTurn(() => this.#send(request));
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(act);
+    // The next question is asked whatever became of this one; the caller is told through `done`.
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async #askNow(request: HotRestartRequest): Promise<ParentAnswer<ReplyWithDescriptors>> {
+    let timer: Timer | undefined;
+    const answered = new Promise<ParentAnswer<ReplyWithDescriptors>>((resolve) => {
+      this.#waiting = { kind: request.kind as HotRestartReply['kind'], settle: resolve };
+      const afterMs = this.#options.replyLimitMs ?? REPLY_LIMIT_MS;
+      timer = this.#options.clock.after(afterMs, () => resolve({ outcome: 'silent', afterMs }));
+    });
+    try {
+      if (!(await this.#send(request))) return { outcome: 'gone' };
+      return await answered;
+    } finally {
+      timer?.cancel();
+      this.#waiting = undefined;
+    }
+  }
+
+  async #send(request: HotRestartRequest): Promise<boolean> {
+    try {
+      await this.#endpoint.send(this.#options.parent, { kind: 'request', request });
+      return true;
+    } catch (error) {
+      const isGone =
+        error instanceof PosixError && ['ECONNREFUSED', 'ENOENT', 'EAGAIN'].includes(error.code);
+      if (isGone) return false;
+      throw error;
+    }
+  }
+
+  #receive(message: HotRestartMessage, descriptors: readonly number[]): void {
+    const waiting = this.#waiting;
+    if (waiting !== undefined && message.kind === 'not_recognised') {
+      waiting.settle({ outcome: 'not_recognised' });
+    } else if (message.kind === 'reply' && message.reply.kind === waiting?.kind) {
+      waiting.settle({ outcome: 'answered', value: { reply: message.reply, descriptors } });
+      return;
+    }
+    // Too late, or not asked for: a socket that nobody listens on must not stay open.
+    descriptors.forEach(closeDescriptor);
+  }
+}
+
+function mapAnswer<T>(
+  answer: ParentAnswer<ReplyWithDescriptors>,
+  read: (value: ReplyWithDescriptors) => T | undefined,
+): ParentAnswer<T> {
+  if (answer.outcome !== 'answered') return answer;
+  answer.value.descriptors.forEach(closeDescriptor);
+  const value = read(answer.value);
+  return value === undefined ? { outcome: 'not_recognised' } : { outcome: 'answered', value };
+}

@@ -1,0 +1,280 @@
+/**
+ * The messages that two epochs exchange, and their wire form: the reference's own protocol.
+ *
+ *   stream:   u64 big endian length | protobuf HotRestartMessage, cut into datagrams of 4,096 bytes
+ *
+ *   HotRestartMessage        1 request | 2 reply; 3 didnt_recognize_your_last_message
+ *   request  (child → parent)  1 pass_listen_socket { 1 address, 2 worker_index } | 2 shutdown_admin
+ *                            | 3 stats | 4 drain_listeners | 5 terminate
+ *   reply    (parent → child)  1 pass_listen_socket { 1 fd }, -1 for none, else by SCM_RIGHTS
+ *                            | 2 shutdown_admin { 1 original_start_time_unix_seconds,
+ *                                                 2 enable_reuse_port_default }
+ *                            | 3 stats { 1 memory_allocated, 2 num_connections,
+ *                                        3 counter_deltas, 4 gauges, 5 dynamics }
+ *
+ * Source: the traffic between two processes of the reference (hot restart version 11).
+ */
+import protobuf from 'protobufjs/minimal.js';
+
+const { Reader, Writer } = protobuf;
+type Reader = protobuf.Reader;
+type Writer = protobuf.Writer;
+
+export type HotRestartRequest =
+  /** Asks for the listening socket of one worker; `address` such as `tcp://127.0.0.1:80`. */
+  | { readonly kind: 'pass_listen_socket'; readonly address: string; readonly workerIndex: number }
+  /** The child is about to open its admin listener. Reply: `shutdown_admin`. */
+  | { readonly kind: 'shutdown_admin' }
+  /** On each of the child's flushes until the parent is ended. Reply: `stats`. */
+  | { readonly kind: 'stats' }
+  /** The child is live. No reply. */
+  | { readonly kind: 'drain_listeners' }
+  /** No reply; the parent exits. */
+  | { readonly kind: 'terminate' };
+
+export type HotRestartReply =
+  /** `hasSocket` tells whether a descriptor came with the message. */
+  | { readonly kind: 'pass_listen_socket'; readonly hasSocket: boolean }
+  | {
+      readonly kind: 'shutdown_admin';
+      readonly originalStartTimeUnixSeconds: number;
+      readonly enableReusePortDefault: boolean;
+    }
+  | { readonly kind: 'stats'; readonly stats: ParentStats };
+
+export interface ParentStats {
+  readonly memoryAllocated: number;
+  readonly numConnections: number;
+  /** What was added to each counter since the last such message. */
+  readonly counterDeltas: ReadonlyMap<string, number>;
+  readonly gauges: ReadonlyMap<string, number>;
+}
+
+export type HotRestartMessage =
+  | { readonly kind: 'request'; readonly request: HotRestartRequest }
+  | { readonly kind: 'reply'; readonly reply: HotRestartReply }
+  /** The answer to a message that the other build knows and this one does not. */
+  | { readonly kind: 'not_recognised' }
+  /** A message of a newer build. Never sent. */
+  | { readonly kind: 'unknown' };
+
+const REQUEST_FIELDS = {
+  pass_listen_socket: 1,
+  shutdown_admin: 2,
+  stats: 3,
+  drain_listeners: 4,
+  terminate: 5,
+} as const;
+const REPLY_FIELDS = { pass_listen_socket: 1, shutdown_admin: 2, stats: 3 } as const;
+
+/** The protobuf bytes of a message, without the length before them. */
+export function encodeHotRestartMessage(
+  message: Exclude<HotRestartMessage, { kind: 'unknown' }>,
+): Uint8Array {
+  const writer = Writer.create();
+  switch (message.kind) {
+    case 'request':
+      writeNested(writer, 1, () => writeRequest(writer, message.request));
+      break;
+    case 'reply':
+      writeNested(writer, 2, () => writeReply(writer, message.reply));
+      break;
+    case 'not_recognised':
+      writer.uint32(tag(3, VARINT)).bool(true);
+      break;
+  }
+  return writer.finish();
+}
+
+/** Throws `RangeError` for bytes that are no message at all; unknown fields are passed over. */
+export function decodeHotRestartMessage(bytes: Uint8Array): HotRestartMessage {
+  const reader = Reader.create(bytes);
+  let found: HotRestartMessage = { kind: 'unknown' };
+  forEachField(reader, reader.len, (field) => {
+    if (field === 1) found = readNested(reader, readRequest);
+    else if (field === 2) found = readNested(reader, readReply);
+    else if (field === 3 && reader.bool()) found = { kind: 'not_recognised' };
+    else return false;
+    return true;
+  });
+  return found;
+}
+
+const VARINT = 0;
+const BYTES = 2;
+
+function tag(field: number, wireType: number): number {
+  return (field << 3) | wireType;
+}
+
+function writeNested(writer: Writer, field: number, write: () => void): void {
+  writer.uint32(tag(field, BYTES)).fork();
+  write();
+  writer.ldelim();
+}
+
+function writeRequest(writer: Writer, request: HotRestartRequest): void {
+  writeNested(writer, REQUEST_FIELDS[request.kind], () => {
+    if (request.kind !== 'pass_listen_socket') return;
+    writer.uint32(tag(1, BYTES)).string(request.address);
+    if (request.workerIndex !== 0) writer.uint32(tag(2, VARINT)).uint32(request.workerIndex);
+  });
+}
+
+function writeReply(writer: Writer, reply: HotRestartReply): void {
+  writeNested(writer, REPLY_FIELDS[reply.kind], () => {
+    switch (reply.kind) {
+      case 'pass_listen_socket':
+        // The number means nothing to the receiver: the descriptor travels beside the message.
+        writer.uint32(tag(1, VARINT)).int32(reply.hasSocket ? 1 : -1);
+        break;
+      case 'shutdown_admin':
+        writer.uint32(tag(1, VARINT)).uint64(reply.originalStartTimeUnixSeconds);
+        writer.uint32(tag(2, VARINT)).bool(reply.enableReusePortDefault);
+        break;
+      case 'stats':
+        writeStats(writer, reply.stats);
+        break;
+    }
+  });
+}
+
+function writeStats(writer: Writer, stats: ParentStats): void {
+  writer.uint32(tag(1, VARINT)).uint64(stats.memoryAllocated);
+  writer.uint32(tag(2, VARINT)).uint64(stats.numConnections);
+  for (const [field, values] of [
+    [3, stats.counterDeltas],
+    [4, stats.gauges],
+  ] as const) {
+    for (const [name, value] of values) {
+      writer.uint32(tag(field, BYTES)).fork();
+      writer.uint32(tag(1, BYTES)).string(name).uint32(tag(2, VARINT)).uint64(value).ldelim();
+    }
+  }
+}
+
+/** Calls `read` for each field; a field that it does not take is skipped. */
+function forEachField(reader: Reader, end: number, read: (field: number) => boolean): void {
+  while (reader.pos < end) {
+    const head = reader.uint32();
+    if (!read(head >>> 3)) reader.skipType(head & 7);
+  }
+}
+
+function readNested<T>(reader: Reader, read: (reader: Reader, end: number) => T): T {
+  const length = reader.uint32();
+  return read(reader, reader.pos + length);
+}
+
+function readRequest(reader: Reader, end: number): HotRestartMessage {
+  let found: HotRestartMessage = { kind: 'unknown' };
+  forEachField(reader, end, (field) => {
+    const kind = kindOf(REQUEST_FIELDS, field);
+    if (kind === undefined) return false;
+    const request = readNested(reader, (_, innerEnd) => readRequestBody(reader, innerEnd, kind));
+    found = { kind: 'request', request };
+    return true;
+  });
+  return found;
+}
+
+function readRequestBody(
+  reader: Reader,
+  end: number,
+  kind: HotRestartRequest['kind'],
+): HotRestartRequest {
+  let address = '';
+  let workerIndex = 0;
+  forEachField(reader, end, (field) => {
+    if (kind !== 'pass_listen_socket') return false;
+    if (field === 1) address = reader.string();
+    else if (field === 2) workerIndex = reader.uint32();
+    else return false;
+    return true;
+  });
+  return kind === 'pass_listen_socket' ? { kind, address, workerIndex } : { kind };
+}
+
+function readReply(reader: Reader, end: number): HotRestartMessage {
+  let found: HotRestartMessage = { kind: 'unknown' };
+  forEachField(reader, end, (field) => {
+    const kind = kindOf(REPLY_FIELDS, field);
+    if (kind === undefined) return false;
+    const reply = readNested(reader, (_, innerEnd) => readReplyBody(reader, innerEnd, kind));
+    found = { kind: 'reply', reply };
+    return true;
+  });
+  return found;
+}
+
+function readReplyBody(
+  reader: Reader,
+  end: number,
+  kind: HotRestartReply['kind'],
+): HotRestartReply {
+  switch (kind) {
+    case 'pass_listen_socket': {
+      let fd = 0;
+      forEachField(reader, end, (field) => {
+        if (field !== 1) return false;
+        fd = reader.int32();
+        return true;
+      });
+      return { kind, hasSocket: fd !== -1 };
+    }
+    case 'shutdown_admin': {
+      let originalStartTimeUnixSeconds = 0;
+      let enableReusePortDefault = false;
+      forEachField(reader, end, (field) => {
+        if (field === 1) originalStartTimeUnixSeconds = readUint64(reader);
+        else if (field === 2) enableReusePortDefault = reader.bool();
+        else return false;
+        return true;
+      });
+      return { kind, originalStartTimeUnixSeconds, enableReusePortDefault };
+    }
+    case 'stats':
+      return { kind, stats: readStats(reader, end) };
+  }
+}
+
+function readStats(reader: Reader, end: number): ParentStats {
+  let memoryAllocated = 0;
+  let numConnections = 0;
+  const counterDeltas = new Map<string, number>();
+  const gauges = new Map<string, number>();
+  forEachField(reader, end, (field) => {
+    if (field === 1) memoryAllocated = readUint64(reader);
+    else if (field === 2) numConnections = readUint64(reader);
+    else if (field === 3)
+      readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, counterDeltas));
+    else if (field === 4) readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, gauges));
+    else return false;
+    return true;
+  });
+  return { memoryAllocated, numConnections, counterDeltas, gauges };
+}
+
+function readEntry(reader: Reader, end: number, into: Map<string, number>): void {
+  let name = '';
+  let value = 0;
+  forEachField(reader, end, (field) => {
+    if (field === 1) name = reader.string();
+    else if (field === 2) value = readUint64(reader);
+    else return false;
+    return true;
+  });
+  into.set(name, value);
+}
+
+function readUint64(reader: Reader): number {
+  return Number(reader.uint64().toString());
+}
+
+function kindOf<Fields extends Readonly<Record<string, number>>>(
+  fields: Fields,
+  wanted: number,
+): Extract<keyof Fields, string> | undefined {
+  const found = Object.entries(fields).find(([, field]) => field === wanted);
+  return found?.[0] as Extract<keyof Fields, string> | undefined;
+}
