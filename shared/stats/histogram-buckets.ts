@@ -24,19 +24,21 @@ export function bucketOf(value: number): number {
   return 1 + exponent * BUCKETS_PER_DECADE + digits - 10;
 }
 
-/** The least value of a bucket. */
+/**
+ * The least value of a bucket, computed as the reference does: 510 comes out as 5.1 * 100, which is a
+ * hair below. For output; buckets are compared by their numbers.
+ */
 export function bucketStart(bucket: number): number {
   if (bucket === 0) return 0;
   const exponent = Math.floor((bucket - 1) / BUCKETS_PER_DECADE);
   const digits = ((bucket - 1) % BUCKETS_PER_DECADE) + 10;
-  return exponent === 0 ? digits / 10 : digits * powerOfTen(exponent - 1);
+  return (digits / 10) * powerOfTen(exponent);
 }
 
 /** The distance from a bucket's start to the next bucket; 0 for the bucket of zero. */
 export function bucketWidth(bucket: number): number {
   if (bucket === 0) return 0;
-  const exponent = Math.floor((bucket - 1) / BUCKETS_PER_DECADE);
-  return exponent === 0 ? 0.1 : powerOfTen(exponent - 1);
+  return powerOfTen(Math.floor((bucket - 1) / BUCKETS_PER_DECADE)) / 10;
 }
 
 function powerOfTen(exponent: number): number {

@@ -5,7 +5,7 @@
  * The figures follow the reference's: the k-th of n values in a bucket stands k / (n + 1) of the
  * bucket's width above its start, and a bucket's values count in a sum by its harmonic middle.
  */
-import { bucketStart, bucketWidth } from '../../shared/stats/histogram-buckets.ts';
+import { bucketOf, bucketStart, bucketWidth } from '../../shared/stats/histogram-buckets.ts';
 
 export class BucketCounts {
   #buckets: number[] = [];
@@ -59,15 +59,13 @@ export class BucketCounts {
     });
   }
 
-  /** How many values lie in buckets that begin at or below each bound (ascending). */
+  /** How many values lie in buckets up to the one that holds each bound (ascending). */
   countsUpTo(bounds: readonly number[]): number[] {
     let position = 0;
     let sum = 0;
     return bounds.map((bound) => {
-      while (
-        position < this.#buckets.length &&
-        bucketStart(this.#buckets[position] as number) <= bound
-      ) {
+      const last = bucketOf(bound);
+      while (position < this.#buckets.length && (this.#buckets[position] as number) <= last) {
         sum += this.#counts[position] as number;
         position++;
       }
@@ -79,8 +77,8 @@ export class BucketCounts {
   approximateSum(): number {
     let sum = 0;
     for (const [start, width, count] of this.entries()) {
-      const end = start + width;
-      if (end > 0) sum += ((2 * start * end) / (start + end)) * count;
+      // The harmonic mean of both ends, in the form whose rounding is the reference's.
+      if (start > 0) sum += (start + width * (start / (start + start + width))) * count;
     }
     return sum;
   }

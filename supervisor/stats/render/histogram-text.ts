@@ -8,7 +8,9 @@ export type HistogramMode = 'summary' | 'cumulative' | 'disjoint' | 'detailed';
 
 /** The quantiles that are shown, in percent. */
 export const QUANTILES: readonly number[] = [0, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 100];
-export const QUANTILE_SHARES: readonly number[] = QUANTILES.map((percent) => percent / 100);
+export const QUANTILE_SHARES: readonly number[] = [
+  0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1,
+];
 
 /** What follows `<name>: ` or, in the detailed layout, `<name>:`. */
 export function histogramText(
