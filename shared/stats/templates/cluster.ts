@@ -176,6 +176,7 @@ export const HOST = defineTemplate(
     cx_connect_fail: counter('Failed connection attempts'),
     cx_total: counter('Connections made'),
     rq_active: gauge('Open requests'),
+    rq_pending_active: gauge('Requests that wait for a connection'),
     rq_error: counter('Requests that failed or got a 5xx status'),
     rq_success: counter('Requests that got another status'),
     rq_timeout: counter('Requests that timed out'),
