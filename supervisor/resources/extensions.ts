@@ -19,7 +19,27 @@ export interface ExtensionFactory<Resolved> {
   readonly resolve: (message: Any, scope: Scope, extensionName: string) => Resolved | undefined;
 }
 
-export class ExtensionRegistry<Resolved, Factory extends ExtensionFactory<Resolved>> {
+/**
+ * Makes a factory whose resolver sees the message as its own type: the type URL has decided that it
+ * is one.
+ */
+export function extension<Message extends object, Resolved>(
+  name: string,
+  type: string,
+  resolve: (message: Message, scope: Scope, extensionName: string) => Resolved | undefined,
+): ExtensionFactory<Resolved> {
+  return {
+    name,
+    type,
+    resolve: (message, scope, extensionName) =>
+      resolve(message as unknown as Message, scope, extensionName),
+  };
+}
+
+export class ExtensionRegistry<
+  Resolved,
+  Factory extends ExtensionFactory<Resolved> = ExtensionFactory<Resolved>,
+> {
   readonly #category: string;
   readonly #byType = new Map<string, Factory>();
 

@@ -1,0 +1,112 @@
+/**
+ * Resolves access logs: where lines go, what they look like, which requests get one. A log file is
+ * opened once here, so that a path that cannot be written is a configuration error; nothing is
+ * written to it.
+ */
+import { closeSync, openSync } from 'node:fs';
+import type { AccessLog } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
+import type { FileAccessLog } from '../../../shared/api/generated/envoy/extensions/access_loggers/file/v3/file.ts';
+import type { StdoutAccessLog } from '../../../shared/api/generated/envoy/extensions/access_loggers/stream/v3/stream.ts';
+import type { AccessLogConfig, AccessLogFormat } from '../../../shared/resources/access-log.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+import { resolveFilter } from './filter.ts';
+import { checkFormat, defaultFormat, jsonFormat, resolveFormat, textFormat } from './format.ts';
+
+type Sink = Pick<AccessLogConfig, 'sink' | 'format'>;
+
+const FILE_FIELDS = knownFields<FileAccessLog>([
+  'path',
+  'format',
+  'json_format',
+  'typed_json_format',
+  'log_format',
+]);
+const STREAM_FIELDS = knownFields<StdoutAccessLog>(['log_format']);
+
+const LOGGERS = new ExtensionRegistry<Sink>('access logger', [
+  extension(
+    'envoy.access_loggers.file',
+    'envoy.extensions.access_loggers.file.v3.FileAccessLog',
+    resolveFile,
+  ),
+  extension(
+    'envoy.access_loggers.stdout',
+    'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog',
+    (message: StdoutAccessLog, scope) => resolveStream('stdout', message, scope),
+  ),
+  extension(
+    'envoy.access_loggers.stderr',
+    'envoy.extensions.access_loggers.stream.v3.StderrAccessLog',
+    (message: StdoutAccessLog, scope) => resolveStream('stderr', message, scope),
+  ),
+]);
+
+export function resolveAccessLogs(
+  messages: readonly AccessLog[] | undefined,
+  scope: Scope,
+): readonly AccessLogConfig[] {
+  const logs = (messages ?? []).map((message, index) => resolveOne(message, scope.at(index)));
+  return logs.filter((log) => log !== undefined);
+}
+
+function resolveOne(message: AccessLog, scope: Scope): AccessLogConfig | undefined {
+  const sink = LOGGERS.resolve(message, scope);
+  const filter =
+    message.filter === undefined ? undefined : resolveFilter(message.filter, scope.at('filter'));
+  return sink === undefined ? undefined : { ...sink, ...optional('filter', filter) };
+}
+
+function resolveFile(message: FileAccessLog, scope: Scope): Sink {
+  refuseOtherFields(message, FILE_FIELDS, scope);
+  const path = message.path ?? '';
+  checkWritable(path, scope.at('path'));
+  return { sink: { kind: 'file', path }, format: fileFormat(message, scope) };
+}
+
+function fileFormat(message: FileAccessLog, scope: Scope): AccessLogFormat {
+  if (message.format !== undefined) {
+    return textFormat(checkFormat(message.format, scope.at('format')), false);
+  }
+  for (const name of ['json_format', 'typed_json_format'] as const) {
+    const fields = message[name];
+    if (fields === undefined) continue;
+    const formats = jsonFormat(fields, scope.at(name));
+    return { kind: 'json', fields: formats, omitEmptyValues: false, sortProperties: false };
+  }
+  if (message.log_format === undefined) return defaultFormat();
+  return resolveFormat(message.log_format, scope.at('log_format'));
+}
+
+function resolveStream(kind: 'stdout' | 'stderr', message: StdoutAccessLog, scope: Scope): Sink {
+  refuseOtherFields(message, STREAM_FIELDS, scope);
+  return { sink: { kind }, format: resolveFormat(message.log_format, scope.at('log_format')) };
+}
+
+/** A log file by its path alone, as the admin's `access_log_path` has it. */
+export function fileLogWithDefaultFormat(path: string, scope: Scope): AccessLogConfig {
+  checkWritable(path, scope);
+  return { sink: { kind: 'file', path }, format: defaultFormat() };
+}
+
+/** These mean a descriptor that the process has; opening them fails when it is a socket. */
+const INHERITED = /^\/(?:dev\/std(?:out|err)|proc\/self\/fd\/[0-9]+)$/;
+
+function checkWritable(path: string, scope: Scope): void {
+  if (INHERITED.test(path)) return;
+  try {
+    closeSync(openSync(path, 'a'));
+  } catch (error) {
+    scope.error('file', `unable to open file '${path}': ${reason(error)}`);
+  }
+}
+
+/** Of `ENOENT: no such file or directory, open '…'` the words that the C library has for it. */
+function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const words = /^[A-Z0-9]+: (.*?)(?:, open .*)?$/.exec(text)?.[1] ?? text;
+  if (words === 'illegal operation on a directory') return 'Is a directory';
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,92 @@
+/** Resolves the conditions under which a line is written. Source: envoy.config.accesslog.v3. */
+import type {
+  AccessLogFilter as FilterMessage,
+  ComparisonFilter,
+} from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
+import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { fractionWithKey } from '../matchers/fraction.ts';
+import { resolveHeaderMatcher } from '../matchers/header-matcher.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+
+const FIELDS = knownFields<FilterMessage>([
+  'status_code_filter',
+  'duration_filter',
+  'not_health_check_filter',
+  'traceable_filter',
+  'runtime_filter',
+  'and_filter',
+  'or_filter',
+  'header_filter',
+  'response_flag_filter',
+  'log_type_filter',
+]);
+
+/** Undefined after a reported problem. */
+export function resolveFilter(message: FilterMessage, scope: Scope): AccessLogFilter | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  if (message.status_code_filter !== undefined) {
+    return comparison('status_code', message.status_code_filter.comparison ?? {}, scope);
+  }
+  if (message.duration_filter !== undefined) {
+    return comparison('duration', message.duration_filter.comparison ?? {}, scope);
+  }
+  if (message.not_health_check_filter !== undefined) return { kind: 'not_health_check' };
+  if (message.traceable_filter !== undefined) return { kind: 'traceable' };
+  return resolveCombined(message, scope) ?? resolveOther(message, scope);
+}
+
+function comparison(
+  kind: 'status_code' | 'duration',
+  { op = 'EQ', value = {} }: ComparisonFilter,
+  scope: Scope,
+): AccessLogFilter | undefined {
+  if (typeof op === 'number') return undefined;
+  const runtimeKey = value.runtime_key === '' ? undefined : value.runtime_key;
+  const own = value.default_value ?? 0;
+  return {
+    kind,
+    op,
+    value: runtimeKey === undefined ? own : scope.context.runtime.integer(runtimeKey, own),
+    ...optional('runtimeKey', runtimeKey),
+  };
+}
+
+function resolveCombined(message: FilterMessage, scope: Scope): AccessLogFilter | undefined {
+  for (const kind of ['and', 'or'] as const) {
+    const combined = message[`${kind}_filter`];
+    if (combined === undefined) continue;
+    const place = scope.at(`${kind}_filter`, 'filters');
+    const filters = (combined.filters ?? []).map((filter, index) =>
+      resolveFilter(filter, place.at(index)),
+    );
+    return { kind, filters: filters.filter((filter) => filter !== undefined) };
+  }
+  return undefined;
+}
+
+function resolveOther(message: FilterMessage, scope: Scope): AccessLogFilter | undefined {
+  const { runtime_filter, header_filter, response_flag_filter, log_type_filter } = message;
+  if (runtime_filter !== undefined) {
+    const { percent_sampled = {}, runtime_key, use_independent_randomness } = runtime_filter;
+    return {
+      kind: 'runtime',
+      fraction: fractionWithKey(percent_sampled, runtime_key, scope),
+      useIndependentRandomness: use_independent_randomness ?? false,
+    };
+  }
+  if (header_filter?.header !== undefined) {
+    const header = resolveHeaderMatcher(header_filter.header, scope.at('header_filter', 'header'));
+    return header === undefined ? undefined : { kind: 'header', header };
+  }
+  if (response_flag_filter !== undefined) {
+    return { kind: 'response_flag', flags: response_flag_filter.flags ?? [] };
+  }
+  if (log_type_filter === undefined) return undefined;
+  return {
+    kind: 'log_type',
+    types: (log_type_filter.types ?? []).map(String),
+    exclude: log_type_filter.exclude ?? false,
+  };
+}

@@ -1,0 +1,138 @@
+/** Resolves envoy.config.route.v3.RouteAction: sending a request to an upstream. */
+import type {
+  InternalRedirectPolicy,
+  RouteAction,
+} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type { ClusterRouteAction } from '../../../shared/resources/route.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveMetadata } from '../metadata.ts';
+import type { Scope } from '../scope.ts';
+import { durationMs, durationMsOr, optional } from '../values.ts';
+import type { ClusterReferences } from './cluster-references.ts';
+import { resolveClusterSpecifier } from './cluster-specifier.ts';
+import { resolveHashPolicies } from './hash-policy.ts';
+import { resolveMirrorPolicies, resolveResilience } from './resilience.ts';
+import { resolveHostRewrite, resolvePathRewrite } from './rewrites.ts';
+import { resolveUpgrades } from './upgrades.ts';
+
+const FIELDS = knownFields<RouteAction>(
+  [
+    'cluster',
+    'cluster_header',
+    'weighted_clusters',
+    'cluster_not_found_response_code',
+    'metadata_match',
+    'prefix_rewrite',
+    'regex_rewrite',
+    'host_rewrite_literal',
+    'auto_host_rewrite',
+    'host_rewrite_header',
+    'host_rewrite_path_regex',
+    'append_x_forwarded_host',
+    'timeout',
+    'idle_timeout',
+    'retry_policy',
+    'hedge_policy',
+    'request_mirror_policies',
+    'priority',
+    'hash_policy',
+    'max_grpc_timeout',
+    'grpc_timeout_offset',
+    'upgrade_configs',
+    'internal_redirect_policy',
+    'max_stream_duration',
+    'include_vh_rate_limits',
+  ],
+  // Read by filters that are not there, which are refused by themselves.
+  ['rate_limits', 'cors', 'early_data_policy'],
+);
+
+const ROUTE_TIMEOUT_MS = 15_000;
+const NOT_FOUND_STATUS: Readonly<Record<string, number>> = {
+  SERVICE_UNAVAILABLE: 503,
+  NOT_FOUND: 404,
+  INTERNAL_SERVER_ERROR: 500,
+};
+
+/** Undefined after a reported problem. */
+export function resolveClusterAction(
+  message: RouteAction,
+  references: ClusterReferences,
+  scope: Scope,
+): ClusterRouteAction | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  const cluster = resolveClusterSpecifier(message, references, scope);
+  const { idle_timeout: idle, internal_redirect_policy: redirect } = message;
+  const status = NOT_FOUND_STATUS[message.cluster_not_found_response_code ?? ''];
+  const rest = {
+    clusterNotFoundStatus: status ?? 503,
+    ...optional('metadataMatch', resolveMetadata(message.metadata_match)),
+    ...optional('pathRewrite', resolvePathRewrite(message, scope)),
+    ...optional('hostRewrite', resolveHostRewrite(message, scope)),
+    appendXForwardedHost: message.append_x_forwarded_host ?? false,
+    timeoutMs: durationMsOr(message.timeout, ROUTE_TIMEOUT_MS),
+    ...optional('idleTimeoutMs', idle === undefined ? undefined : durationMs(idle)),
+    ...resolveStreamLimits(message),
+    priority: message.priority === 'HIGH' ? 'HIGH' : 'DEFAULT',
+    ...resolveResilience(message, scope),
+    hashPolicies: resolveHashPolicies(message.hash_policy, scope.at('hash_policy')),
+    mirrorPolicies: resolveMirrorPolicies(
+      message.request_mirror_policies,
+      references,
+      scope.at('request_mirror_policies'),
+    ),
+    upgrades: resolveUpgrades(message.upgrade_configs, scope.at('upgrade_configs')),
+    includeVirtualHostRateLimits: message.include_vh_rate_limits ?? false,
+    ...optional(
+      'internalRedirect',
+      redirect === undefined
+        ? undefined
+        : resolveInternalRedirect(redirect, scope.at('internal_redirect_policy')),
+    ),
+  } as const;
+  return cluster === undefined ? undefined : { kind: 'cluster', cluster, ...rest };
+}
+
+type StreamLimits = Pick<
+  ClusterRouteAction,
+  'maxStreamDurationMs' | 'grpcTimeoutHeaderMaxMs' | 'grpcTimeoutHeaderOffsetMs'
+>;
+
+/** `max_grpc_timeout` and its offset are the older names of the same limits. */
+function resolveStreamLimits(message: RouteAction): StreamLimits {
+  const limits = message.max_stream_duration ?? {};
+  const grpcMax = limits.grpc_timeout_header_max ?? message.max_grpc_timeout;
+  const grpcOffset = limits.grpc_timeout_header_offset ?? message.grpc_timeout_offset;
+  const ms = (text: string | undefined): number | undefined =>
+    text === undefined ? undefined : durationMs(text);
+  return {
+    ...optional('maxStreamDurationMs', ms(limits.max_stream_duration)),
+    ...optional('grpcTimeoutHeaderMaxMs', ms(grpcMax)),
+    ...optional('grpcTimeoutHeaderOffsetMs', ms(grpcOffset)),
+  };
+}
+
+const REDIRECT_FIELDS = knownFields<InternalRedirectPolicy>([
+  'max_internal_redirects',
+  'redirect_response_codes',
+  'allow_cross_scheme_redirect',
+  'response_headers_to_copy',
+]);
+const REDIRECT_CODES: readonly number[] = [301, 302, 303, 307, 308];
+
+function resolveInternalRedirect(
+  message: InternalRedirectPolicy,
+  scope: Scope,
+): NonNullable<ClusterRouteAction['internalRedirect']> {
+  scope.unsupported('internal redirects are');
+  refuseOtherFields(message, REDIRECT_FIELDS, scope);
+  const codes = (message.redirect_response_codes ?? []).filter((code) =>
+    REDIRECT_CODES.includes(code),
+  );
+  return {
+    maxRedirects: message.max_internal_redirects ?? 1,
+    codes: codes.length === 0 ? [302] : codes,
+    allowCrossScheme: message.allow_cross_scheme_redirect ?? false,
+    responseHeadersToCopy: message.response_headers_to_copy ?? [],
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Resolves `typed_per_filter_config` of routes, virtual hosts and route configurations: settings of
+ * an HTTP filter that hold there alone.
+ */
+import type { FilterConfig } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type { Any } from '../../../shared/api/well-known.ts';
+import type { PerFilterConfig } from '../../../shared/resources/route.ts';
+import { typeName } from '../extensions.ts';
+import type { Scope } from '../scope.ts';
+
+/** The settings' own message by type; each gives what its filter reads in the worker. */
+const PER_ROUTE_TYPES: ReadonlyMap<string, (message: Any, scope: Scope) => unknown> = new Map();
+
+/** Configurations of filters that have no settings per route. */
+const WITHOUT_PER_ROUTE: readonly string[] = ['envoy.extensions.filters.http.router.v3.Router'];
+
+const FILTER_CONFIG = 'envoy.config.route.v3.FilterConfig';
+
+export function resolvePerFilterConfig(
+  message: Readonly<Record<string, Any>> | undefined,
+  scope: Scope,
+): PerFilterConfig {
+  if (message === undefined) return {};
+  const place = scope.at('typed_per_filter_config');
+  return Object.fromEntries(
+    Object.entries(message).map(([name, config]) => [
+      name,
+      resolveOne(name, config, place.at(name)),
+    ]),
+  );
+}
+
+function resolveOne(name: string, config: Any, scope: Scope): unknown {
+  const type = typeName(config['@type']);
+  if (type === FILTER_CONFIG) return resolveWrapped(name, config, scope);
+  const resolve = PER_ROUTE_TYPES.get(type);
+  if (resolve !== undefined) return resolve(config, scope);
+  if (WITHOUT_PER_ROUTE.includes(type)) {
+    scope.error(
+      'extension',
+      `The filter ${name} doesn't support virtual host or route specific configurations`,
+    );
+  } else {
+    scope.error(
+      'unsupported',
+      `per-route configuration of HTTP filter '${name}' of type '${type}' is not supported`,
+    );
+  }
+  return undefined;
+}
+
+function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope): unknown {
+  if (message.config === undefined && message.disabled !== true) {
+    scope.error(
+      'extension',
+      `Empty route/virtual host per filter configuration for ${name} filter`,
+    );
+    return undefined;
+  }
+  if (message.config === undefined) {
+    scope.at('disabled').unsupported('disabling a filter per route is');
+    return undefined;
+  }
+  return resolveOne(name, message.config, scope.at('config'));
+}

@@ -1,0 +1,92 @@
+/**
+ * What routes and virtual hosts say about retries, hedging and shadowing. Their messages are checked
+ * in full; the features themselves are refused until the router has them.
+ */
+import type {
+  HedgePolicy as HedgePolicyMessage,
+  RetryPolicy as RetryPolicyMessage,
+  RouteAction_RequestMirrorPolicy as MirrorMessage,
+} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type {
+  HedgePolicy,
+  RequestMirrorPolicy,
+  RetryPolicy,
+} from '../../../shared/resources/route.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveRuntimeFraction } from '../matchers/fraction.ts';
+import { asciiLower } from '../matchers/string-matcher.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+import type { ClusterReferences } from './cluster-references.ts';
+import { resolveHedgePolicy, resolveRetryPolicy } from './retry-policy.ts';
+
+const MIRROR_FIELDS = knownFields<MirrorMessage>(
+  ['cluster', 'cluster_header', 'runtime_fraction', 'disable_shadow_host_suffix_append'],
+  ['trace_sampled'],
+);
+
+interface ResilienceMessage {
+  readonly retry_policy?: RetryPolicyMessage;
+  readonly hedge_policy?: HedgePolicyMessage;
+}
+
+interface Resilience {
+  readonly retryPolicy?: RetryPolicy;
+  readonly hedgePolicy?: HedgePolicy;
+}
+
+export function resolveResilience(message: ResilienceMessage, scope: Scope): Resilience {
+  const { retry_policy: retry, hedge_policy: hedge } = message;
+  if (retry !== undefined) scope.at('retry_policy').unsupported('retries are');
+  if (hedge !== undefined) scope.at('hedge_policy').unsupported('hedging is');
+  return {
+    ...optional(
+      'retryPolicy',
+      retry === undefined ? undefined : resolveRetryPolicy(retry, scope.at('retry_policy')),
+    ),
+    ...optional(
+      'hedgePolicy',
+      hedge === undefined ? undefined : resolveHedgePolicy(hedge, scope.at('hedge_policy')),
+    ),
+  };
+}
+
+export function resolveMirrorPolicies(
+  messages: readonly MirrorMessage[] | undefined,
+  references: ClusterReferences,
+  scope: Scope,
+): readonly RequestMirrorPolicy[] {
+  return (messages ?? []).map((message, index) =>
+    resolveMirrorPolicy(message, references, scope.at(index)),
+  );
+}
+
+function resolveMirrorPolicy(
+  message: MirrorMessage,
+  references: ClusterReferences,
+  scope: Scope,
+): RequestMirrorPolicy {
+  scope.unsupported('request mirroring is');
+  refuseOtherFields(message, MIRROR_FIELDS, scope);
+  const { cluster = '', cluster_header: header = '', runtime_fraction: fraction } = message;
+  if ((cluster === '') === (header === '')) {
+    scope.error(
+      'conflict',
+      'Exactly one of cluster or cluster_header in request mirror policy need to be specified',
+    );
+  }
+  if (cluster !== '') {
+    references.check(cluster, 'route: unknown shadow cluster', scope.at('cluster'));
+  }
+  return {
+    ...optional('cluster', cluster === '' ? undefined : cluster),
+    ...optional('clusterHeader', header === '' ? undefined : asciiLower(header)),
+    ...optional(
+      'fraction',
+      fraction === undefined
+        ? undefined
+        : resolveRuntimeFraction(fraction, scope.at('runtime_fraction')),
+    ),
+    disableShadowHostSuffixAppend: message.disable_shadow_host_suffix_append ?? false,
+  };
+}

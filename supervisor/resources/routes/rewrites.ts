@@ -1,0 +1,36 @@
+/** Resolves how a route changes the path and the host of a request on its way to the upstream. */
+import type { RouteAction } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import { toByteString } from '../../../shared/regex/byte-string.ts';
+import type { HostRewrite, PathRewrite } from '../../../shared/resources/route.ts';
+import { resolveRewrite } from '../matchers/regex.ts';
+import { asciiLower } from '../matchers/string-matcher.ts';
+import type { Scope } from '../scope.ts';
+
+export function resolvePathRewrite(action: RouteAction, scope: Scope): PathRewrite | undefined {
+  const { prefix_rewrite: prefix = '', regex_rewrite: regex } = action;
+  if (prefix !== '' && regex !== undefined) {
+    scope.error(
+      'conflict',
+      'Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy',
+    );
+  }
+  if (regex !== undefined) {
+    const rewrite = resolveRewrite(regex, scope.at('regex_rewrite'));
+    return rewrite === undefined ? undefined : { kind: 'regex', ...rewrite };
+  }
+  return prefix === '' ? undefined : { kind: 'prefix', value: toByteString(prefix) };
+}
+
+export function resolveHostRewrite(action: RouteAction, scope: Scope): HostRewrite | undefined {
+  if (action.host_rewrite_literal !== undefined) {
+    return { kind: 'literal', value: toByteString(action.host_rewrite_literal) };
+  }
+  if (action.auto_host_rewrite === true) return { kind: 'auto' };
+  if (action.host_rewrite_header !== undefined) {
+    return { kind: 'header', name: asciiLower(action.host_rewrite_header) };
+  }
+  if (action.host_rewrite_path_regex === undefined) return undefined;
+  const place = scope.at('host_rewrite_path_regex');
+  const rewrite = resolveRewrite(action.host_rewrite_path_regex, place);
+  return rewrite === undefined ? undefined : { kind: 'path_regex', ...rewrite };
+}

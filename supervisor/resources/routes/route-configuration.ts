@@ -1,0 +1,73 @@
+/** Resolves envoy.config.route.v3.RouteConfiguration. */
+import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { asciiLower } from '../matchers/string-matcher.ts';
+import type { Scope } from '../scope.ts';
+import { ClusterReferences } from './cluster-references.ts';
+import { DomainCheck } from './domains.ts';
+import { resolveHeaderChanges } from './header-changes.ts';
+import { resolvePerFilterConfig } from './per-filter-config.ts';
+import { resolveMirrorPolicies } from './resilience.ts';
+import type { RouteScope } from './route.ts';
+import { resolveVirtualHost } from './virtual-host.ts';
+
+const FIELDS = knownFields<RouteConfiguration>(
+  [
+    'name',
+    'virtual_hosts',
+    'internal_only_headers',
+    'response_headers_to_add',
+    'response_headers_to_remove',
+    'request_headers_to_add',
+    'request_headers_to_remove',
+    'most_specific_header_mutations_wins',
+    'validate_clusters',
+    'max_direct_response_body_size_bytes',
+    'request_mirror_policies',
+    'ignore_port_in_host_matching',
+    'typed_per_filter_config',
+  ],
+  ['metadata'],
+);
+
+const DIRECT_RESPONSE_BODY_BYTES = 4096;
+
+export interface RouteSource {
+  /** Inline routes are checked against the clusters unless they say otherwise; fetched ones not. */
+  readonly validatesClusters: boolean;
+  readonly isKnownCluster: (name: string) => boolean;
+}
+
+export function resolveRouteConfiguration(
+  message: RouteConfiguration,
+  source: RouteSource,
+  scope: Scope,
+): RouteConfigurationResource {
+  refuseOtherFields(message, FIELDS, scope);
+  const validates = message.validate_clusters ?? source.validatesClusters;
+  const limit = message.max_direct_response_body_size_bytes ?? DIRECT_RESPONSE_BODY_BYTES;
+  const routes: RouteScope = {
+    references: new ClusterReferences(validates ? source.isKnownCluster : undefined),
+    maxDirectResponseBodyBytes: limit,
+  };
+  resolveMirrorPolicies(
+    message.request_mirror_policies,
+    routes.references,
+    scope.at('request_mirror_policies'),
+  );
+  const name = message.name ?? '';
+  const domains = new DomainCheck(name);
+  return {
+    name,
+    virtualHosts: (message.virtual_hosts ?? []).map((host, index) =>
+      resolveVirtualHost(host, domains, routes, scope.at('virtual_hosts', index)),
+    ),
+    ...resolveHeaderChanges(message, scope),
+    internalOnlyHeaders: (message.internal_only_headers ?? []).map(asciiLower),
+    mostSpecificHeaderMutationsWins: message.most_specific_header_mutations_wins ?? false,
+    ignorePortInHostMatching: message.ignore_port_in_host_matching ?? false,
+    maxDirectResponseBodySizeBytes: limit,
+    typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
+  };
+}

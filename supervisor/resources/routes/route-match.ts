@@ -1,0 +1,65 @@
+/** Resolves envoy.config.route.v3.RouteMatch: which requests a route is for. */
+import type { RouteMatch as RouteMatchMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import { toByteString } from '../../../shared/regex/byte-string.ts';
+import type { PathMatch, RouteMatch } from '../../../shared/resources/route.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveRuntimeFraction } from '../matchers/fraction.ts';
+import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
+import { resolveQueryParameterMatchers } from '../matchers/query-parameter-matcher.ts';
+import { resolveRegex } from '../matchers/regex.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+
+const FIELDS = knownFields<RouteMatchMessage>([
+  'prefix',
+  'path',
+  'safe_regex',
+  'connect_matcher',
+  'path_separated_prefix',
+  'case_sensitive',
+  'runtime_fraction',
+  'headers',
+  'query_parameters',
+  'grpc',
+]);
+
+/** Undefined after a reported problem. */
+export function resolveRouteMatch(
+  message: RouteMatchMessage,
+  scope: Scope,
+): RouteMatch | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  const path = resolvePath(message, scope);
+  const fraction = message.runtime_fraction;
+  const headers = resolveHeaderMatchers(message.headers, scope.at('headers'));
+  const queryParameters = resolveQueryParameterMatchers(
+    message.query_parameters,
+    scope.at('query_parameters'),
+  );
+  if (path === undefined) return undefined;
+  return {
+    path,
+    caseSensitive: message.case_sensitive ?? true,
+    headers,
+    queryParameters,
+    ...optional(
+      'runtimeFraction',
+      fraction === undefined
+        ? undefined
+        : resolveRuntimeFraction(fraction, scope.at('runtime_fraction')),
+    ),
+    grpcOnly: message.grpc !== undefined,
+  };
+}
+
+function resolvePath(message: RouteMatchMessage, scope: Scope): PathMatch | undefined {
+  for (const kind of ['prefix', 'path', 'path_separated_prefix'] as const) {
+    const value = message[kind];
+    if (value !== undefined) return { kind, value: toByteString(value) };
+  }
+  if (message.safe_regex !== undefined) {
+    const regex = resolveRegex(message.safe_regex, scope.at('safe_regex'));
+    return regex === undefined ? undefined : { kind: 'regex', regex };
+  }
+  return message.connect_matcher === undefined ? undefined : { kind: 'connect' };
+}

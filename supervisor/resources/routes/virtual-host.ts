@@ -1,0 +1,90 @@
+/** Resolves envoy.config.route.v3.VirtualHost. */
+import type {
+  VirtualCluster as VirtualClusterMessage,
+  VirtualHost as VirtualHostMessage,
+} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type { VirtualCluster, VirtualHost } from '../../../shared/resources/route.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+import type { DomainCheck } from './domains.ts';
+import { resolveHeaderChanges } from './header-changes.ts';
+import { resolvePerFilterConfig } from './per-filter-config.ts';
+import { resolveMirrorPolicies, resolveResilience } from './resilience.ts';
+import { bufferLimit, resolveRoute, type RouteScope } from './route.ts';
+
+const FIELDS = knownFields<VirtualHostMessage>(
+  [
+    'name',
+    'domains',
+    'routes',
+    'matcher',
+    'require_tls',
+    'virtual_clusters',
+    'request_headers_to_add',
+    'request_headers_to_remove',
+    'response_headers_to_add',
+    'response_headers_to_remove',
+    'typed_per_filter_config',
+    'include_request_attempt_count',
+    'include_attempt_count_in_response',
+    'retry_policy',
+    'hedge_policy',
+    'request_mirror_policies',
+    'per_request_buffer_limit_bytes',
+    'request_body_buffer_limit',
+  ],
+  ['rate_limits', 'cors', 'metadata'],
+);
+const VIRTUAL_CLUSTER_FIELDS = knownFields<VirtualClusterMessage>(['headers', 'name']);
+
+export function resolveVirtualHost(
+  message: VirtualHostMessage,
+  domains: DomainCheck,
+  routes: RouteScope,
+  scope: Scope,
+): VirtualHost {
+  refuseOtherFields(message, FIELDS, scope);
+  const { matcher, require_tls: requireTls } = message;
+  if (matcher !== undefined) {
+    if ((message.routes ?? []).length > 0) {
+      scope.error('conflict', 'cannot set both matcher and routes on virtual host');
+    }
+    scope.at('matcher').unsupported('a matcher tree of routes is');
+  }
+  resolveMirrorPolicies(
+    message.request_mirror_policies,
+    routes.references,
+    scope.at('request_mirror_policies'),
+  );
+  const resolved = (message.routes ?? []).map((route, index) =>
+    resolveRoute(route, routes, scope.at('routes', index)),
+  );
+  return {
+    name: message.name ?? '',
+    domains: domains.add(message.domains ?? [], scope.at('domains')),
+    routes: resolved.filter((route) => route !== undefined),
+    requireTls: typeof requireTls === 'string' ? requireTls : 'NONE',
+    virtualClusters: (message.virtual_clusters ?? []).map((cluster, index) =>
+      resolveVirtualCluster(cluster, scope.at('virtual_clusters', index)),
+    ),
+    ...resolveHeaderChanges(message, scope),
+    includeRequestAttemptCount: message.include_request_attempt_count ?? false,
+    includeAttemptCountInResponse: message.include_attempt_count_in_response ?? false,
+    typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
+    ...resolveResilience(message, scope),
+    ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
+  };
+}
+
+function resolveVirtualCluster(message: VirtualClusterMessage, scope: Scope): VirtualCluster {
+  refuseOtherFields(message, VIRTUAL_CLUSTER_FIELDS, scope);
+  if ((message.headers ?? []).length === 0) {
+    scope.error('conflict', "virtual clusters must define 'headers'");
+  }
+  return {
+    name: message.name ?? '',
+    headers: resolveHeaderMatchers(message.headers, scope.at('headers')),
+  };
+}
