@@ -14,6 +14,9 @@ import { parseJson } from './source/json-source.ts';
 import type { ParsedSource } from './source/source-node.ts';
 import { checkApiStatus, readDeprecationPolicy } from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
+import { findRepeatedListeners } from './validate/repeated-listeners.ts';
+
+const bootstrapType = 'envoy.config.bootstrap.v3.Bootstrap';
 
 /** A text as it was read from a file or an option. */
 export interface ConfigSource {
@@ -73,7 +76,9 @@ export async function runPipeline(
     if (options.unknownFields !== 'ignore') {
       checkApiStatus({ catalog, sink, policy }, type, merged);
     }
-    checkConstraints({ catalog, sink, incomplete }, type, merged);
+    const repeated = findRepeatedListeners(typeName === bootstrapType ? merged : {});
+    repeated.warnings.forEach((problem) => sink.report(problem));
+    checkConstraints({ catalog, sink, incomplete, unused: repeated.contains }, type, merged);
   }
   const problems = orderProblems(reading.problems);
   return { message: merged, problems, unknownFieldCount: reading.unknownFieldCount };

@@ -233,7 +233,7 @@ export class MessageReader {
     this.unknown(
       {
         place,
-        message: `no such field '${key}' in ${type.fullName}`,
+        message: `no such field: '${key}' in ${type.fullName}`,
         rule: 'unknown_field',
         ...suggestField(type, key),
         reference: this.#hasUnknownFields(

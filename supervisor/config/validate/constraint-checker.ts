@@ -26,7 +26,12 @@ export interface ConstraintOptions {
   readonly sink: ProblemSink;
   /** Objects in which something could not be read: nothing is said of what they lack. */
   readonly incomplete: WeakSet<object>;
+  /** Places where the contents of Any fields are never used, and not checked. */
+  readonly unused?: (place: Place | undefined) => boolean;
 }
+
+/** Kept for filters to look at by type; the reference does not check it either. */
+const uncheckedField = 'typed_filter_metadata';
 
 /** How the checks came to a message; the reference prints the whole way. */
 interface Trail {
@@ -68,7 +73,7 @@ class ConstraintChecker {
     const url = value['@type'];
     const name = typeof url === 'string' ? url.slice(url.lastIndexOf('/') + 1) : '';
     const type = this.#options.catalog.findMessage(name);
-    if (type === undefined) {
+    if (type === undefined || this.#options.unused?.(place) === true) {
       return;
     }
     if (Object.hasOwn(value, 'value') && type.fullName.startsWith('google.protobuf.')) {
@@ -159,6 +164,9 @@ class ConstraintChecker {
     };
     const place = at(parent.place, field.name);
     const value = present ? message[field.name] : undefined;
+    if (field.name === uncheckedField) {
+      return;
+    }
     if (field.isMap) {
       this.#map(field, isMessageObject(value) ? value : {}, trail, place);
     } else if (field.isList) {
@@ -172,7 +180,7 @@ class ConstraintChecker {
     const rules = field.descriptor.rules;
     const absent = given === undefined;
     if (absent && isRequired(rules)) {
-      this.#report({ rule: 'message.required', message: 'value is required' }, trail, place);
+      this.#report({ rule: 'message.required', message: requiredText(field) }, trail, place);
       return;
     }
     // Fields without presence are checked with their default value, as if it were written.
@@ -268,6 +276,12 @@ function isRequired(rules: FieldRules | undefined): boolean {
     rules?.duration?.required === true ||
     rules?.timestamp?.required === true
   );
+}
+
+function requiredText(field: FieldType): string {
+  return wrappers.has(field.descriptor.type ?? '')
+    ? 'value is required and must not be nil.'
+    : 'value is required';
 }
 
 function defaultOf(field: FieldType): unknown {
