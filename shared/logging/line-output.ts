@@ -12,7 +12,8 @@ import type { DestinationStream, Logger as PinoLogger, pino as pinoFunction } fr
 
 import type { LineLevel } from './levels.ts';
 
-type Pino = typeof pinoFunction;
+/** pino, once it is loaded. */
+export type Pino = typeof pinoFunction;
 type PinoDestination = ReturnType<Pino['destination']>;
 
 const stderrFd = 2;

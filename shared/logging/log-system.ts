@@ -7,7 +7,7 @@ import { siteOf } from './call-site.ts';
 import type { LogComponent } from './components.ts';
 import { defaultLogFormat } from './default-format.ts';
 import { compileLineFormat, type LineFormat } from './line-format.ts';
-import { LineOutput } from './line-output.ts';
+import { LineOutput, type Pino } from './line-output.ts';
 import type { LogSettings } from './log-settings.ts';
 import { Logger, type EmittedLine, type LineSink, type LogTags } from './logger.ts';
 import { LoggerRegistry } from './logger-registry.ts';
@@ -20,6 +20,7 @@ export class LogSystem implements LineSink {
   #format: LineFormat = compileLineFormat(defaultLogFormat, false);
   #isStackSingleEntry = false;
   #output: LineOutput = new LineOutput('');
+  #pino: Pino | undefined;
   #lastLineNs: bigint | undefined;
 
   constructor(clock: Clock = systemClock) {
@@ -43,6 +44,7 @@ export class LogSystem implements LineSink {
       const output = new LineOutput(settings.path);
       this.#output.close();
       this.#output = output;
+      if (this.#pino !== undefined) output.attachPino(this.#pino);
     }
     this.registry.configure(settings.isFineGrain, settings.levels);
     this.#isStackSingleEntry = settings.isStackSingleEntry;
@@ -52,6 +54,7 @@ export class LogSystem implements LineSink {
   /** Loads pino and lets it write from then on. For after the start: loading takes some 20 ms. */
   async attachPino(): Promise<void> {
     const { pino } = await import('pino');
+    this.#pino = pino;
     this.#output.attachPino(pino);
   }
 
