@@ -1,0 +1,48 @@
+/**
+ * What an epoch tells the process that started it (sluice-restarter), and what it is handed by it:
+ * one JSON object per line on a pipe, and a few environment variables.
+ */
+
+/** The descriptor to write status lines to. Unset: nobody listens. */
+export const STATUS_FD_VARIABLE = 'SLUICE_STATUS_FD';
+/**
+ * Listening sockets of the service manager, re-issued: how many, from descriptor 3 on. systemd's own
+ * LISTEN_PID cannot be set for a process that is not there yet.
+ */
+export const LISTEN_FDS_VARIABLE = 'SLUICE_LISTEN_FDS';
+/** The first re-issued descriptor. */
+export const LISTEN_FDS_START = 3;
+
+export type EpochStatus =
+  /** On every change of phase; `live` ends the start. Lost only with the pipe, hence the process. */
+  | {
+      readonly kind: 'phase';
+      readonly phase: 'loading' | 'initializing' | 'live' | 'draining' | 'terminating' | 'ended';
+    }
+  /** A line for people, shown by the service manager. */
+  | { readonly kind: 'status'; readonly text: string }
+  /** The supervisor's loop and all workers answered; sent while the service manager's watchdog is on. */
+  | { readonly kind: 'alive' };
+
+/** Reads one line; undefined for one that is not a status of this build. */
+export function parseEpochStatus(line: string): EpochStatus | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
+  switch (value.kind) {
+    case 'phase':
+      return 'phase' in value && typeof value.phase === 'string'
+        ? (value as EpochStatus)
+        : undefined;
+    case 'status':
+      return 'text' in value && typeof value.text === 'string' ? (value as EpochStatus) : undefined;
+    case 'alive':
+      return { kind: 'alive' };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Words to the service manager over its notify socket. Each does nothing when NOTIFY_SOCKET is not
+ * set; a manager that is gone is no reason to fail. Source: sd_notify(3).
+ */
+import { closeDescriptor } from '../posix/descriptors.ts';
+import { sendDescriptorMessage } from '../posix/descriptor-messages.ts';
+import { SOCK_DGRAM } from '../posix/layout.ts';
+import { PosixError } from '../posix/posix-error.ts';
+import type { UnixSocketAddress } from '../posix/socket-address.ts';
+import { openSocket } from '../posix/sockets.ts';
+
+export interface ServiceManager {
+  /** The service is up, or up again after a reload. */
+  ready(status: string): void;
+  /** A reload begins; `ready` ends it. */
+  reloading(monotonicNs: bigint, status: string): void;
+  stopping(status: string): void;
+  status(text: string): void;
+  /** The process to watch and to signal from now on. */
+  mainPid(pid: number): void;
+  /** Start, reload or stop may take this much longer. */
+  extendTimeout(microseconds: number): void;
+  watchdog(): void;
+  /** Half of the watchdog's interval in milliseconds; undefined when none is set for this process. */
+  readonly watchdogPeriodMs: number | undefined;
+}
+
+/** Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. */
+export function serviceManager(environment: NodeJS.ProcessEnv): ServiceManager {
+  const { NOTIFY_SOCKET: path } = environment;
+  const address: UnixSocketAddress | undefined =
+    path === undefined || path === '' ? undefined : { kind: 'pipe', path };
+  const say = (lines: readonly string[]): void => {
+    if (address !== undefined) send(address, lines.join('\n'));
+  };
+  return {
+    ready: (status) => say(['READY=1', `STATUS=${status}`]),
+    reloading: (monotonicNs, status) =>
+      say(['RELOADING=1', `MONOTONIC_USEC=${monotonicNs / 1000n}`, `STATUS=${status}`]),
+    stopping: (status) => say(['STOPPING=1', `STATUS=${status}`]),
+    status: (text) => say([`STATUS=${text}`]),
+    mainPid: (pid) => say([`MAINPID=${pid}`]),
+    extendTimeout: (microseconds) => say([`EXTEND_TIMEOUT_USEC=${microseconds}`]),
+    watchdog: () => say(['WATCHDOG=1']),
+    watchdogPeriodMs: address === undefined ? undefined : watchdogPeriodMs(environment),
+  };
+}
+
+function watchdogPeriodMs(environment: NodeJS.ProcessEnv): number | undefined {
+  const { WATCHDOG_USEC: interval, WATCHDOG_PID: pid } = environment;
+  if (interval === undefined || !/^[1-9][0-9]*$/.test(interval)) return undefined;
+  if (pid !== undefined && pid !== String(process.pid)) return undefined;
+  return Number(interval) / 2000;
+}
+
+function send(address: UnixSocketAddress, text: string): void {
+  const fd = openSocket(address, SOCK_DGRAM);
+  try {
+    sendDescriptorMessage(fd, Buffer.from(text), [], address);
+  } catch (error) {
+    if (!(error instanceof PosixError)) throw error;
+  } finally {
+    closeDescriptor(fd);
+  }
+}
