@@ -39,7 +39,8 @@ export interface HeaderMatcher {
 
 export interface QueryParameterMatcher {
   readonly name: string;
-  /** Absent: the parameter only has to be there. */
+  /** Without a matcher: whether the parameter has to be there or to be missing; true when absent. */
+  readonly present?: boolean;
   readonly matcher?: StringMatcher;
 }
 

@@ -15,6 +15,8 @@ import type { StreamInfo } from '../http/stream-info.ts';
 export interface RouteTable {
   /** The route configuration's name. */
   readonly name: string;
+  /** Headers that no external request may bring; lower case. */
+  readonly internalOnlyHeaders: readonly string[];
   /**
    * The route for these headers, by `authority`, `path`, `method` and the rest, or undefined when
    * no virtual host or route fits. Changes neither argument.
@@ -64,6 +66,8 @@ export interface DirectResponseRoute extends RouteCommon {
   readonly status: number;
   /** Undefined: the default of the reference (`text/plain` when there is a body). */
   readonly contentType: string | undefined;
-  /** Undefined means an empty body. */
+  /** `location` of a 201 or of a redirecting status, the request's own address; else undefined. */
+  location(headers: HeaderMap, info: StreamInfo): string | undefined;
+  /** Undefined means an empty body; a string has one character per byte. */
   body(headers: HeaderMap, info: StreamInfo): Uint8Array | string | undefined;
 }

@@ -1,0 +1,189 @@
+/** Routes that go to a cluster: compiled request finalisation and the choice between clusters. */
+import { toByteString } from '../../shared/regex/byte-string.ts';
+import type {
+  ClusterRouteAction,
+  PerFilterConfig,
+  Route,
+  VirtualHost,
+  WeightedCluster,
+} from '../../shared/resources/route.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMutation } from './header-mutations.ts';
+import { compileHostRewrite, replaceAuthority } from './host-rewrite.ts';
+import type { HostRewriter } from './host-rewrite.ts';
+import { compilePathRewrite } from './path-rewrite.ts';
+import type { PathRewriter } from './path-rewrite.ts';
+import { mutationsOf, perFilterConfigOf } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
+import type { ClusterRoute } from './types.ts';
+import type { VirtualClusterOf } from './virtual-clusters.ts';
+
+/** Chooses the route of one request; allocates only where the cluster's name comes from a header. */
+export type ClusterRouteChoice = (headers: HeaderMap) => ClusterRoute;
+
+export function compileClusterRoute(
+  route: Route,
+  action: ClusterRouteAction,
+  context: RouteContext,
+  virtualClusterOf: VirtualClusterOf,
+): ClusterRouteChoice {
+  const make = (weighted?: WeightedCluster) =>
+    new CompiledClusterRoute({ route, action, context, virtualClusterOf }, weighted);
+  const { cluster } = action;
+  switch (cluster.kind) {
+    case 'cluster': {
+      const only = make();
+      only.clusterName = cluster.name;
+      return () => only;
+    }
+    case 'cluster_header': {
+      const base = make();
+      return (headers) => base.withCluster(headers.get(cluster.header) ?? '');
+    }
+    case 'weighted':
+      return compileWeightedChoice(cluster, cluster.clusters.map(make), context);
+  }
+}
+
+type WeightedSpecifier = Extract<ClusterRouteAction['cluster'], { kind: 'weighted' }>;
+
+const UNSIGNED = /^\d{1,15}$/;
+
+function compileWeightedChoice(
+  specifier: WeightedSpecifier,
+  routes: readonly CompiledClusterRoute[],
+  { runtime }: RouteContext,
+): ClusterRouteChoice {
+  const { clusters, headerName, runtimeKeyPrefix, totalWeight } = specifier;
+  const weightOf = ({ name, weight, runtimeKey }: WeightedCluster): number => {
+    const key = runtimeKey ?? (runtimeKeyPrefix && `${runtimeKeyPrefix}.${name}`);
+    return (key === undefined ? undefined : runtime.integer(key)) ?? weight;
+  };
+  return (headers) => {
+    const given = headerName === undefined ? undefined : headers.get(headerName);
+    const total = clusters.reduce((sum, cluster) => sum + weightOf(cluster), 0) || totalWeight || 1;
+    let point =
+      (given !== undefined && UNSIGNED.test(given) ? Number(given) : runtime.random()) % total;
+    let chosen = 0;
+    while (chosen < clusters.length - 1) {
+      point -= weightOf(clusters[chosen] ?? NO_CLUSTER);
+      if (point < 0) break;
+      chosen += 1;
+    }
+    return routeFor(routes[chosen], clusters[chosen], headers);
+  };
+}
+
+const NO_CLUSTER: WeightedCluster = {
+  name: '',
+  weight: 0,
+  requestHeaders: { add: [], remove: [] },
+  responseHeaders: { add: [], remove: [] },
+  typedPerFilterConfig: {},
+};
+
+function routeFor(
+  route: CompiledClusterRoute | undefined,
+  cluster: WeightedCluster | undefined,
+  headers: HeaderMap,
+): ClusterRoute {
+  if (route === undefined || cluster === undefined) {
+    throw new Error('a weighted route has no clusters');
+  }
+  if (cluster.clusterHeader === undefined) return route;
+  return route.withCluster(headers.get(cluster.clusterHeader) ?? '');
+}
+
+interface Ingredients {
+  readonly route: Route;
+  readonly action: ClusterRouteAction;
+  readonly context: RouteContext;
+  readonly virtualClusterOf: VirtualClusterOf;
+}
+
+class CompiledClusterRoute implements ClusterRoute {
+  readonly kind = 'cluster';
+  readonly routeName: string;
+  readonly virtualHost: VirtualHost;
+  readonly metadata: ClusterRoute['metadata'];
+  readonly perFilterConfig: PerFilterConfig;
+  readonly action: ClusterRouteAction;
+  readonly statPrefix: string;
+  readonly retryPolicy: ClusterRouteAction['retryPolicy'];
+  clusterName: string;
+  readonly virtualClusterOf: VirtualClusterOf;
+  readonly #requestMutation: HeaderMutation | undefined;
+  readonly #responseMutation: HeaderMutation | undefined;
+  readonly #rewritePath: PathRewriter | undefined;
+  readonly #rewriteHost: HostRewriter | undefined;
+  readonly #clusterHost: string | undefined;
+
+  constructor(ingredients: Ingredients, weighted: WeightedCluster | undefined) {
+    const { route, action, context, virtualClusterOf } = ingredients;
+    this.routeName = route.name;
+    this.virtualHost = context.virtualHost;
+    this.metadata = route.metadata;
+    this.perFilterConfig = perFilterConfigOf(context, route, weighted);
+    this.action = action;
+    this.statPrefix = route.statPrefix ?? '';
+    this.retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
+    this.clusterName = weighted?.name ?? '';
+    this.virtualClusterOf = virtualClusterOf;
+    this.#requestMutation = mutationsOf('request', context, route, weighted);
+    this.#responseMutation = mutationsOf('response', context, route, weighted);
+    this.#rewritePath =
+      action.pathRewrite && compilePathRewrite(action.pathRewrite, route.match.path);
+    this.#rewriteHost = compileHostRewrite(action.hostRewrite);
+    this.#clusterHost =
+      weighted?.hostRewriteLiteral === undefined
+        ? undefined
+        : toByteString(weighted.hostRewriteLiteral);
+  }
+
+  /** The same route to a cluster that only the request knows. */
+  withCluster(clusterName: string): ClusterRoute {
+    return {
+      kind: 'cluster',
+      routeName: this.routeName,
+      virtualHost: this.virtualHost,
+      metadata: this.metadata,
+      perFilterConfig: this.perFilterConfig,
+      action: this.action,
+      statPrefix: this.statPrefix,
+      retryPolicy: this.retryPolicy,
+      clusterName,
+      virtualClusterOf: this.virtualClusterOf,
+      finalizeRequestHeaders: (headers, info, insert) =>
+        this.finalizeRequestHeaders(headers, info, insert),
+      finalizeResponseHeaders: (headers, info) => this.finalizeResponseHeaders(headers, info),
+    };
+  }
+
+  finalizeRequestHeaders(headers: HeaderMap, info: StreamInfo, insertEnvoyHeaders: boolean): void {
+    this.#requestMutation?.(headers, info);
+    this.#rewriteAuthority(headers, insertEnvoyHeaders);
+    if (this.#rewritePath !== undefined) {
+      if (insertEnvoyHeaders) headers.set('x-envoy-original-path', headers.path);
+      headers.path = this.#rewritePath(headers.path);
+    }
+  }
+
+  finalizeResponseHeaders(headers: HeaderMap, info: StreamInfo): void {
+    this.#responseMutation?.(headers, info);
+  }
+
+  #rewriteAuthority(headers: HeaderMap, insertEnvoyHeaders: boolean): void {
+    if (this.#clusterHost === undefined && this.#rewriteHost === undefined) return;
+    const { appendXForwardedHost } = this.action;
+    const options = { appendXForwardedHost, insertEnvoyHeaders };
+    if (this.#clusterHost !== undefined) {
+      replaceAuthority(headers, this.#clusterHost, {
+        appendXForwardedHost: false,
+        insertEnvoyHeaders,
+      });
+    }
+    const host = this.#rewriteHost?.(headers);
+    if (host !== undefined) replaceAuthority(headers, host, options);
+  }
+}

@@ -1,0 +1,94 @@
+/** One route, compiled: whether it fits a request, and what it resolves to. */
+import type { Route, RouteAction } from '../../shared/resources/route.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { isEnabled } from '../runtime.ts';
+import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { compileDirectResponseRoute, compileRedirectRoute } from './answered-route.ts';
+import { compileClusterRoute } from './cluster-route.ts';
+import { compileHeaderMatchers } from './header-matcher.ts';
+import { compilePathMatcher } from './path-matcher.ts';
+import { compileQueryMatchers } from './query-matcher.ts';
+import type { RouteContext } from './route-context.ts';
+import type { ResolvedRoute } from './types.ts';
+import type { VirtualClusterOf } from './virtual-clusters.ts';
+
+export interface CompiledRoute {
+  /** Every path that this route matches begins with it. */
+  readonly literalPrefix: string;
+  /** `path` is the request's path without query; empty for a CONNECT. */
+  matches(headers: HeaderMap, path: string, info: StreamInfo): boolean;
+  /** Undefined: the route fits and leads nowhere; the request is answered as not found. */
+  resolve(headers: HeaderMap): ResolvedRoute | undefined;
+}
+
+export function compileRoute(
+  route: Route,
+  context: RouteContext,
+  virtualClusterOf: VirtualClusterOf,
+): CompiledRoute {
+  const { match } = route;
+  const path = compilePathMatcher(match.path, match.caseSensitive);
+  const conditions = compileConditions(route, context);
+  const matchesPath = path.isConnect
+    ? (headers: HeaderMap) => headers.method === 'CONNECT'
+    : (_: HeaderMap, text: string) => text !== '' && path.matches(text);
+  return {
+    literalPrefix: path.literalPrefix,
+    matches:
+      conditions === undefined
+        ? matchesPath
+        : (headers, text) => matchesPath(headers, text) && conditions(headers),
+    resolve: compileAction(route, route.action, context, virtualClusterOf),
+  };
+}
+
+function compileAction(
+  route: Route,
+  action: RouteAction,
+  context: RouteContext,
+  virtualClusterOf: VirtualClusterOf,
+): CompiledRoute['resolve'] {
+  switch (action.kind) {
+    case 'cluster':
+      return compileClusterRoute(route, action, context, virtualClusterOf);
+    case 'redirect': {
+      const redirect = compileRedirectRoute(route, action, context);
+      return () => redirect;
+    }
+    case 'direct_response': {
+      const response = compileDirectResponseRoute(route, action, context);
+      return () => response;
+    }
+    case 'none':
+      return () => undefined;
+  }
+}
+
+/** Everything but the path, cheapest first; undefined when the path alone decides. */
+function compileConditions(
+  { match }: Route,
+  { runtime }: RouteContext,
+): ((headers: HeaderMap) => boolean) | undefined {
+  const { grpcOnly, runtimeFraction } = match;
+  const headersFit = compileHeaderMatchers(match.headers);
+  const queryFits = compileQueryMatchers(match.queryParameters);
+  const checks: ((headers: HeaderMap) => boolean)[] = [];
+  if (runtimeFraction !== undefined) {
+    checks.push(() => isEnabled(runtimeFraction, runtime, runtime.random()));
+  }
+  if (grpcOnly) checks.push((headers) => isGrpcContentType(headers.get('content-type')));
+  if (headersFit !== undefined) checks.push(headersFit);
+  if (queryFits !== undefined) {
+    checks.push((headers) => {
+      const mark = headers.path.indexOf('?');
+      return queryFits(mark < 0 ? '' : headers.path.slice(mark + 1));
+    });
+  }
+  const [only] = checks;
+  if (checks.length <= 1) return only;
+  return (headers) => {
+    for (const check of checks) if (!check(headers)) return false;
+    return true;
+  };
+}

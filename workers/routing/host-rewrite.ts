@@ -1,0 +1,49 @@
+/** Compiles host rewrites of routes, and does the one that waits for the chosen upstream host. */
+import { toByteString } from '../../shared/regex/byte-string.ts';
+import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
+import type { HostRewrite } from '../../shared/resources/route.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+
+/** The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten. */
+export type HostRewriter = (headers: HeaderMap) => string | undefined;
+
+/** `auto` has no rewriter: its host is known only when an upstream host is chosen. */
+export function compileHostRewrite(rewrite: HostRewrite | undefined): HostRewriter | undefined {
+  switch (rewrite?.kind) {
+    case undefined:
+    case 'auto':
+      return undefined;
+    case 'literal': {
+      const value = toByteString(rewrite.value);
+      return () => value;
+    }
+    case 'header':
+      return (headers) => headers.get(rewrite.name) || undefined;
+    case 'path_regex': {
+      const runner = makeRegexRunner(rewrite.regex);
+      return ({ path }) => {
+        const mark = path.indexOf('?');
+        const bare = mark < 0 ? path : path.slice(0, mark);
+        return runner.replaceAll(bare, rewrite.substitution) || undefined;
+      };
+    }
+  }
+}
+
+export interface AuthorityOptions {
+  readonly appendXForwardedHost: boolean;
+  /** False where `suppress_envoy_headers` is set. */
+  readonly insertEnvoyHeaders: boolean;
+}
+
+/** Gives a request a new authority and leaves the old one in the headers that tell of it. */
+export function replaceAuthority(
+  headers: HeaderMap,
+  authority: string,
+  { appendXForwardedHost, insertEnvoyHeaders }: AuthorityOptions,
+): void {
+  const old = headers.authority;
+  if (insertEnvoyHeaders && old !== '') headers.set('x-envoy-original-host', old);
+  if (appendXForwardedHost && old !== '') headers.append('x-forwarded-host', old);
+  headers.authority = authority;
+}

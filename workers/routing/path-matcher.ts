@@ -1,0 +1,59 @@
+/** Compiles the path specifier of a route. Paths come without query. */
+import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
+import type { PathMatch } from '../../shared/resources/route.ts';
+import { compilePathTemplate, literalPrefixOf } from './path-template.ts';
+import type { TextPredicate } from './string-matcher.ts';
+
+export interface PathMatcher {
+  readonly matches: TextPredicate;
+  /** Every matching path begins with this; empty when nothing is known. */
+  readonly literalPrefix: string;
+  /** Whether it matches CONNECT requests, and nothing else. */
+  readonly isConnect: boolean;
+}
+
+/** Case is ignored only where the reference does: not in regular expressions and templates. */
+export function compilePathMatcher(match: PathMatch, caseSensitive: boolean): PathMatcher {
+  switch (match.kind) {
+    case 'prefix':
+    case 'path':
+    case 'path_separated_prefix': {
+      if (caseSensitive) return plainMatcher(match.kind, match.value, match.value);
+      const { matches } = plainMatcher(match.kind, match.value.toLowerCase(), '');
+      return known((path) => matches(path.toLowerCase()), '');
+    }
+    case 'regex': {
+      const runner = makeRegexRunner(match.regex);
+      return known((path) => runner.test(path), '');
+    }
+    case 'template': {
+      const template = compilePathTemplate(match.template);
+      return known((path) => template.matches(path), literalPrefixOf(match.template));
+    }
+    case 'connect':
+      return { matches: () => false, literalPrefix: '', isConnect: true };
+  }
+}
+
+function known(matches: TextPredicate, literalPrefix: string): PathMatcher {
+  return { matches, literalPrefix, isConnect: false };
+}
+
+function plainMatcher(
+  kind: 'prefix' | 'path' | 'path_separated_prefix',
+  value: string,
+  literalPrefix: string,
+): PathMatcher {
+  switch (kind) {
+    case 'prefix':
+      return known((path) => path.startsWith(value), literalPrefix);
+    case 'path':
+      return known((path) => path === value, literalPrefix);
+    case 'path_separated_prefix':
+      return known(
+        (path) =>
+          path.startsWith(value) && (path.length === value.length || path[value.length] === '/'),
+        literalPrefix,
+      );
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The route table of one route configuration. Everything is compiled here, once; matching a request
+ * then allocates nothing but, where a cluster's name stands in a header, one route.
+ */
+import type { RouteConfigurationResource, VirtualHost } from '../../shared/resources/route.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { defaultRuntime } from '../runtime.ts';
+import type { Runtime } from '../runtime.ts';
+import { compileTlsRedirect } from './answered-route.ts';
+import { compileRoute } from './compiled-route.ts';
+import { DomainIndex } from './domain-index.ts';
+import { makeRouteFinder } from './route-list.ts';
+import type { ResolvedRoute, RouteTable } from './types.ts';
+import { compileVirtualClusters } from './virtual-clusters.ts';
+
+/** Throws when a resource could not have passed the supervisor's checks. */
+export function buildRouteTable(
+  table: RouteConfigurationResource,
+  runtime: Runtime = defaultRuntime,
+): RouteTable {
+  const hosts = new DomainIndex<HostMatcher>(table.ignorePortInHostMatching);
+  for (const virtualHost of table.virtualHosts) {
+    const matcher = compileVirtualHost(virtualHost, table, runtime);
+    for (const domain of virtualHost.domains) hosts.add(domain, matcher);
+  }
+  return {
+    name: table.name,
+    internalOnlyHeaders: table.internalOnlyHeaders,
+    match(headers, info) {
+      // As in the reference: a client that says it came by no protocol gets no route.
+      if (headers.get('x-forwarded-proto') === '') return undefined;
+      return hosts.find(headers.authority)?.(headers, info);
+    },
+  };
+}
+
+type HostMatcher = (headers: HeaderMap, info: StreamInfo) => ResolvedRoute | undefined;
+
+function compileVirtualHost(
+  virtualHost: VirtualHost,
+  table: RouteConfigurationResource,
+  runtime: Runtime,
+): HostMatcher {
+  const context = { table, virtualHost, runtime };
+  const virtualClusterOf = compileVirtualClusters(virtualHost);
+  const find = makeRouteFinder(
+    virtualHost.routes.map((route) => compileRoute(route, context, virtualClusterOf)),
+  );
+  const match: HostMatcher = (headers, info) => {
+    const { path } = headers;
+    const mark = path.indexOf('?');
+    return find(headers, mark < 0 ? path : path.slice(0, mark), info)?.resolve(headers);
+  };
+  const { requireTls } = virtualHost;
+  if (requireTls === 'NONE') return match;
+  const redirect = compileTlsRedirect(virtualHost);
+  return (headers, info) => {
+    const isPlain = headers.get('x-forwarded-proto') !== 'https';
+    const isMeant = requireTls === 'ALL' || !info.isInternalRequest;
+    return isPlain && isMeant ? redirect : match(headers, info);
+  };
+}

@@ -1,0 +1,30 @@
+/** Compiles string matchers to predicates. Texts are byte strings. */
+import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
+import type { StringMatcher } from '../../shared/resources/matchers.ts';
+
+export type TextPredicate = (text: string) => boolean;
+
+export function compileStringMatcher(matcher: StringMatcher): TextPredicate {
+  if (matcher.kind === 'regex') {
+    const runner = makeRegexRunner(matcher.regex);
+    return (text) => runner.test(text);
+  }
+  const exact = plainPredicate(matcher.kind, matcher.value);
+  return matcher.ignoreCase ? (text) => exact(text.toLowerCase()) : exact;
+}
+
+function plainPredicate(
+  kind: 'exact' | 'prefix' | 'suffix' | 'contains',
+  value: string,
+): TextPredicate {
+  switch (kind) {
+    case 'exact':
+      return (text) => text === value;
+    case 'prefix':
+      return (text) => text.startsWith(value);
+    case 'suffix':
+      return (text) => text.endsWith(value);
+    case 'contains':
+      return (text) => text.includes(value);
+  }
+}
