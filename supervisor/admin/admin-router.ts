@@ -27,7 +27,7 @@ export interface AdminRouter {
 }
 
 export interface AdminRules {
-  /** `admin.allow_paths`; the argument is the target as it was sent. Absent: all paths. */
+  /** `admin.allow_paths`; the argument is the normalised path with its query. Absent: all. */
   readonly allowPath?: (path: string) => boolean;
 }
 
@@ -41,8 +41,9 @@ export function createAdminRouter(
   async function answer(request: AdminRequest): Promise<AdminResponse | undefined> {
     const target = parseRequestTarget(request.target);
     if (target === undefined) return undefined;
-    if (rules.allowPath?.(target.path) === false) {
-      return textResponse(`request to path ${target.path} not allowed`, 403);
+    const whole = target.query === '' ? target.path : `${target.path}?${target.query}`;
+    if (rules.allowPath?.(whole) === false) {
+      return textResponse(`request to path ${whole} not allowed`, 403);
     }
     const route = byPath.get(target.path);
     if (route === undefined) return textResponse(`invalid path. ${renderHelp(routes)}`, 404);

@@ -3,6 +3,7 @@
  * `/help` and the forms of the home page are made from it. The help texts are the reference's,
  * since clients and people know them.
  */
+import type { Profilers } from '../profiling/profilers.ts';
 import type { AdminRoute } from './admin-route.ts';
 import { flag, oneOf, text } from './admin-route.ts';
 import { answerConfigDump } from './config-dump/answer-config-dump.ts';
@@ -28,6 +29,7 @@ import {
   answerCpuProfiler,
   answerHeapDump,
   answerHeapProfiler,
+  answerPeakHeapDump,
 } from './endpoints/profilers.ts';
 import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
@@ -48,8 +50,14 @@ function mutate(route: Read): AdminRoute {
   return { params: [], ...route, mutates: true };
 }
 
+/** What endpoints need besides the context; made once. */
+export interface AdminRouteParts {
+  readonly types: MessageTypes;
+  readonly profilers: Profilers;
+}
+
 /** All endpoints, sorted by path as `/help` prints them. */
-export function adminRoutes(types: MessageTypes): readonly AdminRoute[] {
+export function adminRoutes({ types, profilers }: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
       path: '/',
@@ -66,6 +74,7 @@ export function adminRoutes(types: MessageTypes): readonly AdminRoute[] {
     ...statsRoutes(),
     ...commandRoutes(),
     ...diagnosticRoutes(),
+    ...profilerRoutes(profilers),
   ];
   return routes.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
@@ -250,40 +259,11 @@ function commandRoutes(): AdminRoute[] {
 }
 
 function diagnosticRoutes(): AdminRoute[] {
-  const enable = (help: string) => [oneOf('enable', ['y', 'n'], help)];
   return [
     read({
       path: '/contention',
       help: 'dump current Sluice mutex contention stats (if enabled)',
       handle: (_request, context) => answerContention(context),
-    }),
-    mutate({
-      path: '/cpuprofiler',
-      help: 'enable/disable the CPU profiler',
-      params: enable('enables the CPU profiler'),
-      handle: answerCpuProfiler,
-    }),
-    mutate({
-      path: '/heapprofiler',
-      help: 'enable/disable the heap profiler',
-      params: enable('enable/disable the heap profiler'),
-      handle: answerHeapProfiler,
-    }),
-    mutate({
-      path: '/allocprofiler',
-      help: 'enable/disable the allocation profiler (if supported)',
-      params: enable('enable/disable the allocation profiler'),
-      handle: answerAllocationProfiler,
-    }),
-    read({
-      path: '/heap_dump',
-      help: 'dump current Sluice heap (if supported)',
-      handle: answerHeapDump,
-    }),
-    read({
-      path: '/peak_heap_dump',
-      help: 'dump peak Sluice heap (if supported)',
-      handle: answerHeapDump,
     }),
     read({
       path: '/memory',
@@ -294,6 +274,41 @@ function diagnosticRoutes(): AdminRoute[] {
       path: '/memory/tcmalloc',
       help: 'print TCMalloc stats',
       handle: answerHeapSpaces,
+    }),
+  ];
+}
+
+function profilerRoutes(profilers: Profilers): AdminRoute[] {
+  const enable = (help: string) => [oneOf('enable', ['y', 'n'], help)];
+  return [
+    mutate({
+      path: '/cpuprofiler',
+      help: 'enable/disable the CPU profiler',
+      params: enable('enables the CPU profiler'),
+      handle: async (request) => await answerCpuProfiler(request, profilers),
+    }),
+    mutate({
+      path: '/heapprofiler',
+      help: 'enable/disable the heap profiler',
+      params: enable('enable/disable the heap profiler'),
+      handle: async (request) => await answerHeapProfiler(request, profilers),
+    }),
+    mutate({
+      path: '/allocprofiler',
+      help: 'enable/disable the allocation profiler (if supported)',
+      params: enable('enable/disable the allocation profiler'),
+      handle: answerAllocationProfiler,
+    }),
+    read({
+      path: '/heap_dump',
+      help: 'dump current Sluice heap (if supported)',
+      large: true,
+      handle: async () => await answerHeapDump(profilers),
+    }),
+    read({
+      path: '/peak_heap_dump',
+      help: 'dump peak Sluice heap (if supported)',
+      handle: answerPeakHeapDump,
     }),
   ];
 }

@@ -3,6 +3,8 @@
  * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
  */
 import type { BoundAddress } from '../../shared/resources/listener.ts';
+import { Profilers } from '../profiling/profilers.ts';
+import type { WorkerProfilers } from '../profiling/profilers.ts';
 import type { AdminContext } from './admin-context.ts';
 import { createAdminRouter } from './admin-router.ts';
 import type { AdminRules } from './admin-router.ts';
@@ -15,10 +17,15 @@ import type { AdminLimits } from './http/admin-limits.ts';
 import { AdminStats } from './http/admin-stats.ts';
 import { createMessageTypes } from './message-types.ts';
 
+const HEAP_SAMPLING_DELAY_MS = 3000;
+
 export interface AdminOptions extends AdminRules {
   /** At least one. */
   readonly addresses: readonly AdminAddress[];
   readonly limits?: AdminLimits;
+  /** `admin.profile_path`. */
+  readonly profilePath?: string;
+  readonly workerProfilers?: WorkerProfilers;
   /** For `admin.access_log`; called after each answer. */
   readonly onAnswered?: (entry: AnsweredRequest) => void;
 }
@@ -38,7 +45,12 @@ export async function startAdmin(
   options: AdminOptions,
 ): Promise<AdminHandle> {
   const { clock } = context;
-  const router = createAdminRouter(adminRoutes(createMessageTypes()), context, options);
+  const profilers = new Profilers({
+    ...(options.profilePath === undefined ? {} : { path: options.profilePath }),
+    ...(options.workerProfilers === undefined ? {} : { workers: options.workerProfilers }),
+  });
+  const routes = adminRoutes({ types: createMessageTypes(), profilers });
+  const router = createAdminRouter(routes, context, options);
   const server = new AdminServer({
     router,
     stats: new AdminStats(context.statWriter, clock),
@@ -57,11 +69,27 @@ export async function startAdmin(
     server.close();
     throw error;
   }
+  // Later, since loading the profiler would cost time at the start.
+  const sampling = clock.after(HEAP_SAMPLING_DELAY_MS, () => void sampleHeap(context, profilers), {
+    unref: true,
+  });
   return {
     addresses,
     stopListening: () => server.stopListening(),
-    close: () => server.close(),
+    close: () => {
+      sampling.cancel();
+      server.close();
+    },
   };
+}
+
+async function sampleHeap(context: AdminContext, profilers: Profilers): Promise<void> {
+  try {
+    await profilers.sampleSupervisor();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.log('warning', `cannot sample the heap: ${reason}`);
+  }
 }
 
 function announce(context: AdminContext, address: BoundAddress): void {

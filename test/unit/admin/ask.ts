@@ -3,6 +3,7 @@ import type { AdminContext, AdminResponse } from '../../../supervisor/admin/admi
 import { createAdminRouter } from '../../../supervisor/admin/admin-router.ts';
 import type { AdminRules } from '../../../supervisor/admin/admin-router.ts';
 import { adminRoutes } from '../../../supervisor/admin/admin-routes.ts';
+import { Profilers } from '../../../supervisor/profiling/profilers.ts';
 import { createMessageTypes } from '../../../supervisor/admin/message-types.ts';
 
 const types = createMessageTypes();
@@ -27,7 +28,11 @@ export async function ask(
   target: string,
   question: Question = {},
 ): Promise<Answer> {
-  const router = createAdminRouter(adminRoutes(types), context, question.rules);
+  const router = createAdminRouter(
+    adminRoutes({ types, profilers: new Profilers({ path: '/nosuch/profile' }) }),
+    context,
+    question.rules,
+  );
   const response = await router.answer({
     method: question.method ?? 'GET',
     target,

@@ -7,6 +7,7 @@ import { createConnection } from 'node:net';
 import { test } from 'node:test';
 import { createAdminRouter } from '../../../supervisor/admin/admin-router.ts';
 import { adminRoutes } from '../../../supervisor/admin/admin-routes.ts';
+import { Profilers } from '../../../supervisor/profiling/profilers.ts';
 import { createMessageTypes } from '../../../supervisor/admin/message-types.ts';
 import { startAdmin } from '../../../supervisor/admin/start-admin.ts';
 import { fakeContext } from './fake-context.ts';
@@ -25,7 +26,10 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-const routes = adminRoutes(createMessageTypes());
+const routes = adminRoutes({
+  types: createMessageTypes(),
+  profilers: new Profilers({ path: '/nosuch/profile' }),
+});
 const METHODS = 'GET GET GET POST POST HEAD PUT DELETE OPTIONS TRACE PATCH'.split(' ');
 const NAMES = `filter mask resource name_regex include_eds format level paths group enable
   graceful inboundonly skip_exit usedonly type histogram_buckets`.split(/\s+/);

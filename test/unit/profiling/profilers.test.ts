@@ -1,0 +1,121 @@
+/** Profiles of this process as `go tool pprof` would read them. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Profile } from 'pprof-format';
+import { Profilers } from '../../../supervisor/profiling/profilers.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-profiles-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function read(bytes: Uint8Array) {
+  const profile = Profile.decode(gunzipSync(bytes));
+  const text = (index: number | bigint) => profile.stringTable.strings[Number(index)];
+  return {
+    types: profile.sampleType.map(({ type, unit }) => `${text(type)}/${text(unit)}`),
+    processes: new Set(profile.sample.flatMap(({ label }) => label.map(({ str }) => text(str)))),
+    functions: profile.function.map(({ name, filename }) => ({
+      name: text(name),
+      file: text(filename),
+    })),
+  };
+}
+
+function burnProcessorTime(): number {
+  const endMs = performance.now() + 150;
+  let total = 0;
+  while (performance.now() < endMs) total += Math.sqrt(total + 1);
+  return total;
+}
+
+test('a CPU profile names functions by their .ts file and carries the process', async () => {
+  const path = join(folder, 'cpu.prof');
+  const profilers = new Profilers({ path });
+  assert.equal(await profilers.startCpu(), true);
+  assert.equal(await profilers.startCpu(), true);
+  burnProcessorTime();
+  await profilers.stopCpu();
+  const { types, processes, functions } = read(readFileSync(path));
+  assert.deepEqual(types, ['sample/count', 'cpu/nanoseconds']);
+  assert.deepEqual([...processes], ['supervisor']);
+  const files = functions.map(({ file = '' }) => file);
+  assert.ok(files.some((file) => file.endsWith('test/unit/profiling/profilers.test.ts')));
+});
+
+test('a heap profile is read while sampling goes on', async () => {
+  const profilers = new Profilers({ path: join(folder, 'heap.prof') });
+  assert.equal(await profilers.readHeap(), undefined);
+  await profilers.sampleSupervisor();
+  const kept = Array.from({ length: 200_000 }, (_, index) => ({ index }));
+  const profile = await profilers.readHeap();
+  assert.ok(kept.length > 0 && profile !== undefined);
+  assert.deepEqual(read(profile).types, ['inuse_objects/count', 'inuse_space/bytes']);
+});
+
+test('the heap profiler writes its file when it is stopped', async () => {
+  const path = join(folder, 'written.prof');
+  const profilers = new Profilers({ path });
+  assert.equal(await profilers.startHeap(), true);
+  await profilers.stopHeap();
+  assert.ok(existsSync(path) && !profilers.isHeapRunning);
+});
+
+test('a profile file that cannot be written stops a profiler before it starts', async () => {
+  const profilers = new Profilers({ path: join(folder, 'nosuch', 'file') });
+  assert.deepEqual([await profilers.startCpu(), await profilers.startHeap()], [false, false]);
+  assert.equal(profilers.isCpuRunning, false);
+});
+
+test('profiles of workers are merged with the supervisor’s', async () => {
+  const path = join(folder, 'merged.prof');
+  const callFrame = {
+    functionName: 'work',
+    scriptId: '1',
+    url: 'file:///worker.js',
+    lineNumber: 4,
+    columnNumber: 0,
+  };
+  const root = { ...callFrame, functionName: '(root)' };
+  const profile = {
+    nodes: [
+      { id: 1, callFrame: root, children: [2] },
+      { id: 2, callFrame },
+    ],
+    startTime: 0,
+    endTime: 10,
+    samples: [2, 2],
+    timeDeltas: [5, 5],
+  };
+  const nothing = async () => await Promise.resolve([]);
+  const profilers = new Profilers({
+    path,
+    workers: {
+      startCpu: async () => await Promise.resolve(),
+      stopCpu: async () => await Promise.resolve([{ process: 'worker 0', profile }]),
+      startHeap: async () => await Promise.resolve(),
+      readHeap: nothing,
+      stopHeap: nothing,
+    },
+  });
+  await profilers.startCpu();
+  burnProcessorTime();
+  await profilers.stopCpu();
+  assert.deepEqual(read(readFileSync(path)).processes, new Set(['supervisor', 'worker 0']));
+});
+
+const hasGo = spawnSync('go', ['version']).status === 0;
+
+test('go tool pprof reads the profile', { skip: !hasGo && 'go is not installed' }, async () => {
+  const path = join(folder, 'go.prof');
+  const profilers = new Profilers({ path });
+  await profilers.startCpu();
+  burnProcessorTime();
+  await profilers.stopCpu();
+  const top = spawnSync('go', ['tool', 'pprof', '-top', path], { encoding: 'utf8' });
+  assert.equal(top.status, 0, top.stderr);
+  assert.match(top.stdout, /Total samples = \d/);
+});
