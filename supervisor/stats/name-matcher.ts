@@ -1,6 +1,7 @@
 /** Tests names of statistics against string matchers of the configuration. */
 import type { StringMatcher } from '../../shared/resources/matchers.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
+import { asciiLower } from '../resources/matchers/string-matcher.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { DEFAULT_BUCKETS, type HistogramBucketSetting, type StatsMatcher } from './stats-config.ts';
 
@@ -14,7 +15,9 @@ export function namePredicate(matcher: StringMatcher): NamePredicate {
   }
   const { kind, value, ignoreCase } = matcher;
   const compare = plainPredicate(kind, value);
-  return ignoreCase ? (name) => compare(name.toLowerCase()) : compare;
+  return ignoreCase
+    ? (name) => compare(asciiLower(toByteString(name)))
+    : (name) => compare(toByteString(name));
 }
 
 /** Which statistics exist under this matcher; undefined when all do. */

@@ -76,7 +76,7 @@ export class OrderedView {
   #segment(sorted: readonly Definition[], start: number, end: number): Segment {
     const first = sorted[start] as Definition;
     const members = sorted.slice(start, end);
-    const prefix = isRoot(first) ? first.name : '';
+    const prefix = first.template === undefined ? '' : first.name;
     const blocks = members.filter((definition) => definition.template !== undefined);
     const named = members.filter((definition) => definition.template === undefined);
     return {
@@ -198,15 +198,10 @@ function byName(a: Definition, b: Definition): number {
   return templateOfA < templateOfB ? 1 : -1;
 }
 
-/** A block without a prefix would hold everything: it stands alone, with its names as suffixes. */
-function isRoot(definition: Definition): boolean {
-  return definition.template !== undefined && definition.name !== '';
-}
-
 function endOfRun(sorted: readonly Definition[], start: number): number {
   const first = sorted[start] as Definition;
   let end = start + 1;
-  if (!isRoot(first)) return end;
+  if (first.template === undefined) return end;
   while (end < sorted.length && (sorted[end] as Definition).name.startsWith(first.name)) end++;
   return end;
 }

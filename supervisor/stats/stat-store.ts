@@ -88,6 +88,8 @@ export class StatStore implements StatWriter {
 
   /** Finds or makes a block and adds a holder to it. */
   hold(template: StatTemplate, prefix: string): Definition {
+    // Everything begins with an empty prefix; the order of names could not be kept per block.
+    assert(prefix !== '', 'a block of statistics needs a prefix');
     this.recentLookups.note(prefix);
     const key = `${template.id} ${prefix}`;
     const known = this.#definitions.get(key);

@@ -62,7 +62,11 @@ export const HTTP_INSPECTOR = defineTemplate('http_inspector', {
   read_error: counter('Connections that failed while being inspected'),
 });
 
-/** Prefix: `proxy_proto.`, or `proxy_proto.<stat_prefix>.` */
+/**
+ * Prefix: `proxy_proto.`, or `proxy_proto.<stat_prefix>.` The filter's older counter of connections
+ * closed for an invalid header has no prefix: it is defined by name,
+ * `downstream_cx_proxy_proto_error`.
+ */
 export const PROXY_PROTOCOL = defineTemplate('proxy_protocol', {
   not_found_allowed: counter('Connections without the header, allowed'),
   not_found_disallowed: counter('Connections without the header, refused'),
@@ -72,9 +76,4 @@ export const PROXY_PROTOCOL = defineTemplate('proxy_protocol', {
   'versions.v2.disallowed': counter('Headers of version 2 refused by configuration'),
   'versions.v2.error': counter('Invalid headers of version 2'),
   'versions.v2.found': counter('Headers of version 2'),
-});
-
-/** Without a prefix: the PROXY protocol filter's older statistic. */
-export const PROXY_PROTOCOL_ERRORS = defineTemplate('proxy_protocol_errors', {
-  downstream_cx_proxy_proto_error: counter('Connections closed for an invalid header'),
 });
