@@ -3,27 +3,29 @@
  * each with the configured default.
  */
 import type { RuntimeFraction } from '../shared/resources/matchers.ts';
+import type { RuntimeSnapshot } from '../shared/resources/runtime.ts';
+import { readFraction } from '../shared/runtime/read-runtime.ts';
 
 export interface Runtime {
-  /** The key's current value, or undefined when no layer sets it. */
-  integer(key: string): number | undefined;
+  /** The values in force; another map after every change. */
+  readonly snapshot: RuntimeSnapshot;
   /** Random numbers from 0 to 2^32 - 1. */
   random(): number;
 }
 
-/** No layer sets anything: the configured defaults hold. */
-export const defaultRuntime: Runtime = {
-  integer: () => undefined,
-  random: () => Math.floor(Math.random() * 0x1_0000_0000),
-};
+/** The runtime of a worker; `snapshot` is replaced when the supervisor sends new values. */
+export class WorkerRuntime implements Runtime {
+  snapshot: RuntimeSnapshot = new Map();
 
-/** Whether a share of requests takes this one in; a runtime value counts in percent, as in the reference. */
-export function isEnabled(
-  { runtimeKey, numerator, denominator }: RuntimeFraction,
-  runtime: Runtime,
-  random: number,
-): boolean {
-  const percent = runtimeKey === undefined ? undefined : runtime.integer(runtimeKey);
-  if (percent !== undefined) return random % 100 < percent;
+  random(): number {
+    return Math.floor(Math.random() * 0x1_0000_0000);
+  }
+}
+
+/** Whether a share of requests takes in the one with this random number. */
+export function isEnabled(fraction: RuntimeFraction, runtime: Runtime, random: number): boolean {
+  const { runtimeKey } = fraction;
+  const { numerator, denominator } =
+    runtimeKey === undefined ? fraction : readFraction(runtime.snapshot, runtimeKey, fraction);
   return random % denominator < numerator;
 }

@@ -1,5 +1,4 @@
 /** Routes that go to a cluster: compiled request finalisation and the choice between clusters. */
-import { toByteString } from '../../shared/regex/byte-string.ts';
 import type {
   ClusterRouteAction,
   PerFilterConfig,
@@ -7,6 +6,7 @@ import type {
   VirtualHost,
   WeightedCluster,
 } from '../../shared/resources/route.ts';
+import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { HeaderMutation } from './header-mutations.ts';
@@ -58,7 +58,7 @@ function compileWeightedChoice(
   const { clusters, headerName, runtimeKeyPrefix, totalWeight } = specifier;
   const weightOf = ({ name, weight, runtimeKey }: WeightedCluster): number => {
     const key = runtimeKey ?? (runtimeKeyPrefix && `${runtimeKeyPrefix}.${name}`);
-    return (key === undefined ? undefined : runtime.integer(key)) ?? weight;
+    return key === undefined ? weight : readInteger(runtime.snapshot, key, weight);
   };
   return (headers) => {
     const given = headerName === undefined ? undefined : headers.get(headerName);
@@ -135,10 +135,7 @@ class CompiledClusterRoute implements ClusterRoute {
     this.#rewritePath =
       action.pathRewrite && compilePathRewrite(action.pathRewrite, route.match.path);
     this.#rewriteHost = compileHostRewrite(action.hostRewrite);
-    this.#clusterHost =
-      weighted?.hostRewriteLiteral === undefined
-        ? undefined
-        : toByteString(weighted.hostRewriteLiteral);
+    this.#clusterHost = weighted?.hostRewriteLiteral;
   }
 
   /** The same route to a cluster that only the request knows. */

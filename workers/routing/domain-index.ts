@@ -3,6 +3,7 @@
  * `*.suffix`, else the longest `prefix.*`, else `*`. Case never matters; a port counts as part of
  * the domain unless ports are ignored.
  */
+import { asciiLower } from '../ascii.ts';
 
 export class DomainIndex<Host> {
   readonly #exact = new Map<string, Host>();
@@ -17,7 +18,7 @@ export class DomainIndex<Host> {
 
   /** The first virtual host that names a domain keeps it; the supervisor refuses duplicates. */
   add(domain: string, host: Host): void {
-    const name = domain.toLowerCase();
+    const name = asciiLower(domain);
     if (name === '*') this.#any ??= host;
     else if (name.startsWith('*')) this.#suffixes.add(name.slice(1), host);
     else if (name.endsWith('*')) this.#prefixes.add(name.slice(0, -1), host);
@@ -27,7 +28,7 @@ export class DomainIndex<Host> {
   find(authority: string): Host | undefined {
     if (this.#exact.size === 0 && this.#suffixes.isEmpty && this.#prefixes.isEmpty)
       return this.#any;
-    let name = authority.toLowerCase();
+    let name = asciiLower(authority);
     if (this.#ignorePort) name = withoutPort(name);
     return (
       this.#exact.get(name) ?? this.#suffixes.find(name) ?? this.#prefixes.find(name) ?? this.#any

@@ -1,5 +1,4 @@
 /** Compiles host rewrites of routes, and does the one that waits for the chosen upstream host. */
-import { toByteString } from '../../shared/regex/byte-string.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { HostRewrite } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
@@ -14,7 +13,7 @@ export function compileHostRewrite(rewrite: HostRewrite | undefined): HostRewrit
     case 'auto':
       return undefined;
     case 'literal': {
-      const value = toByteString(rewrite.value);
+      const { value } = rewrite;
       return () => value;
     }
     case 'header':

@@ -1,4 +1,5 @@
 /** Compiles the path specifier of a route. Paths come without query. */
+import { asciiLower } from '../ascii.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { PathMatch } from '../../shared/resources/route.ts';
 import { compilePathTemplate, literalPrefixOf } from './path-template.ts';
@@ -19,8 +20,8 @@ export function compilePathMatcher(match: PathMatch, caseSensitive: boolean): Pa
     case 'path':
     case 'path_separated_prefix': {
       if (caseSensitive) return plainMatcher(match.kind, match.value, match.value);
-      const { matches } = plainMatcher(match.kind, match.value.toLowerCase(), '');
-      return known((path) => matches(path.toLowerCase()), '');
+      const { matches } = plainMatcher(match.kind, asciiLower(match.value), '');
+      return known((path) => matches(asciiLower(path)), '');
     }
     case 'regex': {
       const runner = makeRegexRunner(match.regex);

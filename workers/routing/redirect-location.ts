@@ -1,5 +1,4 @@
 /** Works out where a redirect points to. */
-import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { PathMatch, RedirectAction } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
@@ -9,8 +8,8 @@ export type LocationOf = (headers: HeaderMap) => string;
 
 export function compileRedirectLocation(action: RedirectAction, match: PathMatch): LocationOf {
   const pathOf = compileRedirectPath(action, match);
-  const fixedScheme = action.httpsRedirect ? 'https' : toByteString(action.schemeRedirect ?? '');
-  const fixedHost = toByteString(action.hostRedirect ?? '');
+  const fixedScheme = action.httpsRedirect ? 'https' : (action.schemeRedirect ?? '');
+  const fixedHost = action.hostRedirect ?? '';
   const port = action.portRedirect === undefined ? '' : `:${action.portRedirect}`;
   return (headers) => {
     const scheme = fixedScheme || headers.scheme;
@@ -33,8 +32,7 @@ function compileRedirectPath(action: RedirectAction, match: PathMatch): PathRewr
   const { path, stripQuery } = action;
   if (path === undefined) return stripQuery ? withoutQuery : (requestPath) => requestPath;
   if (path.kind === 'path') {
-    const configured = toByteString(path.value);
-    const value = configured.startsWith('/') ? configured : `/${configured}`;
+    const value = path.value.startsWith('/') ? path.value : `/${path.value}`;
     // A query of the redirect's own replaces the request's, whatever `strip_query` says.
     if (stripQuery || value.includes('?')) return () => value;
     return (requestPath) => value + requestPath.slice(withoutQuery(requestPath).length);

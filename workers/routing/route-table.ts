@@ -5,7 +5,7 @@
 import type { RouteConfigurationResource, VirtualHost } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { defaultRuntime } from '../runtime.ts';
+import { WorkerRuntime } from '../runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { compileTlsRedirect } from './answered-route.ts';
 import { compileRoute } from './compiled-route.ts';
@@ -17,7 +17,7 @@ import { compileVirtualClusters } from './virtual-clusters.ts';
 /** Throws when a resource could not have passed the supervisor's checks. */
 export function buildRouteTable(
   table: RouteConfigurationResource,
-  runtime: Runtime = defaultRuntime,
+  runtime: Runtime = new WorkerRuntime(),
 ): RouteTable {
   const hosts = new DomainIndex<HostMatcher>(table.ignorePortInHostMatching);
   for (const virtualHost of table.virtualHosts) {

@@ -1,4 +1,5 @@
 /** Compiles string matchers to predicates. Texts are byte strings. */
+import { asciiLower } from '../ascii.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { StringMatcher } from '../../shared/resources/matchers.ts';
 
@@ -10,7 +11,7 @@ export function compileStringMatcher(matcher: StringMatcher): TextPredicate {
     return (text) => runner.test(text);
   }
   const exact = plainPredicate(matcher.kind, matcher.value);
-  return matcher.ignoreCase ? (text) => exact(text.toLowerCase()) : exact;
+  return matcher.ignoreCase ? (text) => exact(asciiLower(text)) : exact;
 }
 
 function plainPredicate(

@@ -1,11 +1,11 @@
 /**
  * Compiles substitution formats to functions of a stream. A format is compiled once, when its
- * configuration is applied; running one allocates nothing but the text. Texts are byte strings.
+ * configuration is applied; running one allocates nothing but the text. Texts are byte strings,
+ * those of the configuration too.
  */
 import { hostname } from 'node:os';
 
 import { systemClock } from '../../shared/clock.ts';
-import { toByteString } from '../../shared/regex/byte-string.ts';
 import { parseFormat } from '../../shared/substitution/parse-format.ts';
 import type { JsonFormatValue } from '../../shared/resources/access-log.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
@@ -56,7 +56,7 @@ export function literalOf(format: string): string | undefined {
   if (!parsed.ok) return undefined;
   const [only, ...rest] = parsed.format.parts;
   if (rest.length > 0 || typeof only === 'object') return undefined;
-  return toByteString(only ?? '');
+  return only ?? '';
 }
 
 /** One line of JSON with its line end. A member whose format is one command keeps its type. */
@@ -79,7 +79,7 @@ function partsOf(format: string, environment: SubstitutionEnvironment): (string 
   const parsed = parseFormat(format);
   if (!parsed.ok) throw new Error(`cannot compile the format ${format}: ${parsed.error}`);
   return parsed.format.parts.map((part) =>
-    typeof part === 'string' ? toByteString(part) : readerOf(part, environment),
+    typeof part === 'string' ? part : readerOf(part, environment),
   );
 }
 
@@ -96,7 +96,7 @@ function jsonParts(
     const members = Object.keys(value)
       .sort()
       .map((key, index) => [
-        `${index === 0 ? '' : ','}${quote(toByteString(key))}:`,
+        `${index === 0 ? '' : ','}${quote(key)}:`,
         ...jsonParts(value[key] ?? null, environment),
       ]);
     return ['{', ...members.flat(), '}'];
@@ -117,7 +117,7 @@ function jsonReader(
   }
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(
-      ([key, item]) => [toByteString(key), jsonReader(item, omitEmpty, environment)] as const,
+      ([key, item]) => [key, jsonReader(item, omitEmpty, environment)] as const,
     );
     const optional = members.length > 0;
     return (info) => {

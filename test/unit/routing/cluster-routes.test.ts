@@ -71,7 +71,7 @@ function resolve(
         mostSpecificHeaderMutationsWins: levels.mostSpecificWins ?? false,
       },
     ),
-    { random: () => random, integer: () => undefined },
+    { random: () => random, snapshot: new Map() },
   );
   const found = table.match(headers, streamInfo(headers));
   assert.ok(found?.kind === 'cluster');

@@ -9,6 +9,7 @@ import type {
   StringMatcher,
 } from '../../../shared/resources/matchers.ts';
 import type { PathMatch, Route, RouteMatch } from '../../../shared/resources/route.ts';
+import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import {
   direct,
@@ -19,6 +20,12 @@ import {
   virtualHost,
 } from '../../support/routes.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
+
+function runtimeWith(percent: number | undefined): RuntimeSnapshot {
+  return new Map(
+    percent === undefined ? [] : [['share', { text: String(percent), number: percent }]],
+  );
+}
 
 /** The name of the route that a request gets, undefined when it gets none. */
 function chosen(
@@ -303,7 +310,7 @@ describe('routes', () => {
     const table = (random: number, percent?: number) =>
       buildRouteTable(
         routeConfiguration([virtualHost([named('r', prefix('/'), { runtimeFraction: share })])]),
-        { random: () => random, integer: () => percent },
+        { random: () => random, snapshot: runtimeWith(percent) },
       );
     const found = (random: number, percent?: number) => {
       const headers = requestHeaders();
