@@ -45,7 +45,7 @@ function renderParam(command: string, param: AdminParam): string {
   const id = `${command}-${name}`;
   const attributes = `name="${name}" id="${id}" form="${command}"`;
   return (
-    `<tr class="param"><td>${renderInput(param, attributes)}</td>` +
+    `<tr class="param"><td data-name="${name}">${renderInput(param, attributes)}</td>` +
     `<td><label for="${id}">${escapeHtml(param.help)}</label></td></tr>\n`
   );
 }
