@@ -84,6 +84,12 @@ export function emptyModel(): ApiModel {
     const root = protobuf.Root.fromJSON(json);
     collect(root, { file, packageName: 'google.protobuf', model });
   }
+  for (const message of model.messages.values()) {
+    for (const field of message.fields) {
+      // protobufjs carries these with camelCase names; the .proto files have snake_case.
+      field.name = field.name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    }
+  }
   return model;
 }
 

@@ -1,0 +1,171 @@
+/**
+ * Damages bootstraps at random and loads them: no exception, no hang, and every refusal has a
+ * place. SLUICE_FUZZ_RUNS sets how many (1,000); the seed is fixed.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { stringify } from 'yaml';
+import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
+import { encodeMessage } from '../../../supervisor/config/convert/message-encoder.ts';
+import type { SourceFormat } from '../../../supervisor/config/source/source-format.ts';
+import { bootstrapType, load } from './load.ts';
+
+const runs = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 1000);
+const slowestMs = 1000;
+
+const base = {
+  node: { id: 'n', cluster: 'c', metadata: { a: [1, 'x', null, { b: true }] } },
+  admin: { address: { socket_address: { address: '127.0.0.1', port_value: 9901 } } },
+  static_resources: {
+    listeners: [
+      {
+        name: 'l',
+        address: { socket_address: { address: '0.0.0.0', port_value: 80 } },
+        filter_chains: [
+          {
+            filters: [
+              {
+                name: 'hcm',
+                typed_config: {
+                  '@type':
+                    'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+                  stat_prefix: 'in',
+                  stream_idle_timeout: '5s',
+                  route_config: {
+                    virtual_hosts: [
+                      {
+                        name: 'v',
+                        domains: ['*'],
+                        routes: [
+                          { match: { prefix: '/' }, route: { cluster: 'a', timeout: '1.500s' } },
+                          { match: { path: '/x' }, direct_response: { status: 200 } },
+                        ],
+                      },
+                    ],
+                  },
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    clusters: [
+      {
+        name: 'a',
+        connect_timeout: '0.250s',
+        lb_policy: 'RANDOM',
+        circuit_breakers: { thresholds: [{ max_connections: 5, priority: 'HIGH' }] },
+        health_checks: [
+          {
+            timeout: '1s',
+            interval: '1s',
+            unhealthy_threshold: 1,
+            healthy_threshold: 1,
+            http_health_check: { path: '/' },
+          },
+        ],
+      },
+    ],
+  },
+  stats_flush_interval: '5s',
+};
+
+const catalog = new ApiCatalog();
+const texts: Readonly<Record<Exclude<SourceFormat, 'pb_text'>, Buffer>> = {
+  yaml: Buffer.from(stringify(base)),
+  json: Buffer.from(JSON.stringify(base, undefined, 1)),
+  pb: Buffer.from(encodeMessage(catalog, catalog.message(bootstrapType), base)),
+};
+
+const intruders = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  ',',
+  '"',
+  "'",
+  '\\',
+  '\n',
+  '\t',
+  '&a ',
+  '*a',
+  '<<: ',
+  '!x ',
+  '|',
+  'null',
+  '-1',
+  '1e99',
+  '99999999999',
+  '"\\ud800"',
+  '\0',
+  '\ufeff',
+  '# ',
+  '---\n',
+  '%',
+  '@',
+];
+
+/** A small generator with a fixed seed. */
+function random(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 4294967296) * limit);
+  };
+}
+
+function damage(content: Buffer, below: (limit: number) => number): Buffer {
+  let damaged = content;
+  for (let times = 1 + below(3); times > 0; times -= 1) {
+    const from = below(damaged.length);
+    const to = Math.min(damaged.length, from + below(12));
+    const head = damaged.subarray(0, from);
+    const tail = damaged.subarray(to);
+    switch (below(5)) {
+      case 0:
+        damaged = Buffer.concat([head, tail]);
+        break;
+      case 1:
+        damaged = Buffer.concat([
+          head,
+          Buffer.from(intruders[below(intruders.length)] ?? ''),
+          tail,
+        ]);
+        break;
+      case 2:
+        damaged = Buffer.concat([damaged.subarray(0, to), damaged.subarray(from)]);
+        break;
+      case 3:
+        damaged = Buffer.concat([head, Buffer.from([below(256)]), damaged.subarray(from + 1)]);
+        break;
+      default:
+        damaged = damaged.subarray(0, Math.max(1, damaged.length - below(40)));
+    }
+  }
+  return damaged;
+}
+
+describe('A damaged bootstrap', () => {
+  for (const format of ['yaml', 'json', 'pb'] as const) {
+    it(`in ${format} is refused with a place, or still good`, async () => {
+      const below = random(4711);
+      let refused = 0;
+      for (let run = 0; run < runs / 3; run += 1) {
+        const content = damage(texts[format], below);
+        const started = performance.now();
+        const { problems } = await load(content, { format });
+        const errors = problems.filter((problem) => problem.severity === 'error');
+        refused += errors.length > 0 ? 1 : 0;
+        for (const error of errors) {
+          assert.ok((error.position?.line ?? 0) > 0, `${error.message} has no position`);
+          assert.ok(error.message.length > 0);
+        }
+        assert.ok(performance.now() - started < slowestMs, `run ${run} took too long`);
+      }
+      assert.ok(refused > runs / 12, `only ${refused} were refused`);
+    });
+  }
+});
