@@ -72,4 +72,9 @@ export interface Options {
   readonly statsTags: readonly StatsTag[];
   readonly validateFormat: ValidateFormat;
   readonly validateSkipSecrets: boolean;
+  /** These three are described in docs/admin-security.md. */
+  readonly adminReadOnly: boolean;
+  readonly adminTokenPath: string;
+  /** Empty: any host. */
+  readonly adminAllowedHosts: readonly string[];
 }

@@ -103,6 +103,9 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     socketPath: raw.socketPath,
     enableCoreDump: raw.enableCoreDump,
     validateSkipSecrets: raw.validateSkipSecrets,
+    adminReadOnly: raw.adminReadOnly,
+    adminTokenPath: raw.adminTokenPath,
+    adminAllowedHosts: raw.adminAllowedHosts === '' ? [] : raw.adminAllowedHosts.split(','),
   };
 }
 

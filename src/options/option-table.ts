@@ -263,6 +263,23 @@ export const optionTable = {
     isOwn: true,
     help: 'With --mode validate, do not open certificate and key files.',
   },
+  adminReadOnly: {
+    kind: 'flag',
+    isOwn: true,
+    help: 'Refuse every request to the admin interface that would change the server.',
+  },
+  adminTokenPath: {
+    kind: 'string',
+    fallback: '',
+    isOwn: true,
+    help: 'File whose first line requests to the admin interface must carry as a bearer token.',
+  },
+  adminAllowedHosts: {
+    kind: 'string',
+    fallback: '',
+    isOwn: true,
+    help: 'Host names, separated by commas, under which the admin interface may be asked for.',
+  },
 } as const satisfies Record<string, OptionSpec>;
 
 export type OptionKey = keyof typeof optionTable;

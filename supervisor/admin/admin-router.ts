@@ -2,6 +2,8 @@
  * From a parsed request to an answer: path, method and origin rules, then the endpoint. Knows no
  * sockets, so that every rule is tested by calling it.
  */
+import { refuseAccess, refuseMutation } from './access-rules.ts';
+import type { AccessRules } from './access-rules.ts';
 import type { AdminContext, AdminResponse } from './admin-context.ts';
 import type { AdminRoute } from './admin-route.ts';
 import { renderHelp } from './help.ts';
@@ -26,7 +28,7 @@ export interface AdminRouter {
   isLarge(target: string): boolean;
 }
 
-export interface AdminRules {
+export interface AdminRules extends AccessRules {
   /** `admin.allow_paths`; the argument is the normalised path with its query. Absent: all. */
   readonly allowPath?: (path: string) => boolean;
 }
@@ -41,14 +43,23 @@ export function createAdminRouter(
   async function answer(request: AdminRequest): Promise<AdminResponse | undefined> {
     const target = parseRequestTarget(request.target);
     if (target === undefined) return undefined;
+    const asked = { header: (name: string) => header(request, name) };
+    const noAccess = refuseAccess(asked, rules);
+    if (noAccess !== undefined) return noAccess;
     const whole = target.query === '' ? target.path : `${target.path}?${target.query}`;
     if (rules.allowPath?.(whole) === false) {
       return textResponse(`request to path ${whole} not allowed`, 403);
     }
     const route = byPath.get(target.path);
     if (route === undefined) return textResponse(`invalid path. ${renderHelp(routes)}`, 404);
-    const refusal = route.mutates ? refuseMutation(request) : undefined;
-    if (refusal !== undefined) return refusal;
+    if (route.mutates && request.method !== 'POST') {
+      return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
+    }
+    const refusal = route.mutates ? refuseMutation(asked, rules) : undefined;
+    if (refusal !== undefined) {
+      audit(request, refusal);
+      return refusal;
+    }
     const response = await callEndpoint(route, request, target);
     if (route.mutates) audit(request, response);
     return response;
@@ -93,25 +104,6 @@ export function createAdminRouter(
       return target !== undefined && byPath.get(target.path)?.large === true;
     },
   };
-}
-
-function refuseMutation(request: AdminRequest): AdminResponse | undefined {
-  if (request.method !== 'POST') {
-    return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
-  }
-  return isForeignOrigin(request)
-    ? textResponse('Requests from other origins cannot change the server.\n', 403)
-    : undefined;
-}
-
-// Browsers send Origin with every cross-site POST, tools do not: a page elsewhere that makes a
-// browser post to the admin interface is refused, whatever the network lets through.
-function isForeignOrigin(request: AdminRequest): boolean {
-  const origin = header(request, 'origin');
-  if (origin === '') return header(request, 'sec-fetch-site') === 'cross-site';
-  const host = header(request, 'host').toLowerCase();
-  const lower = origin.toLowerCase();
-  return lower !== `http://${host}` && lower !== `https://${host}`;
 }
 
 function header(request: AdminRequest, name: string): string {

@@ -145,6 +145,9 @@ describe('an option that takes effect', () => {
       '--hot-restart-version',
       '--validate-format',
       '--validate-skip-secrets',
+      '--admin-read-only',
+      '--admin-token-path',
+      '--admin-allowed-hosts',
     ]);
   });
 
@@ -159,6 +162,13 @@ describe('an option that takes effect', () => {
     const options = optionsOf('--validate-format=sarif', '--validate-skip-secrets');
     assert.equal(options.validateFormat, 'sarif');
     assert.equal(options.validateSkipSecrets, true);
+  });
+
+  it('knows the access options of the admin interface', () => {
+    const options = optionsOf('--admin-read-only', '--admin-allowed-hosts', 'a,b');
+    assert.equal(options.adminReadOnly, true);
+    assert.deepEqual(options.adminAllowedHosts, ['a', 'b']);
+    assert.equal(optionsOf('--admin-token-path', '/t').adminTokenPath, '/t');
   });
 
   it('can be copied between processes', () => {

@@ -1,0 +1,100 @@
+/**
+ * Who may ask what, beyond what the reference checks: all of it off unless it is configured, except
+ * that a mutation from a foreign origin is refused always. docs/admin-security.md describes them.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Options } from '../../shared/options.ts';
+import type { AdminResponse } from './admin-context.ts';
+import { textResponse } from './http/responses.ts';
+
+export interface AccessRules {
+  /** Every mutation is refused. */
+  readonly readOnly?: boolean;
+  /** Requests must carry it as `authorization: Bearer …`. */
+  readonly bearerToken?: string;
+  /**
+   * Host names, without ports, under which the interface may be asked for. A page elsewhere whose
+   * name was pointed at this address (DNS rebinding) carries its own name.
+   */
+  readonly allowedHosts?: readonly string[];
+}
+
+/** The token's file is empty or cannot be read. */
+export class AdminTokenError extends Error {
+  readonly code = 'admin_token';
+}
+
+interface AskedHeaders {
+  header(name: string): string;
+}
+
+/** From the command line. Throws AdminTokenError. */
+export function accessRulesOf(
+  options: Pick<Options, 'adminReadOnly' | 'adminTokenPath' | 'adminAllowedHosts'>,
+): AccessRules {
+  const { adminReadOnly, adminTokenPath, adminAllowedHosts } = options;
+  return {
+    readOnly: adminReadOnly,
+    ...(adminTokenPath === '' ? {} : { bearerToken: readBearerToken(adminTokenPath) }),
+    ...(adminAllowedHosts.length === 0
+      ? {}
+      : { allowedHosts: adminAllowedHosts.map((host) => host.trim().toLowerCase()) }),
+  };
+}
+
+/** Undefined: go on. */
+export function refuseAccess(request: AskedHeaders, rules: AccessRules): AdminResponse | undefined {
+  const host = request.header('host').replace(/:\d*$/, '').toLowerCase();
+  if (rules.allowedHosts?.includes(host) === false) {
+    return textResponse('The admin interface is not known under this host name.\n', 403);
+  }
+  if (rules.bearerToken !== undefined && !carriesToken(request, rules.bearerToken)) {
+    return {
+      ...textResponse('A bearer token is required.\n', 401),
+      headers: { 'www-authenticate': 'Bearer' },
+    };
+  }
+  return undefined;
+}
+
+/** Undefined: go on. */
+export function refuseMutation(
+  request: AskedHeaders,
+  rules: AccessRules,
+): AdminResponse | undefined {
+  if (rules.readOnly === true) return textResponse('The admin interface is read-only.\n', 403);
+  return isForeignOrigin(request)
+    ? textResponse('Requests from other origins cannot change the server.\n', 403)
+    : undefined;
+}
+
+/** The first line of the file. */
+function readBearerToken(path: string): string {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new AdminTokenError(`cannot read the admin token: ${reason}`, { cause: error });
+  }
+  const token = content.split('\n')[0]?.trim() ?? '';
+  if (token === '') throw new AdminTokenError(`cannot use the admin token: '${path}' is empty`);
+  return token;
+}
+
+// Digests have the same length, so that the time of the comparison says nothing about the token.
+function carriesToken(request: AskedHeaders, token: string): boolean {
+  const [, scheme = '', given = ''] = /^(\S*) *(.*)$/.exec(request.header('authorization')) ?? [];
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return scheme.toLowerCase() === 'bearer' && timingSafeEqual(digest(given), digest(token));
+}
+
+// Browsers send Origin with every cross-site POST, tools do not: a page elsewhere that makes a
+// browser post to the admin interface is refused, whatever the network lets through.
+function isForeignOrigin(request: AskedHeaders): boolean {
+  const origin = request.header('origin').toLowerCase();
+  if (origin === '') return request.header('sec-fetch-site') === 'cross-site';
+  const host = request.header('host').toLowerCase();
+  return origin !== `http://${host}` && origin !== `https://${host}`;
+}
