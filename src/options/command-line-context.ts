@@ -1,0 +1,19 @@
+/** The context in which the real program reads its command line. */
+import { readBuildStamp, versionText } from '../../shared/build-stamp.ts';
+import { hostFacts } from './host-facts.ts';
+import type { CommandLineContext } from './parse-options.ts';
+
+/**
+ * The version word of the hot restart protocol that is spoken: its version and the size of the
+ * shared memory object, which depends on the processor's mutex layout.
+ */
+const hotRestartVersion = process.arch === 'arm64' ? '11.120' : '11.104';
+
+export function commandLineContext(): CommandLineContext {
+  return {
+    program: 'sluice',
+    version: versionText(readBuildStamp()),
+    hotRestartVersion,
+    host: hostFacts,
+  };
+}
