@@ -16,9 +16,9 @@ export interface StatsTag {
   value: string;
 }
 
-export type ServerMode = 'serve' | 'validate';
-export type DrainStrategy = 'gradual' | 'immediate';
-export type ValidateFormat = 'text' | 'json' | 'sarif' | 'github';
+type ServerMode = 'serve' | 'validate';
+type DrainStrategy = 'gradual' | 'immediate';
+type ValidateFormat = 'text' | 'json' | 'sarif' | 'github';
 
 export interface Options {
   /** `--base-id`, before multiplication for the hot restart names. */

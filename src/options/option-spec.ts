@@ -26,12 +26,12 @@ export interface FlagSpec extends CommonSpec {
 }
 
 /** An unsigned 32-bit decimal number; `undefined` when not given and without default. */
-export interface Uint32Spec extends CommonSpec {
+interface Uint32Spec extends CommonSpec {
   readonly kind: 'uint32';
   readonly fallback: number | undefined;
 }
 
-export interface StringSpec extends CommonSpec {
+interface StringSpec extends CommonSpec {
   readonly kind: 'string';
   readonly fallback: string | undefined;
   /** The accepted words, for the documents and for error messages. */

@@ -6,7 +6,7 @@
 import { defaultLogFormat } from '../../shared/logging/default-format.ts';
 import type { OptionSpec } from './option-spec.ts';
 
-export const defaultSocketPath = '@envoy_domain_socket';
+const defaultSocketPath = '@envoy_domain_socket';
 
 /** Permission bits of hot restart socket files unless `--socket-mode` says otherwise. */
 export const defaultSocketMode = 0o600;
