@@ -1,0 +1,94 @@
+/**
+ * The seam between codecs and those who use them. The connection manager and the router see messages
+ * as header maps, body pieces and trailers, whichever protocol carried them.
+ *
+ * Body pieces are views into a buffer that the next read overwrites: valid during the call only. Who
+ * keeps a piece copies it.
+ */
+import type { HeaderMap } from './header-map.ts';
+import type { Protocol } from './stream-info.ts';
+
+/** Why a stream ended before its messages were complete. */
+export type ResetReason =
+  | 'local_reset'
+  | 'remote_reset'
+  | 'connection_failure'
+  | 'connection_timeout'
+  | 'connection_termination'
+  | 'overflow'
+  | 'protocol_error'
+  | 'drain';
+
+/** Receives one request; implemented by the connection manager's stream. */
+export interface RequestDecoder {
+  decodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  decodeData(data: Buffer, endStream: boolean): void;
+  decodeTrailers(trailers: HeaderMap): void;
+  /** The client waits for `100 Continue`. Called before decodeHeaders. */
+  onExpectContinue(): void;
+  /** The request is refused by the codec, before or after its headers; nothing of it follows. */
+  onCodecError(status: number, details: string, body: string): void;
+  /** The stream is over without a complete exchange; nothing follows. */
+  onReset(reason: ResetReason): void;
+  /** What was written for this stream waits: `true` above the limit, `false` once it is gone. */
+  onWriteBlocked(blocked: boolean): void;
+}
+
+/** Sends one response; implemented by the codec, valid until the stream is over on both sides. */
+export interface ResponseEncoder {
+  /** An informational response; any number may come before encodeHeaders. */
+  encode1xx(headers: HeaderMap): void;
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  encodeData(data: Buffer, endStream: boolean): void;
+  encodeTrailers(trailers: HeaderMap): void;
+  /** Ends the stream at once; the peer sees an incomplete message. */
+  resetStream(): void;
+  /** Counted: reading goes on when every `true` has had its `false`. */
+  pauseRequest(paused: boolean): void;
+  /** Wire bytes of this stream so far, for the access log. */
+  readonly headerBytesReceived: number;
+  readonly wireBytesReceived: number;
+  readonly headerBytesSent: number;
+  readonly wireBytesSent: number;
+}
+
+/** Receives one response; implemented by the router's upstream request. */
+export interface ResponseDecoder {
+  decode1xx(headers: HeaderMap): void;
+  decodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  decodeData(data: Buffer, endStream: boolean): void;
+  decodeTrailers(trailers: HeaderMap): void;
+  onReset(reason: ResetReason): void;
+  onWriteBlocked(blocked: boolean): void;
+}
+
+/** Sends one request; implemented by the codec. */
+export interface RequestEncoder {
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  encodeData(data: Buffer, endStream: boolean): void;
+  encodeTrailers(trailers: HeaderMap): void;
+  /** Gives the exchange up; the decoder hears nothing more. */
+  resetStream(): void;
+  pauseResponse(paused: boolean): void;
+}
+
+/** What a server codec tells its connection. */
+export interface ServerCodecOwner {
+  /** A request begins: its first byte was read. */
+  newStream(encoder: ResponseEncoder): RequestDecoder;
+  /** No request is open any more and the codec wants the connection closed. */
+  onCodecFinished(how: 'now' | 'delayed'): void;
+}
+
+/** One downstream connection's codec. */
+export interface ServerCodec {
+  readonly protocol: Protocol;
+  /** `input` from `start` to `end`; the memory belongs to the caller again afterwards. */
+  onData(input: Buffer, start: number, end: number): void;
+  /** The transport is gone; resets the open streams. */
+  onTransportClosed(): void;
+  onWriteBlocked(blocked: boolean): void;
+  /** Says goodbye in the protocol's way: the next response closes, or GOAWAY is sent. */
+  startDrain(): void;
+  readonly openStreams: number;
+}

@@ -1,0 +1,202 @@
+/**
+ * One downstream HTTP connection: its transport, its codec, its open streams and its own timers. It
+ * accounts for the connection's life and decides how it ends; requests are the streams'.
+ */
+import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import type { ConnectionInfo } from '../stream-info.ts';
+import { LoopTimer, type TimerOwner } from '../../timers.ts';
+import type { Transport, TransportHandler } from '../../net/transport.ts';
+import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
+import { Http1ServerCodec } from '../http1/server-codec.ts';
+import type { ConnectionManager } from './manager.ts';
+import { HttpStream } from './stream.ts';
+
+const index = HTTP_CONNECTION_MANAGER.index;
+const CX_TOTAL = index.downstream_cx_total;
+const CX_ACTIVE = index.downstream_cx_active;
+const CX_HTTP1_TOTAL = index.downstream_cx_http1_total;
+const CX_HTTP1_ACTIVE = index.downstream_cx_http1_active;
+const CX_DESTROY = index.downstream_cx_destroy;
+const CX_DESTROY_LOCAL = index.downstream_cx_destroy_local;
+const CX_DESTROY_REMOTE = index.downstream_cx_destroy_remote;
+const CX_DESTROY_ACTIVE = index.downstream_cx_destroy_active_rq;
+const CX_DESTROY_LOCAL_ACTIVE = index.downstream_cx_destroy_local_active_rq;
+const CX_DESTROY_REMOTE_ACTIVE = index.downstream_cx_destroy_remote_active_rq;
+const CX_LENGTH_MS = index.downstream_cx_length_ms;
+const CX_IDLE_TIMEOUT = index.downstream_cx_idle_timeout;
+const CX_MAX_DURATION = index.downstream_cx_max_duration_reached;
+const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
+const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
+const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
+const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
+const RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
+const TX_BUFFERED = index.downstream_cx_tx_bytes_buffered;
+const RQ_TOTAL = index.downstream_rq_total;
+const RQ_HTTP1_TOTAL = index.downstream_rq_http1_total;
+const RQ_ACTIVE = index.downstream_rq_active;
+export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
+export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
+
+const TIMER_IDLE = 0;
+const TIMER_DURATION = 1;
+const TIMER_CLOSE = 2;
+
+/** Hears of the connection's end; the listener's accounting. */
+export interface ConnectionObserver {
+  onConnectionEnd(connection: HttpConnection): void;
+}
+
+export class HttpConnection implements TransportHandler, ServerCodecOwner, TimerOwner {
+  readonly manager: ConnectionManager;
+  readonly info: ConnectionInfo;
+  private readonly observer: ConnectionObserver;
+  private readonly transport: Transport;
+  private readonly codec: ServerCodec;
+  readonly openedMs: number;
+  private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
+  private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
+  private readonly closeTimer = new LoopTimer(this, TIMER_CLOSE);
+  private requests = 0;
+  private isEnded = false;
+  private isDraining = false;
+
+  /** `open` makes the transport with this connection as its handler. */
+  constructor(
+    manager: ConnectionManager,
+    observer: ConnectionObserver,
+    open: (handler: TransportHandler) => { transport: Transport; info: ConnectionInfo },
+  ) {
+    this.manager = manager;
+    this.observer = observer;
+    this.openedMs = manager.parts.loop.clock.ms;
+    const { transport, info } = open(this);
+    this.transport = transport;
+    this.info = info;
+    this.codec = new Http1ServerCodec(transport, this, manager.http1);
+    this.countOpen();
+    manager.idle?.arm(this.idleTimer);
+    manager.maxConnectionDuration?.arm(this.durationTimer);
+  }
+
+  newStream(encoder: ResponseEncoder): RequestDecoder {
+    const { stats } = this.manager.parts;
+    this.idleTimer.disarm();
+    this.requests++;
+    stats.count(RQ_TOTAL);
+    stats.count(RQ_HTTP1_TOTAL);
+    stats.raise(RQ_ACTIVE);
+    return new HttpStream(this, encoder);
+  }
+
+  get protocol(): ServerCodec['protocol'] {
+    return this.codec.protocol;
+  }
+
+  /** Called by a stream with its response's headers in hand: decides whether they say goodbye. */
+  beforeResponse(): void {
+    const { stats, drain } = this.manager.parts;
+    const { maxRequestsPerConnection } = this.manager.config;
+    if (maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection) {
+      if (!this.isDraining) stats.count(CX_MAX_REQUESTS);
+      this.startDrain();
+    } else if (!this.isDraining && drain.shouldClose()) {
+      stats.count(CX_DRAIN_CLOSE);
+      this.startDrain();
+    }
+  }
+
+  /** The present exchange is the connection's last. */
+  startDrain(): void {
+    this.isDraining = true;
+    this.codec.startDrain();
+  }
+
+  onProtocolError(): void {
+    this.manager.parts.stats.count(CX_PROTOCOL_ERROR);
+  }
+
+  onStreamEnd(): void {
+    if (this.codec.openStreams === 0 && !this.isEnded) this.manager.idle?.arm(this.idleTimer);
+  }
+
+  onConnect(): void {
+    // Accepted sockets are connected from the beginning.
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    this.codec.onData(input, start, end);
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.codec.onWriteBlocked(blocked);
+  }
+
+  onRemoteClose(): void {
+    this.end('remote');
+  }
+
+  /** Closes at once from this side; open streams end. */
+  close(): void {
+    this.transport.close();
+    this.end('local');
+  }
+
+  onCodecFinished(how: 'now' | 'delayed'): void {
+    const { delayedClose } = this.manager;
+    this.idleTimer.disarm();
+    if (how === 'now' || delayedClose === undefined) {
+      if (this.transport.closeAfterWrites()) this.end('local');
+      // The client does not take what was written: it gets the same time to do so.
+      else if (delayedClose !== undefined) delayedClose.arm(this.closeTimer);
+      return;
+    }
+    delayedClose.arm(this.closeTimer);
+  }
+
+  onTimer(kind: number): void {
+    const { stats } = this.manager.parts;
+    if (kind === TIMER_IDLE) {
+      stats.count(CX_IDLE_TIMEOUT);
+      this.startDrain();
+    } else if (kind === TIMER_DURATION) {
+      stats.count(CX_MAX_DURATION);
+      this.startDrain();
+    } else {
+      stats.count(CX_DELAYED_CLOSE);
+      this.close();
+    }
+  }
+
+  private end(how: 'local' | 'remote'): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    const { stats, loop } = this.manager.parts;
+    const wasActive = this.codec.openStreams > 0;
+    this.idleTimer.disarm();
+    this.durationTimer.disarm();
+    this.closeTimer.disarm();
+    stats.count(CX_DESTROY);
+    stats.count(how === 'local' ? CX_DESTROY_LOCAL : CX_DESTROY_REMOTE);
+    if (wasActive) {
+      stats.count(CX_DESTROY_ACTIVE);
+      stats.count(how === 'local' ? CX_DESTROY_LOCAL_ACTIVE : CX_DESTROY_REMOTE_ACTIVE);
+    }
+    stats.lower(CX_ACTIVE);
+    stats.lower(CX_HTTP1_ACTIVE);
+    stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
+    this.codec.onTransportClosed();
+    this.observer.onConnectionEnd(this);
+  }
+
+  private countOpen(): void {
+    const { stats } = this.manager.parts;
+    stats.useHttp1();
+    stats.count(CX_TOTAL);
+    stats.raise(CX_ACTIVE);
+    stats.count(CX_HTTP1_TOTAL);
+    stats.raise(CX_HTTP1_ACTIVE);
+    // Nothing waits yet, and the gauges count as used from here on.
+    stats.writer.add(stats.base + RX_BUFFERED, 0);
+    stats.writer.add(stats.base + TX_BUFFERED, 0);
+  }
+}

@@ -1,0 +1,68 @@
+/** Builds the messages of answers that are made here, as the reference words them. */
+import type { LocalReply } from '../filter.ts';
+import { HeaderMap } from '../header-map.ts';
+import { isGrpcContentType } from '../../substitution/grpc-status.ts';
+
+const GRPC_INTERNAL = 13;
+const GRPC_UNKNOWN = 2;
+/** gRPC's own mapping of HTTP status codes (doc/http-grpc-status-mapping). */
+const GRPC_STATUSES: Readonly<Record<number, number>> = {
+  400: GRPC_INTERNAL,
+  401: 16,
+  403: 7,
+  404: 12,
+  429: 14,
+  502: 14,
+  503: 14,
+  504: 14,
+};
+
+export interface LocalMessage {
+  readonly headers: HeaderMap;
+  /** Undefined when the headers are all. */
+  readonly body: Buffer | undefined;
+}
+
+/** The answer to `request`, which may be missing when the codec refused its head. */
+export function buildLocalReply(reply: LocalReply, request: HeaderMap | undefined): LocalMessage {
+  const body = toBuffer(reply.body);
+  if (request !== undefined && isGrpcContentType(request.get('content-type'))) {
+    return { headers: grpcHeaders(reply, body), body: undefined };
+  }
+  const headers = new HeaderMap();
+  headers.status = reply.status;
+  if (body.length > 0) {
+    headers.add('content-length', String(body.length));
+    headers.add('content-type', reply.contentType ?? 'text/plain');
+  }
+  reply.modifyHeaders?.(headers);
+  const hasBody = body.length > 0 && request?.method !== 'HEAD';
+  return { headers, body: hasBody ? body : undefined };
+}
+
+function grpcHeaders(reply: LocalReply, body: Buffer): HeaderMap {
+  const headers = new HeaderMap();
+  headers.status = 200;
+  headers.add('content-type', 'application/grpc');
+  headers.add('grpc-status', String(GRPC_STATUSES[reply.status] ?? GRPC_UNKNOWN));
+  if (body.length > 0) headers.add('grpc-message', percentEncoded(body));
+  reply.modifyHeaders?.(headers);
+  return headers;
+}
+
+/** gRPC's encoding of messages: everything outside printable ASCII, and `%`. */
+function percentEncoded(body: Buffer): string {
+  let text = '';
+  for (const byte of body) {
+    const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
+    text += isPlain
+      ? String.fromCharCode(byte)
+      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return text;
+}
+
+function toBuffer(body: string | Uint8Array): Buffer {
+  if (typeof body === 'string') return Buffer.from(body, 'latin1');
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}

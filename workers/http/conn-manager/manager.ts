@@ -1,0 +1,78 @@
+/**
+ * One HTTP connection manager, compiled from its resource: what its connections and streams share.
+ * Holds no state of any connection but their number.
+ */
+import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
+import type { AccessLog } from '../../access-log/types.ts';
+import type { RouteTable } from '../../routing/types.ts';
+import type { TimerList } from '../../timers.ts';
+import type { WorkerLoop } from '../../worker-loop.ts';
+import type { FilterFactory, TerminalFilterFactory } from '../filter.ts';
+import type { Http1ServerLimits } from '../http1/server-codec.ts';
+import type { ManagerStats } from './manager-stats.ts';
+import type { HeaderPolicy } from './types.ts';
+
+/** Where the routes come from: inline ones never change, named ones may come and go. */
+export interface RouteSource {
+  /** Undefined while a named route configuration is not there: no route matches. */
+  readonly table: RouteTable | undefined;
+}
+
+/** What the worker has decided about closing connections. */
+export interface DrainControl {
+  /** Asked once per response: whether its connection closes with it. */
+  shouldClose(): boolean;
+  /** `/healthcheck/fail` is in force: answers say so. */
+  readonly isHealthCheckFailed: boolean;
+}
+
+export interface ManagerParts {
+  readonly loop: WorkerLoop;
+  readonly stats: ManagerStats;
+  readonly policy: HeaderPolicy;
+  readonly accessLogs: readonly AccessLog[];
+  readonly routes: RouteSource;
+  readonly filters: readonly FilterFactory[];
+  readonly terminal: TerminalFilterFactory;
+  readonly drain: DrainControl;
+  /** Bytes per connection and stream that may wait; the listener's. */
+  readonly bufferLimitBytes: number;
+}
+
+export class ConnectionManager {
+  readonly config: HttpConnectionManager;
+  readonly parts: ManagerParts;
+  readonly http1: Http1ServerLimits;
+  /** Lists of the configured timeouts; undefined means disabled. */
+  readonly idle: TimerList | undefined;
+  readonly streamIdle: TimerList | undefined;
+  readonly request: TimerList | undefined;
+  readonly requestHeaders: TimerList | undefined;
+  readonly maxStreamDuration: TimerList | undefined;
+  readonly maxConnectionDuration: TimerList | undefined;
+  readonly delayedClose: TimerList | undefined;
+
+  constructor(config: HttpConnectionManager, parts: ManagerParts) {
+    const list = (delayMs: number): TimerList | undefined =>
+      delayMs > 0 ? parts.loop.timers.list(delayMs) : undefined;
+    this.config = config;
+    this.parts = parts;
+    this.http1 = {
+      acceptHttp10: config.http1.acceptHttp10,
+      allowAbsoluteUrl: config.http1.allowAbsoluteUrl,
+      defaultHostForHttp10: config.http1.defaultHostForHttp10,
+      maxHeaderBytes: config.maxRequestHeadersKb * 1024,
+      maxHeaderCount: config.maxRequestHeadersCount,
+      enableTrailers: config.http1.enableTrailers,
+      allowChunkedLength: config.http1.allowChunkedLength,
+      headerCase: config.http1.headerCase,
+    };
+    this.idle = list(config.idleTimeoutMs);
+    this.streamIdle = list(config.streamIdleTimeoutMs);
+    this.request = list(config.requestTimeoutMs);
+    this.requestHeaders = list(config.requestHeadersTimeoutMs);
+    this.maxStreamDuration = list(config.maxStreamDurationMs);
+    this.maxConnectionDuration = list(config.maxConnectionDurationMs);
+    this.delayedClose = list(config.delayedCloseTimeoutMs);
+  }
+}

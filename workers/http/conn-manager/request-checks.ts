@@ -1,0 +1,43 @@
+/** What the connection manager refuses before any filter sees it. */
+import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import type { LocalReply } from '../filter.ts';
+import type { HeaderMap } from '../header-map.ts';
+import type { StreamInfo } from '../stream-info.ts';
+import type { ConnectionManager } from './manager.ts';
+
+const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relative_path;
+
+export interface CheckedRefusal {
+  readonly reply: LocalReply;
+  /** The connection ends with the answer. */
+  readonly closes: boolean;
+}
+
+/** Applies the header policy; undefined when the request may go on. */
+export function requestRefusal(
+  headers: HeaderMap,
+  info: StreamInfo,
+  manager: ConnectionManager,
+): CheckedRefusal | undefined {
+  if (headers.authority === '') {
+    return { reply: { status: 400, body: '', details: 'missing_host_header' }, closes: true };
+  }
+  const isConnect = headers.method === 'CONNECT';
+  if (!isConnect && headers.path.charCodeAt(0) !== 0x2f) {
+    manager.parts.stats.count(NON_RELATIVE_PATH);
+    return { reply: { status: 404, body: '', details: 'absolute_path_rejected' }, closes: false };
+  }
+  const refusal = manager.parts.policy.onRequest(headers, info);
+  if (refusal === undefined) return undefined;
+  const { location } = refusal;
+  const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
+  if (location === undefined) return { reply, closes: refusal.status === 400 };
+  const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
+  return { reply: { ...reply, modifyHeaders }, closes: false };
+}
+
+/** Lower-case protocol that the request wants to switch to, `connect` for CONNECT, '' for none. */
+export function upgradeType(headers: HeaderMap): string {
+  if (headers.method === 'CONNECT') return 'connect';
+  return headers.get('upgrade')?.toLowerCase() ?? '';
+}

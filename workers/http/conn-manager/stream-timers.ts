@@ -1,0 +1,128 @@
+/** The timeouts of one stream. Only configured ones exist; each ends the stream in its own words. */
+import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import type { ResolvedRoute } from '../../routing/types.ts';
+import { LoopTimer, type TimerList, type TimerOwner } from '../../timers.ts';
+import type { LocalReply } from '../filter.ts';
+import { ResponseFlag } from '../response-flags.ts';
+import type { ConnectionManager } from './manager.ts';
+
+export interface StreamTimeout {
+  readonly reply: LocalReply;
+  readonly counter: number;
+  /** Bit of `ResponseFlag`, 0 for none. */
+  readonly flag: number;
+}
+
+export interface TimedStream {
+  onTimeout(timeout: StreamTimeout): void;
+}
+
+const index = HTTP_CONNECTION_MANAGER.index;
+
+const IDLE = 0;
+const REQUEST = 1;
+const HEADERS = 2;
+const DURATION = 3;
+
+const timeouts: readonly StreamTimeout[] = [
+  {
+    reply: { status: 408, body: 'stream timeout', details: 'stream_idle_timeout' },
+    counter: index.downstream_rq_idle_timeout,
+    flag: ResponseFlag.streamIdleTimeout,
+  },
+  {
+    reply: { status: 408, body: 'request timeout', details: 'request_overall_timeout' },
+    counter: index.downstream_rq_timeout,
+    flag: 0,
+  },
+  {
+    reply: { status: 408, body: 'request header timeout', details: 'request_header_timeout' },
+    counter: index.downstream_rq_header_timeout,
+    flag: 0,
+  },
+  {
+    reply: { status: 408, body: 'downstream duration timeout', details: 'max_duration_timeout' },
+    counter: index.downstream_rq_max_duration_reached,
+    flag: ResponseFlag.durationTimeout,
+  },
+];
+
+export class StreamTimers implements TimerOwner {
+  private readonly stream: TimedStream;
+  private readonly manager: ConnectionManager;
+  private idleList: TimerList | undefined;
+  private idle: LoopTimer | undefined = undefined;
+  private request: LoopTimer | undefined = undefined;
+  private headers: LoopTimer | undefined = undefined;
+  private duration: LoopTimer | undefined = undefined;
+
+  constructor(stream: TimedStream, manager: ConnectionManager) {
+    this.stream = stream;
+    this.manager = manager;
+    this.idleList = manager.streamIdle;
+    if (manager.streamIdle !== undefined) {
+      this.idle = new LoopTimer(this, IDLE);
+      manager.streamIdle.arm(this.idle);
+    }
+    if (manager.request !== undefined) {
+      this.request = new LoopTimer(this, REQUEST);
+      manager.request.arm(this.request);
+    }
+    if (manager.requestHeaders !== undefined) {
+      this.headers = new LoopTimer(this, HEADERS);
+      manager.requestHeaders.arm(this.headers);
+    }
+    if (manager.maxStreamDuration !== undefined) {
+      this.duration = new LoopTimer(this, DURATION);
+      manager.maxStreamDuration.arm(this.duration);
+    }
+  }
+
+  onRequestHeaders(): void {
+    this.headers?.disarm();
+    this.onActivity();
+  }
+
+  onRequestComplete(): void {
+    this.request?.disarm();
+  }
+
+  /** The route's own timeouts replace the connection manager's. */
+  onRoute(route: ResolvedRoute | undefined): void {
+    if (route?.kind !== 'cluster') return;
+    const { idleTimeoutMs, maxStreamDurationMs } = route.action;
+    if (idleTimeoutMs !== undefined) {
+      this.idle?.disarm();
+      this.idleList = this.list(idleTimeoutMs);
+      if (this.idleList !== undefined) this.idle ??= new LoopTimer(this, IDLE);
+      this.onActivity();
+    }
+    if (maxStreamDurationMs === undefined) return;
+    this.duration?.disarm();
+    const durationList = this.list(maxStreamDurationMs);
+    if (durationList === undefined) return;
+    this.duration ??= new LoopTimer(this, DURATION);
+    durationList.arm(this.duration);
+  }
+
+  onActivity(): void {
+    if (this.idle !== undefined) this.idleList?.arm(this.idle);
+  }
+
+  end(): void {
+    this.idle?.disarm();
+    this.request?.disarm();
+    this.headers?.disarm();
+    this.duration?.disarm();
+    this.idleList = undefined;
+  }
+
+  onTimer(kind: number): void {
+    const timeout = timeouts[kind];
+    if (timeout !== undefined) this.stream.onTimeout(timeout);
+  }
+
+  private list(delayMs: number): TimerList | undefined {
+    return delayMs > 0 ? this.manager.parts.loop.timers.list(delayMs) : undefined;
+  }
+}

@@ -1,0 +1,336 @@
+/**
+ * One request and its response in the connection manager: policy before routing, the filters, local
+ * replies, timeouts, statistics and the access log. Talks to the codec through an encoder and to the
+ * filters through callbacks; knows neither HTTP/1 nor upstreams.
+ */
+import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import type { ResolvedRoute } from '../../routing/types.ts';
+import type { RequestDecoder, ResetReason, ResponseEncoder } from '../codec.ts';
+import type { LocalReply, TerminalFilter } from '../filter.ts';
+import { type ChainStream, FilterChain } from '../filter-chain.ts';
+import { HeaderMap } from '../header-map.ts';
+import { ResponseFlag } from '../response-flags.ts';
+import { StreamInfo } from '../stream-info.ts';
+import type { HttpConnection } from './connection.ts';
+import { buildLocalReply } from './local-reply.ts';
+import type { ConnectionManager } from './manager.ts';
+import { requestRefusal, upgradeType } from './request-checks.ts';
+import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
+
+const index = HTTP_CONNECTION_MANAGER.index;
+const RQ_ACTIVE = index.downstream_rq_active;
+const RQ_TIME = index.downstream_rq_time;
+const RQ_RX_RESET = index.downstream_rq_rx_reset;
+const RQ_BEFORE_COMPLETE = index.downstream_rq_response_before_rq_complete;
+const RQ_TOO_LARGE = index.downstream_rq_too_large;
+const RQ_WS_ON_NON_WS_ROUTE = index.downstream_rq_ws_on_non_ws_route;
+const RS_TOO_LARGE = index.rs_too_large;
+const FLOW_PAUSED = index.downstream_flow_control_paused_reading_total;
+const FLOW_RESUMED = index.downstream_flow_control_resumed_reading_total;
+
+export class HttpStream implements RequestDecoder, ChainStream {
+  readonly info: StreamInfo;
+  private readonly connection: HttpConnection;
+  private readonly manager: ConnectionManager;
+  private readonly encoder: ResponseEncoder;
+  private readonly timers: StreamTimers;
+  private chain: FilterChain | undefined = undefined;
+  private terminal: TerminalFilter | undefined = undefined;
+  isRequestComplete = false;
+  isResponseStarted = false;
+  private isDone = false;
+  private wantsContinue = false;
+  /** An answer was made here: what still comes of the request is dropped. */
+  private isAnsweredHere = false;
+  private requestPauses = 0;
+
+  constructor(connection: HttpConnection, encoder: ResponseEncoder) {
+    const { manager } = connection;
+    const { clock } = manager.parts.loop;
+    this.connection = connection;
+    this.manager = manager;
+    this.encoder = encoder;
+    this.info = new StreamInfo(connection.info, clock.ms, clock.wallMs);
+    this.timers = new StreamTimers(this, manager);
+  }
+
+  get route(): ResolvedRoute | undefined {
+    return this.info.route;
+  }
+
+  get bufferLimitBytes(): number {
+    return this.manager.parts.bufferLimitBytes;
+  }
+
+  onExpectContinue(): void {
+    if (this.manager.config.proxy100Continue) {
+      this.wantsContinue = true;
+      return;
+    }
+    const headers = new HeaderMap();
+    headers.status = 100;
+    this.encode1xx(headers);
+  }
+
+  decodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    const { info, manager } = this;
+    info.requestHeaders = headers;
+    info.protocol = this.connection.protocol;
+    if (endStream) this.completeRequest();
+    this.timers.onRequestHeaders();
+    if (this.wantsContinue) headers.add('expect', '100-continue');
+    const refusal = requestRefusal(headers, info, manager);
+    if (refusal !== undefined) {
+      if (refusal.closes) this.connection.startDrain();
+      this.sendLocalReply(refusal.reply);
+      return;
+    }
+    this.resolveRoute(headers);
+    this.timers.onRoute(info.route);
+    this.buildChain();
+    if (upgradeType(headers) !== '' && !this.isUpgradeAllowed(headers)) {
+      this.refuseUpgrade();
+      return;
+    }
+    if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
+    else this.chain.decodeHeaders(headers, endStream);
+  }
+
+  decodeData(data: Buffer, endStream: boolean): void {
+    if (this.isDone) return;
+    this.info.bytesReceived += data.length;
+    if (endStream) this.completeRequest();
+    this.timers.onActivity();
+    if (this.isAnsweredHere) return;
+    if (this.chain === undefined) {
+      this.terminal?.decodeData(data, endStream);
+      return;
+    }
+    this.chain.decodeData(data, endStream);
+    if (this.chain.heldRequestBytes > this.bufferLimitBytes) {
+      this.manager.parts.stats.count(RQ_TOO_LARGE);
+      this.sendLocalReply({
+        status: 413,
+        body: 'Payload Too Large',
+        details: 'request_payload_too_large',
+      });
+    }
+  }
+
+  decodeTrailers(trailers: HeaderMap): void {
+    if (this.isDone) return;
+    this.info.requestTrailers = trailers;
+    this.completeRequest();
+    this.timers.onActivity();
+    if (this.isAnsweredHere) return;
+    if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
+    else this.chain.decodeTrailers(trailers);
+  }
+
+  onCodecError(status: number, details: string, body: string): void {
+    if (this.isDone) return;
+    this.info.protocol = this.connection.protocol;
+    this.info.responseFlags |= ResponseFlag.downstreamProtocolError;
+    this.connection.onProtocolError();
+    if (this.isResponseStarted) this.resetStream();
+    else this.sendLocalReply({ status, body, details });
+  }
+
+  onReset(reason: ResetReason): void {
+    if (this.isDone) return;
+    const { info } = this;
+    this.manager.parts.stats.count(RQ_RX_RESET);
+    if (reason === 'connection_termination') {
+      info.responseFlags |= ResponseFlag.downstreamConnectionTermination;
+      info.responseCodeDetails = 'downstream_remote_disconnect';
+    }
+    this.finish();
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.terminal?.onDownstreamBlocked(blocked);
+  }
+
+  onTimeout(timeout: StreamTimeout): void {
+    const { info } = this;
+    info.responseFlags |= timeout.flag;
+    this.manager.parts.stats.count(timeout.counter);
+    if (!this.isResponseStarted) this.sendLocalReply(timeout.reply);
+    else {
+      info.responseCodeDetails = timeout.reply.details;
+      this.resetStream();
+    }
+  }
+
+  routeConfig(filterName: string): unknown {
+    return this.info.route?.perFilterConfig[filterName];
+  }
+
+  clearRoute(): void {
+    const headers = this.info.requestHeaders;
+    if (headers !== undefined) this.resolveRoute(headers);
+  }
+
+  continueDecoding(): void {
+    // Only filters before the terminal one stop requests; they have callbacks of their own.
+  }
+
+  continueEncoding(): void {
+    // As above: responses begin at the terminal filter.
+  }
+
+  sendLocalReply(reply: LocalReply): void {
+    if (this.isDone || this.isAnsweredHere) return;
+    const { info } = this;
+    info.responseCodeDetails = reply.details;
+    this.isAnsweredHere = true;
+    if (this.isResponseStarted) {
+      this.resetStream();
+      return;
+    }
+    const { headers, body } = buildLocalReply(reply, info.requestHeaders);
+    this.encodeHeaders(headers, body === undefined);
+    if (body !== undefined) this.encodeData(body, true);
+  }
+
+  resetStream(): void {
+    if (this.isDone) return;
+    this.manager.parts.stats.count(RQ_RX_RESET);
+    this.encoder.resetStream();
+    this.finish();
+  }
+
+  encode1xx(headers: HeaderMap): void {
+    if (this.isDone || this.isResponseStarted) return;
+    this.info.responseCode = headers.status;
+    this.manager.parts.stats.chargeResponse(headers.status);
+    this.encoder.encode1xx(headers);
+  }
+
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    if (this.isDone) return;
+    if (this.chain === undefined) this.writeHeaders(headers, endStream);
+    else this.chain.encodeHeaders(headers, endStream);
+  }
+
+  encodeData(data: Buffer, endStream: boolean): void {
+    if (this.isDone) return;
+    if (this.chain === undefined) {
+      this.writeData(data, endStream);
+      return;
+    }
+    this.chain.encodeData(data, endStream);
+    if (this.chain.heldResponseBytes > this.bufferLimitBytes) {
+      this.manager.parts.stats.count(RS_TOO_LARGE);
+      this.sendLocalReply({
+        status: 500,
+        body: 'Internal Server Error',
+        details: 'response_payload_too_large',
+      });
+    }
+  }
+
+  encodeTrailers(trailers: HeaderMap): void {
+    if (this.isDone) return;
+    if (this.chain === undefined) this.writeTrailers(trailers);
+    else this.chain.encodeTrailers(trailers);
+  }
+
+  pauseRequest(paused: boolean): void {
+    if (this.isDone) return;
+    this.requestPauses += paused ? 1 : -1;
+    this.manager.parts.stats.count(paused ? FLOW_PAUSED : FLOW_RESUMED);
+    this.encoder.pauseRequest(paused);
+  }
+
+  writeHeaders(headers: HeaderMap, endStream: boolean): void {
+    if (this.isDone) return;
+    const { info, manager } = this;
+    const { stats, policy, loop } = manager.parts;
+    this.isResponseStarted = true;
+    info.responseHeaders = headers;
+    info.responseCode = headers.status;
+    info.firstDownstreamTxMs = loop.clock.ms;
+    policy.onResponse(headers, info, loop.clock.wallMs);
+    stats.chargeResponse(headers.status);
+    if (!this.isRequestComplete) stats.count(RQ_BEFORE_COMPLETE);
+    this.connection.beforeResponse();
+    this.timers.onActivity();
+    this.encoder.encodeHeaders(headers, endStream);
+    if (endStream) this.finish();
+  }
+
+  writeData(data: Buffer, endStream: boolean): void {
+    if (this.isDone) return;
+    this.info.bytesSent += data.length;
+    this.timers.onActivity();
+    this.encoder.encodeData(data, endStream);
+    if (endStream) this.finish();
+  }
+
+  writeTrailers(trailers: HeaderMap): void {
+    if (this.isDone) return;
+    this.info.responseTrailers = trailers;
+    this.encoder.encodeTrailers(trailers);
+    this.finish();
+  }
+
+  private completeRequest(): void {
+    this.isRequestComplete = true;
+    this.info.lastDownstreamRxMs = this.manager.parts.loop.clock.ms;
+    this.timers.onRequestComplete();
+  }
+
+  private resolveRoute(headers: HeaderMap): void {
+    const { info } = this;
+    const route = this.manager.parts.routes.table?.match(headers, info);
+    info.route = route;
+    info.routeName = route?.routeName ?? '';
+    info.virtualHostName = route?.virtualHost.name ?? '';
+  }
+
+  private buildChain(): void {
+    const { filters, terminal } = this.manager.parts;
+    this.terminal = terminal.create(this);
+    if (filters.length > 0) this.chain = new FilterChain(this, filters, this.terminal);
+  }
+
+  private isUpgradeAllowed(headers: HeaderMap): boolean {
+    const type = upgradeType(headers);
+    const route = this.info.route;
+    const own = route?.kind === 'cluster' ? route.action.upgrades : [];
+    const ofRoute = own.find((upgrade) => upgrade.type === type);
+    if (ofRoute !== undefined) return ofRoute.enabled && !ofRoute.terminateConnect;
+    const ofManager = this.manager.config.upgrades.find((upgrade) => upgrade.type === type);
+    // A request that no route takes is answered 404 by the router, whatever it asks for.
+    return route === undefined || (ofManager?.enabled ?? false);
+  }
+
+  private refuseUpgrade(): void {
+    const { route } = this.info;
+    if (route?.kind === 'cluster') this.info.upstreamCluster = route.clusterName;
+    this.manager.parts.stats.count(RQ_WS_ON_NON_WS_ROUTE);
+    this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
+  }
+
+  private finish(): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    const { info, manager, encoder } = this;
+    const { stats, loop, accessLogs } = manager.parts;
+    this.timers.end();
+    info.endMs = loop.clock.ms;
+    info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
+    info.downstreamHeaderBytesReceived = encoder.headerBytesReceived;
+    info.downstreamWireBytesReceived = encoder.wireBytesReceived;
+    info.downstreamHeaderBytesSent = encoder.headerBytesSent;
+    info.downstreamWireBytesSent = encoder.wireBytesSent;
+    for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
+    this.terminal?.onDestroy();
+    this.chain?.destroy();
+    stats.lower(RQ_ACTIVE);
+    stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
+    for (const log of accessLogs) log.log(info);
+    this.connection.onStreamEnd();
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * Runs one request and its response through the filters of a stream: iteration, stops and the bytes
+ * that wait at a stopped filter. Knows no codec; the terminal filter and the stream are its two ends.
+ *
+ * Requests pass filters 0, 1, …, then the terminal filter. Responses pass the same filters backwards,
+ * then the stream's own writer. At each of them the message may be stopped; what follows its headers
+ * gathers in `held` until the filter goes on. One filter at a time may hold a direction.
+ */
+import type {
+  DataStatus,
+  FilterCallbacks,
+  FilterFactory,
+  HeadersStatus,
+  HttpFilter,
+  TerminalCallbacks,
+  TerminalFilter,
+} from './filter.ts';
+import type { HeaderMap } from './header-map.ts';
+import type { LocalReply } from './filter.ts';
+import type { ResolvedRoute } from '../routing/types.ts';
+import type { StreamInfo } from './stream-info.ts';
+
+/** The far end of a direction: the terminal filter, or the stream's writer. */
+interface MessageSink {
+  headers(headers: HeaderMap, endStream: boolean): void;
+  data(data: Buffer, endStream: boolean): void;
+  trailers(trailers: HeaderMap): void;
+}
+
+/** One direction's view of a filter. */
+interface MessageStep {
+  headers(filter: HttpFilter, headers: HeaderMap, endStream: boolean): HeadersStatus;
+  data(filter: HttpFilter, data: Buffer, endStream: boolean): DataStatus;
+  trailers(filter: HttpFilter, trailers: HeaderMap): HeadersStatus;
+}
+
+const decodeStep: MessageStep = {
+  headers: (filter, headers, endStream) => filter.decodeHeaders(headers, endStream),
+  data: (filter, data, endStream) => filter.decodeData(data, endStream),
+  trailers: (filter, trailers) => filter.decodeTrailers(trailers),
+};
+
+const encodeStep: MessageStep = {
+  headers: (filter, headers, endStream) => filter.encodeHeaders(headers, endStream),
+  data: (filter, data, endStream) => filter.encodeData(data, endStream),
+  trailers: (filter, trailers) => filter.encodeTrailers(trailers),
+};
+
+const NOT_STOPPED = -1;
+
+/** A message on its way through the filters in one direction. */
+class MessagePass {
+  private readonly filters: readonly HttpFilter[];
+  private readonly step: MessageStep;
+  private readonly sink: MessageSink;
+  /** Position of the filter that holds the message. */
+  private stoppedAt = NOT_STOPPED;
+  /** The holder has not let the headers pass yet. */
+  private headersHeld: HeaderMap | undefined = undefined;
+  private held: Buffer[] = [];
+  heldBytes = 0;
+  private trailersHeld: HeaderMap | undefined = undefined;
+  private sawEnd = false;
+  private endWasSeparate = false;
+
+  /** `filters` in the order in which this direction meets them. */
+  constructor(filters: readonly HttpFilter[], step: MessageStep, sink: MessageSink) {
+    this.filters = filters;
+    this.step = step;
+    this.sink = sink;
+  }
+
+  headers(headers: HeaderMap, endStream: boolean): void {
+    this.sawEnd = endStream;
+    this.headersFrom(0, headers, endStream);
+  }
+
+  data(data: Buffer, endStream: boolean): void {
+    if (endStream) {
+      this.sawEnd = true;
+      this.endWasSeparate = true;
+    }
+    this.dataFrom(0, data, endStream);
+  }
+
+  trailers(trailers: HeaderMap): void {
+    this.sawEnd = true;
+    this.trailersFrom(0, trailers);
+  }
+
+  /** The filter at `position` goes on; nothing happens when it holds nothing. */
+  resume(position: number): void {
+    if (this.stoppedAt !== position) return;
+    const headers = this.headersHeld;
+    const { held, trailersHeld } = this;
+    this.stoppedAt = NOT_STOPPED;
+    this.headersHeld = undefined;
+    this.held = [];
+    this.heldBytes = 0;
+    this.trailersHeld = undefined;
+    const hasMore = held.length > 0 || trailersHeld !== undefined || this.endWasSeparate;
+    if (headers !== undefined) this.headersFrom(position + 1, headers, this.sawEnd && !hasMore);
+    if (held.length > 0 || (this.endWasSeparate && trailersHeld === undefined)) {
+      const isEnd = this.endWasSeparate && trailersHeld === undefined;
+      const [only] = held;
+      const data = held.length === 1 && only !== undefined ? only : Buffer.concat(held);
+      this.dataFrom(position + 1, data, isEnd);
+    }
+    if (trailersHeld !== undefined) this.trailersFrom(position + 1, trailersHeld);
+  }
+
+  private headersFrom(start: number, headers: HeaderMap, endStream: boolean): void {
+    const { filters } = this;
+    for (let at = start; at < filters.length; at++) {
+      const filter = filters[at];
+      if (filter === undefined) continue;
+      if (this.step.headers(filter, headers, endStream) === 'continue') continue;
+      this.stoppedAt = at;
+      this.headersHeld = headers;
+      return;
+    }
+    this.sink.headers(headers, endStream);
+  }
+
+  private dataFrom(start: number, data: Buffer, endStream: boolean): void {
+    const { filters } = this;
+    for (let at = start; at < filters.length; at++) {
+      const filter = filters[at];
+      if (filter === undefined) continue;
+      const status = this.step.data(filter, data, endStream);
+      if (status === 'continue') {
+        if (this.stoppedAt !== at) continue;
+        // The holder lets its headers and what was gathered go with this piece.
+        this.hold(data);
+        this.resume(at);
+        return;
+      }
+      this.stoppedAt = at;
+      if (status === 'stop_and_buffer') this.hold(data);
+      return;
+    }
+    this.sink.data(data, endStream);
+  }
+
+  private trailersFrom(start: number, trailers: HeaderMap): void {
+    const { filters } = this;
+    for (let at = start; at < filters.length; at++) {
+      const filter = filters[at];
+      if (filter === undefined) continue;
+      const status = this.step.trailers(filter, trailers);
+      if (status === 'continue' && this.stoppedAt !== at) continue;
+      this.trailersHeld = trailers;
+      if (status === 'continue') this.resume(at);
+      else this.stoppedAt = at;
+      return;
+    }
+    this.sink.trailers(trailers);
+  }
+
+  private hold(data: Buffer): void {
+    if (data.length === 0) return;
+    this.held.push(Buffer.from(data));
+    this.heldBytes += data.length;
+  }
+}
+
+/** The stream as the chain needs it. */
+export interface ChainStream extends TerminalCallbacks {
+  writeHeaders(headers: HeaderMap, endStream: boolean): void;
+  writeData(data: Buffer, endStream: boolean): void;
+  writeTrailers(trailers: HeaderMap): void;
+}
+
+/** The chain of a stream whose connection manager has filters besides the terminal one. */
+export class FilterChain {
+  private readonly filters: HttpFilter[] = [];
+  private readonly request: MessagePass;
+  private readonly response: MessagePass;
+
+  constructor(stream: ChainStream, factories: readonly FilterFactory[], terminal: TerminalFilter) {
+    const count = factories.length;
+    factories.forEach((factory, position) => {
+      const callbacks = new PositionedCallbacks(
+        stream,
+        () => this.request.resume(position),
+        () => this.response.resume(count - 1 - position),
+      );
+      this.filters.push(factory.create(callbacks));
+    });
+    this.request = new MessagePass(this.filters, decodeStep, {
+      headers: (headers, endStream) => terminal.decodeHeaders(headers, endStream),
+      data: (data, endStream) => terminal.decodeData(data, endStream),
+      trailers: (trailers) => terminal.decodeTrailers(trailers),
+    });
+    this.response = new MessagePass(this.filters.toReversed(), encodeStep, {
+      headers: (headers, endStream) => stream.writeHeaders(headers, endStream),
+      data: (data, endStream) => stream.writeData(data, endStream),
+      trailers: (trailers) => stream.writeTrailers(trailers),
+    });
+  }
+
+  /** Bytes that stopped filters made the chain keep, by direction. */
+  get heldRequestBytes(): number {
+    return this.request.heldBytes;
+  }
+
+  get heldResponseBytes(): number {
+    return this.response.heldBytes;
+  }
+
+  decodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    this.request.headers(headers, endStream);
+  }
+
+  decodeData(data: Buffer, endStream: boolean): void {
+    this.request.data(data, endStream);
+  }
+
+  decodeTrailers(trailers: HeaderMap): void {
+    this.request.trailers(trailers);
+  }
+
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    this.response.headers(headers, endStream);
+  }
+
+  encodeData(data: Buffer, endStream: boolean): void {
+    this.response.data(data, endStream);
+  }
+
+  encodeTrailers(trailers: HeaderMap): void {
+    this.response.trailers(trailers);
+  }
+
+  destroy(): void {
+    for (const filter of this.filters) filter.onDestroy();
+  }
+}
+
+class PositionedCallbacks implements FilterCallbacks {
+  private readonly stream: ChainStream;
+  readonly continueDecoding: () => void;
+  readonly continueEncoding: () => void;
+
+  constructor(stream: ChainStream, continueDecoding: () => void, continueEncoding: () => void) {
+    this.stream = stream;
+    this.continueDecoding = continueDecoding;
+    this.continueEncoding = continueEncoding;
+  }
+
+  get info(): StreamInfo {
+    return this.stream.info;
+  }
+
+  get route(): ResolvedRoute | undefined {
+    return this.stream.route;
+  }
+
+  routeConfig(filterName: string): unknown {
+    return this.stream.routeConfig(filterName);
+  }
+
+  clearRoute(): void {
+    this.stream.clearRoute();
+  }
+
+  sendLocalReply(reply: LocalReply): void {
+    this.stream.sendLocalReply(reply);
+  }
+
+  resetStream(): void {
+    this.stream.resetStream();
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The interface of HTTP filters, after the reference's: requests pass the chain in order, responses in
+ * reverse. The last filter is terminal: it answers requests instead of passing them on (the router).
+ *
+ * A filter is made per request. It may change headers in place; body pieces are valid during the call
+ * only, and whoever stops the iteration copies what it needs or asks for buffering.
+ */
+import type { ResolvedRoute } from '../routing/types.ts';
+import type { HeaderMap } from './header-map.ts';
+import type { StreamInfo } from './stream-info.ts';
+
+/**
+ * `continue` passes on; `stop` keeps the message at this filter until it calls continueDecoding or
+ * continueEncoding, which it does later, never before it has returned. Body pieces that arrive
+ * meanwhile still come to this filter.
+ */
+export type HeadersStatus = 'continue' | 'stop';
+/** `stop_and_buffer` keeps the piece in the chain's buffer; after `stop` the filter has it or drops it. */
+export type DataStatus = 'continue' | 'stop' | 'stop_and_buffer';
+
+export interface HttpFilter {
+  decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus;
+  decodeData(data: Buffer, endStream: boolean): DataStatus;
+  decodeTrailers(trailers: HeaderMap): HeadersStatus;
+  encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus;
+  encodeData(data: Buffer, endStream: boolean): DataStatus;
+  encodeTrailers(trailers: HeaderMap): HeadersStatus;
+  /** The stream is over, whether complete or not. Timers end here. */
+  onDestroy(): void;
+}
+
+/** An answer made here instead of upstream. */
+export interface LocalReply {
+  readonly status: number;
+  /** A string has one character per byte. */
+  readonly body: string | Uint8Array;
+  /** Response code details. */
+  readonly details: string;
+  /** Overrides `text/plain`; only where there is a body. */
+  readonly contentType?: string | undefined;
+  /** Changes the answer's headers before they pass the filters. */
+  readonly modifyHeaders?: (headers: HeaderMap) => void;
+}
+
+/** What a filter may ask of its stream. */
+export interface FilterCallbacks {
+  readonly info: StreamInfo;
+  /** Resolved once before the first filter, again after `clearRoute`. */
+  readonly route: ResolvedRoute | undefined;
+  /** The filter's configuration of the resolved route, undefined when there is none. */
+  routeConfig(filterName: string): unknown;
+  /** Headers changed in a way that may lead elsewhere. */
+  clearRoute(): void;
+  continueDecoding(): void;
+  continueEncoding(): void;
+  sendLocalReply(reply: LocalReply): void;
+  /** Ends the stream at once; a client that has seen headers sees the message break off. */
+  resetStream(): void;
+}
+
+/** What the terminal filter may ask besides. */
+export interface TerminalCallbacks extends FilterCallbacks {
+  encode1xx(headers: HeaderMap): void;
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  encodeData(data: Buffer, endStream: boolean): void;
+  encodeTrailers(trailers: HeaderMap): void;
+  /** Back-pressure towards the client: counted, balanced by the caller. */
+  pauseRequest(paused: boolean): void;
+  readonly isResponseStarted: boolean;
+  /** The whole request has passed the chain's entry. */
+  readonly isRequestComplete: boolean;
+  /** Bytes that a filter may keep of this stream's bodies. */
+  readonly bufferLimitBytes: number;
+}
+
+/** The last filter of a chain; it never sees responses, it makes them. */
+export interface TerminalFilter {
+  decodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  decodeData(data: Buffer, endStream: boolean): void;
+  decodeTrailers(trailers: HeaderMap): void;
+  /** Back-pressure from the client: what was encoded waits. */
+  onDownstreamBlocked(blocked: boolean): void;
+  onDestroy(): void;
+}
+
+/** Makes a filter per request; compiled once per connection manager. */
+export interface FilterFactory {
+  /** The configured name, which per-route configuration refers to. */
+  readonly name: string;
+  create(callbacks: FilterCallbacks): HttpFilter;
+}
+
+export interface TerminalFilterFactory {
+  readonly name: string;
+  create(callbacks: TerminalCallbacks): TerminalFilter;
+}

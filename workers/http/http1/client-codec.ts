@@ -1,0 +1,357 @@
+/**
+ * The client side of one HTTP/1 connection: writes one request, reads its response, again and again.
+ * Owns framing and knows when the connection may carry another request; pools and timeouts are its
+ * owner's. The encoder of the open request is the codec itself.
+ */
+import type { RequestEncoder, ResetReason, ResponseDecoder } from '../codec.ts';
+import { HeaderMap } from '../header-map.ts';
+import type { Transport } from '../../net/transport.ts';
+import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
+import { HeadReader } from './head-reader.ts';
+import { HeaderBlockParser } from './header-block.ts';
+import { parseResponseHead, type StatusLine } from './response-head.ts';
+import {
+  CHUNKED_LINE,
+  CRLF,
+  EMPTY_BODY_LINE,
+  headerLines,
+  type HeaderCase,
+  lastChunk,
+  requestLine,
+  UPGRADE_LINE,
+} from './serialise.ts';
+
+export interface Http1ClientLimits {
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderCount: number;
+  readonly enableTrailers: boolean;
+  readonly allowChunkedLength: boolean;
+  readonly headerCase: HeaderCase;
+}
+
+/** Informational responses that one request may bring, so that none runs for ever. */
+const MAX_INFORMATIONAL = 32;
+const LINE_OVERHEAD = 4;
+const EMPTY = Buffer.alloc(0);
+/** Methods whose requests have a body as a rule: without one they say `content-length: 0`. */
+const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+
+export interface Http1ClientOwner {
+  /** The exchange is over; `reusable` says whether another may follow on this connection. */
+  onExchangeDone(reusable: boolean): void;
+  /** The upstream broke the protocol; the open exchange has been reset already. */
+  onProtocolError(details: string): void;
+  /** The upstream announced that it will close after this response. */
+  onCloseAnnounced(): void;
+}
+
+type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'until_close' | 'upgraded';
+
+export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
+  private readonly transport: Transport;
+  private readonly owner: Http1ClientOwner;
+  private readonly limits: Http1ClientLimits;
+  private readonly head: HeadReader;
+  private readonly block: HeaderBlockParser;
+  private readonly line: StatusLine = { isHttp10: false };
+  private readonly chunks: ChunkedDecoder;
+  private stream: ResponseDecoder | undefined = undefined;
+  private readState: ReadState = 'head';
+  private bodyLeft = 0;
+  private informational = 0;
+  private isHeadRequest = false;
+  private isUpgradeRequest = false;
+  private isConnectRequest = false;
+  private requestDone = false;
+  private chunkedRequest = false;
+  private reusable = true;
+  private responsePauses = 0;
+  headerBytesSent = 0;
+  wireBytesSent = 0;
+  headerBytesReceived = 0;
+  wireBytesReceived = 0;
+
+  constructor(transport: Transport, owner: Http1ClientOwner, limits: Http1ClientLimits) {
+    this.transport = transport;
+    this.owner = owner;
+    this.limits = limits;
+    this.head = new HeadReader(limits.maxHeaderBytes + LINE_OVERHEAD * (limits.maxHeaderCount + 2));
+    this.block = new HeaderBlockParser({
+      maxCount: limits.maxHeaderCount,
+      allowChunkedLength: limits.allowChunkedLength,
+      keepCase: limits.headerCase === 'preserve',
+    });
+    this.chunks = new ChunkedDecoder(this);
+  }
+
+  get isBusy(): boolean {
+    return this.stream !== undefined;
+  }
+
+  /** Begins an exchange; one at a time. */
+  newStream(decoder: ResponseDecoder): RequestEncoder {
+    this.stream = decoder;
+    this.readState = 'head';
+    this.informational = 0;
+    this.requestDone = false;
+    this.chunkedRequest = false;
+    this.reusable = true;
+    this.headerBytesSent = 0;
+    this.wireBytesSent = 0;
+    this.headerBytesReceived = 0;
+    this.wireBytesReceived = 0;
+    return this;
+  }
+
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    const { method } = headers;
+    this.isHeadRequest = method === 'HEAD';
+    this.isConnectRequest = method === 'CONNECT';
+    this.isUpgradeRequest = this.isConnectRequest || headers.has('upgrade');
+    let framing = '';
+    if (this.isUpgradeRequest) {
+      framing = this.isConnectRequest ? '' : UPGRADE_LINE;
+    } else if (!headers.has('content-length')) {
+      if (!endStream) {
+        framing = CHUNKED_LINE;
+        this.chunkedRequest = true;
+      } else if (BODY_METHODS.has(method)) framing = EMPTY_BODY_LINE;
+    }
+    const text =
+      requestLine(headers, this.limits.headerCase) +
+      headerLines(headers, this.limits.headerCase) +
+      framing +
+      CRLF;
+    this.headerBytesSent = text.length;
+    this.write(text);
+    if (endStream) this.finishRequest();
+  }
+
+  encodeData(data: Buffer, endStream: boolean): void {
+    if (data.length > 0) {
+      if (this.chunkedRequest) this.write(data.length.toString(16) + CRLF);
+      this.wireBytesSent += data.length;
+      this.transport.writeData(data);
+      if (this.chunkedRequest) this.write(CRLF);
+    }
+    if (!endStream) return;
+    if (this.chunkedRequest) this.write(lastChunk(undefined));
+    this.finishRequest();
+  }
+
+  encodeTrailers(trailers: HeaderMap): void {
+    if (this.chunkedRequest) {
+      this.write(lastChunk(this.limits.enableTrailers ? trailers : undefined));
+    }
+    this.finishRequest();
+  }
+
+  resetStream(): void {
+    if (this.stream === undefined) return;
+    this.end(false);
+  }
+
+  pauseResponse(paused: boolean): void {
+    this.responsePauses += paused ? 1 : -1;
+    this.transport.pauseReading(paused);
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    let at = start;
+    this.wireBytesReceived += end - start;
+    while (at < end) {
+      if (this.stream === undefined) {
+        // Nothing was asked: an answer here would be taken for the next request's.
+        this.owner.onProtocolError('http1.unsolicited_response');
+        return;
+      }
+      at = this.readSome(input, at, end);
+    }
+  }
+
+  /**
+   * The connection is gone: resets the open exchange, or completes it when the upstream closed in
+   * order (`isOrderly`) and the close is what ends the body.
+   */
+  onTransportClosed(reason: ResetReason, isOrderly: boolean): void {
+    const { stream } = this;
+    if (stream === undefined) return;
+    if (isOrderly && (this.readState === 'until_close' || this.readState === 'upgraded')) {
+      this.detach();
+      stream.decodeData(EMPTY, true);
+      return;
+    }
+    this.detach();
+    stream.onReset(isOrderly && this.readState !== 'head' ? 'protocol_error' : reason);
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.stream?.onWriteBlocked(blocked);
+  }
+
+  onBody(piece: Buffer): void {
+    this.stream?.decodeData(piece, false);
+  }
+
+  private write(text: string): void {
+    this.wireBytesSent += text.length;
+    this.transport.writeText(text);
+  }
+
+  private readSome(input: Buffer, at: number, end: number): number {
+    switch (this.readState) {
+      case 'head':
+        return this.readHead(input, at, end);
+      case 'fixed_body':
+        return this.readFixed(input, at, end);
+      case 'chunked_body':
+        return this.readChunks(input, at, end);
+      case 'until_close':
+      case 'upgraded':
+        this.stream?.decodeData(input.subarray(at, end), false);
+        return end;
+    }
+  }
+
+  private readHead(input: Buffer, start: number, end: number): number {
+    const stored = this.head.stored;
+    const text = this.head.read(input, start, end);
+    if (text === undefined) {
+      if (this.head.isTooLarge) this.fail('http1.headers_too_large');
+      return end;
+    }
+    const headers = new HeaderMap();
+    if (this.limits.headerCase === 'preserve') headers.originalNames = [];
+    const error = parseResponseHead(text, headers, this.block, this.line);
+    this.head.clear();
+    if (error !== undefined) {
+      this.fail(error.details);
+      return end;
+    }
+    if (this.block.end - LINE_OVERHEAD * (headers.count + 2) > this.limits.maxHeaderBytes) {
+      this.fail('http1.headers_too_large');
+      return end;
+    }
+    this.headerBytesReceived = this.block.end;
+    const consumed = this.block.end - stored;
+    this.beginResponse(headers);
+    return start + consumed;
+  }
+
+  private beginResponse(headers: HeaderMap): void {
+    const { status } = headers;
+    const { block } = this;
+    if (status < 200 && !(status === 101 && this.isUpgradeRequest)) {
+      if (status === 101 || ++this.informational > MAX_INFORMATIONAL) {
+        this.fail('http1.unexpected_informational_response');
+        return;
+      }
+      this.stream?.decode1xx(headers);
+      return;
+    }
+    if (block.sawClose || (this.line.isHttp10 && !block.sawKeepAlive)) {
+      this.reusable = false;
+      this.owner.onCloseAnnounced();
+    }
+    const endStream = this.frameResponse(headers);
+    this.stream?.decodeHeaders(headers, endStream);
+    if (endStream) this.finishResponse();
+  }
+
+  /** Decides how the body is framed (RFC 9112 section 6.3); true when there is none. */
+  private frameResponse(headers: HeaderMap): boolean {
+    const { status } = headers;
+    const { block } = this;
+    const isAccepted =
+      this.isUpgradeRequest && (this.isConnectRequest ? isSuccess(status) : status === 101);
+    if (isAccepted) {
+      this.readState = 'upgraded';
+      this.reusable = false;
+      return false;
+    }
+    headers.remove('upgrade');
+    if (this.isHeadRequest || status === 204 || status === 304) return true;
+    if (block.chunked) {
+      this.readState = 'chunked_body';
+      this.chunks.reset(this.limits.maxHeaderBytes);
+      return false;
+    }
+    if (block.contentLength >= 0) {
+      this.readState = 'fixed_body';
+      this.bodyLeft = block.contentLength;
+      return block.contentLength === 0;
+    }
+    this.readState = 'until_close';
+    this.reusable = false;
+    return false;
+  }
+
+  private readFixed(input: Buffer, start: number, end: number): number {
+    const length = Math.min(this.bodyLeft, end - start);
+    this.bodyLeft -= length;
+    const isLast = this.bodyLeft === 0;
+    this.stream?.decodeData(input.subarray(start, start + length), isLast);
+    if (isLast) this.finishResponse();
+    return start + length;
+  }
+
+  private readChunks(input: Buffer, start: number, end: number): number {
+    const { chunks } = this;
+    const at = chunks.decode(input, start, end);
+    if (this.stream === undefined) return at;
+    if (chunks.error !== undefined) {
+      this.fail(chunks.error.details);
+      return end;
+    }
+    if (chunks.isDone) this.endChunks();
+    return at;
+  }
+
+  private endChunks(): void {
+    const { trailerText } = this.chunks;
+    const trailers = new HeaderMap();
+    if (trailerText !== CRLF) {
+      const error = this.block.parse(trailerText, 0, trailers, false);
+      if (error !== undefined) {
+        this.fail(error.details);
+        return;
+      }
+      trailers.remove('content-length');
+    }
+    if (this.limits.enableTrailers && trailers.count > 0) this.stream?.decodeTrailers(trailers);
+    else this.stream?.decodeData(EMPTY, true);
+    this.finishResponse();
+  }
+
+  private finishRequest(): void {
+    this.requestDone = true;
+  }
+
+  private finishResponse(): void {
+    if (this.stream === undefined) return;
+    // A response before the whole request: the rest of it must not meet the next exchange.
+    this.end(this.reusable && this.requestDone);
+  }
+
+  private end(reusable: boolean): void {
+    this.detach();
+    this.owner.onExchangeDone(reusable);
+  }
+
+  private detach(): void {
+    this.stream = undefined;
+    this.head.clear();
+    while (this.responsePauses > 0) this.pauseResponse(false);
+  }
+
+  private fail(details: string): void {
+    const { stream } = this;
+    this.detach();
+    this.owner.onProtocolError(details);
+    stream?.onReset('protocol_error');
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

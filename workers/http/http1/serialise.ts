@@ -1,0 +1,75 @@
+/**
+ * Writes the heads of HTTP/1 messages from header maps, as latin-1 text. Framing headers of the map
+ * are written as they stand (`content-length`) or decided by the caller (`transfer-encoding`,
+ * `connection`), never copied from the other side.
+ */
+import type { HeaderMap } from '../header-map.ts';
+import { reasonPhrase } from '../reason-phrases.ts';
+
+export const CRLF = '\r\n';
+export const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+export const CHUNKED_LINE = 'transfer-encoding: chunked\r\n';
+export const EMPTY_BODY_LINE = 'content-length: 0\r\n';
+export const CLOSE_LINE = 'connection: close\r\n';
+export const KEEP_ALIVE_LINE = 'connection: keep-alive\r\n';
+export const UPGRADE_LINE = 'connection: upgrade\r\n';
+
+/** How names are written; `lower` costs nothing. */
+export type HeaderCase = 'lower' | 'proper' | 'preserve';
+
+const statusLines = new Map<number, string>();
+
+/** `HTTP/1.1 200 OK` with its line end. */
+export function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n`;
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
+/** The request line and `host`; the target of CONNECT is the authority. */
+export function requestLine(headers: HeaderMap, headerCase: HeaderCase): string {
+  const target = headers.method === 'CONNECT' ? headers.authority : headers.path;
+  const host = headerCase === 'lower' ? ' HTTP/1.1\r\nhost: ' : ' HTTP/1.1\r\nHost: ';
+  return headers.method + ' ' + target + host + headers.authority + CRLF;
+}
+
+/** All entries, one line each. */
+export function headerLines(headers: HeaderMap, headerCase: HeaderCase): string {
+  const { entries } = headers;
+  let text = '';
+  if (headerCase === 'lower') {
+    for (let at = 0; at < entries.length; at += 2) {
+      text += (entries[at] as string) + ': ' + (entries[at + 1] as string) + CRLF;
+    }
+    return text;
+  }
+  const originals = headerCase === 'preserve' ? headers.originalNames : undefined;
+  for (let at = 0; at < entries.length; at += 2) {
+    const name = entries[at] as string;
+    text += (originals?.[at >> 1] ?? properCase(name)) + ': ' + (entries[at + 1] as string) + CRLF;
+  }
+  return text;
+}
+
+const properNames = new Map<string, string>();
+const MAX_PROPER_NAMES = 2048;
+
+/** First letters and those behind `-` in upper case, as the reference's proper case words. */
+export function properCase(name: string): string {
+  let proper = properNames.get(name);
+  if (proper === undefined) {
+    proper = name.replace(/(^|[^a-z0-9])([a-z])/g, (_, before: string, letter: string) => {
+      return before + letter.toUpperCase();
+    });
+    if (properNames.size < MAX_PROPER_NAMES) properNames.set(name, proper);
+  }
+  return proper;
+}
+
+/** The last chunk, with trailers when there are any. */
+export function lastChunk(trailers: HeaderMap | undefined): string {
+  return trailers === undefined ? '0\r\n\r\n' : `0\r\n${headerLines(trailers, 'lower')}\r\n`;
+}

@@ -1,0 +1,413 @@
+/**
+ * The server side of one HTTP/1 connection: reads requests one after the other, writes responses.
+ * Owns framing, keep-alive and pipelining; knows nothing of routes, filters or statistics of requests.
+ *
+ * One request is open at a time. What a client sends behind it waits: reading stops until the response
+ * is out, so that a pipelining client is bounded by one read. The encoder of the open request is the
+ * codec itself, so that a request allocates no more than its header map.
+ */
+import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
+import { HeaderMap } from '../header-map.ts';
+import type { Protocol } from '../stream-info.ts';
+import type { Transport } from '../../net/transport.ts';
+import type { Flushable } from '../../worker-loop.ts';
+import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
+import { HeadReader } from './head-reader.ts';
+import { HeaderBlockParser } from './header-block.ts';
+import type { ParseError } from './parse-errors.ts';
+import { parseErrors } from './parse-errors.ts';
+import { parseRequestHead, type RequestHeadOptions, type RequestLine } from './request-head.ts';
+import {
+  CHUNKED_LINE,
+  CLOSE_LINE,
+  CONTINUE,
+  CRLF,
+  EMPTY_BODY_LINE,
+  headerLines,
+  type HeaderCase,
+  KEEP_ALIVE_LINE,
+  lastChunk,
+  statusLine,
+  UPGRADE_LINE,
+} from './serialise.ts';
+
+export interface Http1ServerLimits extends RequestHeadOptions {
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderCount: number;
+  readonly enableTrailers: boolean;
+  readonly allowChunkedLength: boolean;
+  readonly headerCase: HeaderCase;
+}
+
+type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgraded' | 'closed';
+
+/** Bytes per line that are not name or value: colon, blank, CR, LF. */
+const LINE_OVERHEAD = 4;
+
+export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, Flushable {
+  private readonly transport: Transport;
+  private readonly owner: ServerCodecOwner;
+  private readonly limits: Http1ServerLimits;
+  private readonly head: HeadReader;
+  private readonly block: HeaderBlockParser;
+  private readonly line: RequestLine = { isHttp10: false };
+  private readonly chunks: ChunkedDecoder;
+  private stream: RequestDecoder | undefined = undefined;
+  private readState: ReadState = 'head';
+  private bodyLeft = 0;
+  /** What came behind the open request; reading is paused while it is there. */
+  private waiting: Buffer | undefined = undefined;
+  private resumed: Buffer | undefined = undefined;
+  /** Set by the request, the response or a drain: the connection ends after this exchange. */
+  private closeAfter = false;
+  private isHead = false;
+  private responseStarted = false;
+  private chunkedResponse = false;
+  private bodiless = false;
+  headerBytesReceived = 0;
+  wireBytesReceived = 0;
+  headerBytesSent = 0;
+  wireBytesSent = 0;
+
+  constructor(transport: Transport, owner: ServerCodecOwner, limits: Http1ServerLimits) {
+    this.transport = transport;
+    this.owner = owner;
+    this.limits = limits;
+    this.head = new HeadReader(limits.maxHeaderBytes + LINE_OVERHEAD * (limits.maxHeaderCount + 2));
+    this.block = new HeaderBlockParser({
+      maxCount: limits.maxHeaderCount,
+      allowChunkedLength: limits.allowChunkedLength,
+      keepCase: limits.headerCase === 'preserve',
+    });
+    this.chunks = new ChunkedDecoder(this);
+  }
+
+  get protocol(): Protocol {
+    return this.line.isHttp10 ? 'HTTP/1.0' : 'HTTP/1.1';
+  }
+
+  get openStreams(): number {
+    return this.stream === undefined ? 0 : 1;
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    let at = start;
+    while (at < end) {
+      if (this.readState === 'head') at = this.readHead(input, at, end);
+      else if (this.readState === 'fixed_body') at = this.readFixed(input, at, end);
+      else if (this.readState === 'chunked_body') at = this.readChunks(input, at, end);
+      else if (this.readState === 'upgraded') at = this.readUpgraded(input, at, end);
+      else if (this.readState === 'request_done') {
+        this.wait(input, at, end);
+        break;
+      } else break;
+    }
+  }
+
+  onTransportClosed(): void {
+    this.readState = 'closed';
+    const { stream } = this;
+    this.stream = undefined;
+    this.waiting = undefined;
+    stream?.onReset('connection_termination');
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.stream?.onWriteBlocked(blocked);
+  }
+
+  startDrain(): void {
+    this.closeAfter = true;
+    if (this.stream === undefined && this.readState === 'head' && this.head.isEmpty) {
+      this.readState = 'closed';
+      this.owner.onCodecFinished('now');
+    }
+  }
+
+  onBody(piece: Buffer): void {
+    this.stream?.decodeData(piece, false);
+  }
+
+  encode1xx(headers: HeaderMap): void {
+    if (this.line.isHttp10) return;
+    const text = headers.status === 100 && headers.count === 0 ? CONTINUE : informational(headers);
+    this.write(text);
+  }
+
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    const isUpgrade = headers.status === 101 && headers.has('upgrade');
+    // A response before the whole request: nobody waits for the rest of it.
+    if (!this.isRequestRead) this.closeAfter = true;
+    const framing = isUpgrade ? this.beginUpgrade() : this.frameResponse(headers, endStream);
+    this.responseStarted = true;
+    const text =
+      statusLine(headers.status) +
+      headerLines(headers, this.limits.headerCase) +
+      this.connectionLine(isUpgrade) +
+      framing +
+      CRLF;
+    this.headerBytesSent += text.length;
+    this.write(text);
+    if (endStream) this.finishResponse();
+  }
+
+  encodeData(data: Buffer, endStream: boolean): void {
+    if (data.length > 0 && !this.bodiless) {
+      if (this.chunkedResponse) this.write(data.length.toString(16) + CRLF);
+      this.wireBytesSent += data.length;
+      this.transport.writeData(data);
+      if (this.chunkedResponse) this.write(CRLF);
+    }
+    if (!endStream) return;
+    if (this.chunkedResponse) this.write(lastChunk(undefined));
+    this.finishResponse();
+  }
+
+  encodeTrailers(trailers: HeaderMap): void {
+    if (this.chunkedResponse) {
+      this.write(lastChunk(this.limits.enableTrailers ? trailers : undefined));
+    }
+    this.finishResponse();
+  }
+
+  resetStream(): void {
+    this.stream = undefined;
+    this.readState = 'closed';
+    this.owner.onCodecFinished(this.responseStarted ? 'delayed' : 'now');
+  }
+
+  /** Goes on with a pipelined request; called by the loop when the present event ends. */
+  flush(): void {
+    const { resumed } = this;
+    this.resumed = undefined;
+    if (resumed !== undefined && this.readState === 'head') this.onData(resumed, 0, resumed.length);
+  }
+
+  pauseRequest(paused: boolean): void {
+    this.transport.pauseReading(paused);
+  }
+
+  private get isRequestRead(): boolean {
+    return this.readState === 'request_done';
+  }
+
+  private write(text: string): void {
+    this.wireBytesSent += text.length;
+    this.transport.writeText(text);
+  }
+
+  private beginUpgrade(): string {
+    this.chunkedResponse = false;
+    this.bodiless = false;
+    return '';
+  }
+
+  /** Decides how the response's body is framed; the line that says so. */
+  private frameResponse(headers: HeaderMap, endStream: boolean): string {
+    const { status } = headers;
+    const mayHaveBody = status >= 200 && status !== 204 && status !== 304;
+    this.chunkedResponse = false;
+    this.bodiless = this.isHead || !mayHaveBody;
+    if (headers.has('content-length')) {
+      if (status < 200 || status === 204) headers.remove('content-length');
+      return '';
+    }
+    if (!mayHaveBody) return '';
+    if (endStream) return this.isHead ? '' : EMPTY_BODY_LINE;
+    if (this.line.isHttp10) {
+      this.closeAfter = true;
+      return '';
+    }
+    this.chunkedResponse = !this.isHead;
+    return CHUNKED_LINE;
+  }
+
+  private connectionLine(isUpgrade: boolean): string {
+    if (isUpgrade) return UPGRADE_LINE;
+    if (this.closeAfter) return CLOSE_LINE;
+    return this.line.isHttp10 ? KEEP_ALIVE_LINE : '';
+  }
+
+  private readHead(input: Buffer, start: number, end: number): number {
+    const stored = this.head.stored;
+    if (stored === 0 && this.stream === undefined) {
+      // Empty lines between messages do not begin a request.
+      const byte = input[start];
+      if (byte === 0x0d || byte === 0x0a) return this.skipEmptyLine(input, start, end);
+      this.beginStream();
+    }
+    const text = this.head.read(input, start, end);
+    if (text === undefined) {
+      this.wireBytesReceived += end - start;
+      if (this.head.isTooLarge) this.refuse(parseErrors.headersTooLarge);
+      return end;
+    }
+    const headers = new HeaderMap();
+    if (this.limits.headerCase === 'preserve') headers.originalNames = [];
+    const error =
+      parseRequestHead(text, headers, this.block, { line: this.line, options: this.limits }) ??
+      this.checkSize(headers);
+    this.head.clear();
+    if (error !== undefined) {
+      this.refuse(error);
+      return end;
+    }
+    const consumed = this.block.end - stored;
+    this.headerBytesReceived = this.block.end;
+    this.wireBytesReceived += consumed;
+    this.beginRequest(headers);
+    return start + consumed;
+  }
+
+  private skipEmptyLine(input: Buffer, start: number, end: number): number {
+    if (input[start] === 0x0a) return start + 1;
+    if (start + 1 < end && input[start + 1] !== 0x0a) {
+      this.beginStream();
+      this.refuse(parseErrors.codec);
+      return end;
+    }
+    return Math.min(start + 2, end);
+  }
+
+  private beginStream(): void {
+    this.headerBytesReceived = 0;
+    this.wireBytesReceived = 0;
+    this.headerBytesSent = 0;
+    this.wireBytesSent = 0;
+    this.responseStarted = false;
+    this.isHead = false;
+    this.line.isHttp10 = false;
+    this.stream = this.owner.newStream(this);
+  }
+
+  private checkSize(headers: HeaderMap): ParseError | undefined {
+    const size = this.block.end;
+    if (size <= this.limits.maxHeaderBytes) return undefined;
+    return size - LINE_OVERHEAD * (headers.count + 2) > this.limits.maxHeaderBytes
+      ? parseErrors.headersTooLarge
+      : undefined;
+  }
+
+  private beginRequest(headers: HeaderMap): void {
+    const { block } = this;
+    this.isHead = headers.method === 'HEAD';
+    if (this.line.isHttp10 ? !block.sawKeepAlive || block.sawClose : block.sawClose) {
+      this.closeAfter = true;
+    }
+    const hasBody = this.beginBody(headers);
+    if (block.expectContinue && hasBody && !this.line.isHttp10) this.stream?.onExpectContinue();
+    this.stream?.decodeHeaders(headers, !hasBody);
+  }
+
+  /** Decides what follows the head; false when nothing does. */
+  private beginBody(headers: HeaderMap): boolean {
+    const { block } = this;
+    if (headers.method === 'CONNECT' || headers.has('upgrade')) this.readState = 'upgraded';
+    else if (block.chunked) {
+      this.readState = 'chunked_body';
+      this.chunks.reset(this.limits.maxHeaderBytes);
+    } else if (block.contentLength > 0) {
+      this.readState = 'fixed_body';
+      this.bodyLeft = block.contentLength;
+    } else this.readState = 'request_done';
+    return this.readState !== 'request_done';
+  }
+
+  private readFixed(input: Buffer, start: number, end: number): number {
+    const length = Math.min(this.bodyLeft, end - start);
+    this.bodyLeft -= length;
+    this.wireBytesReceived += length;
+    const isLast = this.bodyLeft === 0;
+    if (isLast) this.readState = 'request_done';
+    this.stream?.decodeData(input.subarray(start, start + length), isLast);
+    return start + length;
+  }
+
+  private readChunks(input: Buffer, start: number, end: number): number {
+    const { chunks } = this;
+    const at = chunks.decode(input, start, end);
+    this.wireBytesReceived += at - start;
+    if (this.readState !== 'chunked_body') return at;
+    if (chunks.error !== undefined) {
+      this.refuse(chunks.error);
+      return end;
+    }
+    if (chunks.isDone) this.endChunks();
+    return at;
+  }
+
+  private endChunks(): void {
+    const { trailerText } = this.chunks;
+    if (trailerText === CRLF) {
+      this.readState = 'request_done';
+      this.stream?.decodeData(EMPTY, true);
+      return;
+    }
+    const trailers = new HeaderMap();
+    const error = this.block.parse(trailerText, 0, trailers, true);
+    if (error !== undefined || this.block.hostCount > 0 || this.block.chunked) {
+      this.refuse(error ?? parseErrors.codec);
+      return;
+    }
+    this.readState = 'request_done';
+    trailers.remove('content-length');
+    if (this.limits.enableTrailers && trailers.count > 0) this.stream?.decodeTrailers(trailers);
+    else this.stream?.decodeData(EMPTY, true);
+  }
+
+  private readUpgraded(input: Buffer, start: number, end: number): number {
+    this.wireBytesReceived += end - start;
+    this.stream?.decodeData(input.subarray(start, end), false);
+    return end;
+  }
+
+  private wait(input: Buffer, start: number, end: number): void {
+    if (this.closeAfter) return;
+    if (this.waiting === undefined) {
+      this.waiting = Buffer.from(input.subarray(start, end));
+      this.transport.pauseReading(true);
+    } else {
+      this.waiting = Buffer.concat([this.waiting, input.subarray(start, end)]);
+    }
+  }
+
+  private refuse(error: ParseError): void {
+    this.closeAfter = true;
+    this.readState = 'closed';
+    this.stream?.onCodecError(error.status, error.details, error.body);
+  }
+
+  private finishResponse(): void {
+    const { stream } = this;
+    if (stream === undefined) return;
+    this.stream = undefined;
+    if (!this.isRequestRead) {
+      this.readState = 'closed';
+      stream.onReset('local_reset');
+      this.owner.onCodecFinished('delayed');
+      return;
+    }
+    const { waiting } = this;
+    if (waiting !== undefined) {
+      this.waiting = undefined;
+      this.transport.pauseReading(false);
+    }
+    if (this.closeAfter) {
+      this.readState = 'closed';
+      // Closing on unread requests would make the kernel reset what was just sent.
+      this.owner.onCodecFinished(waiting === undefined ? 'now' : 'delayed');
+      return;
+    }
+    this.readState = 'head';
+    if (waiting === undefined) return;
+    // Not at once: the filters of the stream that just ended are still on the call stack.
+    this.resumed = waiting;
+    this.transport.defer(this);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function informational(headers: HeaderMap): string {
+  return statusLine(headers.status) + headerLines(headers, 'lower') + CRLF;
+}

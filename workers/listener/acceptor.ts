@@ -1,0 +1,73 @@
+/**
+ * Accepts connections from an adopted listening descriptor. What it hands out is what a transport
+ * needs to make its socket; it knows no protocol.
+ *
+ * node:net makes a socket of its own for every connection, without the option to read into a given
+ * buffer. The listening handle's callback is therefore replaced by one that passes the accepted
+ * handle on. Where a runtime does not have that callback, the ordinary event is used: slower, the same
+ * in every other way.
+ */
+import net from 'node:net';
+import type { ListeningDescriptor } from '../data-plane.ts';
+
+export type Accepted =
+  /** An open handle, for the `handle` option of a socket. */
+  | { readonly kind: 'handle'; readonly handle: AcceptedHandle }
+  | { readonly kind: 'socket'; readonly socket: net.Socket };
+
+/** The part of the runtime's stream handles that is used here. */
+export interface AcceptedHandle {
+  setNoDelay?(on: boolean): void;
+  close(): void;
+}
+
+interface ListeningHandle {
+  onconnection?: (status: number, handle: AcceptedHandle | undefined) => void;
+}
+
+export class Acceptor {
+  readonly #server: net.Server;
+  readonly #onAccept: (accepted: Accepted) => void;
+
+  private constructor(server: net.Server, onAccept: (accepted: Accepted) => void) {
+    this.#server = server;
+    this.#onAccept = onAccept;
+  }
+
+  /** Rejects when the descriptor is not a listening socket. */
+  static async listen(
+    descriptor: ListeningDescriptor,
+    onAccept: (accepted: Accepted) => void,
+  ): Promise<Acceptor> {
+    const server = net.createServer({ noDelay: true });
+    const acceptor = new Acceptor(server, onAccept);
+    server.on('connection', (socket: net.Socket) => onAccept({ kind: 'socket', socket }));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ fd: descriptor.fd, backlog: descriptor.backlog }, () => {
+        server.removeListener('error', reject);
+        resolve();
+      });
+    });
+    acceptor.#takeHandles();
+    return acceptor;
+  }
+
+  /** Resolves when the descriptor is closed. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+  }
+
+  #takeHandles(): void {
+    const handle = (this.#server as unknown as { _handle?: ListeningHandle | null })._handle;
+    if (typeof handle?.onconnection !== 'function') return;
+    handle.onconnection = (status, accepted) => {
+      // A client that gave up before it was accepted, or no descriptors left: the next event retries.
+      if (status !== 0 || accepted === undefined) return;
+      accepted.setNoDelay?.(true);
+      this.#onAccept({ kind: 'handle', handle: accepted });
+    };
+  }
+}

@@ -1,0 +1,59 @@
+/** What is known of a downstream connection from its socket; the local address is read when asked for. */
+import type net from 'node:net';
+import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { Address, ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
+import { ipAddress, pipeAddress, socketAddress } from '../net/addresses.ts';
+
+let lastConnectionId = 0;
+
+/** What all connections of one listening socket share. */
+export interface ListenerFacts {
+  readonly name: string;
+  readonly direction: ConnectionInfo['direction'];
+  readonly filterChainName: string;
+  /** The local address of every connection, unless the socket listens on a wildcard address. */
+  readonly localAddress: Address | undefined;
+}
+
+export class ConnectionFacts implements ConnectionInfo {
+  readonly id = ++lastConnectionId;
+  readonly remoteAddress: Address;
+  readonly directRemoteAddress: Address;
+  requestedServerName = '';
+  tls: TlsInfo | undefined = undefined;
+  terminationDetails = '';
+  transportFailureReason = '';
+  filterChainName: string;
+  private readonly listener: ListenerFacts;
+  private readonly socket: net.Socket;
+  private knownLocalAddress: Address | undefined;
+
+  constructor(socket: net.Socket, listener: ListenerFacts) {
+    this.socket = socket;
+    this.listener = listener;
+    this.remoteAddress = socketAddress(socket.remoteAddress, socket.remotePort);
+    this.directRemoteAddress = this.remoteAddress;
+    this.filterChainName = listener.filterChainName;
+    this.knownLocalAddress = listener.localAddress;
+  }
+
+  get listenerName(): string {
+    return this.listener.name;
+  }
+
+  get direction(): ConnectionInfo['direction'] {
+    return this.listener.direction;
+  }
+
+  get localAddress(): Address {
+    this.knownLocalAddress ??= socketAddress(this.socket.localAddress, this.socket.localPort);
+    return this.knownLocalAddress;
+  }
+}
+
+/** The local address that every connection of a listening socket has, undefined for a wildcard. */
+export function fixedLocalAddress(bound: BoundAddress): Address | undefined {
+  if (bound.kind === 'pipe') return pipeAddress(bound.path);
+  const isWildcard = bound.address === '0.0.0.0' || /^[0:]+$/.test(bound.address);
+  return isWildcard ? undefined : ipAddress(bound.address, bound.port);
+}

@@ -1,0 +1,163 @@
+/**
+ * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything that
+ * the receive loop commands ends here; nothing here knows of the channel.
+ */
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { DataPlane, DataPlaneEnv, ListeningDescriptor } from '../data-plane.ts';
+import { buildRouteTable } from '../routing/route-table.ts';
+import type { RouteTable } from '../routing/types.ts';
+import { WorkerRuntime } from '../runtime.ts';
+import { ClusterManager } from '../upstream/cluster-manager.ts';
+import { WorkerLoop } from '../worker-loop.ts';
+import { DrainState } from './drain-state.ts';
+import { compileListener, type CompilerContext } from './listener-compiler.ts';
+import { RouteStore } from './route-store.ts';
+import { WorkerListener } from './worker-listener.ts';
+
+/** Makes a data plane that has nothing to serve yet. */
+export function createDataPlane(env: DataPlaneEnv): DataPlane {
+  return new WorkerDataPlane(env);
+}
+
+/** A change that was prepared and cannot fail any more. */
+type Change = () => void;
+
+class WorkerDataPlane implements DataPlane {
+  readonly #env: DataPlaneEnv;
+  readonly #loop: WorkerLoop;
+  readonly #runtime = new WorkerRuntime();
+  readonly #routes = new RouteStore();
+  readonly #clusters: ClusterManager;
+  readonly #drain: DrainState;
+  readonly #compiler: CompilerContext;
+  readonly #listeners = new Map<string, WorkerListener>();
+  /** Removed listeners whose connections are still open. */
+  readonly #draining = new Set<WorkerListener>();
+
+  constructor(env: DataPlaneEnv) {
+    this.#env = env;
+    this.#loop = new WorkerLoop(env.clock);
+    this.#clusters = new ClusterManager({
+      loop: this.#loop,
+      stats: env.stats,
+      randomSeed: () => this.#runtime.random(),
+    });
+    this.#drain = new DrainState({
+      drainTimeS: env.heritage.drainTimeS,
+      nowMs: () => this.#loop.clock.ms,
+      random: Math.random,
+    });
+    this.#compiler = {
+      env,
+      loop: this.#loop,
+      clusters: this.#clusters,
+      routes: this.#routes,
+      drain: this.#drain,
+      buildRoutes: (config) => buildRouteTable(config, this.#runtime),
+      openAccessLogs: () => [],
+    };
+  }
+
+  apply(updates: readonly ResourceUpdate[]): void {
+    const changes = updates.map((update) => this.#prepare(update));
+    this.#loop.enter();
+    for (const change of changes) change();
+    this.#loop.leave();
+  }
+
+  async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
+    const listener = this.#listeners.get(name);
+    if (listener === undefined) throw new Error(`cannot listen for ${name}: no such listener`);
+    await listener.listen(sockets);
+  }
+
+  async stopListening(names: readonly string[]): Promise<void> {
+    const stopping = names.map((name) => this.#listeners.get(name)?.stopListening());
+    await Promise.all(stopping);
+  }
+
+  drain(startedAtNs: bigint, immediate: boolean, listeners?: readonly string[]): void {
+    this.#drain.start(startedAtNs, immediate, listeners);
+  }
+
+  undrain(): void {
+    this.#drain.stop();
+  }
+
+  setHealthCheckFailed(failed: boolean): void {
+    this.#drain.isHealthCheckFailed = failed;
+  }
+
+  reopenLogs(): void {
+    // Access logs are not written yet.
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#listeners.values(), ...this.#draining];
+    await Promise.all(all.map((listener) => listener.stopListening()));
+    this.#loop.enter();
+    for (const listener of all) listener.closeConnections();
+    this.#clusters.close();
+    this.#loop.leave();
+  }
+
+  /** Does everything that may fail; what remains is the change itself. */
+  #prepare(update: ResourceUpdate): Change {
+    switch (update.op) {
+      case 'put_cluster':
+        return () => this.#clusters.putCluster(update.cluster);
+      case 'remove_cluster':
+        return () => this.#clusters.removeCluster(update.name);
+      case 'put_hosts':
+        return () => this.#clusters.putHosts(update.hosts);
+      case 'put_route_configuration': {
+        const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
+        return () => this.#routes.put(table);
+      }
+      case 'remove_route_configuration':
+        return () => this.#routes.remove(update.name);
+      case 'put_listener': {
+        const compiled = compileListener(update.listener, this.#compiler);
+        return () => {
+          const listener = this.#listeners.get(update.listener.name);
+          if (listener !== undefined) listener.replace(compiled);
+          else this.#listeners.set(update.listener.name, this.#makeListener(compiled));
+        };
+      }
+      case 'put_runtime':
+        return () => {
+          this.#runtime.snapshot = new Map(update.values);
+        };
+      case 'remove_listener':
+        return () => this.#removeListener(update.name);
+    }
+  }
+
+  #makeListener(compiled: ReturnType<typeof compileListener>): WorkerListener {
+    return new WorkerListener(compiled, {
+      loop: this.#loop,
+      stats: this.#env.stats,
+      workerIndex: this.#env.heritage.workerIndex,
+    });
+  }
+
+  #removeListener(name: string): void {
+    const listener = this.#listeners.get(name);
+    if (listener === undefined) return;
+    this.#listeners.delete(name);
+    this.#draining.add(listener);
+    this.#drain.start(this.#env.clock.monotonicNs(), false, [name]);
+    void listener.stopListening();
+    listener.remove();
+    const drainTimeMs = this.#env.heritage.drainTimeS * 1000;
+    this.#env.clock.after(drainTimeMs, () => this.#cutRemoved(listener), { unref: true });
+  }
+
+  #cutRemoved(listener: WorkerListener): void {
+    this.#loop.enter();
+    listener.closeConnections();
+    this.#draining.delete(listener);
+    if (!this.#listeners.has(listener.name)) this.#drain.forget(listener.name);
+    this.#loop.leave();
+  }
+}

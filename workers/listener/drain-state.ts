@@ -1,0 +1,67 @@
+/**
+ * Whether connections are told to close with their next response: by a drain in progress, whose share
+ * grows with time, or because the server's health check was failed on purpose.
+ */
+import type { DrainControl } from '../http/conn-manager/manager.ts';
+
+interface Drain {
+  /** CLOCK_MONOTONIC milliseconds. */
+  readonly startedMs: number;
+  readonly immediate: boolean;
+}
+
+export interface DrainOptions {
+  readonly drainTimeS: number;
+  /** CLOCK_MONOTONIC milliseconds of the present event. */
+  readonly nowMs: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** The worker's own state; every listener has a view of it. */
+export class DrainState {
+  readonly #options: DrainOptions;
+  isHealthCheckFailed = false;
+  #ofAll: Drain | undefined = undefined;
+  readonly #ofListener = new Map<string, Drain>();
+
+  constructor(options: DrainOptions) {
+    this.#options = options;
+  }
+
+  start(startedAtNs: bigint, immediate: boolean, listeners: readonly string[] | undefined): void {
+    const drain = { startedMs: Number(startedAtNs) / 1e6, immediate };
+    if (listeners === undefined) this.#ofAll = drain;
+    else for (const name of listeners) this.#ofListener.set(name, drain);
+  }
+
+  stop(): void {
+    this.#ofAll = undefined;
+    this.#ofListener.clear();
+  }
+
+  forget(listener: string): void {
+    this.#ofListener.delete(listener);
+  }
+
+  viewOf(listener: string): DrainControl {
+    const isFailed = (): boolean => this.isHealthCheckFailed;
+    return {
+      shouldClose: () => this.#shouldClose(listener),
+      get isHealthCheckFailed() {
+        return isFailed();
+      },
+    };
+  }
+
+  #shouldClose(listener: string): boolean {
+    if (this.isHealthCheckFailed) return true;
+    const drain = this.#ofAll ?? this.#ofListener.get(listener);
+    if (drain === undefined) return false;
+    if (drain.immediate) return true;
+    // As the reference: whole seconds, and everybody is told from half of the time on.
+    const elapsedS = Math.floor((this.#options.nowMs() - drain.startedMs) / 1000);
+    const half = Math.ceil(this.#options.drainTimeS / 2);
+    return half === 0 || this.#options.random() < elapsedS / half;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Turns a listener's resource into what serves its connections: the filter chain's connection manager
+ * with its policy, routes, filters and access logs. Throws, with nothing changed, when a part cannot
+ * be made.
+ */
+import assert from 'node:assert/strict';
+import type {
+  HttpConnectionManager,
+  HttpFilter,
+  ListenerResource,
+} from '../../shared/resources/listener.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { AccessLog } from '../access-log/types.ts';
+import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { DataPlaneEnv } from '../data-plane.ts';
+import type { TerminalFilterFactory } from '../http/filter.ts';
+import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
+import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
+import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
+import type { RouteTable } from '../routing/types.ts';
+import { RouterFilter } from '../router/router-filter.ts';
+import { RouterStats } from '../router/router-stats.ts';
+import type { ClusterManager } from '../upstream/cluster-manager.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import type { DrainState } from './drain-state.ts';
+import type { RouteStore } from './route-store.ts';
+import type { CompiledListener } from './worker-listener.ts';
+
+export interface CompilerContext {
+  readonly env: DataPlaneEnv;
+  readonly loop: WorkerLoop;
+  readonly clusters: ClusterManager;
+  readonly routes: RouteStore;
+  readonly drain: DrainState;
+  readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
+  readonly openAccessLogs: (configs: readonly AccessLogConfig[]) => readonly AccessLog[];
+}
+
+export function compileListener(
+  resource: ListenerResource,
+  context: CompilerContext,
+): CompiledListener {
+  const chain = resource.filterChains[0] ?? resource.defaultFilterChain;
+  const [filter] = chain?.networkFilters ?? [];
+  if (chain === undefined || filter === undefined) {
+    return { resource, manager: undefined, filterChainName: '', release: () => undefined };
+  }
+  const { manager, release } = compileManager(filter, resource, context);
+  return { resource, manager, filterChainName: chain.name, release };
+}
+
+function compileManager(
+  config: HttpConnectionManager,
+  listener: ListenerResource,
+  context: CompilerContext,
+): { readonly manager: ConnectionManager; readonly release: () => void } {
+  const { env, loop } = context;
+  const routes = routeSource(config, context);
+  const accessLogs = context.openAccessLogs([...config.accessLogs, ...listener.accessLogs]);
+  const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
+  const policy = buildHeaderPolicy(config, {
+    localAddressIpVersion: env.heritage.localAddressIpVersion,
+    countDroppedHeader: () => stats.countDroppedHeader(),
+    internalOnlyHeaders: () => routes.table?.internalOnlyHeaders ?? [],
+  });
+  const drain = context.drain.viewOf(listener.name);
+  const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
+  const terminal = terminalFilter(config, routerStats, context);
+  const manager = new ConnectionManager(config, {
+    loop,
+    stats,
+    policy,
+    accessLogs,
+    routes,
+    filters: [],
+    terminal,
+    drain,
+    bufferLimitBytes: listener.perConnectionBufferLimitBytes,
+  });
+  const release = (): void => {
+    stats.release();
+    routerStats.release();
+  };
+  return { manager, release };
+}
+
+function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
+  const { routes } = config;
+  if (routes.kind === 'named') return context.routes.sourceOf(routes.name);
+  return { table: context.buildRoutes(routes.config) };
+}
+
+function terminalFilter(
+  config: HttpConnectionManager,
+  stats: RouterStats,
+  context: CompilerContext,
+): TerminalFilterFactory {
+  const last: HttpFilter | undefined = config.filters.at(-1);
+  assert(last !== undefined, 'a connection manager has at least the router filter');
+  const routerContext = {
+    loop: context.loop,
+    clusters: context.clusters,
+    stats,
+    respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
+    suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+    proxy100Continue: config.proxy100Continue,
+    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
+  };
+  return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
+}

@@ -1,0 +1,38 @@
+/** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
+import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
+import { type ClusterContext, UpstreamCluster } from './cluster.ts';
+
+export class ClusterManager {
+  readonly #context: ClusterContext;
+  readonly #clusters = new Map<string, UpstreamCluster>();
+
+  constructor(context: ClusterContext) {
+    this.#context = context;
+  }
+
+  get(name: string): UpstreamCluster | undefined {
+    return this.#clusters.get(name);
+  }
+
+  putCluster(resource: ClusterResource): void {
+    const earlier = this.#clusters.get(resource.name);
+    const cluster = new UpstreamCluster(resource, this.#context);
+    this.#clusters.set(resource.name, cluster);
+    if (earlier !== undefined) cluster.adoptHostsOf(earlier);
+  }
+
+  removeCluster(name: string): void {
+    const cluster = this.#clusters.get(name);
+    this.#clusters.delete(name);
+    cluster?.drain();
+  }
+
+  /** Hosts of a cluster that is not there are ignored: it was removed in the same moment. */
+  putHosts(update: ClusterHostsResource): void {
+    this.#clusters.get(update.cluster)?.putHosts(update);
+  }
+
+  close(): void {
+    for (const cluster of this.#clusters.values()) cluster.close();
+  }
+}

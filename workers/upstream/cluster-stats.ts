@@ -1,0 +1,50 @@
+/** Where one cluster counts in this worker: its block and what appears by response code. */
+import type { ClusterResource } from '../../shared/resources/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { ResponseCodeStats } from './response-code-stats.ts';
+
+export class ClusterStats {
+  readonly writer: StatWriter;
+  /** `cluster.<name>.` */
+  readonly prefix: string;
+  readonly base: number;
+  readonly all: ResponseCodeStats;
+  readonly internal: ResponseCodeStats;
+  readonly external: ResponseCodeStats;
+  readonly canary: ResponseCodeStats;
+  #http1Base: number | undefined = undefined;
+  readonly #zones = new Map<string, ResponseCodeStats>();
+
+  constructor(resource: ClusterResource, writer: StatWriter) {
+    this.writer = writer;
+    this.prefix = `cluster.${resource.statName}.`;
+    this.base = writer.defineBlock(CLUSTER, this.prefix);
+    this.all = new ResponseCodeStats(writer, this.prefix);
+    this.internal = new ResponseCodeStats(writer, `${this.prefix}internal.`);
+    this.external = new ResponseCodeStats(writer, `${this.prefix}external.`);
+    this.canary = new ResponseCodeStats(writer, `${this.prefix}canary.`);
+  }
+
+  /** `zone.<from>.<to>.`, where both zones are known. */
+  zone(from: string, to: string): ResponseCodeStats {
+    const key = `${from}.${to}`;
+    let stats = this.#zones.get(key);
+    if (stats === undefined) {
+      stats = new ResponseCodeStats(this.writer, `${this.prefix}zone.${key}.`);
+      this.#zones.set(key, stats);
+    }
+    return stats;
+  }
+
+  /** Makes the codec's block appear, with the first HTTP/1 connection. */
+  useHttp1(): void {
+    this.#http1Base ??= this.writer.defineBlock(HTTP1_CODEC, `${this.prefix}http1.`);
+  }
+
+  release(): void {
+    this.writer.releaseBlock(this.base);
+    if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
+  }
+}

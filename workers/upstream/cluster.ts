@@ -1,0 +1,133 @@
+/** One cluster in this worker: configuration, hosts, balancer, limits and statistics. */
+import type {
+  ClusterHostsResource,
+  ClusterResource,
+  HostResource,
+} from '../../shared/resources/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import {
+  CIRCUIT_BREAKER_REMAINING,
+  CIRCUIT_BREAKERS,
+  CLUSTER,
+} from '../../shared/stats/templates/cluster.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import { ClusterStats } from './cluster-stats.ts';
+import { UpstreamHost } from './host.ts';
+import { Http1Pool } from './http1-pool.ts';
+import type { HttpPool } from './http-pool.ts';
+import { type BalanceContext, type LoadBalancer, RoundRobinBalancer } from './load-balancer.ts';
+import { Retained } from './retained.ts';
+import { LocalResourceLimits, type ResourceLimits } from './resource-limits.ts';
+
+export type Priority = 'DEFAULT' | 'HIGH';
+
+const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
+
+export interface ClusterContext {
+  readonly loop: WorkerLoop;
+  readonly stats: StatWriter;
+  /** A whole number from 0 that differs between workers and moments. */
+  readonly randomSeed: () => number;
+}
+
+export class UpstreamCluster {
+  readonly name: string;
+  readonly stats: ClusterStats;
+  /** Held by every connection and request of the cluster. */
+  readonly retained: Retained;
+  readonly limits: Readonly<Record<Priority, ResourceLimits>>;
+  readonly #context: ClusterContext;
+  readonly #balancer: LoadBalancer;
+  readonly #remainingBases: number[] = [];
+  resource: ClusterResource;
+  hosts: readonly UpstreamHost[] = [];
+
+  constructor(resource: ClusterResource, context: ClusterContext) {
+    this.resource = resource;
+    this.name = resource.name;
+    this.#context = context;
+    this.stats = new ClusterStats(resource, context.stats);
+    this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
+    this.#balancer = makeBalancer(resource, context);
+    this.retained = new Retained(() => this.#release());
+  }
+
+  get loop(): WorkerLoop {
+    return this.#context.loop;
+  }
+
+  chooseHost(context: BalanceContext): UpstreamHost | undefined {
+    if (this.#balancer.isPanicking) {
+      this.stats.writer.increment(this.stats.base + LB_HEALTHY_PANIC);
+    }
+    return this.#balancer.choose(context);
+  }
+
+  poolOf(host: UpstreamHost, priority: Priority): HttpPool {
+    let pool = host.pools[priority];
+    if (pool === undefined) {
+      pool = new Http1Pool(this, host, priority);
+      host.pools[priority] = pool;
+    }
+    return pool;
+  }
+
+  /** Replaces the host set; hosts that stay keep their connections and figures. */
+  putHosts(update: ClusterHostsResource): void {
+    const known = new Map(this.hosts.map((host) => [host.id, host]));
+    this.hosts = update.hosts.map((resource) => this.#keepOrMake(known.get(resource.id), resource));
+    for (const host of this.hosts) known.delete(host.id);
+    for (const gone of known.values()) gone.drain();
+    this.#balancer.update(this.hosts);
+  }
+
+  /** Takes hosts and connections over from the version of the cluster that this one replaces. */
+  adoptHostsOf(earlier: UpstreamCluster): void {
+    const update = { cluster: this.name, hosts: earlier.hosts.map((host) => host.resource) };
+    earlier.drain();
+    this.putHosts({ ...update, overprovisioningFactor: 140 });
+  }
+
+  /** The cluster is gone: what is in flight may end. */
+  drain(): void {
+    for (const host of this.hosts) host.drain();
+    this.retained.end();
+  }
+
+  close(): void {
+    for (const host of this.hosts) host.close();
+  }
+
+  #release(): void {
+    this.stats.release();
+    for (const base of this.#remainingBases) this.stats.writer.releaseBlock(base);
+  }
+
+  #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
+    if (host === undefined) return new UpstreamHost(resource, this.name, this.stats.writer);
+    const becameUnhealthy = host.health !== 'unhealthy' && resource.health === 'unhealthy';
+    host.resource = resource;
+    if (becameUnhealthy && this.resource.closeConnectionsOnHostHealthFailure) host.close();
+    return host;
+  }
+
+  #makeLimits(priority: Priority): ResourceLimits {
+    const { stats } = this;
+    const lower = priority === 'DEFAULT' ? 'default' : 'high';
+    let remainingBase: number | undefined;
+    if (this.resource.trackRemaining) {
+      const prefix = `${stats.prefix}circuit_breakers.${lower}.`;
+      remainingBase = stats.writer.defineBlock(CIRCUIT_BREAKER_REMAINING, prefix);
+      this.#remainingBases.push(remainingBase);
+    }
+    return new LocalResourceLimits(this.resource.circuitBreakers[priority], {
+      stats: stats.writer,
+      base: stats.base + CIRCUIT_BREAKERS[lower],
+      remainingBase,
+    });
+  }
+}
+
+function makeBalancer(resource: ClusterResource, context: ClusterContext): LoadBalancer {
+  return new RoundRobinBalancer(resource.lbPolicy.healthyPanicThreshold, context.randomSeed());
+}

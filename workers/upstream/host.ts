@@ -1,0 +1,80 @@
+/**
+ * One host of a cluster as this worker sees it: its address, its figures, its connection pools. A host
+ * lives as long as the cluster lists it; requests in flight outlive that.
+ */
+import type { HostHealth, HostResource } from '../../shared/resources/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { HOST } from '../../shared/stats/templates/cluster.ts';
+import type { UpstreamHostInfo } from '../http/stream-info.ts';
+import type { HttpPool } from './http-pool.ts';
+import { Retained } from './retained.ts';
+
+export class UpstreamHost implements UpstreamHostInfo {
+  resource: HostResource;
+  readonly id: string;
+  readonly ip: string;
+  readonly port: number;
+  /** Base of the host's block of figures. */
+  readonly statBase: number;
+  /** Held by every connection and request of the host. */
+  readonly retained: Retained;
+  /** By priority; made on first use. */
+  readonly pools: { DEFAULT: HttpPool | undefined; HIGH: HttpPool | undefined } = {
+    DEFAULT: undefined,
+    HIGH: undefined,
+  };
+
+  constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
+    this.resource = resource;
+    this.id = resource.id;
+    this.ip = resource.address.kind === 'ip' ? resource.address.address : resource.address.path;
+    this.port = resource.address.kind === 'ip' ? resource.address.port : 0;
+    this.statBase = stats.defineBlock(HOST, `host.${clusterName}.${resource.id}.`);
+    this.retained = new Retained(() => stats.releaseBlock(this.statBase));
+  }
+
+  get hostname(): string {
+    return this.resource.hostname;
+  }
+
+  get region(): string {
+    return this.resource.region;
+  }
+
+  get zone(): string {
+    return this.resource.zone;
+  }
+
+  get subZone(): string {
+    return this.resource.subZone;
+  }
+
+  get metadata(): HostResource['metadata'] {
+    return this.resource.metadata;
+  }
+
+  get health(): HostHealth {
+    return this.resource.health;
+  }
+
+  get weight(): number {
+    return this.resource.weight;
+  }
+
+  get priority(): number {
+    return this.resource.priority;
+  }
+
+  /** The host was taken out of its cluster: idle connections close, busy ones after their request. */
+  drain(): void {
+    this.pools.DEFAULT?.drain();
+    this.pools.HIGH?.drain();
+    this.retained.end();
+  }
+
+  /** Ends everything at once. */
+  close(): void {
+    this.pools.DEFAULT?.close();
+    this.pools.HIGH?.close();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The seam between the router and connection pools, whichever protocol they speak: the router asks for
+ * a stream and hears when there is one, or why there will be none.
+ */
+import type { RequestEncoder, ResetReason, ResponseDecoder } from '../http/codec.ts';
+import type { Address, Protocol } from '../http/stream-info.ts';
+
+/** Facts of the connection that a request got. */
+export interface UpstreamConnectionFacts {
+  readonly id: number;
+  readonly protocol: Protocol;
+  readonly localAddress: Address | undefined;
+  /** Requests that the connection carried, this one included. */
+  readonly requests: number;
+  /** Wire bytes of the present exchange. */
+  readonly headerBytesSent: number;
+  readonly wireBytesSent: number;
+  readonly headerBytesReceived: number;
+  readonly wireBytesReceived: number;
+}
+
+/** One request on its way to a host: hears of the pool, then of the response. */
+export interface PoolClient extends ResponseDecoder {
+  /** May be called before `newStream` returns. */
+  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void;
+  /** `detail` is the operating system's word, empty when there is none. */
+  onPoolFailure(reason: ResetReason, detail: string): void;
+}
+
+export interface HttpPool {
+  newStream(client: PoolClient): void;
+  /** Takes back a request that still waits. */
+  cancel(client: PoolClient): void;
+  /** No more connections for new requests; idle ones close. */
+  drain(): void;
+  close(): void;
+}

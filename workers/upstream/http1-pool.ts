@@ -1,0 +1,180 @@
+/**
+ * The HTTP/1 connections to one host for one priority: hands idle ones out, opens new ones as requests
+ * wait, within the cluster's limits. One connection carries one request at a time.
+ */
+import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
+import type { ResetReason } from '../http/codec.ts';
+import type { Priority, UpstreamCluster } from './cluster.ts';
+import type { UpstreamHost } from './host.ts';
+import { Http1PoolConnection } from './http1-pool-connection.ts';
+import type { HttpPool, PoolClient } from './http-pool.ts';
+import type { ResourceLimits } from './resource-limits.ts';
+
+const CX_OVERFLOW = CLUSTER.index.upstream_cx_overflow;
+const CX_POOL_OVERFLOW = CLUSTER.index.upstream_cx_pool_overflow;
+const RQ_TOTAL = CLUSTER.index.upstream_rq_total;
+const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
+const RQ_PENDING_TOTAL = CLUSTER.index.upstream_rq_pending_total;
+const RQ_PENDING_ACTIVE = CLUSTER.index.upstream_rq_pending_active;
+const RQ_PENDING_OVERFLOW = CLUSTER.index.upstream_rq_pending_overflow;
+const RQ_PENDING_FAILURE_EJECT = CLUSTER.index.upstream_rq_pending_failure_eject;
+const RQ_CANCELLED = CLUSTER.index.upstream_rq_cancelled;
+const HOST_RQ_TOTAL = HOST.index.rq_total;
+const HOST_RQ_ACTIVE = HOST.index.rq_active;
+
+export class Http1Pool implements HttpPool {
+  readonly cluster: UpstreamCluster;
+  readonly host: UpstreamHost;
+  readonly limits: ResourceLimits;
+  private readonly ready: Http1PoolConnection[] = [];
+  private readonly all = new Set<Http1PoolConnection>();
+  private readonly pending = new Set<PoolClient>();
+  private connecting = 0;
+  private isDraining = false;
+  private isCounted = false;
+
+  constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority) {
+    this.cluster = cluster;
+    this.host = host;
+    this.limits = cluster.limits[priority];
+  }
+
+  newStream(client: PoolClient): void {
+    const connection = this.ready.pop();
+    if (connection !== undefined) {
+      this.attach(connection, client);
+      return;
+    }
+    const { writer, base } = this.cluster.stats;
+    if (!this.countPool()) {
+      writer.increment(base + CX_POOL_OVERFLOW);
+      client.onPoolFailure('overflow', '');
+      return;
+    }
+    if (!this.limits.canOpen('pendingRequests')) {
+      writer.increment(base + RQ_PENDING_OVERFLOW);
+      client.onPoolFailure('overflow', '');
+      return;
+    }
+    writer.increment(base + RQ_PENDING_TOTAL);
+    writer.add(base + RQ_PENDING_ACTIVE, 1);
+    this.limits.open('pendingRequests');
+    this.pending.add(client);
+    this.connectForPending();
+  }
+
+  cancel(client: PoolClient): void {
+    if (!this.takePending(client)) return;
+    const { writer, base } = this.cluster.stats;
+    writer.increment(base + RQ_CANCELLED);
+  }
+
+  drain(): void {
+    this.isDraining = true;
+    for (const connection of this.ready.splice(0)) connection.close();
+  }
+
+  close(): void {
+    this.isDraining = true;
+    this.ready.length = 0;
+    for (const connection of this.all) connection.close();
+  }
+
+  /** A connection may carry a request: a new one, or one that has finished its last. */
+  onConnectionReady(connection: Http1PoolConnection, wasConnecting: boolean): void {
+    if (wasConnecting) this.connecting--;
+    this.ready.push(connection);
+    connection.startIdling();
+    if (this.pending.size > 0) this.servePending();
+    if (this.isDraining) this.drain();
+  }
+
+  /** A connection could not be made: whatever waited for it fails with it. */
+  onConnectFailure(reason: ResetReason, detail: string): void {
+    this.connecting--;
+    const { writer, base } = this.cluster.stats;
+    // A failed request may come back at once as another try, which is not this connection's.
+    for (const client of Array.from(this.pending)) {
+      this.takePending(client);
+      writer.increment(base + RQ_PENDING_FAILURE_EJECT);
+      client.onPoolFailure(reason, detail);
+    }
+  }
+
+  onConnectionGone(connection: Http1PoolConnection): void {
+    this.all.delete(connection);
+    this.limits.close('connections');
+    const at = this.ready.lastIndexOf(connection);
+    if (at >= 0) this.ready.splice(at, 1);
+    if (this.all.size === 0 && this.pending.size === 0) this.uncountPool();
+    else this.connectForPending();
+  }
+
+  onStreamEnd(): void {
+    const { writer, base } = this.cluster.stats;
+    writer.subtract(base + RQ_ACTIVE, 1);
+    writer.subtract(this.host.statBase + HOST_RQ_ACTIVE, 1);
+    this.limits.close('requests');
+  }
+
+  private attach(connection: Http1PoolConnection, client: PoolClient): void {
+    const { writer, base } = this.cluster.stats;
+    if (!this.limits.canOpen('requests')) {
+      writer.increment(base + RQ_PENDING_OVERFLOW);
+      this.ready.push(connection);
+      client.onPoolFailure('overflow', '');
+      return;
+    }
+    this.limits.open('requests');
+    writer.increment(base + RQ_TOTAL);
+    writer.add(base + RQ_ACTIVE, 1);
+    writer.increment(this.host.statBase + HOST_RQ_TOTAL);
+    writer.add(this.host.statBase + HOST_RQ_ACTIVE, 1);
+    connection.begin(client);
+  }
+
+  private servePending(): void {
+    for (const client of this.pending) {
+      const connection = this.ready.pop();
+      if (connection === undefined) return;
+      this.takePending(client);
+      this.attach(connection, client);
+    }
+  }
+
+  private takePending(client: PoolClient): boolean {
+    if (!this.pending.delete(client)) return false;
+    const { writer, base } = this.cluster.stats;
+    writer.subtract(base + RQ_PENDING_ACTIVE, 1);
+    this.limits.close('pendingRequests');
+    return true;
+  }
+
+  private connectForPending(): void {
+    while (this.pending.size > this.connecting) {
+      if (!this.limits.canOpen('connections')) {
+        const { writer, base } = this.cluster.stats;
+        writer.increment(base + CX_OVERFLOW);
+        // Other hosts may hold all connections; without one of its own this host would never answer.
+        if (this.all.size > 0) return;
+      }
+      this.limits.open('connections');
+      this.connecting++;
+      this.all.add(new Http1PoolConnection(this));
+    }
+  }
+
+  private countPool(): boolean {
+    if (this.isCounted) return true;
+    if (!this.limits.canOpen('pools')) return false;
+    this.isCounted = true;
+    this.limits.open('pools');
+    return true;
+  }
+
+  private uncountPool(): void {
+    if (!this.isCounted) return;
+    this.isCounted = false;
+    this.limits.close('pools');
+  }
+}

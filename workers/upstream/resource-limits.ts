@@ -1,0 +1,102 @@
+/**
+ * Circuit breakers: how much a cluster may have open at a time, per priority. The interface is what
+ * the router and the pools ask; the implementation here counts within one worker.
+ */
+import type { CircuitBreakerThresholds } from '../../shared/resources/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import {
+  CIRCUIT_BREAKER,
+  CIRCUIT_BREAKER_REMAINING,
+} from '../../shared/stats/templates/cluster.ts';
+
+export type LimitedResource = 'connections' | 'pendingRequests' | 'requests' | 'retries' | 'pools';
+
+export interface ResourceLimits {
+  /** True when one more may be opened. */
+  canOpen(resource: LimitedResource): boolean;
+  /** Counts one more, even beyond the limit: the caller asked `canOpen` or has a reason not to. */
+  open(resource: LimitedResource): void;
+  close(resource: LimitedResource): void;
+}
+
+export interface BreakerStats {
+  readonly stats: StatWriter;
+  /** Index of the priority's first breaker gauge. */
+  readonly base: number;
+  /** Base of the block of remaining figures, when they are tracked. */
+  readonly remainingBase: number | undefined;
+}
+
+interface Gate {
+  readonly limit: number;
+  readonly openGauge: number;
+  readonly remainingGauge: number | undefined;
+  count: number;
+  /** Undefined until the gauge was set for the first time: an unused breaker's stays untouched. */
+  isFull: boolean | undefined;
+}
+
+/** More than any limit that is not meant as one. */
+const NO_LIMIT = 0xffff_ffff;
+
+export class LocalResourceLimits implements ResourceLimits {
+  readonly #stats: StatWriter;
+  readonly #gates: Readonly<Record<LimitedResource, Gate>>;
+
+  constructor(thresholds: CircuitBreakerThresholds, breaker: BreakerStats) {
+    this.#stats = breaker.stats;
+    const gate = (
+      limit: number,
+      open: keyof typeof CIRCUIT_BREAKER,
+      remaining: keyof typeof CIRCUIT_BREAKER_REMAINING.index,
+    ): Gate => ({
+      limit,
+      openGauge: breaker.base + CIRCUIT_BREAKER[open],
+      remainingGauge:
+        breaker.remainingBase === undefined
+          ? undefined
+          : breaker.remainingBase + CIRCUIT_BREAKER_REMAINING.index[remaining],
+      count: 0,
+      isFull: limit === 0 ? true : undefined,
+    });
+    this.#gates = {
+      connections: gate(thresholds.maxConnections, 'cx_open', 'remaining_cx'),
+      pendingRequests: gate(thresholds.maxPendingRequests, 'rq_pending_open', 'remaining_pending'),
+      requests: gate(thresholds.maxRequests, 'rq_open', 'remaining_rq'),
+      retries: gate(thresholds.maxRetries, 'rq_retry_open', 'remaining_retries'),
+      pools: gate(thresholds.maxConnectionPools ?? NO_LIMIT, 'cx_pool_open', 'remaining_cx_pools'),
+    };
+    for (const each of Object.values(this.#gates)) {
+      if (each.isFull === true) this.#stats.setGauge(each.openGauge, 1);
+      if (each.remainingGauge !== undefined) this.#stats.setGauge(each.remainingGauge, each.limit);
+    }
+  }
+
+  canOpen(resource: LimitedResource): boolean {
+    const gate = this.#gates[resource];
+    return gate.count < gate.limit;
+  }
+
+  open(resource: LimitedResource): void {
+    const gate = this.#gates[resource];
+    gate.count++;
+    this.#changed(gate);
+  }
+
+  close(resource: LimitedResource): void {
+    const gate = this.#gates[resource];
+    gate.count--;
+    this.#changed(gate);
+  }
+
+  #changed(gate: Gate): void {
+    const isFull = gate.count >= gate.limit;
+    if (isFull !== gate.isFull) {
+      gate.isFull = isFull;
+      this.#stats.setGauge(gate.openGauge, isFull ? 1 : 0);
+    }
+    if (gate.remainingGauge !== undefined) {
+      this.#stats.setGauge(gate.remainingGauge, Math.max(0, gate.limit - gate.count));
+    }
+  }
+}
