@@ -41,6 +41,8 @@ export interface ServiceModel {
 
 /** The API by full names. */
 export interface ApiModel {
+  /** Files that are marked as work in progress, which marks every message in them. */
+  readonly unfinishedFiles: Set<string>;
   readonly messages: Map<string, MessageModel>;
   readonly enums: Map<string, EnumModel>;
   readonly services: Map<string, ServiceModel>;
@@ -74,7 +76,12 @@ const scalars: ReadonlySet<string> = new Set<ScalarKind>([
 const wellKnown = ['any', 'duration', 'empty', 'field_mask', 'struct', 'timestamp', 'wrappers'];
 
 export function emptyModel(): ApiModel {
-  const model: ApiModel = { messages: new Map(), enums: new Map(), services: new Map() };
+  const model: ApiModel = {
+    unfinishedFiles: new Set(),
+    messages: new Map(),
+    enums: new Map(),
+    services: new Map(),
+  };
   for (const name of wellKnown) {
     const file = `google/protobuf/${name}.proto`;
     const json = protobuf.common.get(file);
@@ -97,15 +104,36 @@ export function emptyModel(): ApiModel {
 export function addProtoFile(model: ApiModel, file: string, source: string): void {
   try {
     const parsed = protobuf.parse(source, new protobuf.Root(), { keepCase: true });
-    collect(parsed.root, { file, packageName: parsed.package ?? '', model });
+    const packageName = parsed.package ?? '';
+    readFileStatus(model, file, parsed.root.lookup(packageName)?.options);
+    collect(parsed.root, { file, packageName, model });
   } catch (error) {
     throw new Error(`cannot compile ${file}: ${String(error)}`, { cause: error });
+  }
+}
+
+/** An overlay may take the mark away again. */
+function readFileStatus(
+  model: ApiModel,
+  file: string,
+  options: Record<string, unknown> | null | undefined,
+): void {
+  for (const annotation of ['xds.annotations.v3.file_status', 'udpa.annotations.file_status']) {
+    const unfinished = options?.[`(${annotation}).work_in_progress`];
+    if (unfinished === true) {
+      model.unfinishedFiles.add(file);
+    } else if (unfinished === false) {
+      model.unfinishedFiles.delete(file);
+    }
   }
 }
 
 /** Replaces the type names that fields and methods use with full names. */
 export function resolveModel(model: ApiModel): void {
   for (const [fullName, message] of model.messages) {
+    if (model.unfinishedFiles.has(message.file)) {
+      message.workInProgress = true;
+    }
     for (const field of message.fields) {
       if (field.type !== undefined) {
         field.type = resolveName(model, fullName, field.type);
@@ -217,8 +245,11 @@ function applyMessageOptions(message: MessageModel, type: protobuf.Type): void {
   if (options['deprecated'] === true) {
     message.deprecated = true;
   }
-  if (options['(xds.annotations.v3.message_status).work_in_progress'] === true) {
+  const unfinished: unknown = options['(xds.annotations.v3.message_status).work_in_progress'];
+  if (unfinished === true) {
     message.workInProgress = true;
+  } else if (unfinished === false) {
+    delete message.workInProgress;
   }
   if (options['(validate.disabled)'] === true || options['(validate.ignored)'] === true) {
     message.unvalidated = true;
