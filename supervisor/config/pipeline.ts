@@ -91,15 +91,23 @@ export async function locateInSources(
 ): Promise<Problem[]> {
   const documents: SourceDocument[] = [];
   for (const source of sources) {
-    const text = decodeText(source.content) ?? '';
-    const parsed = await parseText(source.format, text);
-    documents.push({ name: source.name, text, root: parsed?.root });
+    documents.push(await readPositions(source));
   }
   return problems.map((problem) => {
     const position =
       problem.position ?? locatePlace(documents, problem.place) ?? documentStart(documents);
     return position === undefined ? problem : { ...problem, position };
   });
+}
+
+async function readPositions(source: ConfigSource): Promise<SourceDocument> {
+  if (source.format === 'pb' || source.format === 'pb_text') {
+    const { documentOf } = await import('./source/binary-source.ts');
+    return documentOf(source);
+  }
+  const text = decodeText(source.content) ?? '';
+  const parsed = await parseText(source.format, text);
+  return { name: source.name, text, root: parsed?.root };
 }
 
 /** A text that gave no message at all: further checks would only repeat that. */

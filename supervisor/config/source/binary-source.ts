@@ -1,10 +1,11 @@
-/** Reads configuration in protobuf's binary form or text format. Neither keeps positions. */
+/** Reads configuration in protobuf's binary form or text format. */
 import type { ApiCatalog, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject } from '../convert/message-object.ts';
 import { DecodeError, type UnknownBinaryField, decodeMessage } from '../convert/message-decoder.ts';
 import type { ConfigSource, PipelineOptions } from '../pipeline.ts';
 import type { Problem, SourcePosition } from '../problem.ts';
 import type { SourceDocument } from './source-document.ts';
+import { textPositions } from './text-positions.ts';
 
 export interface BinarySource {
   readonly document: SourceDocument;
@@ -26,8 +27,18 @@ export async function readBinarySource(
     const severity = options.unknownFields === 'refuse' ? 'error' : 'warning';
     problems.push(...unknown.map((field) => unknownProblem(source, field, severity)));
   }
-  const document: SourceDocument = { name: source.name, text: '', root: undefined };
+  const document = documentOf(source);
   return { document, message, problems, unknownFieldCount: unknown.length };
+}
+
+/** Places can be found in a text; bytes have none. */
+export function documentOf(source: ConfigSource): SourceDocument {
+  const { name } = source;
+  if (source.format !== 'pb_text') {
+    return { name, text: '', root: undefined };
+  }
+  const text = Buffer.from(source.content).toString('utf8');
+  return { name, text, root: textPositions(text) };
 }
 
 async function decodeSource(
@@ -40,7 +51,11 @@ async function decodeSource(
   if (source.format === 'pb_text') {
     const { encodeTextFormat } = await import('../convert/text-format.ts');
     try {
-      bytes = encodeTextFormat(type.fullName, Buffer.from(source.content).toString('utf8'));
+      bytes = encodeTextFormat(
+        catalog,
+        type.fullName,
+        Buffer.from(source.content).toString('utf8'),
+      );
     } catch (error) {
       found.problems.push(textProblem(source, type, String(error)));
       return {};

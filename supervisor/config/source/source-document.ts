@@ -3,7 +3,7 @@
  * found in the text again. Where several texts were merged, later lists stand behind earlier ones.
  */
 import type { Place, SourcePosition } from '../problem.ts';
-import { type SourceNode, lineAndColumn } from './source-node.ts';
+import { type SourceEntry, type SourceNode, lineAndColumn } from './source-node.ts';
 
 export interface SourceDocument {
   /** A file's path as it was given, or an option such as `--config-yaml`. */
@@ -60,16 +60,31 @@ function stepsOf(place: Place | undefined): (string | number)[] {
 
 function atKey(candidates: readonly Candidate[], key: string): Candidate[] {
   return candidates.flatMap(({ document, node }) => {
-    if (node.kind !== 'map') {
-      return [];
-    }
-    const entry =
-      node.entries.find((item) => item.key === key) ??
-      node.entries.find((item) => toSnakeCase(item.key) === key);
+    const entry = findEntry(node, key) ?? findMapEntry(node, key);
     return entry === undefined
       ? []
       : [{ document, node: entry.value, offset: offsetOf(entry.value, entry.keyOffset) }];
   });
+}
+
+function findEntry(node: SourceNode, key: string): SourceEntry | undefined {
+  if (node.kind !== 'map') {
+    return undefined;
+  }
+  return (
+    node.entries.find((entry) => entry.key === key) ??
+    node.entries.find((entry) => toSnakeCase(entry.key) === key)
+  );
+}
+
+/** In the text format a map is a list of entries with a `key` and a `value`. */
+function findMapEntry(node: SourceNode, key: string): SourceEntry | undefined {
+  const items = node.kind === 'list' ? node.items : [node];
+  const item = items.find((entry) => {
+    const value = findEntry(entry, 'key')?.value;
+    return value?.kind === 'string' && value.value === key;
+  });
+  return item === undefined ? undefined : findEntry(item, 'value');
 }
 
 /** Scalars are named where they stand; messages and lists by their key. */
