@@ -67,7 +67,7 @@ export class ExtensionRegistry<
         .at('typed_config')
         .error(
           'unsupported',
-          `${this.#category} '${name}' of type '${typeName(url)}' is not supported; ${this.#available()}`,
+          `${this.#category} '${name}' of type '${typeName(url)}' is not supported; ${this.available()}`,
         );
     }
     return factory;
@@ -80,7 +80,14 @@ export class ExtensionRegistry<
     return factory.resolve(message.typed_config, scope.at('typed_config'), message.name ?? '');
   }
 
-  #available(): string {
+  /** Whether the message's type is in the registry. */
+  knows(message: ExtensionMessage): boolean {
+    const url = message.typed_config?.['@type'];
+    return url !== undefined && this.#byType.has(typeName(url));
+  }
+
+  /** What there is, for a message about what there is not. */
+  available(): string {
     const names = [...this.#byType.values()].map(({ name }) => name);
     return names.length === 0 ? 'there is none yet' : `there is ${names.join(', ')}`;
   }

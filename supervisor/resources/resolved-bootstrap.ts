@@ -2,6 +2,7 @@
  * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
+import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
@@ -51,4 +52,7 @@ export interface ResolvedAdmin {
   readonly mode: number;
   /** `allow_paths`; absent: all. The argument is the target as it was sent. */
   readonly allowPath?: (path: string) => boolean;
+  /** `access_log`, then `access_log_path`. */
+  readonly accessLogs: readonly AccessLogConfig[];
+  readonly profilePath: string;
 }

@@ -4,13 +4,11 @@
  * resource with an error is never used.
  */
 import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
-import type { RuntimeSnapshot } from './bootstrap/runtime-snapshot.ts';
 
 export interface ResolveContext {
   readonly problems: ProblemSink;
-  readonly runtime: RuntimeSnapshot;
-  /** Of the node, after the command line's `--service-*`. */
-  readonly node: { readonly id: string; readonly cluster: string };
+  /** Largest program of a regular expression, in RE2's measure. */
+  readonly maxRegexProgramSize: number;
 }
 
 /** Short names of what was broken, for output that programs read. */

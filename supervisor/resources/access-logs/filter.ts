@@ -27,10 +27,10 @@ const FIELDS = knownFields<FilterMessage>([
 export function resolveFilter(message: FilterMessage, scope: Scope): AccessLogFilter | undefined {
   refuseOtherFields(message, FIELDS, scope);
   if (message.status_code_filter !== undefined) {
-    return comparison('status_code', message.status_code_filter.comparison ?? {}, scope);
+    return comparison('status_code', message.status_code_filter.comparison ?? {});
   }
   if (message.duration_filter !== undefined) {
-    return comparison('duration', message.duration_filter.comparison ?? {}, scope);
+    return comparison('duration', message.duration_filter.comparison ?? {});
   }
   if (message.not_health_check_filter !== undefined) return { kind: 'not_health_check' };
   if (message.traceable_filter !== undefined) return { kind: 'traceable' };
@@ -40,15 +40,13 @@ export function resolveFilter(message: FilterMessage, scope: Scope): AccessLogFi
 function comparison(
   kind: 'status_code' | 'duration',
   { op = 'EQ', value = {} }: ComparisonFilter,
-  scope: Scope,
 ): AccessLogFilter | undefined {
   if (typeof op === 'number') return undefined;
   const runtimeKey = value.runtime_key === '' ? undefined : value.runtime_key;
-  const own = value.default_value ?? 0;
   return {
     kind,
     op,
-    value: runtimeKey === undefined ? own : scope.context.runtime.integer(runtimeKey, own),
+    value: value.default_value ?? 0,
     ...optional('runtimeKey', runtimeKey),
   };
 }
@@ -72,7 +70,7 @@ function resolveOther(message: FilterMessage, scope: Scope): AccessLogFilter | u
     const { percent_sampled = {}, runtime_key, use_independent_randomness } = runtime_filter;
     return {
       kind: 'runtime',
-      fraction: fractionWithKey(percent_sampled, runtime_key, scope),
+      fraction: fractionWithKey(percent_sampled, runtime_key),
       useIndependentRandomness: use_independent_randomness ?? false,
     };
   }

@@ -1,26 +1,39 @@
-/** Reads the runtime layers of the bootstrap and flattens their keys (`a: {b: 1}` is `a.b`). */
-import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
+/** Checks the layers of `layered_runtime` and says what the configuration itself asks of them. */
 import type {
   LayeredRuntime,
-  RuntimeLayer,
+  RuntimeLayer as LayerMessage,
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import {
+  readStaticLayer,
+  RuntimeLayerError,
+  type LayerValues,
+  type RuntimeLayer,
+} from '../../runtime/runtime-layers.ts';
 import type { Scope } from '../scope.ts';
-import type { RuntimeLayerSettings, RuntimeValue } from './runtime-snapshot.ts';
 
-/** Layers in their order; without any configured, the reference has only the admin's. */
-export function resolveRuntimeLayers(
+export interface ResolvedRuntime {
+  readonly layers: readonly RuntimeLayer[];
+  /** A whole number that the static layers set, the last one counting. */
+  readonly integer: (key: string, fallback: number) => number;
+}
+
+export function resolveRuntime(
   message: LayeredRuntime | undefined,
+  serviceCluster: string,
   scope: Scope,
-): readonly RuntimeLayerSettings[] {
-  const layers: RuntimeLayerSettings[] = [];
+): ResolvedRuntime {
+  const layers: RuntimeLayer[] = [];
+  const values: LayerValues[] = [];
   for (const [index, layer] of (message?.layers ?? []).entries()) {
     const place = scope.at('layers', index);
     const name = layer.name ?? '';
     if (layers.some((other) => other.name === name)) {
       place.at('name').error('duplicate', `Duplicate layer name: ${name}`);
     }
-    const resolved = resolveLayer(layer, name, place);
-    if (resolved !== undefined) layers.push(resolved);
+    const resolved = resolveLayer(layer, serviceCluster, place);
+    if (resolved === undefined) continue;
+    layers.push(resolved);
+    if (resolved.kind === 'static') values.push(staticValues(resolved, place));
   }
   if (layers.filter(({ kind }) => kind === 'admin').length > 1) {
     scope.error(
@@ -28,57 +41,42 @@ export function resolveRuntimeLayers(
       'Too many admin layers specified in LayeredRuntime, at most one may be specified',
     );
   }
-  return layers;
+  return {
+    layers,
+    integer(key, fallback) {
+      const number = values.findLast((layer) => layer.has(key))?.get(key)?.number;
+      return number !== undefined && Number.isInteger(number) && number >= 0 ? number : fallback;
+    },
+  };
 }
 
 function resolveLayer(
-  layer: RuntimeLayer,
-  name: string,
+  layer: LayerMessage,
+  serviceCluster: string,
   scope: Scope,
-): RuntimeLayerSettings | undefined {
-  if (layer.static_layer !== undefined) {
-    const values = new Map<string, RuntimeValue>();
-    flatten(layer.static_layer, '', values, scope.at('static_layer'));
-    return { kind: 'static', name, values };
-  }
-  if (layer.disk_layer !== undefined) {
-    const { symlink_root, subdirectory, append_service_cluster } = layer.disk_layer;
-    return {
-      kind: 'disk',
-      name,
-      symlinkRoot: symlink_root ?? '',
-      subdirectory: subdirectory ?? '',
-      appendServiceCluster: append_service_cluster ?? false,
-    };
-  }
+): RuntimeLayer | undefined {
+  const name = layer.name ?? '';
+  if (layer.static_layer !== undefined) return { kind: 'static', name, values: layer.static_layer };
   if (layer.admin_layer !== undefined) return { kind: 'admin', name };
+  if (layer.disk_layer !== undefined) {
+    const { symlink_root: root = '', subdirectory = '', append_service_cluster } = layer.disk_layer;
+    const folder =
+      append_service_cluster === true ? `${subdirectory}/${serviceCluster}` : subdirectory;
+    return { kind: 'disk', name, symlinkRoot: root, folder };
+  }
   scope.at('rtds_layer').unsupported('runtime from a control plane (rtds_layer) is');
   return undefined;
 }
 
-function flatten(
-  value: JsonObject,
-  prefix: string,
-  values: Map<string, RuntimeValue>,
+function staticValues(
+  layer: Extract<RuntimeLayer, { readonly kind: 'static' }>,
   scope: Scope,
-): void {
-  for (const [key, entry] of Object.entries(value)) {
-    const name = prefix === '' ? key : `${prefix}.${key}`;
-    if (isLeaf(entry)) {
-      values.set(name, entry);
-    } else if (isObject(entry)) {
-      flatten(entry, name, values, scope.at(key));
-    } else {
-      scope.at(key).error('conflict', `Invalid runtime entry value for ${name}`);
-    }
+): LayerValues {
+  try {
+    return readStaticLayer(layer.values);
+  } catch (error) {
+    if (!(error instanceof RuntimeLayerError)) throw error;
+    scope.at('static_layer').error('conflict', error.message);
+    return new Map();
   }
-}
-
-function isLeaf(value: JsonValue): value is RuntimeValue {
-  if (typeof value !== 'object') return true;
-  return isObject(value) && ('numerator' in value || 'denominator' in value);
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,9 +9,6 @@ import { parseSubstitution } from '../../../shared/regex/substitution.ts';
 import type { CompiledRegex } from '../../../shared/resources/matchers.ts';
 import type { Scope } from '../scope.ts';
 
-/** The reference's limit when neither the message nor the runtime sets one. */
-const MAX_PROGRAM_SIZE = 100;
-
 /** Undefined after a reported problem. */
 export function resolveRegex(
   message: RegexMatcher,
@@ -19,8 +16,7 @@ export function resolveRegex(
   use: RegexOptions['use'] = 'match',
 ): CompiledRegex | undefined {
   const own = message.google_re2?.max_program_size;
-  const maxProgramSize =
-    own ?? scope.context.runtime.integer('re2.max_program_size.error_level', MAX_PROGRAM_SIZE);
+  const maxProgramSize = own ?? scope.context.maxRegexProgramSize;
   const result = compileRegex(message.regex ?? '', {
     use,
     maxProgramSize,

@@ -97,11 +97,10 @@ function resolveWeight(
     references.check(name, 'route: unknown weighted cluster', scope.at('name'));
   }
   const runtimeKey = prefix === '' ? undefined : `${prefix}.${name}`;
-  const weight = message.weight ?? 0;
   return {
     name,
     ...optional('clusterHeader', header === '' ? undefined : asciiLower(header)),
-    weight: runtimeKey === undefined ? weight : scope.context.runtime.integer(runtimeKey, weight),
+    weight: message.weight ?? 0,
     ...optional('runtimeKey', runtimeKey),
     ...resolveHeaderChanges(message, scope),
     ...optional('hostRewriteLiteral', host === undefined ? undefined : toByteString(host)),

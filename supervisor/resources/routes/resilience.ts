@@ -81,12 +81,7 @@ function resolveMirrorPolicy(
   return {
     ...optional('cluster', cluster === '' ? undefined : cluster),
     ...optional('clusterHeader', header === '' ? undefined : asciiLower(header)),
-    ...optional(
-      'fraction',
-      fraction === undefined
-        ? undefined
-        : resolveRuntimeFraction(fraction, scope.at('runtime_fraction')),
-    ),
+    ...optional('fraction', fraction === undefined ? undefined : resolveRuntimeFraction(fraction)),
     disableShadowHostSuffixAppend: message.disable_shadow_host_suffix_append ?? false,
   };
 }

@@ -44,9 +44,7 @@ export function resolveRouteMatch(
     queryParameters,
     ...optional(
       'runtimeFraction',
-      fraction === undefined
-        ? undefined
-        : resolveRuntimeFraction(fraction, scope.at('runtime_fraction')),
+      fraction === undefined ? undefined : resolveRuntimeFraction(fraction),
     ),
     grpcOnly: message.grpc !== undefined,
   };

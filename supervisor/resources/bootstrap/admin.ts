@@ -1,0 +1,55 @@
+/** Resolves the `admin` section: where the admin interface listens and what it logs. */
+import type { Admin } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import { namePredicate } from '../../stats/name-matcher.ts';
+import { fileLogWithDefaultFormat, resolveAccessLogs } from '../access-logs/access-log.ts';
+import { resolveAddress } from '../addresses.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveStringMatcher } from '../matchers/string-matcher.ts';
+import type { ResolvedAdmin } from '../resolved-bootstrap.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+
+const FIELDS = knownFields<Admin>(
+  ['access_log', 'access_log_path', 'address', 'allow_paths', 'profile_path'],
+  // The admin's connections are under no limit.
+  ['ignore_global_conn_limit'],
+);
+
+const PROFILE_PATH = '/var/log/envoy/envoy.prof';
+
+/** Undefined without an address: then there is no admin interface. */
+export function resolveAdmin(message: Admin | undefined, scope: Scope): ResolvedAdmin | undefined {
+  if (message === undefined) return undefined;
+  refuseOtherFields(message, FIELDS, scope);
+  const accessLogs = resolveLogs(message, scope);
+  if (message.address === undefined) return undefined;
+  const resolved = resolveAddress(message.address, scope.at('address'));
+  if (resolved === undefined) return undefined;
+  return {
+    address: resolved.address,
+    mode: resolved.mode,
+    ...optional('allowPath', resolveAllowedPaths(message, scope)),
+    accessLogs,
+    profilePath: message.profile_path ?? PROFILE_PATH,
+  };
+}
+
+function resolveLogs(message: Admin, scope: Scope): readonly AccessLogConfig[] {
+  const logs = resolveAccessLogs(message.access_log, scope.at('access_log'));
+  const { access_log_path: path } = message;
+  if (path === undefined) return logs;
+  return [...logs, fileLogWithDefaultFormat(path, scope.at('access_log_path'))];
+}
+
+function resolveAllowedPaths(
+  { allow_paths: messages = [] }: Admin,
+  scope: Scope,
+): ResolvedAdmin['allowPath'] {
+  if (messages.length === 0) return undefined;
+  const predicates = messages.map((message, index) => {
+    const matcher = resolveStringMatcher(message, scope.at('allow_paths', index));
+    return matcher === undefined ? () => false : namePredicate(matcher);
+  });
+  return (path) => predicates.some((matches) => matches(path));
+}

@@ -1,0 +1,43 @@
+/** Extensions of the server as a whole. */
+import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
+import type { Scope } from '../scope.ts';
+
+const EXTENSIONS = new ExtensionRegistry<true>('bootstrap extension', [
+  // It only allows internal listeners, which are refused by themselves.
+  extension(
+    'envoy.bootstrap.internal_listener',
+    'envoy.extensions.bootstrap.internal_listener.v3.InternalListener',
+    () => true,
+  ),
+]);
+
+const REGEX_ENGINES = new ExtensionRegistry<true>('regex engine', [
+  extension(
+    'envoy.regex_engines.google_re2',
+    'envoy.extensions.regex_engines.v3.GoogleRE2',
+    () => true,
+  ),
+]);
+
+const LISTENER_MANAGERS = new ExtensionRegistry<true>('listener manager', [
+  extension(
+    'envoy.listener_manager_impl.default',
+    'envoy.config.listener.v3.ListenerManager',
+    () => true,
+  ),
+]);
+
+const STATS_SINKS = new ExtensionRegistry<never>('stats sink', []);
+
+export function checkBootstrapExtensions(message: Bootstrap, scope: Scope): void {
+  for (const [index, entry] of (message.bootstrap_extensions ?? []).entries()) {
+    EXTENSIONS.resolve(entry, scope.at('bootstrap_extensions', index));
+  }
+  for (const [index, sink] of (message.stats_sinks ?? []).entries()) {
+    STATS_SINKS.resolve(sink, scope.at('stats_sinks', index));
+  }
+  const { default_regex_engine: engine, listener_manager: manager } = message;
+  if (engine !== undefined) REGEX_ENGINES.resolve(engine, scope.at('default_regex_engine'));
+  if (manager !== undefined) LISTENER_MANAGERS.resolve(manager, scope.at('listener_manager'));
+}

@@ -1,0 +1,132 @@
+/**
+ * Resolves a bootstrap that passed the pipeline of supervisor/config: semantic checks over all of
+ * it, every problem reported, and the resources in the form in which workers take them.
+ */
+import type {
+  Bootstrap,
+  Bootstrap_DynamicResources as DynamicResources,
+} from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { Problem, ProblemSink } from '../../config/problem.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { NodeIdentity, ResolvedBootstrap } from '../resolved-bootstrap.ts';
+import { Scope, type ResolveContext } from '../scope.ts';
+import { optional } from '../values.ts';
+import { resolveAdmin } from './admin.ts';
+import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
+import { checkOverloadManager } from './overload-manager.ts';
+import { resolveRuntime } from './runtime-layers.ts';
+import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
+import { resolveStatsConfig, type UniversalTag } from './stats-settings.ts';
+import { resolveWorkerKillTimeout } from './watchdogs.ts';
+
+/** What the command line says beside the file. Empty strings say nothing. */
+export interface BootstrapOverrides {
+  readonly serviceNode: string;
+  readonly serviceCluster: string;
+  readonly serviceZone: string;
+  /** `--stats-tag`, in order. */
+  readonly statsTags: readonly UniversalTag[];
+}
+
+export interface BootstrapResolution {
+  /** Absent when a problem is an error. */
+  readonly bootstrap?: ResolvedBootstrap;
+  readonly problems: readonly Problem[];
+}
+
+const FIELDS = knownFields<Bootstrap>(
+  [
+    'node',
+    'static_resources',
+    'dynamic_resources',
+    'cluster_manager',
+    'stats_sinks',
+    'stats_config',
+    'stats_flush_interval',
+    'stats_flush_on_admin',
+    'watchdog',
+    'watchdogs',
+    'layered_runtime',
+    'admin',
+    'overload_manager',
+    'bootstrap_extensions',
+    'default_regex_engine',
+    'listener_manager',
+    // Read by the log itself.
+    'application_log_config',
+  ],
+  [
+    // Of control planes and name resolution, which are refused where they are used.
+    'node_context_params',
+    'use_tcp_for_dns_lookups',
+    'dns_resolution_config',
+    'typed_dns_resolver_config',
+    'config_sources',
+    'default_config_source',
+    'grpc_async_client_manager_config',
+    'certificate_provider_instances',
+    // How the reference stores statistics and headers and when it gives memory back.
+    'deferred_stat_options',
+    'inline_headers',
+    'memory_allocator_manager',
+  ],
+);
+
+/** The reference's limit on regular expressions when the runtime sets none. */
+const REGEX_PROGRAM_SIZE = 100;
+
+/** Never throws for anything in the message. */
+export async function resolveBootstrap(
+  message: Bootstrap,
+  overrides: BootstrapOverrides,
+): Promise<BootstrapResolution> {
+  const problems: Problem[] = [];
+  const sink: ProblemSink = { report: (problem) => problems.push(problem) };
+  const node = resolveNode(message, overrides);
+  const runtime = resolveRuntime(
+    message.layered_runtime,
+    node.cluster,
+    new Scope({ problems: sink, maxRegexProgramSize: REGEX_PROGRAM_SIZE }).at('layered_runtime'),
+  );
+  const context: ResolveContext = {
+    problems: sink,
+    maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
+  };
+  const scope = new Scope(context);
+  refuseOtherFields(message, FIELDS, scope);
+  checkBootstrapExtensions(message, scope);
+  checkOverloadManager(message.overload_manager, scope.at('overload_manager'));
+  refuseDynamicResources(message.dynamic_resources, scope.at('dynamic_resources'));
+  const clusters = await resolveStaticClusters(message, scope);
+  const bootstrap: ResolvedBootstrap = {
+    node,
+    clusters: [...clusters.values()],
+    listeners: resolveStaticListeners(message, (name) => clusters.has(name), scope),
+    ...optional('admin', resolveAdmin(message.admin, scope.at('admin'))),
+    stats: resolveStatsConfig(message, overrides.statsTags, scope),
+    runtimeLayers: runtime.layers,
+    workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
+  };
+  const isRefused = problems.some(({ severity }) => severity === 'error');
+  return isRefused ? { problems } : { bootstrap, problems };
+}
+
+function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): NodeIdentity {
+  const { id = '', cluster = '', locality = {} } = node;
+  return {
+    id: overrides.serviceNode === '' ? id : overrides.serviceNode,
+    cluster: overrides.serviceCluster === '' ? cluster : overrides.serviceCluster,
+    zone: overrides.serviceZone === '' ? (locality.zone ?? '') : overrides.serviceZone,
+  };
+}
+
+function refuseDynamicResources(message: DynamicResources | undefined, scope: Scope): void {
+  for (const name of Object.keys(message ?? {})) {
+    scope
+      .at(name)
+      .unsupported(
+        `configuration from elsewhere (${name}) is`,
+        'write the resources under static_resources',
+      );
+  }
+}

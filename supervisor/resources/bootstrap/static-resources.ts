@@ -1,0 +1,96 @@
+/** Resolves the clusters and listeners of the bootstrap, and what they say of each other. */
+import { setImmediate } from 'node:timers/promises';
+import type {
+  Bootstrap,
+  ClusterManager,
+} from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import { printAddress } from '../addresses.ts';
+import { resolveCluster } from '../clusters/cluster.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { conflictKey, resolveListener } from '../listeners/listener.ts';
+import { NetworkFilterResolver } from '../listeners/network-filters.ts';
+import type { ResolvedCluster, ResolvedListener } from '../resolved-bootstrap.ts';
+import type { Scope } from '../scope.ts';
+
+const MANAGER_FIELDS = knownFields<ClusterManager>(
+  ['local_cluster_name', 'upstream_bind_config'],
+  ['enable_deferred_cluster_creation'],
+);
+
+/** Some milliseconds of work. */
+const CLUSTERS_PER_TURN = 200;
+
+export async function resolveStaticClusters(
+  bootstrap: Bootstrap,
+  scope: Scope,
+): Promise<ReadonlyMap<string, ResolvedCluster>> {
+  const manager = bootstrap.cluster_manager ?? {};
+  refuseOtherFields(manager, MANAGER_FIELDS, scope.at('cluster_manager'));
+  const messages: readonly Cluster[] = bootstrap.static_resources?.clusters ?? [];
+  const clusters = new Map<string, ResolvedCluster>();
+  const place = scope.at('static_resources', 'clusters');
+  for (const [index, message] of messages.entries()) {
+    if (index % CLUSTERS_PER_TURN === CLUSTERS_PER_TURN - 1) await setImmediate();
+    const name = message.name ?? '';
+    if (clusters.has(name)) {
+      place.at(index, 'name').error('duplicate', `cluster manager: duplicate cluster '${name}'`);
+    }
+    clusters.set(name, resolveCluster(message, manager.upstream_bind_config, place.at(index)));
+  }
+  const { local_cluster_name: local = '' } = manager;
+  if (local !== '' && !clusters.has(local)) {
+    scope
+      .at('cluster_manager', 'local_cluster_name')
+      .error('reference', `local cluster '${local}' must be defined`);
+  }
+  return clusters;
+}
+
+export function resolveStaticListeners(
+  bootstrap: Bootstrap,
+  isKnownCluster: (name: string) => boolean,
+  scope: Scope,
+): readonly ResolvedListener[] {
+  const filters = new NetworkFilterResolver(isKnownCluster);
+  const messages: readonly Listener[] = bootstrap.static_resources?.listeners ?? [];
+  const listeners: ResolvedListener[] = [];
+  const names = new Set<string>();
+  const taken = new Set<string>();
+  const place = scope.at('static_resources', 'listeners');
+  for (const [index, message] of messages.entries()) {
+    const listener = resolveListener(message, filters, place.at(index));
+    if (listener === undefined) continue;
+    const { name } = listener.resource;
+    if (names.has(name)) {
+      place
+        .at(index, 'name')
+        .warning('duplicate', `a listener named '${name}' is there already: this one is ignored`);
+      continue;
+    }
+    names.add(name);
+    checkAddresses(listener, taken, place.at(index));
+    listeners.push(listener);
+  }
+  return listeners;
+}
+
+/** Addresses within one listener may repeat; between listeners they may not. */
+function checkAddresses(listener: ResolvedListener, taken: Set<string>, scope: Scope): void {
+  const own = new Set<string>();
+  for (const { address } of listener.addresses) {
+    const key = conflictKey(address);
+    if (key === undefined) continue;
+    if (taken.has(key)) {
+      scope
+        .at('address')
+        .error(
+          'duplicate',
+          `error adding listener: '${listener.resource.name}' has duplicate address '${printAddress(address)}' as existing listener, to check if the listener has duplicated addresses with other listeners or 'enable_reuse_port' is set to 'false' for the listener`,
+        );
+    }
+    own.add(key);
+  }
+  for (const key of own) taken.add(key);
+}

@@ -1,0 +1,141 @@
+/** Resolves envoy.config.cluster.v3.Cluster. */
+import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type {
+  BindConfig,
+  TcpKeepalive as TcpKeepaliveMessage,
+} from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
+import type { ClusterResource, TcpKeepalive } from '../../../shared/resources/cluster.ts';
+import { resolveSocketAddress } from '../addresses.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveMetadata } from '../metadata.ts';
+import type { ResolvedCluster } from '../resolved-bootstrap.ts';
+import type { Scope } from '../scope.ts';
+import { checkTransportSocket } from '../transport-sockets.ts';
+import { durationMsOr, optional } from '../values.ts';
+import { resolveCircuitBreakers } from './circuit-breakers.ts';
+import { checkDiscovery } from './discovery.ts';
+import { resolveLbPolicy } from './load-balancing.ts';
+import { resolveLoadAssignment } from './load-assignment.ts';
+import { resolveUpstreamHttp } from './upstream-http.ts';
+
+const FIELDS = knownFields<Cluster>(
+  [
+    'name',
+    'alt_stat_name',
+    'type',
+    'cluster_type',
+    'eds_cluster_config',
+    'connect_timeout',
+    'per_connection_buffer_limit_bytes',
+    'lb_policy',
+    'load_balancing_policy',
+    'load_assignment',
+    'max_requests_per_connection',
+    'circuit_breakers',
+    'common_http_protocol_options',
+    'http_protocol_options',
+    'http2_protocol_options',
+    'typed_extension_protocol_options',
+    'upstream_bind_config',
+    'round_robin_lb_config',
+    'common_lb_config',
+    'transport_socket',
+    'metadata',
+    'protocol_selection',
+    'upstream_connection_options',
+    'close_connections_on_host_health_failure',
+    'track_timeout_budgets',
+    'track_cluster_stats',
+  ],
+  [
+    // Of clusters that resolve names.
+    'dns_refresh_rate',
+    'dns_failure_refresh_rate',
+    'respect_dns_ttl',
+    'dns_lookup_family',
+    'dns_resolvers',
+    'use_tcp_for_dns_lookups',
+    'dns_resolution_config',
+    'typed_dns_resolver_config',
+    'dns_jitter',
+    // Of health checks, other balancers, TLS and other cluster types, each refused by itself.
+    'wait_for_warm_on_init',
+    'ignore_health_on_host_removal',
+    'cleanup_interval',
+    'ring_hash_lb_config',
+    'maglev_lb_config',
+    'least_request_lb_config',
+    'original_dst_lb_config',
+    'upstream_http_protocol_options',
+  ],
+);
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const BUFFER_LIMIT_BYTES = 1024 * 1024;
+
+/** `bindConfig` is the cluster manager's, for clusters without their own. */
+export function resolveCluster(
+  message: Cluster,
+  bindConfig: BindConfig | undefined,
+  scope: Scope,
+): ResolvedCluster {
+  refuseOtherFields(message, FIELDS, scope);
+  checkTransportSocket(message.transport_socket, scope.at('transport_socket'));
+  const name = message.name ?? '';
+  const hosts = checkDiscovery(message, scope)
+    ? resolveLoadAssignment(name, message.load_assignment, scope.at('load_assignment'))
+    : { cluster: name, hosts: [], overprovisioningFactor: 140 };
+  return { resource: resolveResource(name, message, bindConfig, scope), hosts };
+}
+
+function resolveResource(
+  name: string,
+  message: Cluster,
+  bindConfig: BindConfig | undefined,
+  scope: Scope,
+): ClusterResource {
+  const { upstream_connection_options: connection, track_cluster_stats: track } = message;
+  const bind = message.upstream_bind_config ?? bindConfig;
+  return {
+    name,
+    statName: message.alt_stat_name ?? name,
+    connectTimeoutMs: durationMsOr(message.connect_timeout, CONNECT_TIMEOUT_MS),
+    lbPolicy: resolveLbPolicy(message, scope),
+    perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
+    ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
+    ...resolveUpstreamHttp(message, scope),
+    ...optional('tcpKeepalive', keepalive(connection?.tcp_keepalive)),
+    ...optional('sourceAddress', sourceAddress(bind, scope.at('upstream_bind_config'))),
+    closeConnectionsOnHostHealthFailure: message.close_connections_on_host_health_failure ?? false,
+    ignoreNewHostsUntilFirstHealthCheck:
+      message.common_lb_config?.ignore_new_hosts_until_first_hc ?? false,
+    ...optional('metadata', resolveMetadata(message.metadata)),
+    trackClusterStats: {
+      timeoutBudgets: track?.timeout_budgets ?? message.track_timeout_budgets ?? false,
+      requestResponseSizes: track?.request_response_sizes ?? false,
+    },
+  };
+}
+
+function keepalive(message: TcpKeepaliveMessage | undefined): TcpKeepalive | undefined {
+  if (message === undefined) return undefined;
+  return {
+    ...optional('probes', message.keepalive_probes),
+    ...optional('timeS', message.keepalive_time),
+    ...optional('intervalS', message.keepalive_interval),
+  };
+}
+
+const BIND_FIELDS = knownFields<BindConfig>(['source_address']);
+
+function sourceAddress(
+  message: BindConfig | undefined,
+  scope: Scope,
+): ClusterResource['sourceAddress'] {
+  if (message === undefined) return undefined;
+  refuseOtherFields(message, BIND_FIELDS, scope);
+  if (message.source_address === undefined) return undefined;
+  const resolved = resolveSocketAddress(message.source_address, scope.at('source_address'));
+  if (resolved?.address.kind !== 'ip') return undefined;
+  return { address: resolved.address.address, port: resolved.address.port };
+}

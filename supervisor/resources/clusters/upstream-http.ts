@@ -1,0 +1,167 @@
+/** Resolves which HTTP a cluster's hosts speak: the typed extension, or the older fields. */
+import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type {
+  Http1ProtocolOptions,
+  HttpProtocolOptions as CommonOptions,
+} from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
+import type { HttpProtocolOptions } from '../../../shared/api/generated/envoy/extensions/upstreams/http/v3/http_protocol_options.ts';
+import type { Any } from '../../../shared/api/well-known.ts';
+import type { ClusterResource, UpstreamHttpOptions } from '../../../shared/resources/cluster.ts';
+import { typeName } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { durationMs, durationMsOr, optional } from '../values.ts';
+
+const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
+const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>(
+  [
+    'common_http_protocol_options',
+    'explicit_http_config',
+    'use_downstream_protocol_config',
+    'auto_config',
+    'http_filters',
+  ],
+  // Names and checks of TLS, which is refused by itself.
+  ['upstream_http_protocol_options'],
+);
+const COMMON_FIELDS = knownFields<CommonOptions>(
+  [
+    'idle_timeout',
+    'max_connection_duration',
+    'max_headers_count',
+    'max_requests_per_connection',
+    'max_response_headers_kb',
+  ],
+  // Rules for requests, and so of listeners.
+  ['headers_with_underscores_action'],
+);
+const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
+  [],
+  // Of the server's side alone, or of a parser that is not there.
+  [
+    'allow_absolute_url',
+    'accept_http_10',
+    'default_host_for_http_10',
+    'use_balsa_parser',
+    'override_stream_error_on_invalid_http_message',
+  ],
+);
+
+const IDLE_TIMEOUT_MS = 3_600_000;
+const MAX_RESPONSE_HEADERS_KB = 60;
+const MAX_HEADERS_COUNT = 100;
+
+export type UpstreamHttp = Pick<ClusterResource, 'upstreamHttp' | 'maxRequestsPerConnection'>;
+
+export function resolveUpstreamHttp(message: Cluster, scope: Scope): UpstreamHttp {
+  const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
+  if (typed !== undefined) {
+    const place = scope.at('typed_extension_protocol_options', EXTENSION);
+    return resolveTyped(typed, message.max_requests_per_connection, place);
+  }
+  if (message.http2_protocol_options !== undefined) {
+    scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
+  }
+  checkHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
+  const usesDownstream = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
+  return common(
+    message.common_http_protocol_options ?? {},
+    {
+      protocol: usesDownstream ? 'DOWNSTREAM' : 'HTTP1',
+      maxRequests: message.max_requests_per_connection,
+    },
+    scope.at('common_http_protocol_options'),
+  );
+}
+
+function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | undefined {
+  let found: (Any & HttpProtocolOptions) | undefined;
+  for (const [name, options] of Object.entries(message.typed_extension_protocol_options ?? {})) {
+    if (name === EXTENSION && typeName(options['@type']) === EXTENSION) {
+      found = options;
+    } else {
+      scope
+        .at(name)
+        .error(
+          'extension',
+          `Didn't find a registered network or http filter or protocol options implementation for name: '${name}'`,
+          `there is ${EXTENSION}`,
+        );
+    }
+  }
+  return found;
+}
+
+function resolveTyped(
+  options: HttpProtocolOptions,
+  maxRequests: number | undefined,
+  scope: Scope,
+): UpstreamHttp {
+  refuseOtherFields(options, EXTENSION_FIELDS, scope);
+  if ((options.http_filters ?? []).length > 0) {
+    scope.at('http_filters').unsupported('upstream HTTP filters are');
+  }
+  return common(
+    options.common_http_protocol_options ?? {},
+    { protocol: resolveProtocol(options, scope), maxRequests },
+    scope.at('common_http_protocol_options'),
+  );
+}
+
+function resolveProtocol(
+  options: HttpProtocolOptions,
+  scope: Scope,
+): UpstreamHttpOptions['protocol'] {
+  const { explicit_http_config: explicit, use_downstream_protocol_config: downstream } = options;
+  if (explicit !== undefined) {
+    const place = scope.at('explicit_http_config');
+    checkHttp1(explicit.http_protocol_options, place.at('http_protocol_options'));
+    if (explicit.http2_protocol_options !== undefined) {
+      place.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
+    }
+    if (explicit.http3_protocol_options !== undefined) {
+      place.at('http3_protocol_options').unsupported('HTTP/3 to upstreams is');
+    }
+    return 'HTTP1';
+  }
+  if (downstream !== undefined) {
+    const place = scope.at('use_downstream_protocol_config', 'http_protocol_options');
+    checkHttp1(downstream.http_protocol_options, place);
+    return 'DOWNSTREAM';
+  }
+  scope.at('auto_config').unsupported('choosing the upstream protocol by ALPN (auto_config) is');
+  return 'AUTO';
+}
+
+function checkHttp1(message: Http1ProtocolOptions | undefined, scope: Scope): void {
+  if (message !== undefined) refuseOtherFields(message, HTTP1_FIELDS, scope);
+}
+
+function common(
+  options: CommonOptions,
+  from: {
+    readonly protocol: UpstreamHttpOptions['protocol'];
+    readonly maxRequests: number | undefined;
+  },
+  scope: Scope,
+): UpstreamHttp {
+  refuseOtherFields(options, COMMON_FIELDS, scope);
+  const { max_connection_duration: duration } = options;
+  return {
+    ...optional(
+      'maxRequestsPerConnection',
+      options.max_requests_per_connection ?? from.maxRequests,
+    ),
+    upstreamHttp: {
+      protocol: from.protocol,
+      idleTimeoutMs: durationMsOr(options.idle_timeout, IDLE_TIMEOUT_MS),
+      ...optional(
+        'maxConnectionDurationMs',
+        duration === undefined ? undefined : durationMs(duration),
+      ),
+      maxResponseHeadersKb: options.max_response_headers_kb ?? MAX_RESPONSE_HEADERS_KB,
+      maxHeadersCount: options.max_headers_count ?? MAX_HEADERS_COUNT,
+    },
+  };
+}

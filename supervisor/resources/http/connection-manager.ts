@@ -1,0 +1,144 @@
+/** Resolves the HTTP connection manager, the network filter that speaks HTTP with clients. */
+import type {
+  HttpConnectionManager as ManagerMessage,
+  HttpConnectionManager_UpgradeConfig as UpgradeMessage,
+} from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
+import { resolveAccessLogs } from '../access-logs/access-log.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { asciiLower } from '../matchers/string-matcher.ts';
+import { resolveRouteConfiguration } from '../routes/route-configuration.ts';
+import type { Scope } from '../scope.ts';
+import { resolveHttp1Options } from './http1-options.ts';
+import { resolveHttpFilters } from './http-filters.ts';
+import { checkProtocols, checkTracing } from './refused-features.ts';
+import { resolveRequestIdentity } from './request-identity.ts';
+import { resolveRequestShape } from './request-shape.ts';
+import { resolveLimits } from './timeouts.ts';
+
+const FIELDS = knownFields<ManagerMessage>(
+  [
+    'codec_type',
+    'stat_prefix',
+    'rds',
+    'route_config',
+    'scoped_routes',
+    'http_filters',
+    'tracing',
+    'common_http_protocol_options',
+    'http_protocol_options',
+    'http2_protocol_options',
+    'http3_protocol_options',
+    'server_name',
+    'server_header_transformation',
+    'scheme_header_transformation',
+    'max_request_headers_kb',
+    'stream_idle_timeout',
+    'request_timeout',
+    'request_headers_timeout',
+    'drain_timeout',
+    'delayed_close_timeout',
+    'access_log',
+    'use_remote_address',
+    'xff_num_trusted_hops',
+    'original_ip_detection_extensions',
+    'internal_address_config',
+    'skip_xff_append',
+    'via',
+    'generate_request_id',
+    'preserve_external_request_id',
+    'always_set_request_id_in_response',
+    'forward_client_cert_details',
+    'proxy_100_continue',
+    'upgrade_configs',
+    'normalize_path',
+    'merge_slashes',
+    'path_with_escaped_slashes_action',
+    'request_id_extension',
+    'strip_matching_host_port',
+    'strip_any_host_port',
+    'stream_error_on_invalid_http_message',
+    'strip_trailing_host_dot',
+  ],
+  // Details of client certificates are added in no mode that is supported.
+  ['set_current_client_cert_details', 'add_proxy_protocol_connection_state'],
+);
+
+const SERVER_NAME = 'envoy';
+
+/** Undefined after a reported problem. */
+export function resolveConnectionManager(
+  message: ManagerMessage,
+  isKnownCluster: (name: string) => boolean,
+  scope: Scope,
+): HttpConnectionManager | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  checkProtocols(message, scope);
+  checkTracing(message, scope);
+  const routes = resolveRoutes(message, isKnownCluster, scope);
+  const serverHeader = message.server_header_transformation;
+  const http1 = message.http_protocol_options;
+  const rest = {
+    statPrefix: message.stat_prefix ?? '',
+    filters: resolveHttpFilters(message.http_filters, scope.at('http_filters')),
+    accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
+    http1: resolveHttp1Options(http1, scope.at('http_protocol_options')),
+    ...resolveRequestIdentity(message, scope),
+    serverName: message.server_name ?? SERVER_NAME,
+    serverHeader: typeof serverHeader === 'string' ? serverHeader : 'OVERWRITE',
+    via: message.via ?? '',
+    suppressEnvoyHeaders: false,
+    ...resolveLimits(message, scope),
+    ...resolveRequestShape(message, scope),
+    proxy100Continue: message.proxy_100_continue ?? false,
+    // The protocol's own option wins over the connection manager's.
+    streamErrorOnInvalidHttpMessage:
+      http1?.override_stream_error_on_invalid_http_message ??
+      message.stream_error_on_invalid_http_message ??
+      false,
+    upgrades: resolveUpgrades(message.upgrade_configs, scope.at('upgrade_configs')),
+  } as const;
+  return routes === undefined ? undefined : { kind: 'http_connection_manager', routes, ...rest };
+}
+
+function resolveRoutes(
+  message: ManagerMessage,
+  isKnownCluster: (name: string) => boolean,
+  scope: Scope,
+): HttpConnectionManager['routes'] | undefined {
+  if (message.route_config !== undefined) {
+    const source = { validatesClusters: true, isKnownCluster };
+    const place = scope.at('route_config');
+    return {
+      kind: 'inline',
+      config: resolveRouteConfiguration(message.route_config, source, place),
+    };
+  }
+  if (message.rds !== undefined) {
+    scope.at('rds').unsupported('fetching routes (rds) is', 'write the routes in route_config');
+  } else {
+    scope.at('scoped_routes').unsupported('scoped routes are');
+  }
+  return undefined;
+}
+
+function resolveUpgrades(
+  messages: readonly UpgradeMessage[] | undefined,
+  scope: Scope,
+): HttpConnectionManager['upgrades'] {
+  const seen = new Set<string>();
+  return (messages ?? []).map((message, index) => {
+    const place = scope.at(index);
+    const name = message.upgrade_type ?? '';
+    const type = asciiLower(name);
+    if (seen.has(type)) {
+      place
+        .at('upgrade_type')
+        .error('duplicate', `Error: multiple upgrade configs with the same name: '${name}'`);
+    }
+    seen.add(type);
+    const enabled = message.enabled ?? true;
+    place.unsupported(`upgrade '${name}' is`);
+    return { type, enabled };
+  });
+}

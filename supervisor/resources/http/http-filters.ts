@@ -1,0 +1,75 @@
+/**
+ * Resolves the filters of an HTTP connection manager and checks their order. A new filter is a file
+ * of its own and one line in the registry.
+ */
+import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { HttpFilter } from '../../../shared/resources/listener.ts';
+import { ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { ROUTER_FILTER } from './router-filter.ts';
+
+export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
+  /** Nothing may follow it, and a chain ends with one. */
+  readonly isTerminal: boolean;
+}
+
+const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTTP filter', [
+  ROUTER_FILTER,
+]);
+
+const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'is_optional', 'disabled']);
+
+export function resolveHttpFilters(
+  messages: readonly HttpFilterMessage[] | undefined,
+  scope: Scope,
+): readonly HttpFilter[] {
+  const filters: HttpFilter[] = [];
+  const last = (messages ?? []).length - 1;
+  for (const [index, message] of (messages ?? []).entries()) {
+    const place = scope.at(index);
+    refuseOtherFields(message, FIELDS, place);
+    const factory = FILTERS.find(message, place);
+    const { typed_config: config, name = '' } = message;
+    if (factory === undefined || config === undefined) continue;
+    checkOrder({ name, type: factory.name, isTerminal: factory.isTerminal }, index === last, place);
+    if (message.disabled === true) refuseDisabled(name, factory.isTerminal, place);
+    const filter = factory.resolve(config, place.at('typed_config'), name);
+    if (filter !== undefined) filters.push(filter);
+  }
+  return filters;
+}
+
+interface PlacedFilter {
+  readonly name: string;
+  readonly type: string;
+  readonly isTerminal: boolean;
+}
+
+function checkOrder(filter: PlacedFilter, isLast: boolean, scope: Scope): void {
+  const { name, type, isTerminal } = filter;
+  if (isTerminal && !isLast) {
+    scope.error(
+      'conflict',
+      `Error: terminal filter named ${name} of type ${type} must be the last filter in a http filter chain.`,
+    );
+  } else if (!isTerminal && isLast) {
+    scope.error(
+      'conflict',
+      `Error: non-terminal filter named ${name} of type ${type} is the last filter in a http filter chain.`,
+      'add envoy.filters.http.router as the last filter',
+    );
+  }
+}
+
+function refuseDisabled(name: string, isTerminal: boolean, scope: Scope): void {
+  const place = scope.at('disabled');
+  if (isTerminal) {
+    place.error(
+      'conflict',
+      `Error: the last (terminal) filter (${name}) in the chain cannot be disabled by default.`,
+    );
+  } else {
+    place.unsupported('a filter that is disabled by default is');
+  }
+}

@@ -1,0 +1,32 @@
+/** What a connection manager can be configured for and cannot do yet: other protocols, tracing. */
+import type { HttpConnectionManager as ManagerMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { Scope } from '../scope.ts';
+
+export function checkProtocols(message: ManagerMessage, scope: Scope): void {
+  const { codec_type: codec } = message;
+  const place = scope.at('codec_type');
+  if (codec === 'HTTP2') place.unsupported('HTTP/2 is');
+  if (codec === 'HTTP3') {
+    place.error('conflict', 'HTTP/3 codec configured on non-QUIC listener.');
+  }
+  for (const name of ['http2_protocol_options', 'http3_protocol_options'] as const) {
+    if (message[name] === undefined || codec === 'HTTP2' || codec === 'HTTP3') continue;
+    const protocol = name === 'http2_protocol_options' ? 'HTTP/2' : 'HTTP/3';
+    scope.at(name).warning('no_effect', `${name} has no effect: ${protocol} is not supported yet`);
+  }
+}
+
+/** Without a provider nothing is traced, whatever else is configured. */
+export function checkTracing({ tracing }: ManagerMessage, scope: Scope): void {
+  if (tracing?.provider === undefined) return;
+  const place = scope.at('tracing', 'provider');
+  const name = tracing.provider.name ?? '';
+  if (tracing.provider.typed_config === undefined) {
+    place.error(
+      'extension',
+      `Didn't find a registered implementation for '${name}' with type URL: ''`,
+    );
+  } else {
+    place.unsupported(`tracing (provider '${name}') is`);
+  }
+}

@@ -1,0 +1,95 @@
+/** Who a request comes from and how it is named: addresses, trusted hops, request ids, certificates. */
+import type { CidrRange } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
+import type {
+  HttpConnectionManager as ManagerMessage,
+  HttpConnectionManager_InternalAddressConfig as InternalMessage,
+  RequestIDExtension,
+} from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { UuidRequestIdConfig } from '../../../shared/api/generated/envoy/extensions/request_id/uuid/v3/uuid.ts';
+import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+import { resolveCidr } from './cidr.ts';
+
+type Identity = Pick<
+  HttpConnectionManager,
+  | 'useRemoteAddress'
+  | 'skipXffAppend'
+  | 'xffNumTrustedHops'
+  | 'internalCidrs'
+  | 'generateRequestId'
+  | 'preserveExternalRequestId'
+  | 'alwaysSetRequestIdInResponse'
+>;
+
+const INTERNAL_FIELDS = knownFields<InternalMessage>(['cidr_ranges']);
+
+/** Tracing decides what is packed into the id, and there is no tracer. */
+const REQUEST_ID_FIELDS = knownFields<UuidRequestIdConfig>(
+  [],
+  ['pack_trace_reason', 'use_request_id_for_trace_sampling'],
+);
+
+const REQUEST_ID = new ExtensionRegistry<true>('request id extension', [
+  extension(
+    'envoy.request_id.uuid',
+    'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig',
+    (message: UuidRequestIdConfig, scope) => {
+      refuseOtherFields(message, REQUEST_ID_FIELDS, scope);
+      return true;
+    },
+  ),
+]);
+
+export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): Identity {
+  checkIpDetection(message, scope);
+  checkRequestId(message.request_id_extension, scope.at('request_id_extension'));
+  const { forward_client_cert_details: forward = 'SANITIZE' } = message;
+  if (forward !== 'SANITIZE') {
+    scope
+      .at('forward_client_cert_details')
+      .unsupported(`passing on client certificates (${forward}) is`);
+  }
+  return {
+    useRemoteAddress: message.use_remote_address ?? false,
+    skipXffAppend: message.skip_xff_append ?? false,
+    xffNumTrustedHops: message.xff_num_trusted_hops ?? 0,
+    ...optional(
+      'internalCidrs',
+      resolveInternal(message.internal_address_config, scope.at('internal_address_config')),
+    ),
+    generateRequestId: message.generate_request_id ?? true,
+    preserveExternalRequestId: message.preserve_external_request_id ?? false,
+    alwaysSetRequestIdInResponse: message.always_set_request_id_in_response ?? false,
+  };
+}
+
+function checkIpDetection(message: ManagerMessage, scope: Scope): void {
+  const { original_ip_detection_extensions: extensions = [], xff_num_trusted_hops: hops } = message;
+  if (extensions.length === 0) return;
+  const place = scope.at('original_ip_detection_extensions');
+  if (hops !== undefined || message.use_remote_address === true) {
+    const other = hops === undefined ? 'use_remote_address' : 'xff_num_trusted_hops';
+    place.error('conflict', `Original IP detection extensions and ${other} may not be mixed`);
+  }
+  place.unsupported('original IP detection extensions are');
+}
+
+function checkRequestId(message: RequestIDExtension | undefined, scope: Scope): void {
+  if (message?.typed_config === undefined) return;
+  REQUEST_ID.resolve({ typed_config: message.typed_config }, scope);
+}
+
+function resolveInternal(
+  message: InternalMessage | undefined,
+  scope: Scope,
+): HttpConnectionManager['internalCidrs'] {
+  if (message === undefined) return undefined;
+  refuseOtherFields(message, INTERNAL_FIELDS, scope);
+  const ranges = (message.cidr_ranges ?? []).map((range: CidrRange, index) =>
+    resolveCidr(range, scope.at('cidr_ranges', index)),
+  );
+  return ranges.filter((range) => range !== undefined);
+}

@@ -1,0 +1,63 @@
+/** Timeouts and limits of an HTTP connection manager with the API's defaults. */
+import type { HttpProtocolOptions } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
+import type { HttpConnectionManager as ManagerMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { durationMsOr } from '../values.ts';
+
+const FIELDS = knownFields<HttpProtocolOptions>(
+  [
+    'idle_timeout',
+    'max_connection_duration',
+    'max_headers_count',
+    'max_stream_duration',
+    'headers_with_underscores_action',
+    'max_requests_per_connection',
+  ],
+  // Of responses, and so of clusters alone.
+  ['max_response_headers_kb'],
+);
+
+const IDLE_TIMEOUT_MS = 3_600_000;
+const STREAM_IDLE_TIMEOUT_MS = 300_000;
+const DRAIN_TIMEOUT_MS = 5_000;
+const DELAYED_CLOSE_TIMEOUT_MS = 1_000;
+const MAX_REQUEST_HEADERS_KB = 60;
+const MAX_REQUEST_HEADERS_COUNT = 100;
+
+type Limits = Pick<
+  HttpConnectionManager,
+  | 'streamIdleTimeoutMs'
+  | 'requestTimeoutMs'
+  | 'requestHeadersTimeoutMs'
+  | 'idleTimeoutMs'
+  | 'maxConnectionDurationMs'
+  | 'maxStreamDurationMs'
+  | 'maxRequestsPerConnection'
+  | 'delayedCloseTimeoutMs'
+  | 'drainTimeoutMs'
+  | 'maxRequestHeadersKb'
+  | 'maxRequestHeadersCount'
+  | 'underscoresInHeaders'
+>;
+
+export function resolveLimits(message: ManagerMessage, scope: Scope): Limits {
+  const common = message.common_http_protocol_options ?? {};
+  refuseOtherFields(common, FIELDS, scope.at('common_http_protocol_options'));
+  const underscores = common.headers_with_underscores_action;
+  return {
+    streamIdleTimeoutMs: durationMsOr(message.stream_idle_timeout, STREAM_IDLE_TIMEOUT_MS),
+    requestTimeoutMs: durationMsOr(message.request_timeout, 0),
+    requestHeadersTimeoutMs: durationMsOr(message.request_headers_timeout, 0),
+    idleTimeoutMs: durationMsOr(common.idle_timeout, IDLE_TIMEOUT_MS),
+    maxConnectionDurationMs: durationMsOr(common.max_connection_duration, 0),
+    maxStreamDurationMs: durationMsOr(common.max_stream_duration, 0),
+    maxRequestsPerConnection: common.max_requests_per_connection ?? 0,
+    delayedCloseTimeoutMs: durationMsOr(message.delayed_close_timeout, DELAYED_CLOSE_TIMEOUT_MS),
+    drainTimeoutMs: durationMsOr(message.drain_timeout, DRAIN_TIMEOUT_MS),
+    maxRequestHeadersKb: message.max_request_headers_kb ?? MAX_REQUEST_HEADERS_KB,
+    maxRequestHeadersCount: common.max_headers_count ?? MAX_REQUEST_HEADERS_COUNT,
+    underscoresInHeaders: typeof underscores === 'string' ? underscores : 'ALLOW',
+  };
+}

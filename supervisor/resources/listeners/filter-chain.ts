@@ -1,0 +1,65 @@
+/** Resolves envoy.config.listener.v3.FilterChain. */
+import type {
+  FilterChain as FilterChainMessage,
+  FilterChainMatch,
+} from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
+import type { FilterChain } from '../../../shared/resources/listener.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { checkTransportSocket } from '../transport-sockets.ts';
+import type { NetworkFilterResolver } from './network-filters.ts';
+
+const FIELDS = knownFields<FilterChainMessage>(
+  ['filter_chain_match', 'filters', 'transport_socket', 'name'],
+  // The time for a handshake, which plain bytes do not have.
+  ['metadata', 'transport_socket_connect_timeout'],
+);
+
+/** Without a match a chain takes every connection, so a second one is its double. */
+export function resolveFilterChains(
+  messages: readonly FilterChainMessage[],
+  filters: NetworkFilterResolver,
+  scope: ListenerScope,
+): readonly FilterChain[] {
+  const catchAll: string[] = [];
+  return messages.map((message, index) => {
+    const place = scope.listener.at('filter_chains', index);
+    if (isEmpty(message.filter_chain_match)) {
+      const [first] = catchAll;
+      if (first !== undefined) {
+        place.error(
+          'duplicate',
+          `error adding listener '${scope.address}': filter chain '${message.name ?? ''}' has the same matching rules defined as '${first}'. duplicate matcher is: {}`,
+        );
+      }
+      catchAll.push(message.name ?? '');
+    }
+    return resolveFilterChain(message, filters, place);
+  });
+}
+
+export interface ListenerScope {
+  readonly listener: Scope;
+  /** As the reference names the listener in messages. */
+  readonly address: string;
+}
+
+export function resolveFilterChain(
+  message: FilterChainMessage,
+  filters: NetworkFilterResolver,
+  scope: Scope,
+): FilterChain {
+  refuseOtherFields(message, FIELDS, scope);
+  if (!isEmpty(message.filter_chain_match)) {
+    scope.at('filter_chain_match').unsupported('choosing a filter chain by a match is');
+  }
+  checkTransportSocket(message.transport_socket, scope.at('transport_socket'));
+  return {
+    name: message.name ?? '',
+    networkFilters: filters.resolve(message.filters, scope.at('filters')),
+  };
+}
+
+function isEmpty(match: FilterChainMatch | undefined): boolean {
+  return match === undefined || Object.keys(match).length === 0;
+}

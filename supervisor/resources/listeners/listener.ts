@@ -1,0 +1,186 @@
+/** Resolves envoy.config.listener.v3.Listener into what workers run and what the supervisor binds. */
+import { randomUUID } from 'node:crypto';
+import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import type { BoundAddress, ListenerResource } from '../../../shared/resources/listener.ts';
+import type { AddressToBind } from '../../sockets/listening-sockets.ts';
+import { resolveAccessLogs } from '../access-logs/access-log.ts';
+import { printAddress, resolveAddress } from '../addresses.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { ResolvedListener } from '../resolved-bootstrap.ts';
+import type { Scope } from '../scope.ts';
+import { resolveFilterChain, resolveFilterChains, type ListenerScope } from './filter-chain.ts';
+import { LISTENER_FILTERS } from './listener-filters.ts';
+import type { NetworkFilterResolver } from './network-filters.ts';
+
+const FIELDS = knownFields<ListenerMessage>(
+  [
+    'name',
+    'address',
+    'additional_addresses',
+    'stat_prefix',
+    'filter_chains',
+    'default_filter_chain',
+    'per_connection_buffer_limit_bytes',
+    'deprecated_v1',
+    'drain_type',
+    'listener_filters',
+    'traffic_direction',
+    'connection_balance_config',
+    'enable_reuse_port',
+    'access_log',
+    'tcp_backlog_size',
+    'bind_to_port',
+    'ignore_global_conn_limit',
+    'udp_listener_config',
+    'api_listener',
+    'internal_listener',
+  ],
+  [
+    'metadata',
+    // Of listener filters, which are refused by themselves.
+    'listener_filters_timeout',
+    'continue_on_listener_filters_timeout',
+    // The older switch; enable_reuse_port decides.
+    'reuse_port',
+    'max_connections_to_accept_per_socket_event',
+    'bypass_overload_manager',
+  ],
+);
+
+const BUFFER_LIMIT_BYTES = 1024 * 1024;
+
+/** Undefined after a reported problem. */
+export function resolveListener(
+  message: ListenerMessage,
+  filters: NetworkFilterResolver,
+  scope: Scope,
+): ResolvedListener | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  if (refusesKind(message, scope)) return undefined;
+  checkSocketOptions(message, scope);
+  const addresses = resolveAddresses(message, scope);
+  const [first] = addresses;
+  if (first === undefined) return undefined;
+  return {
+    resource: resolveResource(
+      message,
+      addresses,
+      { listener: scope, address: printAddress(first.address) },
+      filters,
+    ),
+    addresses,
+    reusePort: message.enable_reuse_port ?? true,
+    backlog: message.tcp_backlog_size,
+  };
+}
+
+function resolveResource(
+  message: ListenerMessage,
+  addresses: readonly AddressToBind[],
+  { listener: scope, address }: ListenerScope,
+  filters: NetworkFilterResolver,
+): ListenerResource {
+  for (const [index, filter] of (message.listener_filters ?? []).entries()) {
+    LISTENER_FILTERS.resolve(filter, scope.at('listener_filters', index));
+  }
+  const { traffic_direction: direction } = message;
+  return {
+    name: message.name ?? randomUUID(),
+    statName: message.stat_prefix ?? statNameOf(address),
+    addresses: addresses.map((each) => each.address),
+    direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
+    perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
+    ...resolveChains(message, filters, { listener: scope, address }),
+    accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
+    ignoreGlobalConnLimit: message.ignore_global_conn_limit ?? false,
+  };
+}
+
+function resolveChains(
+  message: ListenerMessage,
+  filters: NetworkFilterResolver,
+  scope: ListenerScope,
+): Pick<ListenerResource, 'filterChains' | 'defaultFilterChain'> {
+  const { filter_chains: chains = [], default_filter_chain: defaultChain } = message;
+  if (chains.length === 0 && defaultChain === undefined) {
+    const adding = `error adding listener '${scope.address}'`;
+    scope.listener.error('conflict', `${adding}: no filter chains specified`);
+  }
+  const filterChains = resolveFilterChains(chains, filters, scope);
+  if (defaultChain === undefined) return { filterChains };
+  const place = scope.listener.at('default_filter_chain');
+  return { filterChains, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
+}
+
+/** In statistic names, whose separator is the dot, colons become underscores. */
+function statNameOf(address: string): string {
+  return address.replaceAll(':', '_');
+}
+
+function refusesKind(message: ListenerMessage, scope: Scope): boolean {
+  for (const [field, what] of [
+    ['api_listener', 'an API listener is'],
+    ['internal_listener', 'an internal listener is'],
+    ['udp_listener_config', 'a UDP listener is'],
+  ] as const) {
+    if (message[field] === undefined) continue;
+    scope.at(field).unsupported(what);
+    return true;
+  }
+  return false;
+}
+
+function checkSocketOptions(message: ListenerMessage, scope: Scope): void {
+  const { connection_balance_config: balance, drain_type: drain } = message;
+  if (message.bind_to_port === false || message.deprecated_v1?.bind_to_port === false) {
+    scope.at('bind_to_port').unsupported('a listener without a socket (bind_to_port: false) is');
+  }
+  if (balance?.exact_balance !== undefined) {
+    scope
+      .at('connection_balance_config', 'exact_balance')
+      .warning('no_effect', 'exact_balance has no effect: the kernel balances connections');
+  } else if (balance !== undefined) {
+    scope.at('connection_balance_config').unsupported('this connection balance is');
+  }
+  if (drain !== undefined && drain !== 'DEFAULT') {
+    scope.at('drain_type').unsupported(`drain type ${drain} is`);
+  }
+}
+
+function resolveAddresses(message: ListenerMessage, scope: Scope): readonly AddressToBind[] {
+  if (message.address === undefined) {
+    const named = `error adding listener named '${message.name ?? ''}'`;
+    scope.error('address', `${named}: address is necessary`);
+    return [];
+  }
+  const addresses = [resolveOne(message.address, scope.at('address'))];
+  for (const [index, additional] of (message.additional_addresses ?? []).entries()) {
+    const place = scope.at('additional_addresses', index);
+    refuseOtherFields(additional, ADDITIONAL_FIELDS, place);
+    addresses.push(resolveOne(additional.address ?? {}, place.at('address')));
+  }
+  return addresses.filter((address) => address !== undefined);
+}
+
+type AdditionalAddress = NonNullable<ListenerMessage['additional_addresses']>[number];
+const ADDITIONAL_FIELDS = knownFields<AdditionalAddress>(['address']);
+
+function resolveOne(
+  message: NonNullable<ListenerMessage['address']>,
+  scope: Scope,
+): AddressToBind | undefined {
+  const resolved = resolveAddress(message, scope);
+  if (resolved === undefined) return undefined;
+  const { address, ipv4Compat, mode, protocol } = resolved;
+  if (protocol === 'UDP') {
+    scope.at('socket_address', 'protocol').unsupported('a UDP listener is');
+    return undefined;
+  }
+  return { address, ipv4Compat, mode };
+}
+
+/** Whether two listeners could not both bind this; a port 0 is never the same. */
+export function conflictKey(address: BoundAddress): string | undefined {
+  if (address.kind === 'ip' && address.port === 0) return undefined;
+  return printAddress(address);
+}

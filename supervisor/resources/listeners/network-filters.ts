@@ -1,0 +1,60 @@
+/**
+ * Resolves the network filters of a filter chain and checks their order. A new filter is a file of
+ * its own and one entry of the registry.
+ */
+import type { Filter } from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
+import type { HttpConnectionManager as ManagerMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { NetworkFilter } from '../../../shared/resources/listener.ts';
+import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveConnectionManager } from '../http/connection-manager.ts';
+import type { Scope } from '../scope.ts';
+
+interface NetworkFilterFactory extends ExtensionFactory<NetworkFilter> {
+  readonly isTerminal: boolean;
+}
+
+const FIELDS = knownFields<Filter>(['name', 'typed_config']);
+
+export class NetworkFilterResolver {
+  readonly #registry: ExtensionRegistry<NetworkFilter, NetworkFilterFactory>;
+
+  constructor(isKnownCluster: (name: string) => boolean) {
+    this.#registry = new ExtensionRegistry('network filter', [
+      {
+        ...extension(
+          'envoy.filters.network.http_connection_manager',
+          'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+          (message: ManagerMessage, scope) =>
+            resolveConnectionManager(message, isKnownCluster, scope),
+        ),
+        isTerminal: true,
+      },
+    ]);
+  }
+
+  resolve(messages: readonly Filter[] | undefined, scope: Scope): readonly NetworkFilter[] {
+    const filters: NetworkFilter[] = [];
+    const last = (messages ?? []).length - 1;
+    for (const [index, message] of (messages ?? []).entries()) {
+      const place = scope.at(index);
+      refuseOtherFields(message, FIELDS, place);
+      const factory = this.#registry.find(message, place);
+      const { typed_config: config, name = '' } = message;
+      if (factory === undefined || config === undefined) continue;
+      if (factory.isTerminal !== (index === last)) reportOrder(name, factory, place);
+      const filter = factory.resolve(config, place.at('typed_config'), name);
+      if (filter !== undefined) filters.push(filter);
+    }
+    return filters;
+  }
+}
+
+function reportOrder(name: string, factory: NetworkFilterFactory, scope: Scope): void {
+  scope.error(
+    'conflict',
+    factory.isTerminal
+      ? `Error: terminal filter named ${name} of type ${factory.name} must be the last filter in a network filter chain.`
+      : `Error: non-terminal filter named ${name} of type ${factory.name} is the last filter in a network filter chain.`,
+  );
+}
