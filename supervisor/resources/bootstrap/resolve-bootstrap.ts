@@ -7,6 +7,7 @@ import type {
   Bootstrap_DynamicResources as DynamicResources,
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
+import { resolveStatsConfig } from '../../stats/resolve-stats-config.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { NodeIdentity, ResolvedBootstrap } from '../resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
@@ -16,7 +17,6 @@ import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
 import { checkOverloadManager } from './overload-manager.ts';
 import { resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
-import { resolveStatsConfig, type UniversalTag } from './stats-settings.ts';
 import { resolveWorkerKillTimeout } from './watchdogs.ts';
 
 /** What the command line says beside the file. Empty strings say nothing. */
@@ -25,7 +25,7 @@ export interface BootstrapOverrides {
   readonly serviceCluster: string;
   readonly serviceZone: string;
   /** `--stats-tag`, in order. */
-  readonly statsTags: readonly UniversalTag[];
+  readonly statsTags: readonly { readonly name: string; readonly value: string }[];
 }
 
 export interface BootstrapResolution {
@@ -97,6 +97,12 @@ export async function resolveBootstrap(
   checkBootstrapExtensions(message, scope);
   checkOverloadManager(message.overload_manager, scope.at('overload_manager'));
   refuseDynamicResources(message.dynamic_resources, scope.at('dynamic_resources'));
+  if (message.stats_flush_on_admin === true && message.stats_flush_interval !== undefined) {
+    scope.error(
+      'conflict',
+      'Only one of stats_flush_interval or stats_flush_on_admin should be set!',
+    );
+  }
   const clusters = await resolveStaticClusters(message, scope);
   const bootstrap: ResolvedBootstrap = {
     node,

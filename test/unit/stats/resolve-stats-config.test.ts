@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import { formatPlace, type Problem } from '../../../supervisor/config/problem.ts';
-import { RuntimeSnapshot } from '../../../supervisor/resources/bootstrap/runtime-snapshot.ts';
 import { Scope } from '../../../supervisor/resources/scope.ts';
 import { acceptedNames, bucketBounds } from '../../../supervisor/stats/name-matcher.ts';
 import { resolveStatsConfig } from '../../../supervisor/stats/resolve-stats-config.ts';
@@ -24,8 +23,7 @@ function resolve(
       report: ({ place, message }: Problem) =>
         void problems.push(`${formatPlace(place)}: ${message}`),
     },
-    runtime: new RuntimeSnapshot([]),
-    node: { id: '', cluster: '' },
+    maxRegexProgramSize: 100,
   });
   return { config: resolveStatsConfig(bootstrap, tags, scope), problems };
 }
