@@ -1,0 +1,164 @@
+/**
+ * The access logs of one worker: compiles configured logs and keeps one writer per file, however
+ * many logs write to it.
+ */
+import { FILESYSTEM } from '../../shared/stats/templates/server.ts';
+import type { AccessLogConfig, AccessLogFormat } from '../../shared/resources/access-log.ts';
+import type { DataPlaneEnv } from '../data-plane.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import type { Runtime } from '../runtime.ts';
+import { compileJsonFormat, compileTextFormat } from '../substitution/compile-format.ts';
+import type { Formatter } from '../substitution/compile-format.ts';
+import { LogFile } from './log-file.ts';
+import type { LogEvents } from './log-file.ts';
+import { compileLogFilter } from './log-filter.ts';
+import { openTarget, targetKey } from './log-target.ts';
+import type { AccessLog } from './types.ts';
+
+/** Logs of one listener or connection manager. */
+export interface OpenAccessLogs {
+  readonly logs: readonly AccessLog[];
+  /** Lets go of the files; a file that no log uses any more is flushed and closed. */
+  release(): void;
+}
+
+export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'stats'> & {
+  readonly runtime: Runtime;
+};
+
+interface SharedFile {
+  readonly file: LogFile;
+  users: number;
+}
+
+const LOGGER = 'file';
+const DROPPED_LINES = 'sluice.access_log.dropped_lines';
+const BYTES_PER_KB = 1024;
+
+export class AccessLogs {
+  readonly #env: AccessLogEnv;
+  readonly #files = new Map<string, SharedFile>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #events: LogEvents;
+
+  constructor(env: AccessLogEnv) {
+    this.#env = env;
+    this.#events = makeEvents(env);
+  }
+
+  /** Throws when a file cannot be opened; then none of these logs is open. */
+  open(configs: readonly AccessLogConfig[]): OpenAccessLogs {
+    const keys: string[] = [];
+    try {
+      const logs = configs.map((config) => {
+        const file = this.#acquire(config.sink);
+        keys.push(targetKey(config.sink));
+        return this.#compile(config, file);
+      });
+      return { logs, release: once(() => keys.forEach((key) => this.#release(key))) };
+    } catch (error) {
+      for (const key of keys) this.#release(key);
+      throw error;
+    }
+  }
+
+  reopen(): void {
+    for (const { file } of this.#files.values()) file.reopen();
+  }
+
+  /** Resolves when everything is written that can be. */
+  async close(): Promise<void> {
+    for (const key of this.#files.keys()) this.#closeFile(key);
+    await Promise.all(this.#closing);
+  }
+
+  #compile({ format, filter }: AccessLogConfig, file: LogFile): AccessLog {
+    const passes = filter === undefined ? undefined : compileLogFilter(filter, this.#env.runtime);
+    const lineOf = compileFormat(format);
+    const { log } = this.#env;
+    return {
+      log(info: StreamInfo) {
+        if (info.accessLogType === 'NotSet') info.accessLogType = 'DownstreamEnd';
+        try {
+          if (passes === undefined || passes(info)) file.write(lineOf(info));
+        } catch (error) {
+          // A line is never worth a request.
+          log('error', LOGGER, `cannot write an access log line: ${String(error)}`);
+        }
+      },
+    };
+  }
+
+  #acquire(sink: AccessLogConfig['sink']): LogFile {
+    const key = targetKey(sink);
+    const known = this.#files.get(key);
+    if (known !== undefined) {
+      known.users += 1;
+      return known.file;
+    }
+    const { clock, heritage } = this.#env;
+    const options = {
+      clock,
+      flushIntervalMs: heritage.fileFlushIntervalMs,
+      flushMinBytes: heritage.fileFlushMinSizeKb * BYTES_PER_KB,
+    };
+    const file = new LogFile(key, openTarget(sink), options, this.#events);
+    this.#files.set(key, { file, users: 1 });
+    return file;
+  }
+
+  #release(key: string): void {
+    const shared = this.#files.get(key);
+    if (shared === undefined) return;
+    shared.users -= 1;
+    if (shared.users === 0) this.#closeFile(key);
+  }
+
+  #closeFile(key: string): void {
+    const shared = this.#files.get(key);
+    if (shared === undefined) return;
+    this.#files.delete(key);
+    const closed = shared.file.close().finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}
+
+function compileFormat(format: AccessLogFormat): Formatter {
+  const options = { omitEmptyValues: format.omitEmptyValues };
+  return format.kind === 'text'
+    ? compileTextFormat(format.format, options)
+    : compileJsonFormat(format.fields, options);
+}
+
+function makeEvents({ stats, log }: AccessLogEnv): LogEvents {
+  const base = stats.defineBlock(FILESYSTEM, 'filesystem.');
+  const { index } = FILESYSTEM;
+  return {
+    buffered(bytes) {
+      stats.increment(base + index.write_buffered);
+      stats.add(base + index.write_total_buffered, bytes);
+    },
+    written(bytes) {
+      stats.increment(base + index.write_completed);
+      stats.subtract(base + index.write_total_buffered, bytes);
+    },
+    failed(lostBytes) {
+      stats.increment(base + index.write_failed);
+      stats.subtract(base + index.write_total_buffered, lostBytes);
+    },
+    flushedByTimer: () => stats.increment(base + index.flushed_by_timer),
+    reopenFailed: () => stats.increment(base + index.reopen_failed),
+    // Defined only now: statistics of our own appear when they count something.
+    dropped: (lines) => stats.add(stats.defineCounter(DROPPED_LINES), lines),
+    warn: (message) => log('warning', LOGGER, message),
+  };
+}
+
+function once(action: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    action();
+  };
+}

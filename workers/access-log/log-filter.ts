@@ -1,0 +1,89 @@
+/** Compiles the conditions of access logs: which streams get a line. */
+import type { AccessLogFilter, ComparisonOp } from '../../shared/resources/access-log.ts';
+import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import { HeaderMap } from '../http/header-map.ts';
+import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { compileHeaderMatcher } from '../routing/header-matcher.ts';
+import { isEnabled } from '../runtime.ts';
+import type { Runtime } from '../runtime.ts';
+
+export type LogPredicate = (info: StreamInfo) => boolean;
+
+type FilterOf<Kind extends AccessLogFilter['kind']> = Extract<AccessLogFilter, { kind: Kind }>;
+
+export function compileLogFilter(filter: AccessLogFilter, runtime: Runtime): LogPredicate {
+  switch (filter.kind) {
+    case 'status_code':
+    case 'duration':
+      return compileComparison(filter, runtime);
+    case 'not_health_check':
+      return (info) => !info.isHealthCheck;
+    case 'traceable':
+      return (info) => info.traceReason !== 'not_traceable';
+    case 'runtime':
+      return compileShare(filter, runtime);
+    case 'and': {
+      const all = filter.filters.map((one) => compileLogFilter(one, runtime));
+      return (info) => all.every((predicate) => predicate(info));
+    }
+    case 'or': {
+      const all = filter.filters.map((one) => compileLogFilter(one, runtime));
+      return (info) => all.some((predicate) => predicate(info));
+    }
+    case 'header': {
+      const matches = compileHeaderMatcher(filter.header);
+      return (info) => matches(info.requestHeaders ?? NO_HEADERS);
+    }
+    case 'response_flag': {
+      const wanted = flagsNamed(filter.flags);
+      return (info) => (info.responseFlags & wanted) !== 0;
+    }
+    case 'log_type':
+      return ({ accessLogType }) => filter.types.includes(accessLogType) !== filter.exclude;
+  }
+}
+
+const NO_HEADERS = new HeaderMap();
+
+function compileComparison(
+  { kind, op, value, runtimeKey }: FilterOf<'status_code' | 'duration'>,
+  runtime: Runtime,
+): LogPredicate {
+  const compare = COMPARISONS[op];
+  const bound = () =>
+    runtimeKey === undefined ? value : readInteger(runtime.snapshot, runtimeKey, value);
+  if (kind === 'status_code') return (info) => compare(info.responseCode, bound());
+  return (info) => info.endMs >= 0 && compare(Math.floor(info.endMs - info.startMs), bound());
+}
+
+const COMPARISONS: Readonly<Record<ComparisonOp, (value: number, bound: number) => boolean>> = {
+  EQ: (value, bound) => value === bound,
+  GE: (value, bound) => value >= bound,
+  LE: (value, bound) => value <= bound,
+  NE: (value, bound) => value !== bound,
+};
+
+/** Draws by the request id, so that every proxy on a request's way decides alike. */
+function compileShare(
+  { fraction, useIndependentRandomness }: FilterOf<'runtime'>,
+  runtime: Runtime,
+): LogPredicate {
+  return (info) => {
+    const drawn = useIndependentRandomness ? undefined : numberOf(info.requestId);
+    return isEnabled(fraction, runtime, drawn ?? runtime.random());
+  };
+}
+
+/** The first eight hexadecimal digits of a UUID as a number. */
+function numberOf(requestId: string): number | undefined {
+  const digits = requestId.slice(0, 8);
+  return /^[0-9a-f]{8}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined;
+}
+
+/** The bits of the flags with these short names; all of them when none is named. */
+function flagsNamed(names: readonly string[]): number {
+  return RESPONSE_FLAG_NAMES.filter(
+    ([, short]) => names.length === 0 || names.includes(short),
+  ).reduce((bits, [bit]) => bits | bit, 0);
+}

@@ -1,0 +1,81 @@
+/**
+ * Where the lines of a log go, as a descriptor. Knows the paths that mean a descriptor which the
+ * process has anyway (opening those fails when it is a socket, as under systemd), and opens pipes
+ * so that nobody has to read them yet.
+ */
+import { constants, fstatSync, open, openSync, statSync } from 'node:fs';
+
+import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+
+export interface LogTarget {
+  readonly fd: number;
+  /** Writes of whole lines up to this size are never mixed with those of others. */
+  readonly isPipe: boolean;
+  /** Absent: a descriptor that was inherited, which is neither reopened nor closed. */
+  readonly path?: string;
+}
+
+type Sink = AccessLogConfig['sink'];
+
+const STDOUT = 1;
+const STDERR = 2;
+
+const INHERITED: Readonly<Record<string, number | undefined>> = {
+  '/dev/stdout': STDOUT,
+  '/dev/stderr': STDERR,
+  '/proc/self/fd/1': STDOUT,
+  '/proc/self/fd/2': STDERR,
+};
+
+/** What two sinks have in common when their lines go to the same place. */
+export function targetKey(sink: Sink): string {
+  const fd = inheritedDescriptor(sink);
+  return fd === undefined && sink.kind === 'file' ? sink.path : `fd ${fd ?? STDOUT}`;
+}
+
+/** Throws the system's error when the file cannot be opened. */
+export function openTarget(sink: Sink): LogTarget {
+  const inherited = inheritedDescriptor(sink);
+  if (inherited !== undefined || sink.kind !== 'file') {
+    const fd = inherited ?? STDOUT;
+    return { fd, isPipe: isPipe(fd) };
+  }
+  const fd = openSync(sink.path, flagsFor(sink.path), FILE_MODE);
+  return { fd, isPipe: isPipe(fd), path: sink.path };
+}
+
+/** Opens a file again without keeping the loop waiting. */
+export function reopenTarget(
+  path: string,
+  done: (error: Error | undefined, target: LogTarget | undefined) => void,
+): void {
+  open(path, flagsFor(path), FILE_MODE, (error, fd) => {
+    if (error !== null) done(error, undefined);
+    else done(undefined, { fd, isPipe: isPipe(fd), path });
+  });
+}
+
+const FILE_MODE = 0o644;
+
+function inheritedDescriptor(sink: Sink): number | undefined {
+  switch (sink.kind) {
+    case 'stdout':
+      return STDOUT;
+    case 'stderr':
+      return STDERR;
+    case 'file':
+      return INHERITED[sink.path];
+  }
+}
+
+/** Opening a pipe for writing alone would wait for a reader. */
+function flagsFor(path: string): number {
+  const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
+  const isFifo = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  return isFifo ? O_RDWR | O_NONBLOCK | O_APPEND : O_WRONLY | O_CREAT | O_APPEND;
+}
+
+function isPipe(fd: number): boolean {
+  const stat = fstatSync(fd);
+  return stat.isFIFO() || stat.isSocket();
+}
