@@ -2,11 +2,13 @@
  * The admin listener: node's HTTP server made to behave as the reference's. Owns the connections
  * and what HTTP itself demands; paths, methods and pages are the router's.
  */
-import { createServer } from 'node:http';
+import { STATUS_CODES, createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../shared/clock.ts';
+import type { AdminLogEntry } from './access-log/admin-log-format.ts';
+import type { AdminResponse } from './admin-context.ts';
 import type { AdminRouter } from './admin-router.ts';
 import { ADMIN_LIMITS } from './http/admin-limits.ts';
 import type { AdminLimits } from './http/admin-limits.ts';
@@ -15,6 +17,7 @@ import { LargePageGate } from './http/large-page-gate.ts';
 import { readBody } from './http/read-body.ts';
 import { renderRefusal, statusOfParserError } from './http/refusals.ts';
 import type { ParserError } from './http/refusals.ts';
+import { parseRequestTarget } from './http/request-target.ts';
 import { textResponse } from './http/responses.ts';
 import { SERVER_NAME, sendResponse } from './http/send-response.ts';
 
@@ -24,14 +27,7 @@ export interface AdminServerParts {
   readonly clock: Clock;
   readonly limits?: AdminLimits;
   /** Called after each answer, for the admin's access log. */
-  readonly onAnswered?: (entry: AnsweredRequest) => void;
-}
-
-export interface AnsweredRequest {
-  readonly request: IncomingMessage;
-  /** 0 when the client left before its request was whole. */
-  readonly status: number;
-  readonly beganMs: number;
+  readonly onAnswered?: (entry: AdminLogEntry) => void;
 }
 
 /** One HTTP server per listening address; all of them share the parts and their limits. */
@@ -106,30 +102,43 @@ export class AdminServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    const beganMs = this.#parts.clock.monotonicMs();
+    const { clock } = this.#parts;
+    const begun = { startMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
     const answered = this.#parts.stats.requestBegun(socket);
     this.#answering.set(socket, response);
     const bodyOrFailure = await readBody(request, this.#limits.bodyBytes);
     const refused = this.#refusalOf(request, bodyOrFailure);
+    let bytesSent = 0;
     if (refused !== undefined) {
-      this.#sendBare(response, refused);
+      bytesSent = this.#sendBare(response, refused);
     } else if (typeof bodyOrFailure === 'string') {
-      await this.#answer(request, response, bodyOrFailure);
+      bytesSent = await this.#answer(request, response, bodyOrFailure);
     }
     this.#answering.delete(socket);
     const isGone = refused === undefined && typeof bodyOrFailure !== 'string';
-    const status = isGone ? 0 : response.statusCode;
-    answered(status);
-    this.#parts.onAnswered?.({ request, status, beganMs });
+    answered(isGone ? 0 : response.statusCode);
+    this.#parts.onAnswered?.({
+      ...(refused === undefined ? describeRequest(request) : describeRefused(request.socket)),
+      startMs: begun.startMs,
+      durationMs: Math.round(clock.monotonicMs() - begun.monotonicMs),
+      status: isGone ? 0 : response.statusCode,
+      flags: isGone ? 'DC' : refused === undefined ? '-' : 'DPE',
+      bytesReceived: typeof bodyOrFailure === 'string' ? bodyOrFailure.length : 0,
+      bytesSent,
+    });
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+  /** Returns the bytes of the body. */
+  async #answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<number> {
     const target = request.url ?? '/';
     const isLarge = this.#parts.router.isLarge(target);
     if (isLarge && !(await this.#gate.enter())) {
       this.#parts.stats.overLimit();
-      await this.#send(request, response, textResponse('too many large pages at once\n', 503));
-      return;
+      return await this.#send(
+        request,
+        response,
+        textResponse('too many large pages at once\n', 503),
+      );
     }
     try {
       const answer = await this.#parts.router.answer({
@@ -139,11 +148,13 @@ export class AdminServer {
         body,
         client: describeClient(request.socket),
       });
-      if (answer === undefined) this.#sendBare(response, { status: 404, close: false });
-      else await this.#send(request, response, answer);
+      return answer === undefined
+        ? this.#sendBare(response, { status: 404, close: false })
+        : await this.#send(request, response, answer);
     } catch {
       // A generator failed in the middle of a page: the client must see that it is not whole.
       response.destroy();
+      return 0;
     } finally {
       if (isLarge) this.#gate.leave();
     }
@@ -152,9 +163,9 @@ export class AdminServer {
   async #send(
     request: IncomingMessage,
     response: ServerResponse,
-    answer: Parameters<typeof sendResponse>[1],
-  ): Promise<void> {
-    await sendResponse(response, answer, {
+    answer: AdminResponse,
+  ): Promise<number> {
+    return await sendResponse(response, answer, {
       clock: this.#parts.clock,
       limits: this.#limits,
       isHead: request.method === 'HEAD',
@@ -188,7 +199,7 @@ export class AdminServer {
   #sendBare(
     response: ServerResponse,
     refusal: { readonly status: number; readonly close: boolean; readonly text?: string },
-  ): void {
+  ): number {
     const text = refusal.text ?? '';
     response.statusCode = refusal.status;
     response.sendDate = false;
@@ -202,6 +213,7 @@ export class AdminServer {
     response.end(text);
     // The unread rest of a refused body must not hold the connection.
     if (refusal.close) response.socket?.destroySoon();
+    return text.length;
   }
 
   /** Ends a connection whose bytes cannot be read on, with an answer where none has begun. */
@@ -213,7 +225,44 @@ export class AdminServer {
     }
     this.#parts.stats.refused(status);
     socket.end(renderRefusal(status, this.#parts.clock));
+    this.#parts.onAnswered?.({
+      ...describeRefused(socket as Socket),
+      startMs: this.#parts.clock.wallMs(),
+      durationMs: 0,
+      status,
+      flags: 'DPE',
+      bytesReceived: 0,
+      bytesSent: STATUS_CODES[status]?.length ?? 0,
+    });
   }
+}
+
+function describeRequest(request: IncomingMessage) {
+  const target = parseRequestTarget(request.url ?? '/');
+  const query = target === undefined || target.query === '' ? '' : `?${target.query}`;
+  const headers = Object.entries(request.headers).map(
+    ([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const,
+  );
+  return {
+    ...describeSocket(request.socket),
+    method: request.method ?? '-',
+    path: target === undefined ? (request.url ?? '-') : `${target.path}${query}`,
+    headers: Object.fromEntries(headers),
+  };
+}
+
+/** The reference's codec refuses before it knows what is asked, so its log says nothing of it. */
+function describeRefused(socket: Socket) {
+  return { ...describeSocket(socket), method: '-', path: '-', remoteAddress: '-', headers: {} };
+}
+
+function describeSocket(socket: Socket) {
+  return {
+    remoteAddress: socket.remoteAddress ?? '-',
+    remotePort: socket.remotePort ?? 0,
+    localAddress: socket.localAddress ?? '-',
+    localPort: socket.localPort ?? 0,
+  };
 }
 
 function describeClient(socket: Socket): string {

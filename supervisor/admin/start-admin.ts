@@ -2,15 +2,16 @@
  * Brings the admin interface up: routes, rules, statistics and the listening sockets. The
  * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
  */
+import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { Profilers } from '../profiling/profilers.ts';
 import type { WorkerProfilers } from '../profiling/profilers.ts';
+import { openAdminAccessLog } from './access-log/admin-access-log.ts';
 import type { AdminContext } from './admin-context.ts';
 import { createAdminRouter } from './admin-router.ts';
 import type { AdminRules } from './admin-router.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { AdminServer } from './admin-server.ts';
-import type { AnsweredRequest } from './admin-server.ts';
 import { bindAdmin, describeAddress, isLocalOnly } from './bind-admin.ts';
 import type { AdminAddress } from './bind-admin.ts';
 import type { AdminLimits } from './http/admin-limits.ts';
@@ -26,11 +27,15 @@ export interface AdminOptions extends AdminRules {
   /** `admin.profile_path`. */
   readonly profilePath?: string;
   readonly workerProfilers?: WorkerProfilers;
-  /** For `admin.access_log`; called after each answer. */
-  readonly onAnswered?: (entry: AnsweredRequest) => void;
+  /** `admin.access_log` and `access_log_path`. */
+  readonly accessLogs?: readonly AccessLogConfig[];
+  /** Milliseconds between two writes of their buffers. */
+  readonly fileFlushIntervalMs?: number;
 }
 
 export interface AdminHandle {
+  /** Opens the admin's access logs anew. */
+  reopenLogs(): void;
   /** In the order of the options, with the ports that were given for 0. */
   readonly addresses: readonly BoundAddress[];
   /** Stops listening; open connections go on. */
@@ -39,7 +44,10 @@ export interface AdminHandle {
   close(): void;
 }
 
-/** Rejects with AdminBindError when an address cannot be bound; then none is. */
+/**
+ * Rejects with AdminBindError when an address cannot be bound; then none is. Rejects with
+ * AdminLogFormatError or the error of opening the file when an access log cannot be written.
+ */
 export async function startAdmin(
   context: AdminContext,
   options: AdminOptions,
@@ -51,12 +59,17 @@ export async function startAdmin(
   });
   const routes = adminRoutes({ types: createMessageTypes(), profilers });
   const router = createAdminRouter(routes, context, options);
+  const accessLog = openAdminAccessLog(options.accessLogs ?? [], {
+    clock,
+    flushIntervalMs: options.fileFlushIntervalMs ?? 10_000,
+    onFailure: (text) => context.log('warning', text),
+  });
   const server = new AdminServer({
     router,
     stats: new AdminStats(context.statWriter, clock),
     clock,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.onAnswered === undefined ? {} : { onAnswered: options.onAnswered }),
+    onAnswered: (entry) => accessLog.write(entry),
   });
   const addresses: BoundAddress[] = [];
   try {
@@ -67,6 +80,7 @@ export async function startAdmin(
     }
   } catch (error) {
     server.close();
+    accessLog.close();
     throw error;
   }
   // Later, since loading the profiler would cost time at the start.
@@ -75,10 +89,12 @@ export async function startAdmin(
   });
   return {
     addresses,
+    reopenLogs: () => accessLog.reopen(),
     stopListening: () => server.stopListening(),
     close: () => {
       sampling.cancel();
       server.close();
+      accessLog.close();
     },
   };
 }

@@ -22,22 +22,27 @@ export interface SendOptions {
   readonly onStalledReader: () => void;
 }
 
-/** Resolves when the last byte was handed to the socket or the client is gone; never rejects. */
+/**
+ * Resolves with the bytes of the body when the last one was handed to the socket or the client is
+ * gone. Rejects only when making the body fails.
+ */
 export async function sendResponse(
   res: ServerResponse,
   response: AdminResponse,
   options: SendOptions,
-): Promise<void> {
+): Promise<number> {
   writeHead(res, response, options.clock);
   const { body } = response;
   if (options.isHead) {
     res.end();
     await closeBody(body);
-  } else if (typeof body === 'string' || body instanceof Uint8Array) {
-    res.end(body);
-  } else {
-    await sendChunks(res, body, options);
+    return 0;
   }
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    res.end(body);
+    return Buffer.byteLength(body);
+  }
+  return await sendChunks(res, body, options);
 }
 
 function writeHead(res: ServerResponse, response: AdminResponse, clock: Clock): void {
@@ -59,12 +64,14 @@ async function sendChunks(
   res: ServerResponse,
   body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   options: SendOptions,
-): Promise<void> {
+): Promise<number> {
   const { clock, limits } = options;
+  let bytes = 0;
   const deadlineMs = clock.monotonicMs() + limits.answerMs;
   let turnMs = clock.monotonicMs();
   for await (const chunk of body) {
-    if (res.destroyed) return;
+    if (res.destroyed) return bytes;
+    bytes += Buffer.byteLength(chunk);
     if (!res.write(chunk)) {
       const drained = await untilDrained(res, options);
       if (drained && clock.monotonicMs() < deadlineMs) {
@@ -75,7 +82,7 @@ async function sendChunks(
         options.onStalledReader();
         res.destroy();
       }
-      return;
+      return bytes;
     }
     if (clock.monotonicMs() - turnMs > TURN_MS) {
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -83,6 +90,7 @@ async function sendChunks(
     }
   }
   res.end();
+  return bytes;
 }
 
 /** False when the client left or took nothing for too long. */

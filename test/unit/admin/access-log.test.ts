@@ -1,0 +1,105 @@
+/** The admin's own access log. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { AdminLogFormatError } from '../../../supervisor/admin/access-log/admin-log-format.ts';
+import { startAdmin } from '../../../supervisor/admin/start-admin.ts';
+import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import { fakeContext } from './fake-context.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-log-'));
+after(() => rmSync(folder, { recursive: true }));
+const ADDRESS = { kind: 'ip', family: 'v4', address: '127.0.0.1', port: 0 } as const;
+const DEFAULT_FORMAT =
+  '[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% ' +
+  '%RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% ' +
+  '"%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" ' +
+  '"%UPSTREAM_HOST%"\n';
+
+function logTo(name: string, fields: Partial<AccessLogConfig> = {}): AccessLogConfig {
+  return {
+    sink: { kind: 'file', path: join(folder, name) },
+    format: { kind: 'text', format: DEFAULT_FORMAT, omitEmptyValues: false },
+    ...fields,
+  };
+}
+
+async function start(accessLogs: readonly AccessLogConfig[]) {
+  const admin = await startAdmin(fakeContext().context, {
+    addresses: [{ address: ADDRESS }],
+    accessLogs,
+  });
+  const [bound] = admin.addresses;
+  assert.ok(bound?.kind === 'ip');
+  return { admin, port: bound.port };
+}
+
+async function send(port: number, bytes: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write(bytes));
+    socket.on('close', () => resolve());
+    socket.resume();
+  });
+}
+
+const request = (line: string, rest = '') =>
+  `${line} HTTP/1.1\r\nhost: admin.test\r\nuser-agent: t\r\nconnection: close\r\n${rest}\r\n`;
+
+test('each request leaves the line that the reference writes', async () => {
+  const { admin, port } = await start([logTo('lines')]);
+  await send(port, request('GET //ready?x'));
+  await send(port, `${request('POST /help', 'content-length: 3\r\n')}abc`);
+  await send(port, 'GET /ready HTTP/2.0\r\n\r\n');
+  admin.close();
+  const lines = readFileSync(join(folder, 'lines'), 'utf8')
+    .replaceAll(/\[[^\]]*\]/g, '[time]')
+    .replaceAll(/ \d+ - "/g, ' ms - "')
+    .replace(/0 \d{4,} ms/, '0 size ms')
+    .replace(/3 \d{4,} ms/, '3 size ms');
+  assert.equal(
+    lines,
+    '[time] "GET /ready?x HTTP/1.1" 200 - 0 5 ms - "127.0.0.1" "t" "-" "admin.test" "-"\n' +
+      '[time] "POST /help HTTP/1.1" 200 - 3 size ms - "127.0.0.1" "t" "-" "admin.test" "-"\n' +
+      '[time] "- - HTTP/1.1" 426 DPE 0 16 ms - "-" "-" "-" "-" "-"\n',
+  );
+});
+
+test('the log goes on in a new file after it was reopened', async () => {
+  const { admin, port } = await start([logTo('moved')]);
+  await send(port, request('GET /ready'));
+  renameSync(join(folder, 'moved'), join(folder, 'moved.1'));
+  admin.reopenLogs();
+  await send(port, request('GET /help'));
+  admin.close();
+  assert.match(readFileSync(join(folder, 'moved.1'), 'utf8'), /GET \/ready/);
+  assert.match(readFileSync(join(folder, 'moved'), 'utf8'), /GET \/help/);
+});
+
+test('filters by status and duration narrow the log', async () => {
+  const filter = {
+    kind: 'or',
+    filters: [
+      { kind: 'status_code', op: 'GE', value: 400 },
+      { kind: 'duration', op: 'GE', value: 60_000 },
+    ],
+  } as const;
+  const { admin, port } = await start([logTo('filtered', { filter })]);
+  await send(port, request('GET /ready'));
+  await send(port, request('GET /nosuch'));
+  admin.close();
+  const lines = readFileSync(join(folder, 'filtered'), 'utf8');
+  assert.match(lines, /GET \/nosuch/);
+  assert.doesNotMatch(lines, /GET \/ready/);
+});
+
+test('what the admin cannot log is refused by name', async () => {
+  const json = { kind: 'json', fields: {}, omitEmptyValues: false, sortProperties: false } as const;
+  const own = { kind: 'text', format: '%START_TIME(%s)%', omitEmptyValues: false } as const;
+  const filter = { kind: 'traceable' } as const;
+  for (const fields of [{ format: json }, { format: own }, { filter }]) {
+    await assert.rejects(start([logTo('refused', fields)]), AdminLogFormatError);
+  }
+});
