@@ -42,7 +42,10 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
       log: {
         levels: { default: 'info', components: {}, files: [] },
         format: '%v',
-        escape: false,
+        isEscaped: false,
+        isFineGrain: false,
+        path: '',
+        isStackSingleEntry: false,
       },
       localAddressIpVersion: 'v4',
       node: { id: '', cluster: '', zone: '' },
