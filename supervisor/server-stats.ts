@@ -38,6 +38,8 @@ export interface ServerStatsOptions {
   readonly restartEpoch: number;
   /** The commit that was built; the first six hexadecimal digits are `server.version`. */
   readonly revision: string;
+  /** Fields that the API does not know and an option let pass. */
+  readonly staticUnknownFields: number;
 }
 
 type Offsets<T> = T extends { readonly index: Readonly<Record<infer Name, number>> } ? Name : never;
@@ -62,6 +64,10 @@ export class ServerStats {
     this.#setServer('hot_restart_epoch', options.restartEpoch);
     this.#setServer('days_until_first_cert_expiring', NO_CERTIFICATE_DAYS);
     this.#setServer('version', Number.parseInt(options.revision.slice(0, 6), 16) || 0);
+    this.#writer.add(
+      this.#server + SERVER.index.static_unknown_fields,
+      options.staticUnknownFields,
+    );
     this.#defineTheRest(concurrency);
   }
 
@@ -76,17 +82,14 @@ export class ServerStats {
     this.#setListeners('workers_started', 1);
   }
 
-  setClusterCount(count: number): void {
-    const { index } = CLUSTER_MANAGER;
-    this.#writer.setGauge(this.#clusterManager + index.active_clusters, count);
-  }
-
   setListenerCount(count: number): void {
     this.#setListeners('total_listeners_active', count);
   }
 
   clustersAdded(count: number): void {
-    this.#writer.add(this.#clusterManager + CLUSTER_MANAGER.index.cluster_added, count);
+    const { index } = CLUSTER_MANAGER;
+    this.#writer.add(this.#clusterManager + index.cluster_added, count);
+    this.#writer.setGauge(this.#clusterManager + index.active_clusters, count);
   }
 
   listenersAdded(count: number): void {

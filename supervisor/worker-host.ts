@@ -30,7 +30,7 @@ const START_LIMIT_MS = 10_000;
 const APPLY_LIMIT_MS = 60_000;
 const LISTEN_LIMIT_MS = 10_000;
 /** From the request to end, or from the loss of the channel, to SIGKILL. */
-const STOP_LIMIT_MS = 5_000;
+const STOP_LIMIT_MS = 2_000;
 /** How long the last messages of an ended worker may take to arrive. */
 const LAST_WORDS_LIMIT_MS = 500;
 /** Updates per `apply` message: packing them blocks the loop for a few milliseconds at most. */

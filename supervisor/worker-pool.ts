@@ -57,6 +57,8 @@ interface Slot {
   isProvisioned: boolean;
   /** Listeners whose sockets this life has. */
   adopted: Set<string>;
+  /** The worker that accepts on this slot's sockets too, since the slot could not be filled. */
+  helper: WorkerHost | undefined;
 }
 
 export class WorkerPool {
@@ -88,6 +90,7 @@ export class WorkerPool {
         failuresInARow: 0,
         isProvisioned: false,
         adopted: new Set(),
+        helper: undefined,
       };
       this.#slots.push(slot);
       void this.#keepAlive(slot);
@@ -212,6 +215,7 @@ export class WorkerPool {
         `worker ${slot.index} (pid ${slot.host.pid}) ended unasked (${exit.reason}, ${how}) ` +
           `after ${Math.round(exit.livedMs)} ms; it is replaced in ${delayMs} ms`,
       );
+      if (slot.failuresInARow > 1) await this.#lendSockets(slot);
       await this.#wait(delayMs);
       if (this.#isStopping) return;
       slot.restarts += 1;
@@ -237,6 +241,9 @@ export class WorkerPool {
       for (const notice of provision.notices()) host.notify(notice);
       slot.state = 'running';
       this.#first.running(slot.index);
+      if (slot.restarts > 0) {
+        this.#options.log('info', `worker ${slot.index} (pid ${host.pid}) serves again`);
+      }
     } catch (error) {
       if (this.#isStopping) return;
       const text = error instanceof Error ? error.message : String(error);
@@ -255,6 +262,24 @@ export class WorkerPool {
       if (failure !== undefined) return failure;
     }
     return undefined;
+  }
+
+  /**
+   * Connections would wait in the sockets of a slot that stays empty, so another worker accepts on
+   * them too, from then on for as long as it lives.
+   */
+  async #lendSockets(slot: Slot): Promise<void> {
+    const helper = this.#slots.find(({ state }) => state === 'running')?.host;
+    if (helper === undefined || slot.helper === helper) return;
+    slot.helper = helper;
+    for (const sockets of this.#provision?.listeners() ?? []) {
+      const own = sockets.socketsOf(helper.workerIndex).map(({ fd }) => fd);
+      const lent = sockets.socketsOf(slot.index).filter(({ fd }) => !own.includes(fd));
+      if (lent.length === 0) continue;
+      // A helper that ends meanwhile is replaced; the next failure finds another one.
+      await helper.adoptSockets(sockets.listener, lent).catch(() => undefined);
+    }
+    this.#options.log('info', `worker ${helper.workerIndex} accepts for worker ${slot.index} too`);
   }
 
   /** Resolves after the time, or as soon as the pool stops. */

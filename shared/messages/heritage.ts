@@ -27,6 +27,8 @@ export interface WorkerHeritage {
   readonly drainTimeS: number;
   readonly drainStrategy: 'gradual' | 'immediate';
   readonly log: LogSettings;
+  /** `--enable-core-dump`. */
+  readonly enableCoreDump: boolean;
   readonly localAddressIpVersion: 'v4' | 'v6';
   /** The node's name, cluster and zone for headers such as `x-envoy-downstream-service-cluster`. */
   readonly node: { readonly id: string; readonly cluster: string; readonly zone: string };

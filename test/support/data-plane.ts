@@ -129,6 +129,7 @@ const heritage: WorkerHeritage = {
     path: '',
     isStackSingleEntry: false,
   },
+  enableCoreDump: false,
   localAddressIpVersion: 'v4',
   node: { id: '', cluster: '', zone: '' },
 };

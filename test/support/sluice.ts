@@ -21,6 +21,8 @@ export interface RunOptions {
   /** 1 unless told. */
   readonly concurrency?: number;
   readonly scratch?: Scratch;
+  /** The program's main file, when it is not the built one itself. */
+  readonly main?: string;
 }
 
 export interface Exit {
@@ -125,7 +127,7 @@ function launch(options: RunOptions): Program {
   }
   args.push('--admin-address-path', adminAddressPath);
   args.push('--concurrency', String(options.concurrency ?? 1));
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [options.main ?? MAIN, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: scratch.path,
     detached: options.detached ?? false,

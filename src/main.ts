@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+/**
+ * The entry of `sluice`. It takes the signals of its process group before anything else is loaded,
+ * keeps those that come meanwhile, then loads the program.
+ */
+import { SignalInbox } from '../shared/signals.ts';
+
+const signals = new SignalInbox();
+const { runProgram } = await import('./program.ts');
+await runProgram(process.argv.slice(2), signals);

@@ -1,0 +1,84 @@
+/**
+ * `sluice` from its command line to its exit code: reads the options, starts the log, and runs the
+ * mode that was asked for. What a server does is the supervisor's.
+ */
+import type { Options } from '../shared/options.ts';
+import type { SignalInbox } from '../shared/signals.ts';
+import { enableCoreDumps } from '../shared/core-dumps.ts';
+import { exitProcess } from '../shared/exit.ts';
+import { logCrashes } from '../shared/log-crashes.ts';
+import { logSettings } from '../shared/logging/log-settings.ts';
+import { LogFileError } from '../shared/logging/line-output.ts';
+import { configureLogging, getLogger } from '../shared/logging/process-log.ts';
+import { commandLineReport } from './options/command-line-report.ts';
+import { commandLineContext } from './options/command-line-context.ts';
+import { parseOptions } from './options/parse-options.ts';
+
+const log = getLogger('main');
+
+/** Never returns while the server runs; the process ends from here with the right code. */
+export async function runProgram(argv: readonly string[], signals: SignalInbox): Promise<void> {
+  const context = commandLineContext();
+  const parsed = parseOptions(argv, context);
+  if (parsed.kind === 'exit') {
+    const stream = parsed.stream === 'stdout' ? process.stdout : process.stderr;
+    stream.write(parsed.text);
+    exitProcess(parsed.exitCode);
+  }
+  const { options } = parsed;
+  startLog(options);
+  if (options.enableCoreDump) enableCoreDumps();
+  else logCrashes(options.logPath);
+  for (const warning of parsed.warnings) log.warning(warning);
+  const refusal = unavailable(options);
+  if (refusal !== undefined) failStart(refusal);
+  if (options.mode === 'validate') {
+    const { validateConfiguration } = await import('../supervisor/validate-configuration.ts');
+    exitProcess(
+      await validateConfiguration(options, (text) => {
+        process.stdout.write(text);
+      }),
+    );
+  }
+  const { serve } = await import('../supervisor/serve.ts');
+  exitProcess(
+    await serve({
+      options,
+      commandLine: commandLineReport(options),
+      version: context.version,
+      hotRestartVersion: options.disableHotRestart ? 'disabled' : context.hotRestartVersion,
+      signals,
+    }),
+  );
+}
+
+function startLog(options: Options): void {
+  try {
+    configureLogging(logSettings(options));
+  } catch (error) {
+    if (error instanceof LogFileError) failStart(error.message);
+    throw error;
+  }
+}
+
+function failStart(text: string): never {
+  process.stderr.write(`${text}\n`);
+  exitProcess(1);
+}
+
+/** Options that this version knows but cannot serve yet. */
+function unavailable(options: Options): string | undefined {
+  if (options.validateFormat !== 'text') {
+    return `cannot use --validate-format ${options.validateFormat}: only text is available in this version`;
+  }
+  if (options.restartEpoch > 0) {
+    return `cannot start epoch ${options.restartEpoch}: hot restart is not available in this version`;
+  }
+  if (options.useDynamicBaseId) {
+    return 'cannot use --use-dynamic-base-id: hot restart is not available in this version';
+  }
+  if (options.baseIdPath !== '') {
+    return 'cannot use --base-id-path: hot restart is not available in this version';
+  }
+  return undefined;
+}

@@ -1,0 +1,93 @@
+/** What the admin interface reads and commands, put together from the parts of one server. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { getLogger, processLog } from '../../shared/logging/process-log.ts';
+import type { Options } from '../../shared/options.ts';
+import type { AdminContext, LoggingView, ServerView } from '../admin/admin-context.ts';
+import type { Phase } from '../life-cycle.ts';
+import type { ServerParts } from '../server-parts.ts';
+import { serverStateOf } from '../server-state.ts';
+import type { WorkerPool } from '../worker-pool.ts';
+import { makeClustersView } from './clusters-view.ts';
+import { makeConfigView } from './config-view.ts';
+
+const log = getLogger('admin');
+
+export interface AdminContextInput {
+  readonly options: Options;
+  readonly commandLine: JsonObject;
+  readonly version: string;
+  readonly hotRestartVersion: string;
+  readonly clock: Clock;
+  readonly parts: ServerParts;
+  readonly pool: WorkerPool;
+  phase(): Phase;
+}
+
+export function makeAdminContext(input: AdminContextInput): AdminContext {
+  const { parts, clock } = input;
+  const { configuration, stats, listeners } = parts;
+  return {
+    clock,
+    server: makeServerView(input),
+    config: makeConfigView({
+      bootstrap: configuration.bootstrap,
+      loadedAtMs: configuration.loadedAtMs,
+      unreadyTargets: () => [],
+    }),
+    clusters: makeClustersView({
+      clusters: configuration.resolved.clusters,
+      store: stats.store,
+      refresh: () => stats.beforeRead(),
+    }),
+    // Before the workers run, a listener is bound but does not accept.
+    listeners: { list: () => (isAccepting(input.phase()) ? listeners.status() : []) },
+    stats: stats.pages,
+    statWriter: stats.store,
+    logging: makeLoggingView(),
+    runtime: parts.runtime,
+    commands: parts.commands,
+    log: (level, text) => log.log(level, text),
+  };
+}
+
+function isAccepting(phase: Phase): boolean {
+  return phase === 'live' || phase === 'draining';
+}
+
+function makeServerView(input: AdminContextInput): ServerView {
+  const { options, parts, pool } = input;
+  const startedAtNs = input.clock.monotonicNs();
+  const startedAtUnixSeconds = Math.floor(input.clock.wallMs() / 1000);
+  return {
+    state: () => serverStateOf(input.phase(), parts.commands.isHealthCheckFailed),
+    version: input.version,
+    hotRestartVersion: input.hotRestartVersion,
+    restartEpoch: options.restartEpoch,
+    startedAtNs,
+    firstEpochStartUnixSeconds: startedAtUnixSeconds,
+    commandLineOptions: () => input.commandLine,
+    node: () => nodeMessage(parts),
+    mutexTracing: options.enableMutexTracing,
+    workers: () => pool.status(),
+  };
+}
+
+/** The bootstrap's node with what the command line puts in its place. */
+function nodeMessage({ configuration }: ServerParts): JsonObject {
+  const { id, cluster } = configuration.resolved.node;
+  const node = { ...configuration.bootstrap.node } as Record<string, JsonObject[string]>;
+  if (id !== '') node['id'] = id;
+  if (cluster !== '') node['cluster'] = cluster;
+  return { ...node, user_agent_name: 'sluice' };
+}
+
+function makeLoggingView(): LoggingView {
+  const { registry } = processLog;
+  return {
+    levels: () => registry.levels(),
+    setAll: (level) => registry.setAll(level),
+    set: (name, level) => registry.set(name, level),
+    fineGrain: registry.fineGrain,
+  };
+}

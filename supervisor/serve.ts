@@ -1,0 +1,115 @@
+/**
+ * One server from its options to its exit code: what ends it and how it ends. The start itself is
+ * server.ts's.
+ */
+import { systemClock, type Clock } from '../shared/clock.ts';
+import { exitProcess } from '../shared/exit.ts';
+import { getLogger } from '../shared/logging/process-log.ts';
+import { closeUnaskedInspector, type GroupSignal, type SignalInbox } from '../shared/signals.ts';
+import { Ending } from './ending.ts';
+import type { Server, ServerInput } from './server.ts';
+import { reportStartFailure } from './start-failure.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+/** npm and a terminal both deliver one Ctrl-C; only a later signal is a second one. */
+const SAME_SIGNAL_MS = 100;
+
+const log = getLogger('main');
+
+export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool'> {
+  readonly signals: SignalInbox;
+}
+
+/**
+ * Runs the server until it is told to end; resolves with the exit code. A failed start is one line
+ * on standard error (and in the log, where that is somewhere else) and code 1.
+ */
+export async function serve(input: ServeInput): Promise<0 | 1> {
+  const clock = systemClock;
+  const ending = new Ending();
+  const run: Run = { ending, clock, pool: makePool(input, () => run.server), server: undefined };
+  input.signals.deliverTo(signalReceiver(run));
+  const start = startServer(run, input);
+  const failure = await Promise.race([
+    start.then(
+      () => undefined,
+      (error: unknown) => error ?? new Error('the start failed'),
+    ),
+    ending.requested.then(() => undefined),
+  ]);
+  if (failure !== undefined) {
+    killRun(run);
+    reportStartFailure(failure, input.options);
+    return 1;
+  }
+  closeUnaskedInspector();
+  log.warning(`ending: ${await ending.requested}`);
+  if (run.server === undefined) run.pool.kill();
+  else await run.server.stop();
+  // A start that was cut short ends in an error that nobody needs any more.
+  await start.catch(() => undefined);
+  return 0;
+}
+
+interface Run {
+  readonly ending: Ending;
+  readonly clock: Clock;
+  readonly pool: WorkerPool;
+  /** Absent while its code is loaded. */
+  server: Server | undefined;
+}
+
+/** Workers are spawned before the server's own code is loaded, so that both load side by side. */
+async function startServer(run: Run, input: ServeInput): Promise<void> {
+  const { options, hotRestartVersion } = input;
+  log.info(
+    `initializing epoch ${options.restartEpoch} ` +
+      `(base id=${options.baseId}, hot restart version=${hotRestartVersion})`,
+  );
+  run.pool.spawn();
+  const { Server: LoadedServer } = await import('./server.ts');
+  if (run.ending.isRequested) return;
+  const { clock, ending, pool } = run;
+  run.server = new LoadedServer({ ...input, clock, ending, pool });
+  await run.server.start();
+}
+
+function makePool(input: ServeInput, server: () => Server | undefined): WorkerPool {
+  return new WorkerPool({
+    concurrency: input.options.concurrency,
+    clock: systemClock,
+    log: (level, text) => log.log(level, text),
+    onSpawned: (index) => server()?.workerSpawned(index),
+    onReport: (index, report) => server()?.workerReported(index, report),
+    onGone: (index, exit) => server()?.workerGone(index, exit),
+  });
+}
+
+function killRun(run: Run): void {
+  run.pool.kill();
+  run.server?.close();
+}
+
+function signalReceiver(run: Run): (signal: GroupSignal) => void {
+  let firstMs = 0;
+  return (signal) => {
+    switch (signal) {
+      case 'SIGHUP':
+        return log.warning('SIGHUP has no effect; the restarter uses it for a hot restart');
+      case 'SIGUSR1':
+        log.warning('caught SIGUSR1');
+        return run.server?.reopenLogs();
+      case 'SIGINT':
+      case 'SIGTERM': {
+        const now = run.clock.monotonicMs();
+        if (run.ending.request(`caught ${signal}`)) {
+          firstMs = now;
+        } else if (now - firstMs > SAME_SIGNAL_MS) {
+          log.critical(`caught ${signal} again; ending at once`);
+          killRun(run);
+          exitProcess(1);
+        }
+      }
+    }
+  };
+}

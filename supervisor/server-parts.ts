@@ -1,0 +1,115 @@
+/** The parts of a server that exist once its configuration is known, put together. */
+import type { Clock } from '../shared/clock.ts';
+import { getLogger } from '../shared/logging/process-log.ts';
+import type { Options } from '../shared/options.ts';
+import { LISTENER } from '../shared/stats/templates/listener.ts';
+import type { Ending } from './ending.ts';
+import type { Configuration } from './load-configuration.ts';
+import { OpenListeners } from './open-listeners.ts';
+import { RuntimeStore } from './runtime/runtime-store.ts';
+import { ServerCommands } from './server-commands.ts';
+import { ServerStats } from './server-stats.ts';
+import { StatsEngine } from './stats/stats-engine.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+export interface ServerPartsInput {
+  readonly options: Options;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly ending: Ending;
+  readonly configuration: Configuration;
+  readonly pool: WorkerPool;
+}
+
+export interface ServerParts {
+  readonly configuration: Configuration;
+  readonly stats: StatsEngine;
+  readonly serverStats: ServerStats;
+  readonly listeners: OpenListeners;
+  readonly runtime: RuntimeStore;
+  readonly commands: ServerCommands;
+  /** Counts what was bound. */
+  listenersBound(): void;
+  /** Counts what workers made, and begins what needs a live server. */
+  workersStarted(): void;
+  /** Cancels every timer and watch. */
+  stop(): void;
+}
+
+/** Rejects when a runtime layer cannot be used. */
+export async function makeServerParts(input: ServerPartsInput): Promise<ServerParts> {
+  const { options, clock, configuration, pool } = input;
+  const { resolved } = configuration;
+  const listeners = new OpenListeners();
+  /** Index of each listener's gauge of open connections. */
+  const connectionGauges: number[] = [];
+  const stats = new StatsEngine({
+    config: resolved.stats,
+    clock,
+    collect: (limitMs) => pool.flushStats(limitMs),
+    refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
+    htmlForm: (_query, listing) => ({ status: 200, body: listing }),
+    log: (level, text) => getLogger('stats').log(level, text),
+  });
+  const serverStats = new ServerStats({
+    writer: stats.store,
+    clock,
+    concurrency: options.concurrency,
+    restartEpoch: options.restartEpoch,
+    revision: input.version,
+    staticUnknownFields: configuration.unknownFieldCount,
+  });
+  for (const { index } of pool.status()) stats.workerSpawned(index);
+  const runtime = await RuntimeStore.open({
+    layers: resolved.runtimeLayers,
+    statWriter: stats.store,
+    log: (level, text) => getLogger('runtime').log(level, text),
+  });
+  runtime.subscribe((snapshot) => {
+    void pool.apply([{ op: 'put_runtime', values: [...snapshot] }]);
+  });
+  const commands = new ServerCommands({
+    pool,
+    listeners,
+    ending: input.ending,
+    clock,
+    serverStats,
+    drainTimeMs: options.drainTimeS * 1000,
+    drainsImmediately: options.drainStrategy === 'immediate',
+  });
+  return {
+    configuration,
+    stats,
+    serverStats,
+    listeners,
+    runtime,
+    commands,
+    listenersBound: () => {
+      for (const { statName } of listeners.resources()) {
+        const block = stats.store.defineBlock(LISTENER, `listener.${statName}.`);
+        connectionGauges.push(block + LISTENER.index.downstream_cx_active);
+      }
+      serverStats.clustersAdded(resolved.clusters.length);
+      serverStats.listenersAdded(listeners.size);
+    },
+    workersStarted: () => {
+      serverStats.listenersCreated(listeners.size * options.concurrency);
+      serverStats.setListenerCount(listeners.size);
+      serverStats.initialized();
+      stats.start();
+    },
+    stop: () => {
+      stats.stop();
+      commands.stop();
+      runtime.close();
+    },
+  };
+}
+
+function pidsOf(pool: WorkerPool): readonly number[] {
+  return pool.status().map(({ pid }) => pid);
+}
+
+function sumOf(stats: StatsEngine, indices: readonly number[]): number {
+  return indices.reduce((sum, index) => sum + stats.store.valueOf(index), 0);
+}

@@ -1,0 +1,174 @@
+/**
+ * The parts of one server and the order in which they start and end. Each part's own matters are its
+ * own; here is only which comes after which.
+ *
+ * Workers load themselves while the configuration is read. Sockets are bound before any worker is set
+ * up, so that a port in use ends the start early. Connections are taken only when every worker has
+ * its configuration.
+ */
+import type { JsonObject } from '../shared/api/well-known.ts';
+import type { Clock } from '../shared/clock.ts';
+import { getLogger, processLog } from '../shared/logging/process-log.ts';
+import type { Options } from '../shared/options.ts';
+import type { StatsReport } from '../shared/stats/report.ts';
+import type { AdminHandle } from './admin/start-admin.ts';
+import { writeAdminAddressFile } from './admin-address-file.ts';
+import { makeAdminContext } from './admin-views/make-admin-context.ts';
+import { configureServerLog } from './configure-server-log.ts';
+import type { Ending } from './ending.ts';
+import { LifeCycle } from './life-cycle.ts';
+import { loadConfiguration } from './load-configuration.ts';
+import { makeServerParts, type ServerParts } from './server-parts.ts';
+import { serverStateOf } from './server-state.ts';
+import type { WorkerExit } from './worker-host.ts';
+import type { WorkerPool } from './worker-pool.ts';
+import { makeWorkerProvision } from './worker-provision.ts';
+
+/** From the request to end until workers are killed. */
+const STOP_LIMIT_MS = 2_000;
+
+const log = getLogger('main');
+
+export interface ServerInput {
+  readonly options: Options;
+  /** The options as `/server_info` prints them. */
+  readonly commandLine: JsonObject;
+  /** `revision/release/tree status/build mode/TLS library`. */
+  readonly version: string;
+  /** What `--hot-restart-version` prints. */
+  readonly hotRestartVersion: string;
+  readonly clock: Clock;
+  readonly ending: Ending;
+  /** Its processes were made already. */
+  readonly pool: WorkerPool;
+}
+
+/** The start was cut short by a request to end, which somebody else answers. */
+class StartCancelled extends Error {}
+
+export class Server {
+  readonly #input: ServerInput;
+  readonly #life = new LifeCycle();
+  #parts: ServerParts | undefined;
+  #admin: AdminHandle | undefined;
+
+  constructor(input: ServerInput) {
+    this.#input = input;
+  }
+
+  /**
+   * Resolves when the server is live. Rejects with an error that start-failure.ts knows, or when
+   * the end was requested meanwhile; the caller then ends what has been started.
+   */
+  async start(): Promise<void> {
+    const { options, clock, pool } = this.#input;
+    const configuration = await loadConfiguration(options, clock, (text) => log.warning(text));
+    this.#continue();
+    const logSettings = configureServerLog(options, configuration.bootstrap);
+    const parts = await makeServerParts({ ...this.#input, configuration });
+    this.#parts = parts;
+    this.#continue();
+    this.#followPhases(parts);
+    processLog.registry.onChange((levels) => {
+      pool.notify({ kind: 'set_log_levels', levels });
+    });
+    this.#life.transition('initializing');
+    await this.#startAdmin(parts);
+    this.#continue();
+    parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
+    parts.listenersBound();
+    log.info('all dependencies initialized. starting workers');
+    await pool.start(makeWorkerProvision(parts, options, logSettings));
+    this.#continue();
+    parts.workersStarted();
+    this.#life.transition('live');
+    log.info('starting main dispatch loop');
+    await processLog.attachPino();
+  }
+
+  reopenLogs(): void {
+    if (this.#parts !== undefined) this.#parts.commands.reopenLogs();
+    else processLog.reopen();
+  }
+
+  /** Ends everything in order; resolves when no worker is left and all is written. */
+  async stop(): Promise<void> {
+    this.#life.transition('terminating');
+    log.info('shutting down server instance');
+    this.#parts?.stop();
+    await this.#input.pool.stop(STOP_LIMIT_MS);
+    log.info('main dispatch loop exited');
+    this.close();
+    this.#life.transition('ended');
+    log.info('exiting');
+  }
+
+  /** Gives back what is open here; the caller ends the workers. */
+  close(): void {
+    this.#parts?.stop();
+    this.#parts?.listeners.closeAll();
+    this.#admin?.close();
+  }
+
+  workerSpawned(index: number): void {
+    this.#parts?.stats.workerSpawned(index);
+    this.#parts?.serverStats.workerReplaced();
+  }
+
+  workerReported(index: number, report: StatsReport): void {
+    this.#parts?.stats.workerReported(index, report);
+  }
+
+  workerGone(index: number, exit: WorkerExit): void {
+    this.#parts?.stats.workerGone(index);
+    this.#parts?.serverStats.workerGone(exit);
+  }
+
+  #continue(): void {
+    if (this.#input.ending.isRequested) throw new StartCancelled('the server was told to end');
+  }
+
+  #followPhases(parts: ServerParts): void {
+    const publish = (): void => {
+      parts.serverStats.setState(
+        serverStateOf(this.#life.phase, parts.commands.isHealthCheckFailed),
+      );
+    };
+    this.#life.subscribe(({ from, to }) => {
+      log.debug(`phase ${from} -> ${to}`);
+      publish();
+    });
+    parts.commands.onHealthChange(publish);
+  }
+
+  /** The interface is there while the server initializes, so that it can be asked why it takes long. */
+  async #startAdmin(parts: ServerParts): Promise<void> {
+    const { admin } = parts.configuration.resolved;
+    if (admin === undefined) {
+      log.warning('No admin address given, so no admin HTTP server started.');
+      return;
+    }
+    const { startAdmin } = await import('./admin/start-admin.ts');
+    const { accessRulesOf } = await import('./admin/access-rules.ts');
+    const context = makeAdminContext({
+      ...this.#input,
+      parts,
+      phase: () => this.#life.phase,
+    });
+    const { address, mode, allowPath } = admin;
+    this.#admin = await startAdmin(context, {
+      ...accessRulesOf(this.#input.options),
+      addresses: [{ address, mode }],
+      ...(allowPath === undefined ? {} : { allowPath }),
+    });
+    this.#publishAdminAddress();
+  }
+
+  #publishAdminAddress(): void {
+    const { adminAddressPath } = this.#input.options;
+    const [address] = this.#admin?.addresses ?? [];
+    if (adminAddressPath === '' || address === undefined) return;
+    const failure = writeAdminAddressFile(adminAddressPath, address);
+    if (failure !== undefined) getLogger('admin').critical(failure);
+  }
+}

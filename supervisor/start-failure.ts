@@ -1,0 +1,36 @@
+/** Tells failures of the start that a user can mend from mistakes in the program, and reports them. */
+import { getLogger } from '../shared/logging/process-log.ts';
+import type { Options } from '../shared/options.ts';
+
+/** Each is the `code` of one error class. */
+const codes: ReadonlySet<string> = new Set([
+  'bind_failed',
+  'admin_bind',
+  'admin_token',
+  'config_unreadable',
+  'config_invalid',
+  'worker_start_failed',
+  'log_file_error',
+  'log_format_refused',
+  'runtime_layer',
+  'runtime_watch',
+  'unsupported_platform',
+]);
+
+const log = getLogger('main');
+
+/**
+ * One entry in the log, and the same text on standard error where the log is a file or switched
+ * off. Throws an error on that is no such failure.
+ */
+export function reportStartFailure(error: unknown, options: Options): void {
+  if (!isStartFailure(error)) throw error;
+  log.critical(`error initializing configuration '${options.configPath}': ${error.message}`);
+  const isLogVisible = options.logPath === '' && log.isEnabled('critical');
+  if (!isLogVisible) process.stderr.write(`${error.message}\n`);
+}
+
+function isStartFailure(error: unknown): error is Error {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && codes.has(error.code);
+}

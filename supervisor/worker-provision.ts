@@ -1,0 +1,39 @@
+/** What a new worker is told, read from the parts of the server at that moment. */
+import type { LogSettings } from '../shared/logging/log-settings.ts';
+import { processLog } from '../shared/logging/process-log.ts';
+import type { Options } from '../shared/options.ts';
+import type { ServerParts } from './server-parts.ts';
+import type { WorkerProvision } from './worker-pool.ts';
+
+export function makeWorkerProvision(
+  parts: ServerParts,
+  options: Options,
+  logSettings: LogSettings,
+): WorkerProvision {
+  const { resolved } = parts.configuration;
+  return {
+    heritageOf: (workerIndex) => ({
+      workerIndex,
+      concurrency: options.concurrency,
+      fileFlushIntervalMs: options.fileFlushIntervalMs,
+      fileFlushMinSizeKb: options.fileFlushMinSizeKb,
+      drainTimeS: options.drainTimeS,
+      drainStrategy: options.drainStrategy,
+      log: { ...logSettings, levels: processLog.registry.allLevels },
+      enableCoreDump: options.enableCoreDump,
+      localAddressIpVersion: options.localAddressIpVersion,
+      node: resolved.node,
+    }),
+    killTimeoutMs: resolved.workerKillTimeoutMs,
+    resources: () => [
+      { op: 'put_runtime', values: [...parts.runtime.snapshot()] },
+      ...resolved.clusters.flatMap(({ resource, hosts }) => [
+        { op: 'put_cluster', cluster: resource } as const,
+        { op: 'put_hosts', hosts } as const,
+      ]),
+      ...parts.listeners.resources().map((listener) => ({ op: 'put_listener', listener }) as const),
+    ],
+    listeners: () => parts.listeners.sockets(),
+    notices: () => parts.commands.notices(),
+  };
+}

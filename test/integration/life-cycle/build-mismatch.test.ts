@@ -1,0 +1,54 @@
+/** A package that is upgraded under a running server: what it cannot replace, it goes on without. */
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { childrenOf } from '../../support/processes.ts';
+import { makeScratch } from '../../support/scratch.ts';
+import { MAIN, startSluice } from '../../support/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+const projectRoot = join(dirname(MAIN), '..', '..');
+
+describe('a server whose files on disk become another build', () => {
+  it('goes on with the workers it has, says what to do, and recovers with the files', async () => {
+    using scratch = makeScratch();
+    const main = copyProduct(scratch.path);
+    await using sluice = await startSluice({
+      main,
+      concurrency: 2,
+      bootstrap: bootstrap({
+        listeners: [httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }])],
+      }),
+    });
+    const stamp = join(dirname(main), '..', 'shared', 'build-stamp.json');
+    const original = readFileSync(stamp, 'utf8');
+    writeFileSync(stamp, original.replace(/"buildId": "[^"]*"/, '"buildId": "another"'));
+    const [victim] = childrenOf(sluice.pid);
+    process.kill(victim ?? 0, 'SIGKILL');
+    await waitUntil('the refusal', () => sluice.stderr().includes('another build (another)'));
+    assert.match(sluice.stderr(), /a hot restart is needed/);
+    await sluice.waitForStat('sluice.worker.build_mismatches', (value) => value >= 1);
+    await waitUntil('the other worker to help', () => sluice.stderr().includes('accepts for'));
+    const port = await sluice.listenerPort('web');
+    for (let count = 0; count < 16; count += 1) {
+      assert.equal((await fetchOnce({ port }, 1_000)).status, 200);
+    }
+    writeFileSync(stamp, original);
+    await waitUntil('the worker', () => sluice.stderr().includes('serves again'), 5_000);
+  });
+});
+
+/** The built product in a folder of its own; returns its main file. */
+function copyProduct(folder: string): string {
+  const dist = join(folder, 'dist');
+  const parts = ['src', 'supervisor', 'workers', 'shared'];
+  for (const part of parts)
+    cpSync(join(projectRoot, 'dist', part), join(dist, part), { recursive: true });
+  for (const link of ['node_modules', 'package.json']) {
+    symlinkSync(join(projectRoot, link), join(folder, link));
+  }
+  return join(dist, 'src', 'main.js');
+}

@@ -1,0 +1,204 @@
+/**
+ * What each message of the supervisor causes in this worker. One receive loop, no state of its own
+ * beyond the parts of a batch that is not whole yet.
+ */
+import type { Clock } from '../shared/clock.ts';
+import type { MessageChannel } from '../shared/channel/message-channel.ts';
+import { enableCoreDumps } from '../shared/core-dumps.ts';
+import { logCrashes } from '../shared/log-crashes.ts';
+import { isLogComponent } from '../shared/logging/components.ts';
+import { configureLogging, getLogger, processLog } from '../shared/logging/process-log.ts';
+import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../shared/messages/heritage.ts';
+import type { AdoptedSocket, SupervisorToWorker } from '../shared/messages/supervisor-to-worker.ts';
+import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
+import { receiveDescriptorMessage } from '../shared/posix/descriptor-messages.ts';
+import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
+import type { StatsReport } from '../shared/stats/report.ts';
+import type { DataPlane, DataPlaneEnv } from './data-plane.ts';
+import { createDataPlane } from './listener/data-plane.ts';
+import { WorkerStatStore } from './stats/worker-stat-store.ts';
+
+/** Parts of a batch that wait for its last one. */
+const KEPT_UPDATES_MAX = 1_000_000;
+
+const emptyReport: StatsReport = {
+  blocks: [],
+  named: [],
+  released: [],
+  deltas: [],
+  histograms: [],
+};
+
+export type WorkerChannel = MessageChannel<WorkerToSupervisor, SupervisorToWorker>;
+/** What is left after the process itself took the greeting and the end. */
+export type WorkerCommand = Exclude<
+  SupervisorToWorker,
+  { readonly kind: 'hello' } | { readonly kind: 'shutdown' }
+>;
+/** Everything after `start`. */
+type StartedCommand = Exclude<WorkerCommand, { readonly kind: 'start' }>;
+
+interface Started {
+  readonly dataPlane: DataPlane;
+  readonly stats: WorkerStatStore;
+}
+
+export class CommandedWorker {
+  readonly #channel: WorkerChannel;
+  readonly #clock: Clock;
+  #started: Started | undefined;
+  #kept: ResourceUpdate[] = [];
+
+  constructor(channel: WorkerChannel, clock: Clock) {
+    this.#channel = channel;
+    this.#clock = clock;
+  }
+
+  receive(command: WorkerCommand): void {
+    if (command.kind === 'start') return this.#start(command.heritage);
+    // Nothing is obeyed any more once the end has begun; nothing comes before the start.
+    if (this.#started !== undefined) this.#obey(command, this.#started);
+  }
+
+  /** Cuts what is open and resolves when all logs and the last report are written. */
+  async close(): Promise<void> {
+    const started = this.#started;
+    if (started === undefined) return;
+    this.#started = undefined;
+    await started.dataPlane.close();
+    if (this.#channel.isClosed) return;
+    this.#channel.post({ kind: 'stats', id: 0, report: started.stats.takeReport() });
+    await this.#channel.end();
+  }
+
+  #start(heritage: WorkerHeritage): void {
+    process.title = `sluice worker ${heritage.workerIndex}`;
+    configureLogging(heritage.log);
+    if (heritage.enableCoreDump) enableCoreDumps();
+    else logCrashes(heritage.log.path);
+    const stats = new WorkerStatStore();
+    const env: DataPlaneEnv = { heritage, stats, clock: this.#clock, log: componentLog() };
+    const dataPlane = createDataPlane(env);
+    this.#started = { dataPlane, stats };
+    this.#channel.post({ kind: 'ready' });
+  }
+
+  #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
+    switch (command.kind) {
+      case 'apply':
+        return this.#apply(command, dataPlane);
+      case 'adopt_sockets':
+        return void this.#adopt(command, dataPlane);
+      case 'flush_stats':
+        return this.#flush(command.id, stats);
+      case 'ping':
+        return this.#channel.post({ kind: 'pong', id: command.id });
+      case 'set_log_levels':
+        return processLog.registry.configure(processLog.registry.fineGrain, command.levels);
+      case 'reopen_logs':
+        return this.#reopenLogs(dataPlane);
+      case 'drain':
+        return dataPlane.drain(command.startedAtNs, command.immediate, command.listeners);
+      case 'undrain':
+        return dataPlane.undrain();
+      case 'set_health_check_failed':
+        return dataPlane.setHealthCheckFailed(command.failed);
+      case 'stop_listening':
+        return void this.#stopListening(command, dataPlane);
+      default:
+        return this.#refuse(command);
+    }
+  }
+
+  /** A log that cannot be opened again goes on with its old file. */
+  #reopenLogs(dataPlane: DataPlane): void {
+    dataPlane.reopenLogs();
+    try {
+      processLog.reopen();
+    } catch (error) {
+      getLogger('main').warning(textOf(error));
+    }
+  }
+
+  #apply(command: Extract<StartedCommand, { kind: 'apply' }>, dataPlane: DataPlane): void {
+    for (const update of command.updates) this.#kept.push(update);
+    if (this.#kept.length > KEPT_UPDATES_MAX) throw new Error('a batch has too many updates');
+    if (command.more === true) return;
+    const updates = this.#kept;
+    this.#kept = [];
+    const { id } = command;
+    try {
+      dataPlane.apply(updates);
+      this.#channel.post({ kind: 'applied', id });
+    } catch (error) {
+      this.#channel.post({ kind: 'applied', id, error: textOf(error) });
+    }
+  }
+
+  async #adopt(
+    command: Extract<StartedCommand, { kind: 'adopt_sockets' }>,
+    dataPlane: DataPlane,
+  ): Promise<void> {
+    const { id, listener } = command;
+    try {
+      const descriptors = takeDescriptors(command.sockets);
+      await dataPlane.listen(listener, descriptors);
+      this.#channel.post({ kind: 'listening', id });
+    } catch (error) {
+      this.#channel.post({ kind: 'listening', id, error: textOf(error) });
+    }
+  }
+
+  async #stopListening(
+    command: Extract<StartedCommand, { kind: 'stop_listening' }>,
+    dataPlane: DataPlane,
+  ): Promise<void> {
+    await dataPlane.stopListening(command.listeners);
+    this.#channel.post({ kind: 'stopped_listening', id: command.id });
+  }
+
+  /** While the supervisor takes nothing in, deltas are merged into the next report. */
+  #flush(id: number, stats: WorkerStatStore): void {
+    const report = this.#channel.isCongested ? emptyReport : stats.takeReport();
+    this.#channel.post({ kind: 'stats', id, report });
+  }
+
+  /** Only another build can send what this one does not know. */
+  #refuse(message: never): void {
+    const { kind } = message as { readonly kind: string };
+    this.#channel.post({ kind: 'not_recognised', what: kind });
+  }
+}
+
+/** The data plane names the component of each line; a name that is none is the main one's. */
+function componentLog(): DataPlaneEnv['log'] {
+  const loggers = new Map<string, ReturnType<typeof getLogger>>();
+  return (level, component, message) => {
+    if (level === 'off') return;
+    let logger = loggers.get(component);
+    if (logger === undefined) {
+      logger = getLogger(isLogComponent(component) ? component : 'main');
+      loggers.set(component, logger);
+    }
+    logger.log(level, message);
+  };
+}
+
+/** The descriptors were sent before the message that announces them, so that they are all here. */
+function takeDescriptors(
+  sockets: readonly AdoptedSocket[],
+): readonly (AdoptedSocket & { readonly fd: number })[] {
+  const descriptors: number[] = [];
+  while (descriptors.length < sockets.length) {
+    const message = receiveDescriptorMessage(WORKER_DESCRIPTOR_FD);
+    if (message === undefined || message.descriptors.length === 0) {
+      throw new Error(`${descriptors.length} of ${sockets.length} descriptors arrived`);
+    }
+    descriptors.push(...message.descriptors);
+  }
+  return sockets.map((socket, position) => ({ ...socket, fd: descriptors[position] as number }));
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
