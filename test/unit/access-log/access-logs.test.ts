@@ -47,6 +47,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
         path: '',
         isStackSingleEntry: false,
       },
+      enableCoreDump: false,
       localAddressIpVersion: 'v4',
       node: { id: '', cluster: '', zone: '' },
     },
