@@ -55,6 +55,8 @@ export class StatStore implements StatWriter {
   /** Gauges beyond 2^53, such as hashes of versions. */
   readonly #wideGauges = new Map<number, bigint>();
   readonly #accepts: NameFilter | undefined;
+  /** Counters' values at the last flush to the sinks; absent without sinks. */
+  #latched: Float64Array | undefined;
 
   constructor(accepts?: NameFilter) {
     this.#accepts = accepts;
@@ -129,6 +131,7 @@ export class StatStore implements StatWriter {
     this.#byBase.delete(base);
     this.#values.fill(0, base, base + size);
     this.#flags.fill(0, base, base + size);
+    this.#latched?.fill(0, base, base + size);
     for (let index = base; index < base + size; index++) {
       this.#histograms.delete(index);
       this.#texts.delete(index);
@@ -223,6 +226,10 @@ export class StatStore implements StatWriter {
     return this.#definitions.get(`${template.id} ${prefix}`);
   }
 
+  findNamed(name: string): Definition | undefined {
+    return this.#definitions.get(name);
+  }
+
   definitions(): IterableIterator<Definition> {
     return this.#byBase.values();
   }
@@ -232,11 +239,29 @@ export class StatStore implements StatWriter {
     return this.#size;
   }
 
-  /** `/reset_counters`: what sinks have been told is not affected. */
+  /** `/reset_counters`: what sinks are told is not affected. */
   resetCounters(): void {
     for (let index = 0; index < this.#size; index++) {
-      if (((this.#flags[index] as number) & KIND_MASK) === COUNTER) this.#values[index] = 0;
+      if (((this.#flags[index] as number) & KIND_MASK) !== COUNTER) continue;
+      if (this.#latched !== undefined) {
+        this.#latched[index] = (this.#latched[index] as number) - (this.#values[index] as number);
+      }
+      this.#values[index] = 0;
     }
+  }
+
+  /** From now on `latch` tells what counters gained; for servers with sinks. */
+  enableLatching(): void {
+    this.#latched ??= new Float64Array(this.#values.length);
+  }
+
+  /** What a counter gained since the call before, resets apart. */
+  latch(index: number): number {
+    if (this.#latched === undefined) return 0;
+    const value = this.#values[index] as number;
+    const gained = value - (this.#latched[index] as number);
+    this.#latched[index] = value;
+    return gained;
   }
 
   /** Closes the interval of every histogram. */
@@ -271,6 +296,11 @@ export class StatStore implements StatWriter {
       const flags = new Uint8Array(capacity);
       flags.set(this.#flags);
       this.#flags = flags;
+      if (this.#latched !== undefined) {
+        const latched = new Float64Array(capacity);
+        latched.set(this.#latched);
+        this.#latched = latched;
+      }
     }
     return base;
   }
