@@ -6,6 +6,7 @@ import { memoryUsage } from 'node:process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
+import { OrderedView } from '../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../supervisor/stats/stat-store.ts';
 import { StatsPages } from '../../supervisor/stats/stats-pages.ts';
 import { DEFAULT_BUCKETS } from '../../supervisor/stats/stats-config.ts';
@@ -61,6 +62,7 @@ store.flushHistograms();
 
 const pages = new StatsPages({
   store,
+  view: new OrderedView(store),
   tagGroups: new TagGroups(new TagExtractor(defaultTagRules()), []),
   boundsOf: () => DEFAULT_BUCKETS,
   beforeRead: async () => Promise.resolve(),

@@ -9,21 +9,27 @@ import type {
 import { resolveStringMatcher } from '../resources/matchers/string-matcher.ts';
 import type { Scope } from '../resources/scope.ts';
 import { durationMsOr, float, optional } from '../resources/values.ts';
+import { resolveSinks, type SinkSurroundings } from './sinks/resolve-sinks.ts';
 import type { HistogramBucketSetting, StatsConfig, StatsMatcher } from './stats-config.ts';
 import { defaultTagRules } from './tags/default-tag-rules.ts';
 import { fixedTag, regexTag, type TagRule } from './tags/tag-rule.ts';
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5000;
 
-/** `scope` is the bootstrap's; `commandLineTags` come from `--stats-tag`. */
+export interface StatsSurroundings extends SinkSurroundings {
+  /** From `--stats-tag`. */
+  readonly statsTags: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** `scope` is the bootstrap's. */
 export function resolveStatsConfig(
   bootstrap: Bootstrap,
-  commandLineTags: readonly { readonly name: string; readonly value: string }[],
+  surroundings: StatsSurroundings,
   scope: Scope,
 ): StatsConfig {
   const message = bootstrap.stats_config ?? {};
   const place = scope.at('stats_config');
-  const commandLine = commandLineTags.map(({ name, value }) => fixedTag(name, value));
+  const commandLine = surroundings.statsTags.map(({ name, value }) => fixedTag(name, value));
   const configured = resolveTags(message, place);
   const custom = [
     ...commandLine,
@@ -38,6 +44,7 @@ export function resolveStatsConfig(
     ),
     flushIntervalMs: durationMsOr(bootstrap.stats_flush_interval, DEFAULT_FLUSH_INTERVAL_MS),
     flushOnAdmin: bootstrap.stats_flush_on_admin ?? false,
+    sinks: resolveSinks(bootstrap.stats_sinks ?? [], surroundings, scope.at('stats_sinks')),
   };
 }
 

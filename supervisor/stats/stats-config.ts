@@ -3,6 +3,7 @@
  * envoy.config.metrics.v3.StatsConfig and the `stats_flush_*` fields of the bootstrap.
  */
 import type { StringMatcher } from '../../shared/resources/matchers.ts';
+import type { SinkConfig } from './sinks/stats-sink.ts';
 import type { TagRule } from './tags/tag-rule.ts';
 
 export interface StatsConfig {
@@ -15,6 +16,7 @@ export interface StatsConfig {
   /** The first entry that matches a histogram's name decides its buckets. */
   readonly histogramBuckets: readonly HistogramBucketSetting[];
   readonly flushIntervalMs: number;
+  readonly sinks: readonly SinkConfig[];
   /** Statistics are flushed by each read of `/stats` and by no timer. */
   readonly flushOnAdmin: boolean;
 }

@@ -11,12 +11,24 @@ import { SERVER } from '../../shared/stats/templates/server.ts';
 import type { AdminResponse } from '../admin/admin-context.ts';
 import { FlushCycle } from './flush-cycle.ts';
 import { acceptedNames, bucketBounds } from './name-matcher.ts';
+import { OrderedView } from './ordered-view.ts';
+import { DashboardSink, type DashboardCluster } from './sinks/dashboard-sink.ts';
+import { makeSinks } from './sinks/make-sinks.ts';
+import { SinkWriter } from './sinks/sink-writer.ts';
+import type { SocketAddress } from './sinks/stats-sink.ts';
 import { StatStore } from './stat-store.ts';
 import type { StatsConfig } from './stats-config.ts';
 import { StatsPages } from './stats-pages.ts';
 import { TagExtractor } from './tags/tag-extractor.ts';
 import { TagGroups } from './tags/tag-groups.ts';
 import { WorkerShare } from './worker-share.ts';
+
+export interface SinkCluster extends DashboardCluster {
+  /** The cluster's own name; `name` is the one that statistics bear. */
+  readonly configuredName: string;
+  /** TCP sinks connect to one of them. */
+  readonly hosts: readonly SocketAddress[];
+}
 
 export interface StatsEngineOptions {
   readonly config: StatsConfig;
@@ -26,12 +38,17 @@ export interface StatsEngineOptions {
   /** Sets gauges that are only computed for readers, such as `server.uptime`. */
   refresh(): void;
   htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
+  /** For sinks: what clusters there are now; none without it. */
+  clusters?(): readonly SinkCluster[];
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
 
 export class StatsEngine {
   readonly store: StatStore;
   readonly pages: StatsPages;
+  /** Serves the dashboard's event stream where the sink is configured. */
+  readonly dashboard: DashboardSink | undefined;
+  readonly #sinks: SinkWriter | undefined;
   readonly #cycle: FlushCycle;
   readonly #templates = new Map(ALL_TEMPLATES.map((template) => [template.id, template]));
   /** By worker index: the share of the life that is now in that slot. */
@@ -40,6 +57,11 @@ export class StatsEngine {
   constructor(options: StatsEngineOptions) {
     const { config } = options;
     this.store = new StatStore(acceptedNames(config.matcher));
+    const extractor = new TagExtractor(config.tagRules);
+    const view = new OrderedView(this.store);
+    this.dashboard = makeDashboard(this.store, options);
+    this.#sinks =
+      config.sinks.length === 0 ? undefined : this.#makeSinkWriter(options, view, extractor);
     this.#cycle = new FlushCycle({
       clock: options.clock,
       intervalMs: config.flushIntervalMs,
@@ -48,7 +70,8 @@ export class StatsEngine {
     });
     this.pages = new StatsPages({
       store: this.store,
-      tagGroups: new TagGroups(new TagExtractor(config.tagRules), config.customTagRules),
+      view,
+      tagGroups: new TagGroups(extractor, config.customTagRules),
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),
       htmlForm: (query, listing) => options.htmlForm(query, listing),
@@ -62,6 +85,7 @@ export class StatsEngine {
 
   stop(): void {
     this.#cycle.stop();
+    void this.#sinks?.close();
   }
 
   /** Brings in the workers' deltas for a page that shows statistics (`/clusters`). */
@@ -85,6 +109,24 @@ export class StatsEngine {
     this.#shares.delete(workerIndex);
   }
 
+  #makeSinkWriter(
+    options: StatsEngineOptions,
+    view: OrderedView,
+    extractor: TagExtractor,
+  ): SinkWriter {
+    const { store, dashboard } = this;
+    const hostOf = (cluster: string): SocketAddress | undefined =>
+      options.clusters?.().find(({ configuredName }) => configuredName === cluster)?.hosts[0];
+    return new SinkWriter({
+      store,
+      view,
+      makeSinks: async () =>
+        makeSinks(options.config.sinks, { store, extractor, dashboard, hostOf }),
+      onFailure: (error) =>
+        options.log('warning', error instanceof Error ? error.message : String(error)),
+    });
+  }
+
   #steps(options: StatsEngineOptions): ConstructorParameters<typeof FlushCycle>[0]['steps'] {
     const server = this.store.defineBlock(SERVER, 'server.');
     const { store } = this;
@@ -95,11 +137,24 @@ export class StatsEngine {
         store.setGauge(server + SERVER.index.stats_recent_lookups, store.recentLookups.total);
       },
       closeIntervals: () => store.flushHistograms(),
-      writeSinks: async () => Promise.resolve(),
+      writeSinks: async () => this.#sinks?.write(),
       onDropped: () => store.increment(server + SERVER.index.dropped_stat_flushes),
       onLate: (workers) =>
         options.log('warning', `no statistics in time from worker ${workers.join(', ')}`),
       onFailure: (error) => options.log('error', `cannot flush statistics: ${String(error)}`),
     };
   }
+}
+
+function makeDashboard(store: StatStore, options: StatsEngineOptions): DashboardSink | undefined {
+  const { config, clock } = options;
+  const dashboard = config.sinks.find((sink) => sink.kind === 'dashboard');
+  if (dashboard === undefined) return undefined;
+  return new DashboardSink({
+    store,
+    clock,
+    intervalMs: config.flushIntervalMs,
+    windowFlushes: dashboard.windowFlushes,
+    clusters: () => options.clusters?.() ?? [],
+  });
 }

@@ -7,7 +7,7 @@ import { compileRegex } from '../../shared/regex/compile-regex.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { AdminResponse, StatsPages as StatsEndpoints } from '../admin/admin-context.ts';
-import { OrderedView, type Segment } from './ordered-view.ts';
+import type { OrderedView, Segment } from './ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
 import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
@@ -18,6 +18,7 @@ import type { TagGroups } from './tags/tag-groups.ts';
 
 export interface StatsPagesOptions {
   readonly store: StatStore;
+  readonly view: OrderedView;
   readonly tagGroups: TagGroups;
   readonly boundsOf: (name: string) => readonly number[];
   /** Brings the store up to date before it is read. */
@@ -28,14 +29,12 @@ export interface StatsPagesOptions {
 
 export class StatsPages implements StatsEndpoints {
   readonly #options: StatsPagesOptions;
-  readonly #view: OrderedView;
   #families: readonly Family[] = [];
   /** The segments that the families were made from. */
   #plannedFor: readonly Segment[] | undefined;
 
   constructor(options: StatsPagesOptions) {
     this.#options = options;
-    this.#view = new OrderedView(options.store);
   }
 
   async read(path: string, query: Query): Promise<AdminResponse> {
@@ -59,7 +58,7 @@ export class StatsPages implements StatsEndpoints {
 
   async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
     const { store, boundsOf } = this.#options;
-    const segments = await this.#view.segments();
+    const segments = await this.#options.view.segments();
     const { format, selection, histogramMode } = params;
     const listing = { store, segments, selection, histogramMode, boundsOf };
     switch (format) {

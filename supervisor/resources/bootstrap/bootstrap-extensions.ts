@@ -28,14 +28,9 @@ const LISTENER_MANAGERS = new ExtensionRegistry<true>('listener manager', [
   ),
 ]);
 
-const STATS_SINKS = new ExtensionRegistry<never>('stats sink', []);
-
 export function checkBootstrapExtensions(message: Bootstrap, scope: Scope): void {
   for (const [index, entry] of (message.bootstrap_extensions ?? []).entries()) {
     EXTENSIONS.resolve(entry, scope.at('bootstrap_extensions', index));
-  }
-  for (const [index, sink] of (message.stats_sinks ?? []).entries()) {
-    STATS_SINKS.resolve(sink, scope.at('stats_sinks', index));
   }
   const { default_regex_engine: engine, listener_manager: manager } = message;
   if (engine !== undefined) REGEX_ENGINES.resolve(engine, scope.at('default_regex_engine'));

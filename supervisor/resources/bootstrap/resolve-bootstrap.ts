@@ -109,7 +109,7 @@ export async function resolveBootstrap(
     clusters: [...clusters.values()],
     listeners: resolveStaticListeners(message, (name) => clusters.has(name), scope),
     ...optional('admin', resolveAdmin(message.admin, scope.at('admin'))),
-    stats: resolveStatsConfig(message, overrides.statsTags, scope),
+    stats: resolveStatsConfig(message, { statsTags: overrides.statsTags, clusters, node }, scope),
     runtimeLayers: runtime.layers,
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
   };

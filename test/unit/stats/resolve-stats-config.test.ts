@@ -25,7 +25,14 @@ function resolve(
     },
     maxRegexProgramSize: 100,
   });
-  return { config: resolveStatsConfig(bootstrap, tags, scope), problems };
+  return {
+    config: resolveStatsConfig(
+      bootstrap,
+      { statsTags: tags, clusters: new Set(['statsd']), node: { id: 'n', cluster: 'c' } },
+      scope,
+    ),
+    problems,
+  };
 }
 
 function labels(config: StatsConfig, name: string): string {

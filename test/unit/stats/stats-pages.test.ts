@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseQuery } from '../../../supervisor/admin/http/query.ts';
+import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
 import { StatsPages } from '../../../supervisor/stats/stats-pages.ts';
@@ -16,6 +17,7 @@ function pagesOf(store: StatStore, custom = [] as ReturnType<typeof fixedTag>[])
   const extractor = new TagExtractor([...defaultTagRules(), ...custom]);
   return new StatsPages({
     store,
+    view: new OrderedView(store),
     tagGroups: new TagGroups(extractor, custom),
     boundsOf: () => DEFAULT_BUCKETS,
     beforeRead: async () => Promise.resolve(),

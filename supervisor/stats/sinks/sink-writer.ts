@@ -1,0 +1,44 @@
+/**
+ * Serves all sinks of a flush with one snapshot. A sink that fails loses its flush and is named in a
+ * log line; the others are served all the same.
+ */
+import type { OrderedView } from '../ordered-view.ts';
+import type { StatStore } from '../stat-store.ts';
+import { takeSnapshot } from './flush-snapshot.ts';
+import type { StatsSink } from './stats-sink.ts';
+
+export interface SinkWriterOptions {
+  readonly store: StatStore;
+  readonly view: OrderedView;
+  makeSinks(): Promise<readonly StatsSink[]>;
+  onFailure(error: unknown): void;
+}
+
+export class SinkWriter {
+  readonly #options: SinkWriterOptions;
+  #sinks: Promise<readonly StatsSink[]> | undefined;
+
+  constructor(options: SinkWriterOptions) {
+    this.#options = options;
+    options.store.enableLatching();
+  }
+
+  async write(): Promise<void> {
+    const { store, view } = this.#options;
+    this.#sinks ??= this.#options.makeSinks();
+    const sinks = await this.#sinks;
+    const snapshot = await takeSnapshot(store, await view.segments());
+    for (const sink of sinks) {
+      try {
+        await sink.flush(snapshot);
+      } catch (error) {
+        this.#options.onFailure(error);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const sink of (await this.#sinks) ?? []) sink.close();
+    this.#sinks = undefined;
+  }
+}
