@@ -4,6 +4,7 @@
  */
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, DataPlaneEnv, ListeningDescriptor } from '../data-plane.ts';
+import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { WorkerRuntime } from '../runtime.ts';
@@ -29,6 +30,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #routes = new RouteStore();
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
+  readonly #accessLogs: AccessLogs;
   readonly #compiler: CompilerContext;
   readonly #listeners = new Map<string, WorkerListener>();
   /** Removed listeners whose connections are still open. */
@@ -47,6 +49,7 @@ class WorkerDataPlane implements DataPlane {
       nowMs: () => this.#loop.clock.ms,
       random: Math.random,
     });
+    this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime });
     this.#compiler = {
       env,
       loop: this.#loop,
@@ -54,7 +57,7 @@ class WorkerDataPlane implements DataPlane {
       routes: this.#routes,
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
-      openAccessLogs: () => [],
+      accessLogs: this.#accessLogs,
     };
   }
 
@@ -72,7 +75,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async stopListening(names: readonly string[]): Promise<void> {
-    const stopping = names.map((name) => this.#listeners.get(name)?.stopListening());
+    const stopping = names.map(async (name) => this.#listeners.get(name)?.stopListening());
     await Promise.all(stopping);
   }
 
@@ -89,7 +92,7 @@ class WorkerDataPlane implements DataPlane {
   }
 
   reopenLogs(): void {
-    // Access logs are not written yet.
+    this.#accessLogs.reopen();
   }
 
   async close(): Promise<void> {
@@ -99,6 +102,7 @@ class WorkerDataPlane implements DataPlane {
     for (const listener of all) listener.closeConnections();
     this.#clusters.close();
     this.#loop.leave();
+    await this.#accessLogs.close();
   }
 
   /** Does everything that may fail; what remains is the change itself. */

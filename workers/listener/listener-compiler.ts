@@ -10,8 +10,7 @@ import type {
   ListenerResource,
 } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
-import type { AccessLog } from '../access-log/types.ts';
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { TerminalFilterFactory } from '../http/filter.ts';
 import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
@@ -33,7 +32,7 @@ export interface CompilerContext {
   readonly routes: RouteStore;
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
-  readonly openAccessLogs: (configs: readonly AccessLogConfig[]) => readonly AccessLog[];
+  readonly accessLogs: AccessLogs;
 }
 
 export function compileListener(
@@ -56,7 +55,7 @@ function compileManager(
 ): { readonly manager: ConnectionManager; readonly release: () => void } {
   const { env, loop } = context;
   const routes = routeSource(config, context);
-  const accessLogs = context.openAccessLogs([...config.accessLogs, ...listener.accessLogs]);
+  const accessLogs = context.accessLogs.open([...config.accessLogs, ...listener.accessLogs]);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
   const policy = buildHeaderPolicy(config, {
     localAddressIpVersion: env.heritage.localAddressIpVersion,
@@ -70,7 +69,7 @@ function compileManager(
     loop,
     stats,
     policy,
-    accessLogs,
+    accessLogs: accessLogs.logs,
     routes,
     filters: [],
     terminal,
@@ -80,6 +79,7 @@ function compileManager(
   const release = (): void => {
     stats.release();
     routerStats.release();
+    accessLogs.release();
   };
   return { manager, release };
 }
