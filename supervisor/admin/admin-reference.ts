@@ -1,0 +1,59 @@
+/** docs/admin.md, made from the routing table so that neither can say what the other does not. */
+import type { AdminParam, AdminRoute } from './admin-route.ts';
+
+const INTRODUCTION = `# The admin interface
+
+Made from the routing table by \`node dist/scripts/write-admin-reference.js\`; do not edit.
+
+Every page that Envoy's admin interface has is here under the same path, with the same parameters
+and the same output. A command must be sent as POST; sent otherwise it has no effect and the answer
+is 400. Who may ask what is described in [admin-security.md](admin-security.md).
+
+Where Sluice differs:
+
+- \`/memory\` and \`/memory/tcmalloc\` say what V8 knows of the supervisor's memory.
+- \`/cpuprofiler\` and \`/heapprofiler\` write gzipped pprof profiles of the supervisor (and of the
+  workers, where they are profiled too) to \`admin.profile_path\`, each sample with the label
+  \`process\`; \`go tool pprof\` reads them. \`/heap_dump\` answers such a profile at once.
+- \`/peak_heap_dump\` and \`/allocprofiler?enable=y\` are not supported and answer 501.
+- \`/logging?paths=\` takes \`name=level\` besides \`name:level\`.
+- The order of clusters and routes in dumps is that of the configuration.
+- \`/\` also shows what the server is doing: workers, traffic, listeners, clusters, certificates.
+`;
+
+/** The whole document. */
+export function adminReference(routes: readonly AdminRoute[]): string {
+  const sections = routes.map(describeRoute);
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+function describeRoute(route: AdminRoute): string {
+  const method = route.mutates ? 'POST' : 'GET';
+  const params = route.params.map(describeParam);
+  const table = params.length === 0 ? '' : `\n| parameter | values | |\n| --- | --- | --- |\n`;
+  return `## ${method} \`${route.path}\`\n\n${sentence(route.help)}\n${table}${params.join('')}`;
+}
+
+function describeParam(param: AdminParam): string {
+  const help = sentence(param.help).replaceAll('|', '\\|');
+  return `| \`${param.name}\` | ${valuesOf(param)} | ${help} |\n`;
+}
+
+function valuesOf(param: AdminParam): string {
+  switch (param.kind) {
+    case 'boolean':
+      return 'present or not';
+    case 'string':
+      return 'text';
+    case 'enum':
+      return param.choices
+        .filter((choice) => choice !== '')
+        .map((choice) => `\`${choice}\``)
+        .join(', ');
+  }
+}
+
+function sentence(text: string): string {
+  const escaped = text.replaceAll('<', '&lt;').replaceAll('*', '\\*').replaceAll('_', '\\_');
+  return escaped.charAt(0).toUpperCase() + escaped.slice(1);
+}
