@@ -127,7 +127,8 @@ export class MessageReader {
   }
 
   #list(field: FieldType, node: SourceNode, place: Place): unknown[] {
-    const items = node.kind === 'list' ? node.items : [node];
+    const items =
+      node.kind === 'list' ? node.items.flatMap((item) => innerItems(field, item)) : [node];
     const values = items.map((item, index) => this.#element(field, item, at(place, index)));
     // After an error, holes keep the other elements at their indices for the checks that follow.
     const tolerant = this.#options.unknownFields !== 'refuse';
@@ -286,6 +287,15 @@ function suggestField(type: MessageType, key: string): { suggestion?: string } {
   const open = type.fields.map((field) => field.name);
   const near = nearestName(key, open);
   return near === undefined ? {} : { suggestion: `did you mean ${near}?` };
+}
+
+/** Lists in a list are read as one, unless lists are what it holds. */
+function innerItems(field: FieldType, item: SourceNode): readonly SourceNode[] {
+  const type = field.descriptor.type;
+  const holdsLists = type === 'google.protobuf.Value' || type === 'google.protobuf.ListValue';
+  return item.kind === 'list' && !holdsLists
+    ? item.items.flatMap((inner) => innerItems(field, inner))
+    : [item];
 }
 
 /** google.protobuf.Value reads null as a value of its own. */

@@ -15,6 +15,7 @@ import {
   isSeq,
   parseDocument,
 } from 'yaml';
+import { joinFlowLines } from './yaml-flow-lines.ts';
 import {
   DuplicateKeys,
   type ParsedSource,
@@ -31,33 +32,48 @@ const maximumDepth = 200;
 const maximumAliasedNodes = 2_000_000;
 
 export function parseYaml(text: string): ParsedSource {
-  let document: Document.Parsed;
   try {
-    document = parseDocument(text, {
-      version: '1.1',
-      schema: 'failsafe',
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    });
-  } catch (error) {
-    // The library reads nested collections by recursion and throws when the stack ends.
-    return { root: undefined, problems: [unreadable(String(error))] };
-  }
-  const errors = document.errors.filter((error) => error.code !== 'MULTIPLE_DOCS');
-  if (errors.length > 0) {
-    return { root: undefined, problems: errors.map((error) => syntaxProblem(text, error)) };
-  }
-  const builder = new TreeBuilder(text);
-  try {
+    const document = readDocument(text);
+    const errors = document.errors.filter((error) => !isHarmless(error));
+    if (errors.length > 0) {
+      return { root: undefined, problems: errors.map((error) => syntaxProblem(text, error)) };
+    }
+    const builder = new TreeBuilder(text);
     const root = document.contents === null ? undefined : builder.build(document.contents, 0);
     return { root, problems: builder.problems };
   } catch (error) {
     if (error instanceof TreeError) {
       return { root: undefined, problems: [error.problem] };
     }
+    if (error instanceof RangeError) {
+      // The library reads nested collections by recursion.
+      const problem = { message: 'nested too deeply', offset: 0, rule: 'yaml.syntax' };
+      return { root: undefined, problems: [problem] };
+    }
     throw error;
   }
+}
+
+function readDocument(text: string): Document.Parsed {
+  const options = {
+    version: '1.1',
+    schema: 'failsafe',
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  } as const;
+  const document = parseDocument(text, options);
+  if (!document.errors.some((error) => /flow/i.test(error.message))) {
+    return document;
+  }
+  const joined = joinFlowLines(text);
+  const again = joined === text ? document : parseDocument(joined, options);
+  return again.errors.every(isHarmless) ? again : document;
+}
+
+/** Only the first document counts; the reference takes a comment right after a bracket. */
+function isHarmless(error: YAMLError): boolean {
+  return error.code === 'MULTIPLE_DOCS' || error.message.startsWith('Comments must be separated');
 }
 
 class TreeError extends Error {
@@ -212,11 +228,6 @@ function integerValue(text: string): bigint | undefined {
   const size = BigInt(octal ? `0o${digits.slice(1)}` : digits);
   const value = negative ? -size : size;
   return BigInt.asIntN(64, value) === value ? value : undefined;
-}
-
-function unreadable(cause: string): SyntaxProblem {
-  const message = /call stack/.test(cause) ? 'nested too deeply' : cause;
-  return { message, offset: 0, rule: 'yaml.syntax' };
 }
 
 function syntaxProblem(text: string, error: YAMLError): SyntaxProblem {

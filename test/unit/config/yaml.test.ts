@@ -84,6 +84,32 @@ describe('YAML documents', () => {
     assert.deepEqual(await accept('\ufeffnode: {id: a}'), { node: { id: 'a' } });
   });
 
+  it('may have the lines of braces and brackets at the left margin', async () => {
+    const text = `node: {
+"id": "x", # a ]
+client_features: [ "a
+]", 'b }', it's, c#d
+]
+}
+flags_path: x[1
+`;
+    assert.deepEqual(await accept(text), {
+      node: { id: 'x', client_features: ['a ]', 'b }', "it's", 'c#d'] },
+      flags_path: 'x[1',
+    });
+    assert.match((await errorsOf('node: {\nid: 5\n}'))[0] ?? '', /^test\.yaml:2:5: node\.id: /);
+  });
+
+  it('may have a comment right after a bracket', async () => {
+    assert.deepEqual(await accept('node: {id: a}# c'), { node: { id: 'a' } });
+  });
+
+  it('read lists in a list as one where a field repeats', async () => {
+    assert.deepEqual(await accept('node: {client_features: [[a], [[b], c]]}'), {
+      node: { client_features: ['a', 'b', 'c'] },
+    });
+  });
+
   it('must hold an object', async () => {
     for (const text of ['', 'foo', '5', '~']) {
       assert.deepEqual(await errorsOf(text), [
