@@ -253,9 +253,13 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       this.reusable = false;
       this.owner.onCloseAnnounced();
     }
-    const endStream = this.frameResponse(headers);
-    this.stream?.decodeHeaders(headers, endStream);
-    if (endStream) this.finishResponse();
+    const hasNoBody = this.frameResponse(headers);
+    // The answer to HEAD says how it would have been framed, as far as a proxy can tell.
+    const announcesChunks = this.isHeadRequest && block.chunked;
+    this.stream?.decodeHeaders(headers, hasNoBody && !announcesChunks);
+    if (!hasNoBody) return;
+    if (announcesChunks) this.stream?.decodeData(EMPTY, true);
+    this.finishResponse();
   }
 
   /** Decides how the body is framed (RFC 9112 section 6.3); true when there is none. */
