@@ -30,6 +30,7 @@ export class ServerCommands implements AdminCommands {
   #drain: Extract<WorkerNotice, { readonly kind: 'drain' }> | undefined;
   #drainEnd: Timer | undefined;
   #healthChanged: (() => void) | undefined;
+  #reopenAdminLogs: (() => void) | undefined;
 
   constructor(options: ServerCommandsOptions) {
     this.#options = options;
@@ -42,6 +43,11 @@ export class ServerCommands implements AdminCommands {
   /** One subscriber, called after each change of the health state. */
   onHealthChange(subscriber: () => void): void {
     this.#healthChanged = subscriber;
+  }
+
+  /** One subscriber, which has logs of its own to open anew. */
+  onReopenLogs(subscriber: () => void): void {
+    this.#reopenAdminLogs = subscriber;
   }
 
   /** What a new worker has to be told. */
@@ -88,6 +94,7 @@ export class ServerCommands implements AdminCommands {
   reopenLogs(): CommandResult {
     this.#options.pool.notify({ kind: 'reopen_logs' });
     try {
+      this.#reopenAdminLogs?.();
       processLog.reopen();
       return done;
     } catch (error) {

@@ -61,13 +61,11 @@ export class ServerStats {
     this.#listenerManager = writer.defineBlock(LISTENER_MANAGER, 'listener_manager.');
     this.#clusterManager = writer.defineBlock(CLUSTER_MANAGER, 'cluster_manager.');
     this.#setServer('concurrency', concurrency);
-    this.#setServer('hot_restart_epoch', options.restartEpoch);
+    if (options.restartEpoch > 0) this.#setServer('hot_restart_epoch', options.restartEpoch);
     this.#setServer('days_until_first_cert_expiring', NO_CERTIFICATE_DAYS);
     this.#setServer('version', Number.parseInt(options.revision.slice(0, 6), 16) || 0);
-    this.#writer.add(
-      this.#server + SERVER.index.static_unknown_fields,
-      options.staticUnknownFields,
-    );
+    this.#addServer('static_unknown_fields', options.staticUnknownFields);
+    this.#writeZeros();
     this.#defineTheRest(concurrency);
   }
 
@@ -143,6 +141,20 @@ export class ServerStats {
     this.#writer.defineBlock(FILESYSTEM, 'filesystem.');
     this.#writer.defineBlock(OVERLOAD_ACTIONS, 'envoy.overload_actions.');
     this.#writer.defineBlock(OVERLOAD, 'overload.');
+  }
+
+  /** The reference writes these at its start, so that `usedonly` shows their zeros. */
+  #writeZeros(): void {
+    this.#setServer('compilation_settings.fips_mode', 0);
+    this.#addServer('dynamic_unknown_fields', 0);
+    this.#addServer('wip_protos', 0);
+    this.#setListeners('total_listeners_warming', 0);
+    const { index } = CLUSTER_MANAGER;
+    this.#writer.setGauge(this.#clusterManager + index.warming_clusters, 0);
+  }
+
+  #addServer(name: Offsets<typeof SERVER>, count: number): void {
+    this.#writer.add(this.#server + SERVER.index[name], count);
   }
 
   #setServer(name: Offsets<typeof SERVER>, value: number): void {

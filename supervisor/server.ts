@@ -86,9 +86,14 @@ export class Server {
     await processLog.attachPino();
   }
 
+  /** A log that cannot be opened again goes on with its old file. */
   reopenLogs(): void {
-    if (this.#parts !== undefined) this.#parts.commands.reopenLogs();
-    else processLog.reopen();
+    if (this.#parts !== undefined) return void this.#parts.commands.reopenLogs();
+    try {
+      processLog.reopen();
+    } catch (error) {
+      log.warning((error as Error).message);
+    }
   }
 
   /** Ends everything in order; resolves when no worker is left and all is written. */
@@ -155,12 +160,16 @@ export class Server {
       parts,
       phase: () => this.#life.phase,
     });
-    const { address, mode, allowPath } = admin;
+    const { address, mode, allowPath, accessLogs, profilePath } = admin;
     this.#admin = await startAdmin(context, {
       ...accessRulesOf(this.#input.options),
       addresses: [{ address, mode }],
+      accessLogs,
+      fileFlushIntervalMs: this.#input.options.fileFlushIntervalMs,
+      ...(profilePath === '' ? {} : { profilePath }),
       ...(allowPath === undefined ? {} : { allowPath }),
     });
+    parts.commands.onReopenLogs(() => this.#admin?.reopenLogs());
     this.#publishAdminAddress();
   }
 
