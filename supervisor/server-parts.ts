@@ -3,13 +3,15 @@ import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 import { LISTENER } from '../shared/stats/templates/listener.ts';
+import { ClusterStats } from './cluster-stats.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
-import { StatsEngine } from './stats/stats-engine.ts';
+import type { ResolvedCluster } from './resources/resolved-bootstrap.ts';
+import { StatsEngine, type SinkCluster } from './stats/stats-engine.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 export interface ServerPartsInput {
@@ -49,6 +51,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     collect: (limitMs) => pool.flushStats(limitMs),
     refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
     htmlForm: (_query, listing) => ({ status: 200, body: listing }),
+    clusters: () => resolved.clusters.map(sinkCluster),
     log: (level, text) => getLogger('stats').log(level, text),
   });
   const serverStats = new ServerStats({
@@ -89,6 +92,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
         const block = stats.store.defineBlock(LISTENER, `listener.${statName}.`);
         connectionGauges.push(block + LISTENER.index.downstream_cx_active);
       }
+      new ClusterStats(stats.store).putAll(resolved.clusters);
       serverStats.clustersAdded(resolved.clusters.length);
       serverStats.listenersAdded(listeners.size);
     },
@@ -112,4 +116,17 @@ function pidsOf(pool: WorkerPool): readonly number[] {
 
 function sumOf(stats: StatsEngine, indices: readonly number[]): number {
   return indices.reduce((sum, index) => sum + stats.store.valueOf(index), 0);
+}
+
+function sinkCluster({ resource, hosts }: ResolvedCluster): SinkCluster {
+  const { maxRequests, maxPendingRequests } = resource.circuitBreakers.DEFAULT;
+  return {
+    configuredName: resource.name,
+    name: resource.statName,
+    maxRequests,
+    maxPendingRequests,
+    hosts: hosts.hosts.flatMap(({ address }) =>
+      address.kind === 'ip' ? [{ address: address.address, port: address.port }] : [],
+    ),
+  };
 }

@@ -8,6 +8,7 @@ import {
   CLUSTER_MANAGER,
   THREAD_LOCAL_CLUSTER_MANAGER,
 } from '../shared/stats/templates/cluster-manager.ts';
+import { ROUTER } from '../shared/stats/templates/http-connection-manager.ts';
 import { LISTENER_MANAGER } from '../shared/stats/templates/listener.ts';
 import {
   FILESYSTEM,
@@ -51,6 +52,8 @@ export class ServerStats {
   readonly #listenerManager: number;
   readonly #clusterManager: number;
   readonly #startedMs: number;
+  /** Block of the main thread and of each worker. */
+  readonly #threads: number[] = [];
 
   constructor(options: ServerStatsOptions) {
     const { writer, clock, concurrency } = options;
@@ -86,6 +89,9 @@ export class ServerStats {
 
   clustersAdded(count: number): void {
     const { index } = CLUSTER_MANAGER;
+    for (const block of this.#threads) {
+      this.#writer.setGauge(block + THREAD_LOCAL_CLUSTER_MANAGER.index.clusters_inflated, count);
+    }
     this.#writer.add(this.#clusterManager + index.cluster_added, count);
     this.#writer.setGauge(this.#clusterManager + index.active_clusters, count);
   }
@@ -133,11 +139,14 @@ export class ServerStats {
     for (const prefix of ['main_thread.', 'workers.']) this.#writer.defineBlock(WATCHDOG, prefix);
     for (const thread of threads) {
       this.#writer.defineBlock(WATCHDOG, `server.${thread}.`);
-      this.#writer.defineBlock(
-        THREAD_LOCAL_CLUSTER_MANAGER,
-        `thread_local_cluster_manager.${thread}.`,
+      this.#threads.push(
+        this.#writer.defineBlock(
+          THREAD_LOCAL_CLUSTER_MANAGER,
+          `thread_local_cluster_manager.${thread}.`,
+        ),
       );
     }
+    this.#writer.defineBlock(ROUTER, 'http.async-client.');
     this.#writer.defineBlock(FILESYSTEM, 'filesystem.');
     this.#writer.defineBlock(OVERLOAD_ACTIONS, 'envoy.overload_actions.');
     this.#writer.defineBlock(OVERLOAD, 'overload.');

@@ -65,6 +65,7 @@ const pages = new StatsPages({
   view: new OrderedView(store),
   tagGroups: new TagGroups(new TagExtractor(defaultTagRules()), []),
   boundsOf: () => DEFAULT_BUCKETS,
+  dashboardStream: undefined,
   beforeRead: async () => Promise.resolve(),
   htmlForm: () => ({ status: 501, body: '' }),
 });

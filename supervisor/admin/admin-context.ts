@@ -253,6 +253,8 @@ export interface StatsPages {
   /** `/stats/recentlookups/enable|disable|clear`. */
   recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse;
   resetCounters(): Promise<void>;
+  /** The circuit breaker dashboard's endless answer; absent without its sink. */
+  readonly dashboardStream?: (() => AdminResponse) | undefined;
 }
 
 export interface LoggingView {

@@ -54,10 +54,16 @@ function mutate(route: Read): AdminRoute {
 export interface AdminRouteParts {
   readonly types: MessageTypes;
   readonly profilers: Profilers;
+  /** Whether the dashboard's statistics sink is configured. */
+  readonly hasDashboard?: boolean;
 }
 
 /** All endpoints, sorted by path as `/help` prints them. */
-export function adminRoutes({ types, profilers }: AdminRouteParts): readonly AdminRoute[] {
+export function adminRoutes({
+  types,
+  profilers,
+  hasDashboard,
+}: AdminRouteParts): readonly AdminRoute[] {
   const routes: AdminRoute[] = [
     read({
       path: '/',
@@ -72,6 +78,7 @@ export function adminRoutes({ types, profilers }: AdminRouteParts): readonly Adm
     ...stateRoutes(types),
     ...configurationRoutes(types),
     ...statsRoutes(),
+    ...(hasDashboard === true ? dashboardRoutes() : []),
     ...commandRoutes(),
     ...diagnosticRoutes(),
     ...profilerRoutes(profilers),
@@ -162,6 +169,18 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
       handle: answerRuntimeModify,
     }),
   ];
+}
+
+/** The same stream by the reference's path and by a neutral one. */
+function dashboardRoutes(): AdminRoute[] {
+  return ['/hystrix_event_stream', '/cb_dashboard_event_stream'].map((path) =>
+    read({
+      path,
+      help: 'send hystrix event stream',
+      handle: (_request, { stats }) =>
+        stats.dashboardStream?.() ?? textResponse('the sink is not configured', 404),
+    }),
+  );
 }
 
 function statsRoutes(): AdminRoute[] {

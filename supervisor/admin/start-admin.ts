@@ -57,7 +57,11 @@ export async function startAdmin(
     ...(options.profilePath === undefined ? {} : { path: options.profilePath }),
     ...(options.workerProfilers === undefined ? {} : { workers: options.workerProfilers }),
   });
-  const routes = adminRoutes({ types: createMessageTypes(), profilers });
+  const routes = adminRoutes({
+    types: createMessageTypes(),
+    profilers,
+    hasDashboard: context.stats.dashboardStream !== undefined,
+  });
   const router = createAdminRouter(routes, context, options);
   const accessLog = openAdminAccessLog(options.accessLogs ?? [], {
     clock,

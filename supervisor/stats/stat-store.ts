@@ -11,6 +11,7 @@ import assert from 'node:assert/strict';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StatKind, StatSpec, StatTemplate } from '../../shared/stats/template.ts';
+import { BlockIndex } from '../../shared/stats/block-index.ts';
 import { HistogramStat } from './histogram-stat.ts';
 import { RecentLookups } from './recent-lookups.ts';
 
@@ -54,6 +55,7 @@ export class StatStore implements StatWriter {
   readonly #texts = new Map<number, string>();
   /** Gauges beyond 2^53, such as hashes of versions. */
   readonly #wideGauges = new Map<number, bigint>();
+  readonly #blockIndex = new BlockIndex();
   readonly #accepts: NameFilter | undefined;
   /** Counters' values at the last flush to the sinks; absent without sinks. */
   #latched: Float64Array | undefined;
@@ -99,6 +101,7 @@ export class StatStore implements StatWriter {
       known.holders++;
       return known;
     }
+    this.#blockIndex.add(template);
     const size = template.stats.length;
     const base = this.#takeIndices(size);
     template.stats.forEach((spec, offset) => {
@@ -116,6 +119,8 @@ export class StatStore implements StatWriter {
       known.holders++;
       return known;
     }
+    const inBlock = this.#findInBlock(name);
+    if (inBlock !== undefined) return inBlock;
     const base = this.#takeIndices(1);
     this.#flags[base] = kinds.indexOf(kind) | this.#rejection(name);
     return this.#remember(name, { base, size: 1, name, holders: 1, live: true });
@@ -123,8 +128,10 @@ export class StatStore implements StatWriter {
 
   /** Takes a holder away; with the last one the statistics go. */
   release(definition: Definition): void {
+    // What stands for one statistic of a block goes with the block.
+    if (this.#byBase.get(definition.base) !== definition) return;
     definition.holders--;
-    if (definition.holders > 0 || !definition.live) return;
+    if (definition.holders > 0) return;
     definition.live = false;
     const { base, size, template, name } = definition;
     this.#definitions.delete(template === undefined ? name : `${template.id} ${name}`);
@@ -270,6 +277,16 @@ export class StatStore implements StatWriter {
       histogram.flush();
       if (histogram.used) this.#flags[index] = (this.#flags[index] as number) | USED;
     }
+  }
+
+  /** The statistic of a block that bears this whole name. */
+  #findInBlock(name: string): Definition | undefined {
+    for (const { key, offset } of this.#blockIndex.placesOf(name)) {
+      const block = this.#definitions.get(key);
+      if (block === undefined) continue;
+      return { base: block.base + offset, size: 1, name, holders: 1, live: true };
+    }
+    return undefined;
   }
 
   #rejection(name: string): number {

@@ -46,8 +46,7 @@ export interface StatsEngineOptions {
 export class StatsEngine {
   readonly store: StatStore;
   readonly pages: StatsPages;
-  /** Serves the dashboard's event stream where the sink is configured. */
-  readonly dashboard: DashboardSink | undefined;
+  readonly #dashboard: DashboardSink | undefined;
   readonly #sinks: SinkWriter | undefined;
   readonly #cycle: FlushCycle;
   readonly #templates = new Map(ALL_TEMPLATES.map((template) => [template.id, template]));
@@ -59,7 +58,8 @@ export class StatsEngine {
     this.store = new StatStore(acceptedNames(config.matcher));
     const extractor = new TagExtractor(config.tagRules);
     const view = new OrderedView(this.store);
-    this.dashboard = makeDashboard(this.store, options);
+    const dashboard = makeDashboard(this.store, options);
+    this.#dashboard = dashboard;
     this.#sinks =
       config.sinks.length === 0 ? undefined : this.#makeSinkWriter(options, view, extractor);
     this.#cycle = new FlushCycle({
@@ -74,6 +74,7 @@ export class StatsEngine {
       tagGroups: new TagGroups(extractor, config.customTagRules),
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),
+      dashboardStream: dashboard === undefined ? undefined : () => dashboard.connect(),
       htmlForm: (query, listing) => options.htmlForm(query, listing),
     });
   }
@@ -114,7 +115,8 @@ export class StatsEngine {
     view: OrderedView,
     extractor: TagExtractor,
   ): SinkWriter {
-    const { store, dashboard } = this;
+    const { store } = this;
+    const dashboard = this.#dashboard;
     const hostOf = (cluster: string): SocketAddress | undefined =>
       options.clusters?.().find(({ configuredName }) => configuredName === cluster)?.hosts[0];
     return new SinkWriter({

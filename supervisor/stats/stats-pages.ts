@@ -23,6 +23,7 @@ export interface StatsPagesOptions {
   readonly boundsOf: (name: string) => readonly number[];
   /** Brings the store up to date before it is read. */
   beforeRead(): Promise<void>;
+  readonly dashboardStream: (() => AdminResponse) | undefined;
   /** Builds the page around the listing for `format=html`. */
   htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
 }
@@ -35,6 +36,10 @@ export class StatsPages implements StatsEndpoints {
 
   constructor(options: StatsPagesOptions) {
     this.#options = options;
+  }
+
+  get dashboardStream(): (() => AdminResponse) | undefined {
+    return this.#options.dashboardStream;
   }
 
   async read(path: string, query: Query): Promise<AdminResponse> {

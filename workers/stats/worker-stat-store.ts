@@ -7,6 +7,7 @@
  * that a report never speaks of two owners of an index.
  */
 import assert from 'node:assert/strict';
+import { BlockIndex } from '../../shared/stats/block-index.ts';
 import type { BlockDefinition, NamedDefinition, StatsReport } from '../../shared/stats/report.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StatKind, StatTemplate } from '../../shared/stats/template.ts';
@@ -48,6 +49,7 @@ export class WorkerStatStore implements StatWriter {
   readonly #baseOf = new Map<string, number>();
   readonly #named = new Map<string, number>();
   readonly #histograms = new Map<number, SparseHistogram>();
+  readonly #blockIndex = new BlockIndex();
   /** Free bases by block length; see the note on reuse above. */
   readonly #freeBases = new Map<number, number[]>();
   #newBlocks: BlockDefinition[] = [];
@@ -64,6 +66,7 @@ export class WorkerStatStore implements StatWriter {
       if (block !== undefined) block.holders++;
       return known;
     }
+    this.#blockIndex.add(template);
     const base = this.#takeIndices(template.stats.length);
     template.stats.forEach((spec, offset) => {
       this.#flags[base + offset] = kindCodes[spec.kind];
@@ -175,6 +178,10 @@ export class WorkerStatStore implements StatWriter {
   }
 
   #defineNamed(name: string, kind: NamedDefinition['kind']): number {
+    for (const { key, offset } of this.#blockIndex.placesOf(name)) {
+      const base = this.#baseOf.get(key);
+      if (base !== undefined) return base + offset;
+    }
     const index = this.#takeIndices(1);
     this.#flags[index] = kindCodes[kind];
     this.#named.set(name, index);

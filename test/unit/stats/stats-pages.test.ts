@@ -20,6 +20,7 @@ function pagesOf(store: StatStore, custom = [] as ReturnType<typeof fixedTag>[])
     view: new OrderedView(store),
     tagGroups: new TagGroups(extractor, custom),
     boundsOf: () => DEFAULT_BUCKETS,
+    dashboardStream: undefined,
     beforeRead: async () => Promise.resolve(),
     htmlForm: (_query, listing) => ({ status: 200, contentType: 'text/html', body: listing }),
   });
