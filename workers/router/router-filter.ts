@@ -11,6 +11,7 @@ import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks, TerminalFilter } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
+import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { type RequestTimeouts, resolveTimeouts } from '../routing/timeouts.ts';
 import type { ClusterRoute, DirectResponseRoute, RedirectRoute } from '../routing/types.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
@@ -26,7 +27,6 @@ import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.t
 const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;
 const NO_CLUSTER = ROUTER.index.no_cluster;
-const RQ_REDIRECT = ROUTER.index.rq_redirect;
 const RQ_DIRECT_RESPONSE = ROUTER.index.rq_direct_response;
 const RQ_RESET_AFTER_START = ROUTER.index.rq_reset_after_downstream_response_started;
 const CX_NONE_HEALTHY = CLUSTER.index.upstream_cx_none_healthy;
@@ -165,6 +165,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (route.virtualHost.includeAttemptCountInResponse) {
       headers.set('x-envoy-attempt-count', String(info.attemptCount));
     }
+    info.responseCode = headers.status;
     route.finalizeResponseHeaders(headers, info);
     if (endStream) this.onUpstreamComplete();
     this.callbacks.encodeHeaders(headers, endStream);
@@ -235,7 +236,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       this.context.stats.count(NO_CLUSTER);
       info.responseFlags |= ResponseFlag.noClusterFound;
       const status = route.action.clusterNotFoundStatus;
-      this.callbacks.sendLocalReply({ status, body: '', details: 'cluster_not_found' });
+      this.callbacks.sendLocalReply({
+        status,
+        body: '',
+        details: 'cluster_not_found',
+        modifyHeaders: (answer) => route.finalizeResponseHeaders(answer, info),
+      });
       return;
     }
     this.route = route;
@@ -262,16 +268,17 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     }
     this.host = host;
     info.upstreamHost = host;
-    this.prepareHeaders(route, headers);
+    this.prepareHeaders(route, headers, host);
     this.sendTo(cluster, host, headers, endStream);
   }
 
-  private prepareHeaders(route: ClusterRoute, headers: HeaderMap): void {
+  private prepareHeaders(route: ClusterRoute, headers: HeaderMap, host: UpstreamHost): void {
     const { info } = this.callbacks;
     const { suppressEnvoyHeaders } = this.context;
     resolveTimeouts(route, headers, this.context, this.timeouts);
     if (route.virtualHost.includeRequestAttemptCount) headers.set('x-envoy-attempt-count', '1');
     route.finalizeRequestHeaders(headers, info, !suppressEnvoyHeaders);
+    rewriteToHost(headers, host.hostname, route.action, !suppressEnvoyHeaders);
   }
 
   private sendTo(
@@ -327,10 +334,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     readonly details: string;
     readonly isOverload: boolean;
   }): void {
-    const { cluster, context } = this;
+    const { cluster, context, route } = this;
+    const { info } = this.callbacks;
     if (cluster === undefined) return;
     this.countHost(HOST_RQ_ERROR);
-    context.stats.chargeCode(cluster, this.callbacks.info, failure.status, false);
+    context.stats.chargeCode(cluster, info, failure.status, false);
     const marksOverload = failure.isOverload && !context.suppressEnvoyHeaders;
     this.callbacks.sendLocalReply({
       status: failure.status,
@@ -338,13 +346,14 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       details: failure.details,
       modifyHeaders: (headers) => {
         if (marksOverload) headers.set('x-envoy-overloaded', 'true');
+        route?.finalizeResponseHeaders(headers, info);
       },
     });
   }
 
   private redirect(route: RedirectRoute, headers: HeaderMap): void {
     const { info } = this.callbacks;
-    this.context.stats.count(RQ_REDIRECT);
+    this.context.stats.count(RQ_DIRECT_RESPONSE);
     const location = route.location(headers, info);
     this.callbacks.sendLocalReply({
       status: route.status,

@@ -1,6 +1,7 @@
 /** Compiles host rewrites of routes, and does the one that waits for the chosen upstream host. */
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import type { HostRewrite } from '../../shared/resources/route.ts';
+import { toByteString } from '../../shared/regex/byte-string.ts';
+import type { ClusterRouteAction, HostRewrite } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 
 /** The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten. */
@@ -45,4 +46,15 @@ export function replaceAuthority(
   if (insertEnvoyHeaders && old !== '') headers.set('x-envoy-original-host', old);
   if (appendXForwardedHost && old !== '') headers.append('x-forwarded-host', old);
   headers.authority = authority;
+}
+
+/** `auto_host_rewrite`: the authority becomes the chosen host's name, where it has one. */
+export function rewriteToHost(
+  headers: HeaderMap,
+  hostname: string,
+  { hostRewrite, appendXForwardedHost }: ClusterRouteAction,
+  insertEnvoyHeaders: boolean,
+): void {
+  if (hostRewrite?.kind !== 'auto' || hostname === '') return;
+  replaceAuthority(headers, toByteString(hostname), { appendXForwardedHost, insertEnvoyHeaders });
 }

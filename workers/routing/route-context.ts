@@ -30,15 +30,24 @@ export function mutationsOf(
   const levels = [route, virtualHost, table];
   if (table.mostSpecificHeaderMutationsWins) levels.reverse();
   const all = weighted === undefined ? levels : [weighted, ...levels];
-  return direction === 'request'
-    ? compileHeaderMutations(
-        all.map((level) => level.requestHeaders),
-        JOINED_IN_REQUESTS,
-      )
-    : compileHeaderMutations(
-        all.map((level) => level.responseHeaders),
-        JOINED_IN_RESPONSES,
-      );
+  if (direction === 'request') {
+    return compileHeaderMutations(
+      all.map((level) => level.requestHeaders),
+      JOINED_IN_REQUESTS,
+    );
+  }
+  const mutation = compileHeaderMutations(
+    all.map((level) => level.responseHeaders),
+    JOINED_IN_RESPONSES,
+  );
+  // Formats read the response from the stream, which may not know it yet.
+  return (
+    mutation &&
+    ((headers, info) => {
+      info.responseHeaders = headers;
+      mutation(headers, info);
+    })
+  );
 }
 
 /** Each filter's most specific configuration. */

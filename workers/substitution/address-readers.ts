@@ -50,14 +50,16 @@ export const ADDRESS_READERS = {
   UPSTREAM_HOST: host(hostAddress),
   UPSTREAM_HOST_NAME: host(hostName),
   UPSTREAM_HOST_NAME_WITHOUT_PORT: host(hostNameAlone),
-  UPSTREAM_REMOTE_ADDRESS: host(hostAddress),
+  UPSTREAM_REMOTE_ADDRESS: connected(hostAddress),
   UPSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: upstreamIp,
-  UPSTREAM_REMOTE_PORT: plain((info) => info.upstreamHost?.port || undefined),
-  UPSTREAM_REMOTE_ADDRESS_ENDPOINT_ID: host(() => ''),
-  UPSTREAM_HOSTS_ATTEMPTED: attempted(hostAddress),
-  UPSTREAM_HOSTS_ATTEMPTED_WITHOUT_PORT: attempted(hostIp),
-  UPSTREAM_HOST_NAMES_ATTEMPTED: attempted(hostName),
-  UPSTREAM_HOST_NAMES_ATTEMPTED_WITHOUT_PORT: attempted(hostNameAlone),
+  UPSTREAM_REMOTE_PORT: plain((info) =>
+    info.upstreamConnectionId === 0 ? undefined : info.upstreamHost?.port || undefined,
+  ),
+  UPSTREAM_REMOTE_ADDRESS_ENDPOINT_ID: connected(() => ''),
+  UPSTREAM_HOSTS_ATTEMPTED: connected(hostAddress),
+  UPSTREAM_HOSTS_ATTEMPTED_WITHOUT_PORT: connected(hostIp),
+  UPSTREAM_HOST_NAMES_ATTEMPTED: connected(hostName),
+  UPSTREAM_HOST_NAMES_ATTEMPTED_WITHOUT_PORT: connected(hostNameAlone),
   UPSTREAM_LOCAL_ADDRESS: text(upstreamLocal),
   UPSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: ip(upstreamLocal),
   UPSTREAM_LOCAL_PORT: port(upstreamLocal),
@@ -99,8 +101,8 @@ function ip(addressOf: AddressOf): ReaderFactory {
 
 function upstreamIp({ args: [length] }: FormatCommand): Reader {
   const prefix = prefixLength(length);
-  return ({ upstreamHost }) => {
-    if (upstreamHost === undefined) return undefined;
+  return ({ upstreamHost, upstreamConnectionId }) => {
+    if (upstreamHost === undefined || upstreamConnectionId === 0) return undefined;
     if (prefix === undefined || upstreamHost.ip === '') return hostIp(upstreamHost);
     return network(upstreamHost.ip, prefix);
   };
@@ -112,8 +114,8 @@ function host(textOf: TextOfHost): ReaderFactory {
   );
 }
 
-/** Hosts that a connection was had to, in order; there is none while every connect failed. */
-function attempted(textOf: TextOfHost): ReaderFactory {
+/** The host, once there was a connection to it. */
+function connected(textOf: TextOfHost): ReaderFactory {
   return plain(({ upstreamHost, upstreamConnectionId }) =>
     upstreamHost === undefined || upstreamConnectionId === 0 ? undefined : textOf(upstreamHost),
   );

@@ -31,11 +31,14 @@ export function buildLocalReply(reply: LocalReply, request: HeaderMap | undefine
   }
   const headers = new HeaderMap();
   headers.status = reply.status;
-  if (body.length > 0) {
-    headers.add('content-length', String(body.length));
-    headers.add('content-type', reply.contentType ?? 'text/plain');
-  }
   reply.modifyHeaders?.(headers);
+  if (body.length > 0) {
+    headers.set('content-length', String(body.length));
+    setContentType(headers, reply.contentType);
+  } else {
+    headers.remove('content-length');
+    headers.remove('content-type');
+  }
   const hasBody = body.length > 0 && request?.method !== 'HEAD';
   return { headers, body: hasBody ? body : undefined };
 }
@@ -43,11 +46,17 @@ export function buildLocalReply(reply: LocalReply, request: HeaderMap | undefine
 function grpcHeaders(reply: LocalReply, body: Buffer): HeaderMap {
   const headers = new HeaderMap();
   headers.status = 200;
-  headers.add('content-type', 'application/grpc');
-  headers.add('grpc-status', String(GRPC_STATUSES[reply.status] ?? GRPC_UNKNOWN));
-  if (body.length > 0) headers.add('grpc-message', percentEncoded(body));
   reply.modifyHeaders?.(headers);
+  headers.set('content-type', 'application/grpc');
+  headers.set('grpc-status', String(GRPC_STATUSES[reply.status] ?? GRPC_UNKNOWN));
+  if (body.length > 0) headers.set('grpc-message', percentEncoded(body));
   return headers;
+}
+
+/** A route's own header changes win over the default, the reply's own type over both. */
+function setContentType(headers: HeaderMap, own: string | undefined): void {
+  if (own !== undefined) headers.set('content-type', own);
+  else if (!headers.has('content-type')) headers.add('content-type', 'text/plain');
 }
 
 /** gRPC's encoding of messages: everything outside printable ASCII, and `%`. */
