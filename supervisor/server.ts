@@ -27,6 +27,9 @@ import { makeWorkerProvision } from './worker-provision.ts';
 /** From the request to end until workers are killed. */
 const STOP_LIMIT_MS = 2_000;
 
+/** For the sinks, after the workers have ended. */
+const LAST_FLUSH_LIMIT_MS = 500;
+
 const log = getLogger('main');
 
 export interface ServerInput {
@@ -103,6 +106,7 @@ export class Server {
     this.#parts?.stop();
     await this.#input.pool.stop(STOP_LIMIT_MS);
     log.info('main dispatch loop exited');
+    await this.#flushLast();
     this.close();
     this.#life.transition('ended');
     log.info('exiting');
@@ -127,6 +131,26 @@ export class Server {
   workerGone(index: number, exit: WorkerExit): void {
     this.#parts?.stats.workerGone(index);
     this.#parts?.serverStats.workerGone(exit);
+  }
+
+  /** A sink that takes nothing must not hold up the end. */
+  async #flushLast(): Promise<void> {
+    const { clock } = this.#input;
+    await new Promise<void>((resolve) => {
+      const limit = clock.after(LAST_FLUSH_LIMIT_MS, resolve);
+      void this.#finishStats().then(() => {
+        limit.cancel();
+        resolve();
+      });
+    });
+  }
+
+  async #finishStats(): Promise<void> {
+    try {
+      await this.#parts?.stats.finish();
+    } catch (error) {
+      log.error(`cannot flush statistics for the last time: ${String(error)}`);
+    }
   }
 
   #continue(): void {

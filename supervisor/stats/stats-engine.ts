@@ -84,9 +84,18 @@ export class StatsEngine {
     this.#cycle.start();
   }
 
+  /** Ends the timer. */
   stop(): void {
     this.#cycle.stop();
-    void this.#sinks?.close();
+  }
+
+  /** Serves the sinks one last time, after the workers' last reports, and closes them. */
+  async finish(): Promise<void> {
+    this.#cycle.stop();
+    if (this.#sinks === undefined) return;
+    this.store.flushHistograms();
+    await this.#sinks.write();
+    await this.#sinks.close();
   }
 
   /** Brings in the workers' deltas for a page that shows statistics (`/clusters`). */
