@@ -3,12 +3,19 @@
  * of the server that the configuration is for. Resolvers report here and go on with any value; a
  * resource with an error is never used.
  */
+import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
 
 export interface ResolveContext {
   readonly problems: ProblemSink;
   /** Largest program of a regular expression, in RE2's measure. */
   readonly maxRegexProgramSize: number;
+  /** Told of route configurations that stand inside a connection manager. */
+  readonly onInlineRoutes?: (
+    message: RouteConfiguration,
+    resolved: RouteConfigurationResource,
+  ) => void;
 }
 
 /** Short names of what was broken, for output that programs read. */

@@ -11,6 +11,7 @@ import { resolveStatsConfig } from '../../stats/resolve-stats-config.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { NodeIdentity, ResolvedBootstrap } from '../resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
+import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
 import { resolveAdmin } from './admin.ts';
 import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
@@ -31,6 +32,8 @@ export interface BootstrapOverrides {
 export interface BootstrapResolution {
   /** Absent when a problem is an error. */
   readonly bootstrap?: ResolvedBootstrap;
+  /** What the bootstrap configures with its messages, for the resource store. */
+  readonly resources: StaticResources;
   readonly problems: readonly Problem[];
 }
 
@@ -88,8 +91,10 @@ export async function resolveBootstrap(
     node.cluster,
     new Scope({ problems: sink, maxRegexProgramSize: REGEX_PROGRAM_SIZE }).at('layered_runtime'),
   );
+  const routes: StaticResources['routes'][number][] = [];
   const context: ResolveContext = {
     problems: sink,
+    onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
   };
   const scope = new Scope(context);
@@ -104,17 +109,23 @@ export async function resolveBootstrap(
     );
   }
   const clusters = await resolveStaticClusters(message, scope);
-  const bootstrap: ResolvedBootstrap = {
-    node,
+  const resources: StaticResources = {
     clusters: [...clusters.values()],
     listeners: resolveStaticListeners(message, (name) => clusters.has(name), scope),
+    routes,
+    secrets: message.static_resources?.secrets ?? [],
+  };
+  const bootstrap: ResolvedBootstrap = {
+    node,
+    clusters: resources.clusters.map(({ resolved }) => resolved),
+    listeners: resources.listeners.map(({ resolved }) => resolved),
     ...optional('admin', resolveAdmin(message.admin, scope.at('admin'))),
     stats: resolveStatsConfig(message, { statsTags: overrides.statsTags, clusters, node }, scope),
     runtimeLayers: runtime.layers,
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
-  return isRefused ? { problems } : { bootstrap, problems };
+  return isRefused ? { resources, problems } : { bootstrap, resources, problems };
 }
 
 function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): NodeIdentity {

@@ -13,6 +13,7 @@ import { conflictKey, resolveListener } from '../listeners/listener.ts';
 import { NetworkFilterResolver } from '../listeners/network-filters.ts';
 import type { ResolvedCluster, ResolvedListener } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
+import type { WithMessage } from '../static-store.ts';
 
 const MANAGER_FIELDS = knownFields<ClusterManager>(
   ['local_cluster_name', 'upstream_bind_config'],
@@ -25,11 +26,11 @@ const CLUSTERS_PER_TURN = 200;
 export async function resolveStaticClusters(
   bootstrap: Bootstrap,
   scope: Scope,
-): Promise<ReadonlyMap<string, ResolvedCluster>> {
+): Promise<ReadonlyMap<string, WithMessage<Cluster, ResolvedCluster>>> {
   const manager = bootstrap.cluster_manager ?? {};
   refuseOtherFields(manager, MANAGER_FIELDS, scope.at('cluster_manager'));
   const messages: readonly Cluster[] = bootstrap.static_resources?.clusters ?? [];
-  const clusters = new Map<string, ResolvedCluster>();
+  const clusters = new Map<string, WithMessage<Cluster, ResolvedCluster>>();
   const place = scope.at('static_resources', 'clusters');
   for (const [index, message] of messages.entries()) {
     if (index % CLUSTERS_PER_TURN === CLUSTERS_PER_TURN - 1) await setImmediate();
@@ -37,7 +38,8 @@ export async function resolveStaticClusters(
     if (clusters.has(name)) {
       place.at(index, 'name').error('duplicate', `cluster manager: duplicate cluster '${name}'`);
     }
-    clusters.set(name, resolveCluster(message, manager.upstream_bind_config, place.at(index)));
+    const resolved = resolveCluster(message, manager.upstream_bind_config, place.at(index));
+    clusters.set(name, { message, resolved });
   }
   const { local_cluster_name: local = '' } = manager;
   if (local !== '' && !clusters.has(local)) {
@@ -52,10 +54,10 @@ export function resolveStaticListeners(
   bootstrap: Bootstrap,
   isKnownCluster: (name: string) => boolean,
   scope: Scope,
-): readonly ResolvedListener[] {
+): readonly WithMessage<Listener, ResolvedListener>[] {
   const filters = new NetworkFilterResolver(isKnownCluster);
   const messages: readonly Listener[] = bootstrap.static_resources?.listeners ?? [];
-  const listeners: ResolvedListener[] = [];
+  const listeners: WithMessage<Listener, ResolvedListener>[] = [];
   const names = new Set<string>();
   const taken = new Set<string>();
   const place = scope.at('static_resources', 'listeners');
@@ -71,7 +73,7 @@ export function resolveStaticListeners(
     }
     names.add(name);
     checkAddresses(listener, taken, place.at(index));
-    listeners.push(listener);
+    listeners.push({ message, resolved: listener });
   }
   return listeners;
 }

@@ -109,10 +109,9 @@ function resolveRoutes(
   if (message.route_config !== undefined) {
     const source = { validatesClusters: true, isKnownCluster };
     const place = scope.at('route_config');
-    return {
-      kind: 'inline',
-      config: resolveRouteConfiguration(message.route_config, source, place),
-    };
+    const config = resolveRouteConfiguration(message.route_config, source, place);
+    scope.context.onInlineRoutes?.(message.route_config, config);
+    return { kind: 'inline', config };
   }
   if (message.rds !== undefined) {
     scope.at('rds').unsupported('fetching routes (rds) is', 'write the routes in route_config');

@@ -1,0 +1,120 @@
+/** What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked for. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type {
+  ConfigView,
+  DumpedListener,
+  DumpedResource,
+  UnreadyTargets,
+} from '../admin/admin-context.ts';
+import { loadAssignmentMessage } from './load-assignment-message.ts';
+import type {
+  ResourceEntry,
+  ResourceKind,
+  ResourceStore,
+  ResourceVersion,
+} from './resource-store.ts';
+
+const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
+  cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
+  listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
+  route_configuration: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
+  secret: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+  endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
+};
+
+export interface ConfigViewParts {
+  readonly store: ResourceStore;
+  /** The bootstrap as the server uses it, with the node completed. */
+  readonly bootstrap: { readonly message: JsonObject; readonly lastUpdatedMs: number };
+  readonly unreadyTargets: () => readonly UnreadyTargets[];
+}
+
+export function makeConfigView({ store, bootstrap, unreadyTargets }: ConfigViewParts): ConfigView {
+  return {
+    bootstrap: () => bootstrap,
+    clusters: () => ({
+      versionInfo: store.updateVersion('cluster'),
+      static: select(store, 'cluster', 'static', 'active'),
+      dynamicActive: select(store, 'cluster', 'dynamic', 'active'),
+      dynamicWarming: select(store, 'cluster', 'dynamic', 'warming'),
+    }),
+    listeners: () => ({
+      versionInfo: store.updateVersion('listener'),
+      static: select(store, 'listener', 'static', 'active'),
+      dynamic: dynamicListeners(store),
+    }),
+    routes: () => ({
+      static: select(store, 'route_configuration', 'static', 'active'),
+      dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
+    }),
+    secrets: () => ({
+      static: select(store, 'secret', 'static', 'active'),
+      dynamicActive: select(store, 'secret', 'dynamic', 'active'),
+      dynamicWarming: select(store, 'secret', 'dynamic', 'warming'),
+    }),
+    endpoints: () => ({
+      static: staticEndpoints(store),
+      dynamic: select(store, 'endpoints', 'dynamic', 'active'),
+    }),
+    unreadyTargets,
+  };
+}
+
+type State = 'active' | 'warming' | 'draining';
+
+function select<Kind extends ResourceKind>(
+  store: ResourceStore,
+  kind: Kind,
+  source: 'static' | 'dynamic',
+  state: State,
+): readonly DumpedResource[] {
+  const resources: DumpedResource[] = [];
+  for (const entry of store.list(kind)) {
+    const version = entry.source === source ? entry[state] : undefined;
+    if (version !== undefined) resources.push(dumped(entry, version));
+  }
+  return resources;
+}
+
+function dumped<Kind extends ResourceKind>(
+  { kind, name, refused }: ResourceEntry<Kind>,
+  { message, versionInfo, lastUpdatedMs }: ResourceVersion<Kind>,
+): DumpedResource {
+  return {
+    name,
+    versionInfo,
+    lastUpdatedMs,
+    message: { '@type': TYPE_URLS[kind], ...message },
+    ...(refused === undefined ? {} : { error: refused }),
+  };
+}
+
+function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
+  const listeners: DumpedListener[] = [];
+  for (const entry of store.list('listener')) {
+    if (entry.source !== 'dynamic') continue;
+    const states = (['active', 'warming', 'draining'] as const).map((state) => {
+      const version = entry[state];
+      return version === undefined ? {} : { [state]: dumped(entry, version) };
+    });
+    const error = entry.refused === undefined ? {} : { error: entry.refused };
+    listeners.push(Object.assign({ name: entry.name }, ...states, error) as DumpedListener);
+  }
+  return listeners;
+}
+
+/** Hosts of static clusters, written as an assignment as the reference writes them. */
+function staticEndpoints(store: ResourceStore): readonly DumpedResource[] {
+  const resources: DumpedResource[] = [];
+  for (const { source, name, active } of store.list('cluster')) {
+    if (source !== 'static' || active === undefined) continue;
+    const message = loadAssignmentMessage(active.resolved.hosts);
+    resources.push({
+      name,
+      versionInfo: '',
+      lastUpdatedMs: active.lastUpdatedMs,
+      message: { '@type': TYPE_URLS.endpoints, ...message },
+    });
+  }
+  return resources;
+}

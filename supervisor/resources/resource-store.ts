@@ -1,0 +1,172 @@
+/**
+ * Every configuration resource that the server has, static or dynamic: the message as it was given,
+ * for dumps, and the resolved form, for workers. The one place that says what is configured; it
+ * decides nothing and sends nothing. An entry can hold an active version, one that is warming (not
+ * used before what it needs is there) and one that is draining.
+ */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { RefusedUpdate } from '../admin/admin-context.ts';
+import type { ResolvedCluster, ResolvedListener } from './resolved-bootstrap.ts';
+
+/** What the resolved form of each kind is. */
+export interface ResolvedKinds {
+  readonly cluster: ResolvedCluster;
+  readonly listener: ResolvedListener;
+  readonly route_configuration: RouteConfigurationResource;
+  readonly secret: undefined;
+  /** Hosts that came apart from their cluster. */
+  readonly endpoints: ClusterHostsResource;
+}
+
+export type ResourceKind = keyof ResolvedKinds;
+
+export interface ResourceVersion<Kind extends ResourceKind> {
+  /** The normalised message without `@type`. */
+  readonly message: JsonObject;
+  /** Empty for static resources. */
+  readonly versionInfo: string;
+  /** Unix milliseconds. */
+  readonly lastUpdatedMs: number;
+  readonly resolved: ResolvedKinds[Kind];
+}
+
+export interface ResourceEntry<Kind extends ResourceKind> {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly source: 'static' | 'dynamic';
+  readonly active?: ResourceVersion<Kind>;
+  readonly warming?: ResourceVersion<Kind>;
+  readonly draining?: ResourceVersion<Kind>;
+  /** The last update that was refused for this name; cleared by the next one that is taken. */
+  readonly refused?: RefusedUpdate;
+}
+
+export interface ResourceChange {
+  readonly kind: ResourceKind;
+  readonly name: string;
+  /** What the entry now has that it had not, or `removed`. */
+  readonly change: 'active' | 'warming' | 'drained' | 'refused' | 'removed';
+}
+
+type Entries = { readonly [Kind in ResourceKind]: Map<string, ResourceEntry<Kind>> };
+
+export class ResourceStore {
+  readonly #entries: Entries = {
+    cluster: new Map(),
+    listener: new Map(),
+    route_configuration: new Map(),
+    secret: new Map(),
+    endpoints: new Map(),
+  };
+  readonly #updateVersions = new Map<ResourceKind, string>();
+  readonly #subscribers = new Set<(change: ResourceChange) => void>();
+
+  /** Adds a resource or replaces its active version; what was warming is dropped. */
+  putActive<Kind extends ResourceKind>(
+    kind: Kind,
+    name: string,
+    version: ResourceVersion<Kind>,
+    source: 'static' | 'dynamic' = 'dynamic',
+  ): void {
+    const draining = this.get(kind, name)?.draining;
+    this.#set({
+      kind,
+      name,
+      source,
+      active: version,
+      ...(draining === undefined ? {} : { draining }),
+    });
+    this.#announce(kind, name, 'active');
+  }
+
+  /** Keeps a version beside the active one until `promote` or the next update. */
+  putWarming<Kind extends ResourceKind>(
+    kind: Kind,
+    name: string,
+    version: ResourceVersion<Kind>,
+  ): void {
+    const known = this.get(kind, name);
+    this.#set<Kind>({ ...known, kind, name, source: 'dynamic', warming: version });
+    this.#announce(kind, name, 'warming');
+  }
+
+  /**
+   * Makes the warming version the active one. The former active version is kept as draining when
+   * `drains`, until `drained`. Returns false when nothing is warming.
+   */
+  promote<Kind extends ResourceKind>(kind: Kind, name: string, drains = false): boolean {
+    const known = this.get(kind, name);
+    if (known?.warming === undefined) return false;
+    const former = drains && known.active !== undefined ? { draining: known.active } : {};
+    this.#set<Kind>({ kind, name, source: known.source, active: known.warming, ...former });
+    this.#announce(kind, name, 'active');
+    return true;
+  }
+
+  /** Forgets the draining version; an entry that has no other is gone. */
+  drained(kind: ResourceKind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.draining === undefined) return;
+    if (known.active === undefined && known.warming === undefined) {
+      this.remove(kind, name);
+      return;
+    }
+    const { draining: _, ...rest } = known;
+    this.#set(rest);
+    this.#announce(kind, name, 'drained');
+  }
+
+  /** Remembers why an update was refused; what was there stays. */
+  refuse<Kind extends ResourceKind>(kind: Kind, name: string, refused: RefusedUpdate): void {
+    const known: ResourceEntry<Kind> = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
+    this.#set<Kind>({ ...known, refused });
+    this.#announce(kind, name, 'refused');
+  }
+
+  /** Returns whether it was there. */
+  remove(kind: ResourceKind, name: string): boolean {
+    const wasThere = this.#entries[kind].delete(name);
+    if (wasThere) this.#announce(kind, name, 'removed');
+    return wasThere;
+  }
+
+  get<Kind extends ResourceKind>(kind: Kind, name: string): ResourceEntry<Kind> | undefined {
+    return this.#entries[kind].get(name);
+  }
+
+  /** In the order in which the names first came: for static resources, that of the file. */
+  list<Kind extends ResourceKind>(kind: Kind): IterableIterator<ResourceEntry<Kind>> {
+    return this.#entries[kind].values();
+  }
+
+  /** Entries of any state. */
+  count(kind: ResourceKind): number {
+    return this.#entries[kind].size;
+  }
+
+  /** The version of the last update of a kind as a whole; empty before one. */
+  updateVersion(kind: ResourceKind): string {
+    return this.#updateVersions.get(kind) ?? '';
+  }
+
+  setUpdateVersion(kind: ResourceKind, versionInfo: string): void {
+    this.#updateVersions.set(kind, versionInfo);
+  }
+
+  /** Called after each change, in its order. Returns what ends it. */
+  subscribe(subscriber: (change: ResourceChange) => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  #set<Kind extends ResourceKind>(entry: ResourceEntry<Kind>): void {
+    const entries: Map<string, ResourceEntry<Kind>> = this.#entries[entry.kind];
+    entries.set(entry.name, entry);
+  }
+
+  #announce(kind: ResourceKind, name: string, change: ResourceChange['change']): void {
+    for (const subscriber of this.#subscribers) subscriber({ kind, name, change });
+  }
+}
