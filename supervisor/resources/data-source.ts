@@ -11,10 +11,19 @@ const FIELDS = knownFields<DataSource>([
   'environment_variable',
 ]);
 
-/** Undefined after a reported problem. A file is read now and not watched. */
-export function readDataSource(source: DataSource, scope: Scope): Buffer | undefined {
+/**
+ * Undefined after a reported problem. A file is read now and not watched; `missing` gives the
+ * reference's words for a file that is not there, which differ from place to place.
+ */
+export function readDataSource(
+  source: DataSource,
+  scope: Scope,
+  missing = (path: string): string => `Invalid path: ${path}`,
+): Buffer | undefined {
   refuseOtherFields(source, FIELDS, scope);
-  if (source.filename !== undefined) return readFile(source.filename, scope.at('filename'));
+  if (source.filename !== undefined) {
+    return readFile(source.filename, scope.at('filename'), missing);
+  }
   if (source.inline_bytes !== undefined) return Buffer.from(source.inline_bytes, 'base64');
   if (source.environment_variable === undefined) return Buffer.from(source.inline_string ?? '');
   const value = process.env[source.environment_variable];
@@ -25,9 +34,13 @@ export function readDataSource(source: DataSource, scope: Scope): Buffer | undef
   return undefined;
 }
 
-function readFile(path: string, scope: Scope): Buffer | undefined {
+function readFile(
+  path: string,
+  scope: Scope,
+  missing: (path: string) => string,
+): Buffer | undefined {
   if (!existsSync(path)) {
-    scope.error('file', `file ${path} does not exist`);
+    scope.error('file', missing(path));
     return undefined;
   }
   try {

@@ -3,6 +3,7 @@
  * refused with its name, its place and what there is instead.
  */
 import type { Any } from '../../shared/api/well-known.ts';
+import { unpackOpaque } from './opaque-config.ts';
 import type { Scope } from './scope.ts';
 
 /** An extension as every place of the API writes it. */
@@ -17,6 +18,12 @@ export interface ExtensionFactory<Resolved> {
   /** Full name of the configuration's message. */
   readonly type: string;
   readonly resolve: (message: Any, scope: Scope, extensionName: string) => Resolved | undefined;
+}
+
+export interface FoundExtension<Factory> {
+  readonly factory: Factory;
+  /** The configuration's own message. */
+  readonly config: Any;
 }
 
 /**
@@ -50,10 +57,10 @@ export class ExtensionRegistry<
   }
 
   /** The factory for a message's `typed_config`, or undefined after a reported problem. */
-  find(message: ExtensionMessage, scope: Scope): Factory | undefined {
+  find(message: ExtensionMessage, scope: Scope): FoundExtension<Factory> | undefined {
     const name = message.name ?? '';
-    const url = message.typed_config?.['@type'];
-    if (url === undefined) {
+    const place = scope.at('typed_config');
+    if (message.typed_config === undefined) {
       scope.error(
         'extension',
         `Didn't find a registered implementation for '${name}' with type URL: ''`,
@@ -61,23 +68,23 @@ export class ExtensionRegistry<
       );
       return undefined;
     }
-    const factory = this.#byType.get(typeName(url));
-    if (factory === undefined) {
-      scope
-        .at('typed_config')
-        .error(
-          'unsupported',
-          `${this.#category} '${name}' of type '${typeName(url)}' is not supported; ${this.available()}`,
-        );
-    }
-    return factory;
+    const config = unpackOpaque(message.typed_config, place);
+    if (config === undefined) return undefined;
+    const type = typeName(config['@type']);
+    const factory = this.#byType.get(type);
+    if (factory !== undefined) return { factory, config };
+    place.error(
+      'unsupported',
+      `${this.#category} '${name}' of type '${type}' is not supported; ${this.available()}`,
+    );
+    return undefined;
   }
 
   /** Resolves the `typed_config`; undefined after a reported problem. */
   resolve(message: ExtensionMessage, scope: Scope): Resolved | undefined {
-    const factory = this.find(message, scope);
-    if (factory === undefined || message.typed_config === undefined) return undefined;
-    return factory.resolve(message.typed_config, scope.at('typed_config'), message.name ?? '');
+    const found = this.find(message, scope);
+    if (found === undefined) return undefined;
+    return found.factory.resolve(found.config, scope.at('typed_config'), message.name ?? '');
   }
 
   /** Whether the message's type is in the registry. */

@@ -29,15 +29,27 @@ export function resolveHttpFilters(
   for (const [index, message] of (messages ?? []).entries()) {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
-    const factory = FILTERS.find(message, place);
-    const { typed_config: config, name = '' } = message;
-    if (factory === undefined || config === undefined) continue;
+    if (isMissingOptional(message, place)) continue;
+    const found = FILTERS.find(message, place);
+    if (found === undefined) continue;
+    const { factory, config } = found;
+    const { name = '' } = message;
     checkOrder({ name, type: factory.name, isTerminal: factory.isTerminal }, index === last, place);
     if (message.disabled === true) refuseDisabled(name, factory.isTerminal, place);
     const filter = factory.resolve(config, place.at('typed_config'), name);
     if (filter !== undefined) filters.push(filter);
   }
   return filters;
+}
+
+/** `is_optional` allows a server without the filter to go on without it. */
+function isMissingOptional(message: HttpFilterMessage, scope: Scope): boolean {
+  if (message.is_optional !== true || FILTERS.knows(message)) return false;
+  scope.warning(
+    'unsupported',
+    `optional HTTP filter '${message.name ?? ''}' is left out: it is not supported`,
+  );
+  return true;
 }
 
 interface PlacedFilter {

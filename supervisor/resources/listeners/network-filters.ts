@@ -39,9 +39,10 @@ export class NetworkFilterResolver {
     for (const [index, message] of (messages ?? []).entries()) {
       const place = scope.at(index);
       refuseOtherFields(message, FIELDS, place);
-      const factory = this.#registry.find(message, place);
-      const { typed_config: config, name = '' } = message;
-      if (factory === undefined || config === undefined) continue;
+      const found = this.#registry.find(message, place);
+      if (found === undefined) continue;
+      const { factory, config } = found;
+      const { name = '' } = message;
       if (factory.isTerminal !== (index === last)) reportOrder(name, factory, place);
       const filter = factory.resolve(config, place.at('typed_config'), name);
       if (filter !== undefined) filters.push(filter);

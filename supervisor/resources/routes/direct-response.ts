@@ -16,7 +16,9 @@ export function resolveDirectResponse(
 ): DirectResponseAction {
   refuseOtherFields(message, FIELDS, scope);
   const body =
-    message.body === undefined ? undefined : readDataSource(message.body, scope.at('body'));
+    message.body === undefined
+      ? undefined
+      : readDataSource(message.body, scope.at('body'), (path) => `file ${path} does not exist`);
   if (body !== undefined && body.byteLength > maxBodyBytes) {
     scope
       .at('body')

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { makeConfigView } from '../../../supervisor/resources/config-view.ts';
+import {
+  ResourceStore,
+  type ResourceChange,
+  type ResourceVersion,
+} from '../../../supervisor/resources/resource-store.ts';
+import { startUpdates, storeStaticResources } from '../../../supervisor/resources/static-store.ts';
+import { baseBootstrap } from './base-bootstrap.ts';
+import { resolveConfig } from './resolve-text.ts';
+
+function routes(versionInfo: string): ResourceVersion<'route_configuration'> {
+  const none = { add: [], remove: [] };
+  return {
+    message: { name: 'r', metadata: { version: versionInfo } },
+    versionInfo,
+    lastUpdatedMs: 7,
+    resolved: {
+      name: 'r',
+      virtualHosts: [],
+      requestHeaders: none,
+      responseHeaders: none,
+      internalOnlyHeaders: [],
+      mostSpecificHeaderMutationsWins: false,
+      ignorePortInHostMatching: false,
+      maxDirectResponseBodySizeBytes: 4096,
+      typedPerFilterConfig: {},
+    },
+  };
+}
+
+describe('the resource store', () => {
+  it('keeps a warming version beside the active one until it is promoted', () => {
+    const store = new ResourceStore();
+    store.putActive('route_configuration', 'r', routes('1'));
+    store.putWarming('route_configuration', 'r', routes('2'));
+    assert.equal(store.get('route_configuration', 'r')?.active?.versionInfo, '1');
+    assert.equal(store.promote('route_configuration', 'r', true), true);
+    const entry = store.get('route_configuration', 'r');
+    assert.equal(entry?.active?.versionInfo, '2');
+    assert.equal(entry?.draining?.versionInfo, '1');
+    assert.equal(entry?.warming, undefined);
+    assert.equal(store.promote('route_configuration', 'r'), false);
+    store.drained('route_configuration', 'r');
+    assert.equal(store.get('route_configuration', 'r')?.draining, undefined);
+  });
+
+  it('remembers a refused update without touching what is active', () => {
+    const store = new ResourceStore();
+    store.putActive('route_configuration', 'r', routes('1'));
+    const refused = { details: 'bad', versionInfo: '2', lastAttemptMs: 8 };
+    store.refuse('route_configuration', 'r', refused);
+    assert.equal(store.get('route_configuration', 'r')?.active?.versionInfo, '1');
+    assert.deepEqual(store.get('route_configuration', 'r')?.refused, refused);
+    store.putActive('route_configuration', 'r', routes('3'));
+    assert.equal(store.get('route_configuration', 'r')?.refused, undefined);
+  });
+
+  it('tells subscribers of every change in its order, until they end it', () => {
+    const store = new ResourceStore();
+    const changes: ResourceChange[] = [];
+    const end = store.subscribe((change) => void changes.push(change));
+    store.putWarming('route_configuration', 'r', routes('1'));
+    store.promote('route_configuration', 'r');
+    store.remove('route_configuration', 'r');
+    assert.equal(store.remove('route_configuration', 'r'), false);
+    end();
+    store.putActive('route_configuration', 'r', routes('2'));
+    assert.deepEqual(
+      changes.map(({ change }) => change),
+      ['warming', 'active', 'removed'],
+    );
+  });
+
+  it('lists resources in the order in which their names came', () => {
+    const store = new ResourceStore();
+    for (const name of ['b', 'a', 'c']) store.putActive('route_configuration', name, routes('1'));
+    store.putActive('route_configuration', 'b', routes('2'));
+    assert.deepEqual(
+      [...store.list('route_configuration')].map(({ name }) => name),
+      ['b', 'a', 'c'],
+    );
+    assert.equal(store.count('route_configuration'), 3);
+  });
+});
+
+describe('a store with a bootstrap', () => {
+  const filled = async (): Promise<ResourceStore> => {
+    const outcome = await resolveConfig(baseBootstrap());
+    assert.equal(outcome.kind, 'resolved');
+    const store = new ResourceStore();
+    if (outcome.kind === 'resolved') {
+      storeStaticResources(store, outcome.resolution.resources, 1_000);
+    }
+    return store;
+  };
+
+  it('gives a worker clusters and their hosts before listeners', async () => {
+    const updates = [...startUpdates(await filled())].map(({ op }) => op);
+    assert.deepEqual(updates, ['put_cluster', 'put_hosts', 'put_listener']);
+  });
+
+  it('shows the messages as they were given, and hosts as an assignment', async () => {
+    const view = makeConfigView({
+      store: await filled(),
+      bootstrap: { message: {}, lastUpdatedMs: 1 },
+      unreadyTargets: () => [],
+    });
+    const [cluster] = view.clusters().static;
+    assert.equal(cluster?.message['@type'], 'type.googleapis.com/envoy.config.cluster.v3.Cluster');
+    assert.equal(cluster?.message['name'], 'c');
+    assert.equal(cluster?.lastUpdatedMs, 1_000);
+    assert.equal(view.listeners().static[0]?.name, 'l');
+    assert.equal(view.routes().static.length, 1);
+    assert.deepEqual(view.endpoints().static[0]?.message, {
+      '@type': 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
+      cluster_name: 'c',
+      endpoints: [
+        {
+          locality: {},
+          lb_endpoints: [
+            {
+              endpoint: {
+                address: { socket_address: { address: '127.0.0.1', port_value: 1 } },
+                health_check_config: {},
+              },
+              health_status: 'HEALTHY',
+              load_balancing_weight: 1,
+            },
+          ],
+          load_balancing_weight: 0,
+        },
+      ],
+      policy: { overprovisioning_factor: 140 },
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatPlace } from '../../../supervisor/config/problem.ts';
+import { baseBootstrap } from './base-bootstrap.ts';
+import { errorsOf } from './resolve-text.ts';
+
+interface Base {
+  static_resources: {
+    listeners: {
+      [field: string]: unknown;
+      filter_chains: { [field: string]: unknown; filters: { typed_config: object }[] }[];
+    }[];
+    clusters: object[];
+  };
+}
+
+function bootstrapWith(
+  part: 'listener' | 'chain' | 'manager' | 'cluster' | 'bootstrap',
+  fields: object,
+): object {
+  const bootstrap = baseBootstrap() as Base;
+  const listener = bootstrap.static_resources.listeners[0]!;
+  const parts = {
+    listener,
+    chain: listener.filter_chains[0]!,
+    manager: listener.filter_chains[0]!.filters[0]!.typed_config,
+    cluster: bootstrap.static_resources.clusters[0]!,
+    bootstrap,
+  };
+  Object.assign(parts[part], fields);
+  return bootstrap;
+}
+
+function routeWith(fields: object): object {
+  const route = { match: { prefix: '/' }, route: { cluster: 'c', ...fields } };
+  return bootstrapWith('manager', {
+    route_config: { virtual_hosts: [{ name: 'v', domains: ['*'], routes: [route] }] },
+  });
+}
+
+const CHAIN = 'static_resources.listeners[0].filter_chains[0]';
+const MANAGER = `${CHAIN}.filters[0].typed_config`;
+const ROUTE = `${MANAGER}.route_config.virtual_hosts[0].routes[0].route`;
+const CLUSTER = 'static_resources.clusters[0]';
+
+const refused: readonly [bootstrap: object, place: string, message: string][] = [
+  [
+    bootstrapWith('chain', {
+      transport_socket: {
+        name: 'envoy.transport_sockets.tls',
+        typed_config: {
+          '@type':
+            'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+        },
+      },
+    }),
+    `${CHAIN}.transport_socket.typed_config`,
+    "transport socket 'envoy.transport_sockets.tls' of type 'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext' is not supported; there is envoy.transport_sockets.raw_buffer",
+  ],
+  [
+    bootstrapWith('chain', { filter_chain_match: { destination_port: 80 } }),
+    `${CHAIN}.filter_chain_match`,
+    'choosing a filter chain by a match is not supported yet',
+  ],
+  [
+    bootstrapWith('listener', { transparent: true }),
+    'static_resources.listeners[0].transparent',
+    "field 'transparent' is not supported yet",
+  ],
+  [
+    bootstrapWith('listener', { bind_to_port: false }),
+    'static_resources.listeners[0].bind_to_port',
+    'a listener without a socket (bind_to_port: false) is not supported yet',
+  ],
+  [
+    bootstrapWith('manager', { codec_type: 'HTTP2' }),
+    `${MANAGER}.codec_type`,
+    'HTTP/2 is not supported yet',
+  ],
+  [
+    bootstrapWith('manager', { add_user_agent: true }),
+    `${MANAGER}.add_user_agent`,
+    "field 'add_user_agent' is not supported yet",
+  ],
+  [
+    bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'websocket' }] }),
+    `${MANAGER}.upgrade_configs[0]`,
+    "upgrade 'websocket' is not supported yet",
+  ],
+  [
+    routeWith({ retry_policy: { retry_on: '5xx' } }),
+    `${ROUTE}.retry_policy`,
+    'retries are not supported yet',
+  ],
+  [
+    routeWith({ request_mirror_policies: [{ cluster: 'c' }] }),
+    `${ROUTE}.request_mirror_policies[0]`,
+    'request mirroring is not supported yet',
+  ],
+  [
+    routeWith({ internal_redirect_policy: {} }),
+    `${ROUTE}.internal_redirect_policy`,
+    'internal redirects are not supported yet',
+  ],
+  [
+    bootstrapWith('cluster', { type: 'STRICT_DNS' }),
+    `${CLUSTER}.type`,
+    'cluster type STRICT_DNS is not supported yet',
+  ],
+  [
+    bootstrapWith('cluster', { lb_policy: 'MAGLEV' }),
+    `${CLUSTER}.lb_policy`,
+    'load balancing policy MAGLEV is not supported yet',
+  ],
+  [
+    bootstrapWith('cluster', { outlier_detection: {} }),
+    `${CLUSTER}.outlier_detection`,
+    "field 'outlier_detection' is not supported yet",
+  ],
+  [
+    bootstrapWith('cluster', { http2_protocol_options: {} }),
+    `${CLUSTER}.http2_protocol_options`,
+    'HTTP/2 to upstreams is not supported yet',
+  ],
+  [
+    bootstrapWith('bootstrap', {
+      dynamic_resources: { lds_config: { path_config_source: { path: '/x' } } },
+    }),
+    'dynamic_resources.lds_config',
+    'configuration from elsewhere (lds_config) is not supported yet',
+  ],
+  [
+    bootstrapWith('bootstrap', { header_prefix: 'x-a' }),
+    'header_prefix',
+    "field 'header_prefix' is not supported yet",
+  ],
+];
+
+describe('what this build does not do', () => {
+  for (const [bootstrap, place, message] of refused) {
+    it(`is refused by name and place: ${message}`, async () => {
+      const errors = await errorsOf(bootstrap);
+      assert.deepEqual(
+        errors.map((error) => ({
+          place: formatPlace(error.place),
+          message: error.message,
+          rule: error.rule,
+        })),
+        [{ place, message, rule: 'unsupported' }],
+      );
+    });
+  }
+
+  it('is no error where the field says what holds without it', async () => {
+    assert.deepEqual(await errorsOf(bootstrapWith('manager', { add_user_agent: false })), []);
+    assert.deepEqual(await errorsOf(bootstrapWith('cluster', { health_checks: [] })), []);
+  });
+
+  it('names what to write when a filter has no typed_config', async () => {
+    const [error] = await errorsOf(
+      bootstrapWith('manager', { http_filters: [{ name: 'envoy.filters.http.router' }] }),
+    );
+    assert.equal(
+      error?.message,
+      "Didn't find a registered implementation for 'envoy.filters.http.router' with type URL: ''",
+    );
+    assert.equal(
+      error?.suggestion,
+      'add typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}',
+    );
+  });
+
+  it('reads extension configuration that is written as a TypedStruct', async () => {
+    const filters = [
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: {
+          '@type': 'type.googleapis.com/xds.type.v3.TypedStruct',
+          type_url: 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router',
+          value: { dynamic_stats: 5 },
+        },
+      },
+    ];
+    const errors = await errorsOf(bootstrapWith('manager', { http_filters: filters }));
+    assert.equal(errors.length, 1);
+    assert.match(formatPlace(errors[0]?.place), /http_filters\[0\]\.typed_config/);
+    Object.assign(filters[0]!.typed_config, { value: { dynamic_stats: false } });
+    assert.deepEqual(await errorsOf(bootstrapWith('manager', { http_filters: filters })), []);
+  });
+});
