@@ -16,7 +16,7 @@ export async function startUpstream(folder: string, port: number): Promise<Bench
   const config = join(folder, 'upstream.conf');
   writeFileSync(
     config,
-    `daemon off; worker_processes 1; pid ${folder}/upstream.pid; error_log ${folder}/upstream.log error;
+    `daemon off; worker_processes 1; ${process.getuid?.() === 0 ? 'user root;' : ''} pid ${folder}/upstream.pid; error_log ${folder}/upstream.log error;
 events { worker_connections 16384; }
 http {
   access_log off; keepalive_requests 100000000; keepalive_timeout 600s; sendfile on;
