@@ -163,7 +163,7 @@ export interface EnumRules extends MembershipRules<number> {
   readonly defined_only?: boolean;
 }
 
-export interface RepeatedRules {
+interface RepeatedRules {
   readonly min_items?: number;
   readonly max_items?: number;
   readonly unique?: boolean;
@@ -171,7 +171,7 @@ export interface RepeatedRules {
   readonly ignore_empty?: boolean;
 }
 
-export interface MapRules {
+interface MapRules {
   readonly min_pairs?: number;
   readonly max_pairs?: number;
   readonly no_sparse?: boolean;

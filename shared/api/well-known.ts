@@ -20,20 +20,38 @@ export type JsonValue =
 /** google.protobuf.Struct. */
 export type JsonObject = Readonly<Record<string, JsonValue>>;
 
-/** google.protobuf.Duration, such as `1.500s`. */
+/**
+ * google.protobuf.Duration, such as `1.500s`.
+ * @public
+ */
 export type DurationString = string;
 
-/** google.protobuf.Timestamp in RFC 3339 form, such as `2024-01-01T00:00:00Z`. */
+/**
+ * google.protobuf.Timestamp in RFC 3339 form, such as `2024-01-01T00:00:00Z`.
+ * @public
+ */
 export type TimestampString = string;
 
-/** A 64-bit integer in decimal digits. */
+/**
+ * A 64-bit integer in decimal digits.
+ * @public
+ */
 export type Int64String = string;
 
-/** Bytes in base64. */
+/**
+ * Bytes in base64.
+ * @public
+ */
 export type BytesString = string;
 
-/** google.protobuf.FieldMask: paths joined with commas. */
+/**
+ * google.protobuf.FieldMask: paths joined with commas.
+ * @public
+ */
 export type FieldMaskString = string;
 
-/** float and double: a number, or the name of one that JSON cannot write. */
+/**
+ * float and double: a number, or the name of one that JSON cannot write.
+ * @public
+ */
 export type Float = number | 'NaN' | 'Infinity' | '-Infinity';

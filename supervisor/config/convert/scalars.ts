@@ -173,7 +173,7 @@ function integerValue(text: string): bigint | Invalid {
 
 const floatText = /^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$/;
 
-export function readFloat(kind: 'double' | 'float', node: SourceNode): number | string | Invalid {
+function readFloat(kind: 'double' | 'float', node: SourceNode): number | string | Invalid {
   if (node.kind !== 'number' && node.kind !== 'string') {
     return expected('a number', node);
   }

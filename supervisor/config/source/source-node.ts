@@ -6,7 +6,7 @@
 /** `offset` counts UTF-16 units from the start of the text. */
 export type SourceNode = SourceScalar | SourceMap | SourceList;
 
-export type SourceScalar =
+type SourceScalar =
   | { readonly kind: 'string' | 'number'; readonly value: string; readonly offset: number }
   | { readonly kind: 'boolean'; readonly value: boolean; readonly offset: number }
   | { readonly kind: 'null'; readonly value: null; readonly offset: number };
@@ -23,7 +23,7 @@ export interface SourceEntry {
   readonly value: SourceNode;
 }
 
-export interface SourceList {
+interface SourceList {
   readonly kind: 'list';
   readonly items: readonly SourceNode[];
   readonly offset: number;

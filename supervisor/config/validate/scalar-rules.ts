@@ -135,7 +135,7 @@ function ruleNanos(time: RuleTime): bigint {
 }
 
 /** `in` and `not_in`, and `const` of texts. */
-export function checkMembership<T>(
+function checkMembership<T>(
   family: string,
   rules: MembershipRules<T>,
   value: T,
