@@ -13,7 +13,7 @@ export function announceDemo(): void {
     response.resume();
     if (response.statusCode !== 200) return again();
     process.stdout.write(
-      `Sluice is live.\n  proxy:  ${LISTENER}/  (also /blue and /hello)\n  admin:  ${ADMIN}/\nStop it with Ctrl-C.\n`,
+      `Sluice is live.\n  proxy:  ${LISTENER}/  (also /blue/ and /hello)\n  admin:  ${ADMIN}/\nStop it with Ctrl-C.\n`,
     );
   }).on('error', again);
 }
