@@ -78,7 +78,7 @@ function makePool(input: ServeInput, server: () => Server | undefined): WorkerPo
   return new WorkerPool({
     concurrency: input.options.concurrency,
     clock: systemClock,
-    log: (level, text) => log.log(level, text),
+    log: log.log,
     onSpawned: (index) => server()?.workerSpawned(index),
     onReport: (index, report) => server()?.workerReported(index, report),
     onGone: (index, exit) => server()?.workerGone(index, exit),

@@ -52,7 +52,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
     htmlForm: (_query, listing) => ({ status: 200, body: listing }),
     clusters: () => resolved.clusters.map(sinkCluster),
-    log: (level, text) => getLogger('stats').log(level, text),
+    log: getLogger('stats').log,
   });
   const serverStats = new ServerStats({
     writer: stats.store,
@@ -66,7 +66,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const runtime = await RuntimeStore.open({
     layers: resolved.runtimeLayers,
     statWriter: stats.store,
-    log: (level, text) => getLogger('runtime').log(level, text),
+    log: getLogger('runtime').log,
   });
   runtime.subscribe((snapshot) => {
     void pool.apply([{ op: 'put_runtime', values: [...snapshot] }]);

@@ -1,5 +1,6 @@
 /** What the admin interface reads and commands, put together from the parts of one server. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import { readBuildStamp } from '../../shared/build-stamp.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/options.ts';
@@ -10,6 +11,7 @@ import { serverStateOf } from '../server-state.ts';
 import type { WorkerPool } from '../worker-pool.ts';
 import { makeClustersView } from './clusters-view.ts';
 import { makeConfigView } from './config-view.ts';
+import { nodeMessage } from './node-view.ts';
 
 const log = getLogger('admin');
 
@@ -47,7 +49,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     logging: makeLoggingView(),
     runtime: parts.runtime,
     commands: parts.commands,
-    log: (level, text) => log.log(level, text),
+    log: log.log,
   };
 }
 
@@ -58,6 +60,7 @@ function isAccepting(phase: Phase): boolean {
 function makeServerView(input: AdminContextInput): ServerView {
   const { options, parts, pool } = input;
   const startedAtNs = input.clock.monotonicNs();
+  const { bootstrap, resolved } = parts.configuration;
   const startedAtUnixSeconds = Math.floor(input.clock.wallMs() / 1000);
   return {
     state: () => serverStateOf(input.phase(), parts.commands.isHealthCheckFailed),
@@ -67,19 +70,10 @@ function makeServerView(input: AdminContextInput): ServerView {
     startedAtNs,
     firstEpochStartUnixSeconds: startedAtUnixSeconds,
     commandLineOptions: () => input.commandLine,
-    node: () => nodeMessage(parts),
+    node: () => nodeMessage(bootstrap.node, resolved.node, readBuildStamp()),
     mutexTracing: options.enableMutexTracing,
     workers: () => pool.status(),
   };
-}
-
-/** The bootstrap's node with what the command line puts in its place. */
-function nodeMessage({ configuration }: ServerParts): JsonObject {
-  const { id, cluster } = configuration.resolved.node;
-  const node = { ...configuration.bootstrap.node } as Record<string, JsonObject[string]>;
-  if (id !== '') node['id'] = id;
-  if (cluster !== '') node['cluster'] = cluster;
-  return { ...node, user_agent_name: 'sluice' };
 }
 
 function makeLoggingView(): LoggingView {

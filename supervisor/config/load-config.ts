@@ -57,7 +57,9 @@ export async function loadBootstrap(
     sources.push(configYamlSource(source.configYaml));
   }
   if (sources.length === 0) {
-    throw unreadable('At least one of --config-path or --config-yaml should be non-empty');
+    throw unreadable(
+      'At least one of --config-path or --config-yaml or Options::configProto() should be non-empty',
+    );
   }
   return loadSources<Bootstrap>(bootstrapType, sources, options);
 }

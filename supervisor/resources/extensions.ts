@@ -93,6 +93,11 @@ export class ExtensionRegistry<
     return url !== undefined && this.#byType.has(typeName(url));
   }
 
+  /** What there is, in the order in which it was registered. */
+  entries(): readonly { readonly name: string; readonly type: string }[] {
+    return [...this.#byType.values()].map(({ name, type }) => ({ name, type }));
+  }
+
   /** What there is, for a message about what there is not. */
   available(): string {
     const names = [...this.#byType.values()].map(({ name }) => name);

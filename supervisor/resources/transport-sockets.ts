@@ -3,7 +3,7 @@ import type { TransportSocket } from '../../shared/api/generated/envoy/config/co
 import { extension, ExtensionRegistry } from './extensions.ts';
 import type { Scope } from './scope.ts';
 
-const SOCKETS = new ExtensionRegistry<'raw_buffer'>('transport socket', [
+export const SOCKETS = new ExtensionRegistry<'raw_buffer'>('transport socket', [
   extension(
     'envoy.transport_sockets.raw_buffer',
     'envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer',

@@ -26,7 +26,7 @@ const FILE_FIELDS = knownFields<FileAccessLog>([
 ]);
 const STREAM_FIELDS = knownFields<StdoutAccessLog>(['log_format']);
 
-const LOGGERS = new ExtensionRegistry<Sink>('access logger', [
+export const LOGGERS = new ExtensionRegistry<Sink>('access logger', [
   extension(
     'envoy.access_loggers.file',
     'envoy.extensions.access_loggers.file.v3.FileAccessLog',

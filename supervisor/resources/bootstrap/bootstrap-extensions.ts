@@ -3,7 +3,7 @@ import type { Bootstrap } from '../../../shared/api/generated/envoy/config/boots
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 
-const EXTENSIONS = new ExtensionRegistry<true>('bootstrap extension', [
+export const EXTENSIONS = new ExtensionRegistry<true>('bootstrap extension', [
   // It only allows internal listeners, which are refused by themselves.
   extension(
     'envoy.bootstrap.internal_listener',
@@ -12,7 +12,7 @@ const EXTENSIONS = new ExtensionRegistry<true>('bootstrap extension', [
   ),
 ]);
 
-const REGEX_ENGINES = new ExtensionRegistry<true>('regex engine', [
+export const REGEX_ENGINES = new ExtensionRegistry<true>('regex engine', [
   extension(
     'envoy.regex_engines.google_re2',
     'envoy.extensions.regex_engines.v3.GoogleRE2',
@@ -20,7 +20,7 @@ const REGEX_ENGINES = new ExtensionRegistry<true>('regex engine', [
   ),
 ]);
 
-const LISTENER_MANAGERS = new ExtensionRegistry<true>('listener manager', [
+export const LISTENER_MANAGERS = new ExtensionRegistry<true>('listener manager', [
   extension(
     'envoy.listener_manager_impl.default',
     'envoy.config.listener.v3.ListenerManager',

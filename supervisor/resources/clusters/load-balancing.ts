@@ -14,7 +14,7 @@ type Kind = LbPolicy['kind'];
 /** Values of `lb_policy` that workers have. */
 const KINDS: ReadonlySet<string> = new Set<Kind>(['ROUND_ROBIN']);
 
-const POLICIES = new ExtensionRegistry<Kind>('load balancing policy', [
+export const POLICIES = new ExtensionRegistry<Kind>('load balancing policy', [
   extension(
     'envoy.load_balancing_policies.round_robin',
     'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',

@@ -14,7 +14,7 @@ export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
   readonly isTerminal: boolean;
 }
 
-const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTTP filter', [
+export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTTP filter', [
   ROUTER_FILTER,
 ]);
 

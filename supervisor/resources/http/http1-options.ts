@@ -19,7 +19,7 @@ const FIELDS = knownFields<Http1ProtocolOptions>(
   ['use_balsa_parser', 'send_fully_qualified_url'],
 );
 
-const FORMATTERS = new ExtensionRegistry<'preserve'>('header formatter', [
+export const FORMATTERS = new ExtensionRegistry<'preserve'>('header formatter', [
   extension(
     'preserve_case',
     'envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig',

@@ -33,6 +33,11 @@ export class NetworkFilterResolver {
     ]);
   }
 
+  /** The network filters that there are. */
+  entries(): ReturnType<ExtensionRegistry<NetworkFilter>['entries']> {
+    return this.#registry.entries();
+  }
+
   resolve(messages: readonly Filter[] | undefined, scope: Scope): readonly NetworkFilter[] {
     const filters: NetworkFilter[] = [];
     const last = (messages ?? []).length - 1;

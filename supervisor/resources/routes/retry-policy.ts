@@ -32,7 +32,7 @@ const HEDGE_FIELDS = knownFields<HedgePolicyMessage>([
 
 type HostPredicate = RetryPolicy['hostPredicates'][number];
 
-const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>('retry host predicate', [
+export const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>('retry host predicate', [
   extension(
     'envoy.retry_host_predicates.previous_hosts',
     'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
@@ -46,7 +46,7 @@ const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>('retry host predica
 ]);
 
 /** Gives how often priorities that were tried are left out anew. */
-const PRIORITIES = new ExtensionRegistry<number>('retry priority', [
+export const PRIORITIES = new ExtensionRegistry<number>('retry priority', [
   extension(
     'envoy.retry_priorities.previous_priorities',
     'envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',

@@ -1,0 +1,49 @@
+/** All extensions that configuration may use, by the API's category, as the node tells others. */
+import { SINKS } from '../stats/sinks/resolve-sinks.ts';
+import { LOGGERS } from './access-logs/access-log.ts';
+import { FORMATTERS } from './access-logs/format.ts';
+import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
+import { POLICIES } from './clusters/load-balancing.ts';
+import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';
+import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
+import { REQUEST_ID } from './http/request-identity.ts';
+import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
+import { NetworkFilterResolver } from './listeners/network-filters.ts';
+import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
+import { SOCKETS } from './transport-sockets.ts';
+
+export interface KnownExtension {
+  readonly name: string;
+  readonly category: string;
+  /** Full name of its configuration's message. */
+  readonly type: string;
+}
+
+interface Registry {
+  entries(): readonly { readonly name: string; readonly type: string }[];
+}
+
+const registries: readonly (readonly [category: string, registry: Registry])[] = [
+  ['envoy.access_loggers', LOGGERS],
+  ['envoy.bootstrap', EXTENSIONS],
+  ['envoy.filters.http', HTTP_FILTERS],
+  ['envoy.filters.listener', LISTENER_FILTERS],
+  ['envoy.filters.network', new NetworkFilterResolver(() => true)],
+  ['envoy.formatter', FORMATTERS],
+  ['envoy.http.stateful_header_formatters', HEADER_FORMATTERS],
+  ['envoy.listener_manager_impl', LISTENER_MANAGERS],
+  ['envoy.load_balancing_policies', POLICIES],
+  ['envoy.regex_engines', REGEX_ENGINES],
+  ['envoy.request_id', REQUEST_ID],
+  ['envoy.retry_host_predicates', HOST_PREDICATES],
+  ['envoy.retry_priorities', PRIORITIES],
+  ['envoy.stats_sinks', SINKS],
+  ['envoy.transport_sockets.downstream', SOCKETS],
+  ['envoy.transport_sockets.upstream', SOCKETS],
+];
+
+export function knownExtensions(): readonly KnownExtension[] {
+  return registries.flatMap(([category, registry]) =>
+    registry.entries().map(({ name, type }) => ({ name, category, type })),
+  );
+}
