@@ -88,7 +88,7 @@ export interface ServerCodec {
   /** The transport is gone; resets the open streams. */
   onTransportClosed(): void;
   onWriteBlocked(blocked: boolean): void;
-  /** Says goodbye in the protocol's way: the next response closes, or GOAWAY is sent. */
+  /** Says goodbye in the protocol's way: the next response closes the connection, or GOAWAY is sent. */
   startDrain(): void;
   readonly openStreams: number;
 }

@@ -126,6 +126,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.callbacks.pauseRequest(paused);
   }
 
+  onHostTried(): void {
+    this.callbacks.info.upstreamHost = this.host;
+  }
+
   onUpstreamConnected(connection: UpstreamConnectionFacts): void {
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
@@ -139,7 +143,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { cluster } = this;
     if (cluster === undefined) return;
     this.context.stats.chargeInformational(cluster, this.callbacks.info, headers.status);
-    if (headers.status === 100 && this.context.proxy100Continue) this.callbacks.encode1xx(headers);
+    if (this.context.proxy100Continue) this.callbacks.encode1xx(headers);
   }
 
   onUpstreamHeaders(headers: HeaderMap, endStream: boolean): void {
@@ -267,7 +271,6 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       return;
     }
     this.host = host;
-    info.upstreamHost = host;
     this.prepareHeaders(route, headers, host);
     this.sendTo(cluster, host, headers, endStream);
   }
@@ -340,12 +343,14 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.countHost(HOST_RQ_ERROR);
     context.stats.chargeCode(cluster, info, failure.status, false);
     const marksOverload = failure.isOverload && !context.suppressEnvoyHeaders;
+    const saysAttempts = route?.virtualHost.includeAttemptCountInResponse ?? false;
     this.callbacks.sendLocalReply({
       status: failure.status,
       body: failure.body,
       details: failure.details,
       modifyHeaders: (headers) => {
         if (marksOverload) headers.set('x-envoy-overloaded', 'true');
+        if (saysAttempts) headers.set('x-envoy-attempt-count', String(info.attemptCount));
         route?.finalizeResponseHeaders(headers, info);
       },
     });

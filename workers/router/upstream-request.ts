@@ -9,6 +9,8 @@ import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/
 
 /** What a try tells the router. */
 export interface UpstreamRequestOwner {
+  /** The request reached for its host, whether or not a connection came of it. */
+  onHostTried(): void;
   onUpstreamConnected(connection: UpstreamConnectionFacts): void;
   onUpstream1xx(headers: HeaderMap): void;
   onUpstreamHeaders(headers: HeaderMap, endStream: boolean): void;
@@ -91,6 +93,7 @@ export class UpstreamRequest implements PoolClient {
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void {
     this.encoder = encoder;
     this.connection = connection;
+    this.owner.onHostTried();
     this.owner.onUpstreamConnected(connection);
     const { pendingBody, pendingTrailers } = this;
     const hasBody = pendingBody.length > 0;
@@ -108,7 +111,8 @@ export class UpstreamRequest implements PoolClient {
     }
   }
 
-  onPoolFailure(reason: ResetReason, detail: string): void {
+  onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
+    if (triedHost) this.owner.onHostTried();
     this.onOver(reason, detail);
   }
 

@@ -23,8 +23,11 @@ export interface UpstreamConnectionFacts {
 export interface PoolClient extends ResponseDecoder {
   /** May be called before `newStream` returns. */
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void;
-  /** `detail` is the operating system's word, empty when there is none. */
-  onPoolFailure(reason: ResetReason, detail: string): void;
+  /**
+   * `detail` is the operating system's word, empty when there is none. `triedHost` is false when a
+   * limit refused the request before the host was involved.
+   */
+  onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void;
 }
 
 export interface HttpPool {

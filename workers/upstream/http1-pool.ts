@@ -48,12 +48,12 @@ export class Http1Pool implements HttpPool {
     const { writer, base } = this.cluster.stats;
     if (!this.countPool()) {
       writer.increment(base + CX_POOL_OVERFLOW);
-      client.onPoolFailure('overflow', '');
+      client.onPoolFailure('overflow', '', false);
       return;
     }
     if (!this.limits.canOpen('pendingRequests')) {
       writer.increment(base + RQ_PENDING_OVERFLOW);
-      client.onPoolFailure('overflow', '');
+      client.onPoolFailure('overflow', '', false);
       return;
     }
     writer.increment(base + RQ_PENDING_TOTAL);
@@ -97,7 +97,7 @@ export class Http1Pool implements HttpPool {
     for (const client of Array.from(this.pending)) {
       this.takePending(client);
       writer.increment(base + RQ_PENDING_FAILURE_EJECT);
-      client.onPoolFailure(reason, detail);
+      client.onPoolFailure(reason, detail, true);
     }
   }
 
@@ -122,7 +122,7 @@ export class Http1Pool implements HttpPool {
     if (!this.limits.canOpen('requests')) {
       writer.increment(base + RQ_PENDING_OVERFLOW);
       this.ready.push(connection);
-      client.onPoolFailure('overflow', '');
+      client.onPoolFailure('overflow', '', true);
       return;
     }
     this.limits.open('requests');

@@ -49,7 +49,7 @@ const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
 );
 
 const IDLE_TIMEOUT_MS = 3_600_000;
-const MAX_RESPONSE_HEADERS_KB = 60;
+const MAX_RESPONSE_HEADERS_KB = 80;
 const MAX_HEADERS_COUNT = 100;
 
 export type UpstreamHttp = Pick<ClusterResource, 'upstreamHttp' | 'maxRequestsPerConnection'>;

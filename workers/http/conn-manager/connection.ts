@@ -40,6 +40,7 @@ export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
 const TIMER_IDLE = 0;
 const TIMER_DURATION = 1;
 const TIMER_CLOSE = 2;
+const TIMER_DRAIN = 3;
 
 /** Hears of the connection's end; the listener's accounting. */
 export interface ConnectionObserver {
@@ -56,6 +57,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
   private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
   private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
   private readonly closeTimer = new LoopTimer(this, TIMER_CLOSE);
+  private readonly drainTimer = new LoopTimer(this, TIMER_DRAIN);
   private requests = 0;
   private isEnded = false;
   private isDraining = false;
@@ -157,14 +159,30 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
     const { stats } = this.manager.parts;
     if (kind === TIMER_IDLE) {
       stats.count(CX_IDLE_TIMEOUT);
-      this.startDrain();
+      this.endSoon();
     } else if (kind === TIMER_DURATION) {
       stats.count(CX_MAX_DURATION);
-      this.startDrain();
+      this.endSoon();
+    } else if (kind === TIMER_DRAIN) {
+      if (this.codec.openStreams === 0) this.close();
     } else {
       stats.count(CX_DELAYED_CLOSE);
       this.close();
     }
+  }
+
+  /**
+   * The connection's time is over. A request may be on its way: it is still answered, with a goodbye,
+   * unless none comes within the drain timeout. A connection that never asked anything just closes.
+   */
+  private endSoon(): void {
+    const { drain } = this.manager;
+    if (this.requests === 0 || (drain === undefined && this.codec.openStreams === 0)) {
+      this.close();
+      return;
+    }
+    this.startDrain();
+    drain?.arm(this.drainTimer);
   }
 
   private end(how: 'local' | 'remote'): void {
@@ -175,6 +193,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
     this.idleTimer.disarm();
     this.durationTimer.disarm();
     this.closeTimer.disarm();
+    this.drainTimer.disarm();
     stats.count(CX_DESTROY);
     stats.count(how === 'local' ? CX_DESTROY_LOCAL : CX_DESTROY_REMOTE);
     if (wasActive) {

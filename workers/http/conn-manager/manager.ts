@@ -51,6 +51,7 @@ export class ConnectionManager {
   readonly maxStreamDuration: TimerList | undefined;
   readonly maxConnectionDuration: TimerList | undefined;
   readonly delayedClose: TimerList | undefined;
+  readonly drain: TimerList | undefined;
 
   constructor(config: HttpConnectionManager, parts: ManagerParts) {
     const list = (delayMs: number): TimerList | undefined =>
@@ -74,5 +75,6 @@ export class ConnectionManager {
     this.maxStreamDuration = list(config.maxStreamDurationMs);
     this.maxConnectionDuration = list(config.maxConnectionDurationMs);
     this.delayedClose = list(config.delayedCloseTimeoutMs);
+    this.drain = list(config.drainTimeoutMs);
   }
 }

@@ -7,7 +7,8 @@ import { ResponseFlag } from '../response-flags.ts';
 import type { ConnectionManager } from './manager.ts';
 
 export interface StreamTimeout {
-  readonly reply: LocalReply;
+  /** The status says 408 while the client still owes a part of its request, else 504. */
+  readonly reply: Omit<LocalReply, 'status'>;
   readonly counter: number;
   /** Bit of `ResponseFlag`, 0 for none. */
   readonly flag: number;
@@ -26,24 +27,24 @@ const DURATION = 3;
 
 const timeouts: readonly StreamTimeout[] = [
   {
-    reply: { status: 408, body: 'stream timeout', details: 'stream_idle_timeout' },
+    reply: { body: 'stream timeout', details: 'stream_idle_timeout' },
     counter: index.downstream_rq_idle_timeout,
     flag: ResponseFlag.streamIdleTimeout,
   },
   {
-    reply: { status: 408, body: 'request timeout', details: 'request_overall_timeout' },
+    reply: { body: 'request timeout', details: 'request_overall_timeout' },
     counter: index.downstream_rq_timeout,
     flag: 0,
   },
   {
-    reply: { status: 408, body: 'request header timeout', details: 'request_header_timeout' },
+    reply: { body: 'request header timeout', details: 'request_header_timeout' },
     counter: index.downstream_rq_header_timeout,
     flag: 0,
   },
   {
-    reply: { status: 408, body: 'downstream duration timeout', details: 'max_duration_timeout' },
+    reply: { body: 'downstream duration timeout', details: 'max_duration_timeout' },
     counter: index.downstream_rq_max_duration_reached,
-    flag: ResponseFlag.durationTimeout,
+    flag: 0,
   },
 ];
 

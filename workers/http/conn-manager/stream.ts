@@ -51,6 +51,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.manager = manager;
     this.encoder = encoder;
     this.info = new StreamInfo(connection.info, clock.ms, clock.wallMs);
+    this.info.protocol = connection.protocol;
     this.timers = new StreamTimers(this, manager);
   }
 
@@ -129,7 +130,6 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   onCodecError(status: number, details: string, body: string): void {
     if (this.isDone) return;
-    this.info.protocol = this.connection.protocol;
     this.info.responseFlags |= ResponseFlag.downstreamProtocolError;
     this.connection.onProtocolError();
     if (this.isResponseStarted) this.resetStream();
@@ -155,8 +155,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const { info } = this;
     info.responseFlags |= timeout.flag;
     this.manager.parts.stats.count(timeout.counter);
-    if (!this.isResponseStarted) this.sendLocalReply(timeout.reply);
-    else {
+    if (!this.isResponseStarted) {
+      this.sendLocalReply({ ...timeout.reply, status: this.isRequestComplete ? 504 : 408 });
+    } else {
       info.responseCodeDetails = timeout.reply.details;
       this.resetStream();
     }

@@ -29,6 +29,11 @@ export function statusLine(status: number): string {
   return line;
 }
 
+/** The same for a client of HTTP/1.0: the reference answers in the client's version. */
+export function statusLine10(status: number): string {
+  return `HTTP/1.0 ${status} ${reasonPhrase(status)}\r\n`;
+}
+
 /** The request line and `host`; the target of CONNECT is the authority. */
 export function requestLine(headers: HeaderMap, headerCase: HeaderCase): string {
   const target = headers.method === 'CONNECT' ? headers.authority : headers.path;

@@ -28,6 +28,7 @@ import {
   KEEP_ALIVE_LINE,
   lastChunk,
   statusLine,
+  statusLine10,
   UPGRADE_LINE,
 } from './serialise.ts';
 
@@ -118,10 +119,6 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   startDrain(): void {
     this.closeAfter = true;
-    if (this.stream === undefined && this.readState === 'head' && this.head.isEmpty) {
-      this.readState = 'closed';
-      this.owner.onCodecFinished('now');
-    }
   }
 
   onBody(piece: Buffer): void {
@@ -141,7 +138,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const framing = isUpgrade ? this.beginUpgrade() : this.frameResponse(headers, endStream);
     this.responseStarted = true;
     const text =
-      statusLine(headers.status) +
+      (this.line.isHttp10 ? statusLine10(headers.status) : statusLine(headers.status)) +
       headerLines(headers, this.limits.headerCase) +
       this.connectionLine(isUpgrade) +
       framing +
