@@ -90,5 +90,7 @@ export interface ServerCodec {
   onWriteBlocked(blocked: boolean): void;
   /** Says goodbye in the protocol's way: the next response closes the connection, or GOAWAY is sent. */
   startDrain(): void;
+  /** Takes no further request; the owner is about to close. */
+  stop(): void;
   readonly openStreams: number;
 }

@@ -172,6 +172,10 @@ export class Http1PoolConnection
     else this.pool.onConnectionReady(this, false);
   }
 
+  onExchangeReset(): void {
+    this.end('local', 'local_reset');
+  }
+
   onProtocolError(): void {
     if (this.state === 'closed') return;
     this.count(CX_PROTOCOL_ERROR);

@@ -17,6 +17,7 @@ const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 const RQ_PENDING_TOTAL = CLUSTER.index.upstream_rq_pending_total;
 const RQ_PENDING_ACTIVE = CLUSTER.index.upstream_rq_pending_active;
 const RQ_PENDING_OVERFLOW = CLUSTER.index.upstream_rq_pending_overflow;
+const RQ_ACTIVE_OVERFLOW = CLUSTER.index.upstream_rq_active_overflow;
 const RQ_PENDING_FAILURE_EJECT = CLUSTER.index.upstream_rq_pending_failure_eject;
 const RQ_CANCELLED = CLUSTER.index.upstream_rq_cancelled;
 const HOST_RQ_TOTAL = HOST.index.rq_total;
@@ -120,7 +121,7 @@ export class Http1Pool implements HttpPool {
   private attach(connection: Http1PoolConnection, client: PoolClient): void {
     const { writer, base } = this.cluster.stats;
     if (!this.limits.canOpen('requests')) {
-      writer.increment(base + RQ_PENDING_OVERFLOW);
+      writer.increment(base + RQ_ACTIVE_OVERFLOW);
       this.ready.push(connection);
       client.onPoolFailure('overflow', '', true);
       return;

@@ -61,6 +61,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
   private requests = 0;
   private isEnded = false;
   private isDraining = false;
+  private hasSpoken = false;
 
   /** `open` makes the transport with this connection as its handler. */
   constructor(
@@ -126,6 +127,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
   }
 
   onData(input: Buffer, start: number, end: number): void {
+    if (!this.hasSpoken) this.countProtocol();
     this.codec.onData(input, start, end);
   }
 
@@ -164,7 +166,9 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
       stats.count(CX_MAX_DURATION);
       this.endSoon();
     } else if (kind === TIMER_DRAIN) {
-      if (this.codec.openStreams === 0) this.close();
+      if (this.codec.openStreams > 0) return;
+      this.codec.stop();
+      this.onCodecFinished('delayed');
     } else {
       stats.count(CX_DELAYED_CLOSE);
       this.close();
@@ -201,19 +205,25 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
       stats.count(how === 'local' ? CX_DESTROY_LOCAL_ACTIVE : CX_DESTROY_REMOTE_ACTIVE);
     }
     stats.lower(CX_ACTIVE);
-    stats.lower(CX_HTTP1_ACTIVE);
+    if (this.hasSpoken) stats.lower(CX_HTTP1_ACTIVE);
     stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
     this.codec.onTransportClosed();
     this.observer.onConnectionEnd(this);
   }
 
-  private countOpen(): void {
+  /** Which protocol a client speaks is known with its first byte. */
+  private countProtocol(): void {
     const { stats } = this.manager.parts;
+    this.hasSpoken = true;
     stats.useHttp1();
-    stats.count(CX_TOTAL);
-    stats.raise(CX_ACTIVE);
     stats.count(CX_HTTP1_TOTAL);
     stats.raise(CX_HTTP1_ACTIVE);
+  }
+
+  private countOpen(): void {
+    const { stats } = this.manager.parts;
+    stats.count(CX_TOTAL);
+    stats.raise(CX_ACTIVE);
     // Nothing waits yet, and the gauges count as used from here on.
     stats.writer.add(stats.base + RX_BUFFERED, 0);
     stats.writer.add(stats.base + TX_BUFFERED, 0);

@@ -37,8 +37,10 @@ const EMPTY = Buffer.alloc(0);
 const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
 
 export interface Http1ClientOwner {
-  /** The exchange is over; `reusable` says whether another may follow on this connection. */
+  /** The exchange is complete; `reusable` says whether another may follow on this connection. */
   onExchangeDone(reusable: boolean): void;
+  /** The exchange was given up; the connection cannot be used any more. */
+  onExchangeReset(): void;
   /** The upstream broke the protocol; the open exchange has been reset already. */
   onProtocolError(details: string): void;
   /** The upstream announced that it will close after this response. */
@@ -148,7 +150,8 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   resetStream(): void {
     if (this.stream === undefined) return;
-    this.end(false);
+    this.detach();
+    this.owner.onExchangeReset();
   }
 
   pauseResponse(paused: boolean): void {
@@ -239,14 +242,9 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   }
 
   private beginResponse(headers: HeaderMap): void {
-    const { status } = headers;
     const { block } = this;
-    if (status < 200 && !(status === 101 && this.isUpgradeRequest)) {
-      if (status === 101 || ++this.informational > MAX_INFORMATIONAL) {
-        this.fail('http1.unexpected_informational_response');
-        return;
-      }
-      this.stream?.decode1xx(headers);
+    if (headers.status < 200 && !(headers.status === 101 && this.isUpgradeRequest)) {
+      this.passInformational(headers);
       return;
     }
     if (block.sawClose || (this.line.isHttp10 && !block.sawKeepAlive)) {
@@ -260,6 +258,12 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     if (!hasNoBody) return;
     if (announcesChunks) this.stream?.decodeData(EMPTY, true);
     this.finishResponse();
+  }
+
+  private passInformational(headers: HeaderMap): void {
+    if (headers.status === 101 || ++this.informational > MAX_INFORMATIONAL) {
+      this.fail('http1.unexpected_informational_response');
+    } else this.stream?.decode1xx(headers);
   }
 
   /** Decides how the body is framed (RFC 9112 section 6.3); true when there is none. */
@@ -334,12 +338,8 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   private finishResponse(): void {
     if (this.stream === undefined) return;
     // A response before the whole request: the rest of it must not meet the next exchange.
-    this.end(this.reusable && this.requestDone);
-  }
-
-  private end(reusable: boolean): void {
     this.detach();
-    this.owner.onExchangeDone(reusable);
+    this.owner.onExchangeDone(this.reusable && this.requestDone);
   }
 
   private detach(): void {

@@ -121,6 +121,10 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.closeAfter = true;
   }
 
+  stop(): void {
+    this.readState = 'closed';
+  }
+
   onBody(piece: Buffer): void {
     this.stream?.decodeData(piece, false);
   }
