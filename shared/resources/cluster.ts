@@ -13,7 +13,6 @@ export interface ClusterResource {
   readonly lbPolicy: LbPolicy;
   readonly perConnectionBufferLimitBytes: number;
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
-  readonly trackRemaining: boolean;
   readonly maxRequestsPerConnection?: number;
   readonly upstreamHttp: UpstreamHttpOptions;
   readonly tcpKeepalive?: TcpKeepalive;
@@ -46,6 +45,8 @@ export interface CircuitBreakerThresholds {
   readonly maxRequests: number;
   readonly maxRetries: number;
   readonly maxConnectionPools?: number;
+  /** Publish what is left until each limit. */
+  readonly trackRemaining?: boolean;
   readonly retryBudget?: { readonly budgetPercent: number; readonly minRetryConcurrency: number };
 }
 

@@ -83,7 +83,6 @@ export function cluster(
     lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
     perConnectionBufferLimitBytes: 1024 * 1024,
     circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
-    trackRemaining: false,
     closeConnectionsOnHostHealthFailure: false,
     ignoreNewHostsUntilFirstHealthCheck: false,
     trackClusterStats: { timeoutBudgets: false, requestResponseSizes: false },

@@ -115,7 +115,7 @@ export class UpstreamCluster {
     const { stats } = this;
     const lower = priority === 'DEFAULT' ? 'default' : 'high';
     let remainingBase: number | undefined;
-    if (this.resource.trackRemaining) {
+    if (this.resource.circuitBreakers[priority].trackRemaining === true) {
       const prefix = `${stats.prefix}circuit_breakers.${lower}.`;
       remainingBase = stats.writer.defineBlock(CIRCUIT_BREAKER_REMAINING, prefix);
       this.#remainingBases.push(remainingBase);

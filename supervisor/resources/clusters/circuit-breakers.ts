@@ -33,7 +33,7 @@ const DEFAULTS: CircuitBreakerThresholds = {
 export function resolveCircuitBreakers(
   message: CircuitBreakers | undefined,
   scope: Scope,
-): Pick<ClusterResource, 'circuitBreakers' | 'trackRemaining'> {
+): Pick<ClusterResource, 'circuitBreakers'> {
   const thresholds = message?.thresholds ?? [];
   if (message !== undefined) refuseOtherFields(message, FIELDS, scope);
   if ((message?.per_host_thresholds ?? []).length > 0) {
@@ -45,10 +45,7 @@ export function resolveCircuitBreakers(
     const entry = thresholds[index];
     return entry === undefined ? DEFAULTS : resolveOne(entry, scope.at('thresholds', index));
   };
-  return {
-    circuitBreakers: { DEFAULT: of('DEFAULT'), HIGH: of('HIGH') },
-    trackRemaining: thresholds.some(({ track_remaining: track }) => track === true),
-  };
+  return { circuitBreakers: { DEFAULT: of('DEFAULT'), HIGH: of('HIGH') } };
 }
 
 function resolveOne(message: ThresholdsMessage, scope: Scope): CircuitBreakerThresholds {
@@ -60,6 +57,7 @@ function resolveOne(message: ThresholdsMessage, scope: Scope): CircuitBreakerThr
     maxRequests: message.max_requests ?? DEFAULTS.maxRequests,
     maxRetries: message.max_retries ?? DEFAULTS.maxRetries,
     ...optional('maxConnectionPools', message.max_connection_pools),
+    ...optional('trackRemaining', message.track_remaining),
     ...optional(
       'retryBudget',
       budget === undefined

@@ -271,11 +271,10 @@ describe('a resolved cluster', () => {
       lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
       perConnectionBufferLimitBytes: 1_048_576,
       circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
-      trackRemaining: false,
       upstreamHttp: {
         protocol: 'HTTP1',
         idleTimeoutMs: 3_600_000,
-        maxResponseHeadersKb: 60,
+        maxResponseHeadersKb: 80,
         maxHeadersCount: 100,
       },
       closeConnectionsOnHostHealthFailure: false,
@@ -315,7 +314,7 @@ describe('a resolved cluster', () => {
     const [cluster] = (await resolved(bootstrap)).clusters;
     assert.equal(cluster?.resource.circuitBreakers.HIGH.maxRequests, 1);
     assert.equal(cluster?.resource.circuitBreakers.DEFAULT.maxConnections, 2);
-    assert.equal(cluster?.resource.trackRemaining, true);
+    assert.equal(cluster?.resource.circuitBreakers.DEFAULT.trackRemaining, true);
   });
 
   it('takes the typed HTTP options before the older fields', async () => {
