@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { builtRoot } from './built-root.ts';
 
 export interface BuildStamp {
   /** A commit hash, or `unknown`. */
@@ -16,7 +17,7 @@ export interface BuildStamp {
 }
 
 export function readBuildStamp(): BuildStamp {
-  const stamp = readJson(join(import.meta.dirname, 'build-stamp.json'));
+  const stamp = readJson(join(builtRoot, 'shared', 'build-stamp.json'));
   if (stamp !== undefined) {
     return {
       revision: text(stamp['revision']) ?? 'unknown',
@@ -34,7 +35,7 @@ export function versionText(stamp: BuildStamp): string {
 }
 
 function packageRelease(): string {
-  const manifest = readJson(join(import.meta.dirname, '..', '..', 'package.json'));
+  const manifest = readJson(join(builtRoot, '..', 'package.json'));
   return `${text(manifest?.['version']) ?? '0.0.0'}-dev`;
 }
 

@@ -12,11 +12,13 @@ export type GroupSignal = (typeof groupSignals)[number];
 export function takeGroupSignals(receive: (signal: GroupSignal) => void): void {
   for (const signal of groupSignals) process.on(signal, () => receive(signal));
   closeUnaskedInspector();
+  setImmediate(closeUnaskedInspector);
 }
 
 /**
- * Node opens its inspector when SIGUSR1 arrives before a handler is there. Closes it unless the
- * command line asked for one; call it again after loading, since the signal may have been under way.
+ * Node opens its inspector when SIGUSR1 arrives before a handler is there, and does so from another
+ * thread some time later. Closes it unless the command line asked for one; call it after each step of
+ * the start.
  */
 export function closeUnaskedInspector(): void {
   if (inspector.url() === undefined) return;

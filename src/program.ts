@@ -3,7 +3,7 @@
  * mode that was asked for. What a server does is the supervisor's.
  */
 import type { Options } from '../shared/options.ts';
-import type { SignalInbox } from '../shared/signals.ts';
+import { closeUnaskedInspector, type SignalInbox } from '../shared/signals.ts';
 import { enableCoreDumps } from '../shared/core-dumps.ts';
 import { exitProcess } from '../shared/exit.ts';
 import { logCrashes } from '../shared/log-crashes.ts';
@@ -18,6 +18,7 @@ const log = getLogger('main');
 
 /** Never returns while the server runs; the process ends from here with the right code. */
 export async function runProgram(argv: readonly string[], signals: SignalInbox): Promise<void> {
+  closeUnaskedInspector();
   const context = commandLineContext();
   const parsed = parseOptions(argv, context);
   if (parsed.kind === 'exit') {

@@ -42,7 +42,6 @@ export async function serve(input: ServeInput): Promise<0 | 1> {
     reportStartFailure(failure, input.options);
     return 1;
   }
-  closeUnaskedInspector();
   log.warning(`ending: ${await ending.requested}`);
   if (run.server === undefined) run.pool.kill();
   else await run.server.stop();
@@ -68,6 +67,7 @@ async function startServer(run: Run, input: ServeInput): Promise<void> {
   );
   run.pool.spawn();
   const { Server: LoadedServer } = await import('./server.ts');
+  closeUnaskedInspector();
   if (run.ending.isRequested) return;
   const { clock, ending, pool } = run;
   run.server = new LoadedServer({ ...input, clock, ending, pool });

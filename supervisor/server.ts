@@ -10,6 +10,7 @@ import type { JsonObject } from '../shared/api/well-known.ts';
 import type { Clock } from '../shared/clock.ts';
 import { getLogger, processLog } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
+import { closeUnaskedInspector } from '../shared/signals.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
 import type { AdminHandle } from './admin/start-admin.ts';
 import { writeAdminAddressFile } from './admin-address-file.ts';
@@ -84,6 +85,7 @@ export class Server {
     await pool.start(makeWorkerProvision(parts, options, logSettings));
     this.#continue();
     parts.workersStarted();
+    closeUnaskedInspector();
     this.#life.transition('live');
     log.info('starting main dispatch loop');
     await processLog.attachPino();

@@ -1,7 +1,8 @@
 /** How a worker process is started: program, arguments and environment. */
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { builtRoot } from '../shared/built-root.ts';
 
-const entry = fileURLToPath(new URL('../workers/worker-main.js', import.meta.url));
+const entry = join(builtRoot, 'workers', 'worker-main.js');
 
 /**
  * Node opens its inspector on SIGUSR1 from its first moments on, before any script could prevent it,

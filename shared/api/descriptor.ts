@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { builtRoot } from '../built-root.ts';
 
 /** Everything declared in one protobuf package. Keys are names within it, such as `Cluster.LbPolicy`. */
 export interface PackageDescriptor {
@@ -198,7 +199,7 @@ export interface TimeRules extends MembershipRules<RuleTime> {
   readonly within?: RuleTime;
 }
 
-const folder = join(import.meta.dirname, 'packages');
+const folder = join(builtRoot, 'shared', 'api', 'packages');
 
 /** Reads one package's descriptor; undefined when the API has no such package. */
 export function readPackage(name: string): PackageDescriptor | undefined {

@@ -3,6 +3,8 @@
  * it in their hello, so that a package upgraded under a running server is noticed.
  */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtRoot } from '../built-root.ts';
 
 let buildIdOnce: string | undefined;
 
@@ -14,7 +16,7 @@ export function buildId(): string {
 
 function readBuildId(): string {
   const stamp: unknown = JSON.parse(
-    readFileSync(new URL('../build-stamp.json', import.meta.url), 'utf8'),
+    readFileSync(join(builtRoot, 'shared', 'build-stamp.json'), 'utf8'),
   );
   if (typeof stamp === 'object' && stamp !== null && 'buildId' in stamp) {
     const { buildId: id } = stamp;

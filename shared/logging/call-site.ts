@@ -5,16 +5,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { builtRoot } from '../built-root.ts';
 import type { CallSite } from './log-record.ts';
 
-/** dist/, from dist/shared/logging/. */
-const builtRoot = join(import.meta.dirname, '..', '..');
-
 const sites = new Map<string, CallSite>();
-const maps = new Map<string, SourceMap | undefined>();
+const maps = new Map<string, LineFinder>();
 
 /** A frame that was captured but not yet looked at. */
 export interface CapturedFrame {
@@ -72,25 +70,45 @@ function sourcePlace(
   column: number,
 ): { file: string; line: number } {
   const path = fileName.startsWith('file:') ? fileURLToPath(fileName) : fileName;
-  const entry = mapOf(path)?.findEntry(line - 1, column - 1);
-  const original = entry !== undefined && 'originalLine' in entry ? entry.originalLine + 1 : line;
+  let find = maps.get(path);
+  if (find === undefined) {
+    find = packedLines(path) ?? mappedLines(path);
+    maps.set(path, find);
+  }
+  return find(line, column);
+}
+
+type LineFinder = (line: number, column: number) => { file: string; line: number };
+
+/** The table that the build writes beside a packed file; undefined for any other. */
+function packedLines(path: string): LineFinder | undefined {
+  const text = readIfThere(`${path}.lines.json`);
+  if (text === undefined) return undefined;
+  const { files, lines } = JSON.parse(text) as { files: string[]; lines: number[] };
+  return (line) => ({
+    file: files[lines[2 * line - 2] ?? 0] ?? path,
+    line: lines[2 * line - 1] ?? line,
+  });
+}
+
+/** By the compiler's own map, for a file that was not packed. */
+function mappedLines(path: string): LineFinder {
+  const text = readIfThere(`${path}.map`);
+  const map = text === undefined ? undefined : new SourceMap(JSON.parse(text) as SourceMapPayload);
   const built = relative(builtRoot, path);
-  return {
-    file: built.startsWith('..') ? path : built.replace(/\.js$/, '.ts'),
-    line: original,
+  const file = built.startsWith('..') ? path : built.replace(/\.js$/, '.ts');
+  return (line, column) => {
+    // A package without its maps still names the built line.
+    const entry = map?.findEntry(line - 1, column - 1);
+    const isKnown = entry !== undefined && 'originalLine' in entry;
+    return { file, line: isKnown ? entry.originalLine + 1 : line };
   };
 }
 
-function mapOf(path: string): SourceMap | undefined {
-  if (!maps.has(path)) maps.set(path, readMap(`${path}.map`));
-  return maps.get(path);
-}
-
-function readMap(path: string): SourceMap | undefined {
+function readIfThere(path: string): string | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload);
+    return readFileSync(path, 'utf8');
   } catch {
-    // A package without its maps still names the built line.
     return undefined;
   }
 }

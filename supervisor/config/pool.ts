@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
+import { builtRoot } from '../../shared/built-root.ts';
 import { Piscina } from 'piscina';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
 import { joinPieces } from './message-pieces.ts';
@@ -46,7 +47,7 @@ export async function locateInPool(
 /** The pool lives as long as the process; its threads do not. */
 async function runTask(task: PoolTask): Promise<PoolReply> {
   pool ??= new Piscina<PoolTask, PoolReply>({
-    filename: join(import.meta.dirname, 'pool-entry.js'),
+    filename: join(builtRoot, 'supervisor', 'config', 'pool-entry.js'),
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: idleTimeoutMs,

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { builtRoot } from '../../../shared/built-root.ts';
 
 export interface PageAssets {
   readonly style: string;
@@ -12,7 +13,7 @@ export interface PageAssets {
   readonly policy: string;
 }
 
-const folder = join(import.meta.dirname, '..', 'html');
+const folder = join(builtRoot, 'supervisor', 'admin', 'html');
 let loaded: Promise<PageAssets | undefined> | undefined;
 
 /** Undefined when the build left the pages out. Read once. */

@@ -1,0 +1,17 @@
+/**
+ * Where the built files are. Code is loaded from its own file in tests and from a bundle in the
+ * program, so that a path relative to the code's own place would mean two things: everything that
+ * reads a file of the package starts here.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The folder `dist`, absolute. */
+export const builtRoot = findBuiltRoot(import.meta.dirname);
+
+function findBuiltRoot(start: string): string {
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'shared', 'build-stamp.json'))) return folder;
+    if (folder === dirname(folder)) throw new Error(`no built files around ${start}`);
+  }
+}
