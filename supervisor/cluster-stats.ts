@@ -44,6 +44,7 @@ export class ClusterStats {
     writer.setGauge(blocks.cluster + index.membership_healthy, count('healthy'));
     writer.setGauge(blocks.cluster + index.membership_degraded, count('degraded'));
     writer.setGauge(blocks.cluster + index.membership_excluded, 0);
+    writer.setGauge(blocks.cluster + index.warming_state, 0);
     if (hosts.length === 0) return;
     writer.increment(blocks.cluster + index.membership_change);
     writer.add(blocks.match + TRANSPORT_SOCKET_MATCH.index.total_match_count, hosts.length);

@@ -169,7 +169,11 @@ export class RuntimeStore implements RuntimeView {
     statWriter.increment(at(diskLayers > 1 ? 'override_dir_exists' : 'override_dir_not_exists'));
     statWriter.setGauge(at('num_layers'), present.length);
     statWriter.setGauge(at('num_keys'), this.#snapshot.size);
-    statWriter.setGauge(at('admin_overrides_active'), this.#adminValues.size > 0 ? 1 : 0);
+    const isOverridden = this.#adminValues.size > 0 ? 1 : 0;
+    // Unused until somebody sets a value.
+    if (statWriter.valueOf(at('admin_overrides_active')) !== isOverridden) {
+      statWriter.setGauge(at('admin_overrides_active'), isOverridden);
+    }
   }
 
   // The swap renames a new link over the old one, which the folder around it sees.

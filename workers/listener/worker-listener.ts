@@ -12,6 +12,7 @@ import {
 import type { ListeningDescriptor } from '../data-plane.ts';
 import {
   type ConnectionObserver,
+  DOWNSTREAM_RX_BUFFERED,
   DOWNSTREAM_RX_TOTAL,
   DOWNSTREAM_TX_TOTAL,
   HttpConnection,
@@ -24,6 +25,7 @@ import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connec
 
 const CX_TOTAL = LISTENER.index.downstream_cx_total;
 const CX_ACTIVE = LISTENER.index.downstream_cx_active;
+const PRE_CX_ACTIVE = LISTENER.index.downstream_pre_cx_active;
 const CX_DESTROY = LISTENER.index.downstream_cx_destroy;
 const CX_LENGTH_MS = LISTENER.index.downstream_cx_length_ms;
 const NO_FILTER_CHAIN_MATCH = LISTENER.index.no_filter_chain_match;
@@ -131,6 +133,8 @@ export class WorkerListener implements ConnectionObserver {
     }
     stats.increment(this.#base + CX_TOTAL);
     stats.add(this.#base + CX_ACTIVE, 1);
+    // No listener filter holds a connection back, and the gauge counts as used from here on.
+    stats.add(this.#base + PRE_CX_ACTIVE, 0);
     stats.increment(this.#workerBase + WORKER_CX_TOTAL);
     stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
@@ -158,6 +162,7 @@ export class WorkerListener implements ConnectionObserver {
     const counters = {
       stats: stats.writer,
       received: stats.base + DOWNSTREAM_RX_TOTAL,
+      waiting: stats.base + DOWNSTREAM_RX_BUFFERED,
       sent: stats.base + DOWNSTREAM_TX_TOTAL,
     };
     const transport =

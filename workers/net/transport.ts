@@ -32,6 +32,8 @@ export interface TransportHandler {
 export interface ByteCounters {
   readonly stats: StatWriter;
   readonly received: number;
+  /** The gauge of received bytes that wait: what each open connection read last. */
+  readonly waiting: number;
   readonly sent: number;
 }
 
@@ -45,6 +47,8 @@ export class Transport implements Flushable {
   private isBlocked = false;
   private isClosed = false;
   private pauses = 0;
+  /** Bytes of the last read, which `counters.waiting` holds. */
+  private lastRead = 0;
   private readonly blocks: Buffer[] = [];
   private readonly onBlockWritten: () => void;
 
@@ -163,6 +167,7 @@ export class Transport implements Flushable {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.countWaiting(0);
     this.text = '';
     this.socket.destroy();
   }
@@ -171,6 +176,7 @@ export class Transport implements Flushable {
   reset(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.countWaiting(0);
     this.text = '';
     this.socket.resetAndDestroy();
   }
@@ -214,14 +220,22 @@ export class Transport implements Flushable {
     if (this.isClosed) return;
     this.loop.enter();
     this.counters.stats.add(this.counters.received, length);
+    this.countWaiting(length);
     this.handler.onData(input, 0, length);
     this.loop.leave();
+  }
+
+  private countWaiting(length: number): void {
+    if (length === this.lastRead) return;
+    this.counters.stats.add(this.counters.waiting, length - this.lastRead);
+    this.lastRead = length;
   }
 
   private onEnd(error: NodeJS.ErrnoException | undefined): void {
     if (this.isClosed) return;
     this.loop.enter();
     this.isClosed = true;
+    this.countWaiting(0);
     this.text = '';
     this.socket.destroy();
     this.handler.onRemoteClose(error);

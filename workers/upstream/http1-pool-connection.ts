@@ -33,6 +33,7 @@ const CX_MAX_DURATION = CLUSTER.index.upstream_cx_max_duration_reached;
 const CX_PROTOCOL_ERROR = CLUSTER.index.upstream_cx_protocol_error;
 const RQ_PER_CX = CLUSTER.index.upstream_rq_per_cx;
 const RX_TOTAL = CLUSTER.index.upstream_cx_rx_bytes_total;
+const RX_BUFFERED = CLUSTER.index.upstream_cx_rx_bytes_buffered;
 const TX_TOTAL = CLUSTER.index.upstream_cx_tx_bytes_total;
 const HOST_CX_TOTAL = HOST.index.cx_total;
 const HOST_CX_ACTIVE = HOST.index.cx_active;
@@ -76,7 +77,12 @@ export class Http1PoolConnection
       loop,
       { socket: {}, bufferLimitBytes: resource.perConnectionBufferLimitBytes },
       this,
-      { stats: stats.writer, received: stats.base + RX_TOTAL, sent: stats.base + TX_TOTAL },
+      {
+        stats: stats.writer,
+        received: stats.base + RX_TOTAL,
+        waiting: stats.base + RX_BUFFERED,
+        sent: stats.base + TX_TOTAL,
+      },
     );
     this.codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: resource.upstreamHttp.maxResponseHeadersKb * 1024,

@@ -59,6 +59,8 @@ export class AdminStats {
     });
     for (const index of [...this.#active, ...this.#opened]) this.#writer.add(index, 1);
     this.#writer.record(this.#listener + LISTENER.index.connections_accepted_per_socket_event, 1);
+    // Nothing holds a connection back, and the gauge counts as used from here on.
+    this.#writer.add(this.#listener + LISTENER.index.downstream_pre_cx_active, 0);
     return () => this.#connectionClosed(socket, openedMs, endedByClient);
   }
 
@@ -113,6 +115,7 @@ export class AdminStats {
     const now = { read: socket.bytesRead, written: socket.bytesWritten };
     this.#counted.set(socket, now);
     this.#writer.add(this.#http + HTTP.downstream_cx_rx_bytes_total, now.read - before.read);
+    this.#writer.add(this.#http + HTTP.downstream_cx_rx_bytes_buffered, 0);
     this.#writer.add(this.#http + HTTP.downstream_cx_tx_bytes_total, now.written - before.written);
   }
 

@@ -29,8 +29,7 @@ const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
 const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
-const RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
-const TX_BUFFERED = index.downstream_cx_tx_bytes_buffered;
+export const DOWNSTREAM_RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
 const RQ_TOTAL = index.downstream_rq_total;
 const RQ_HTTP1_TOTAL = index.downstream_rq_http1_total;
 const RQ_ACTIVE = index.downstream_rq_active;
@@ -224,8 +223,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
     const { stats } = this.manager.parts;
     stats.count(CX_TOTAL);
     stats.raise(CX_ACTIVE);
-    // Nothing waits yet, and the gauges count as used from here on.
-    stats.writer.add(stats.base + RX_BUFFERED, 0);
-    stats.writer.add(stats.base + TX_BUFFERED, 0);
+    // Nothing waits yet, and the gauge counts as used from here on.
+    stats.writer.add(stats.base + DOWNSTREAM_RX_BUFFERED, 0);
   }
 }
