@@ -67,11 +67,8 @@ export class ServerCommands implements AdminCommands {
   }
 
   drainListeners(how: Parameters<AdminCommands['drainListeners']>[0]): CommandResult {
-    if (how.skipExit && !how.graceful) {
-      return { ok: false, reason: 'skip_exit needs graceful' };
-    }
     const names = this.#names(how.inboundOnly);
-    if (!how.graceful) {
+    if (!how.graceful && !how.skipExit) {
       void this.#stopListeners(names);
       return done;
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 import { LISTENER } from '../shared/stats/templates/listener.ts';
+import { statsForm } from './admin/home/stats-form.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
@@ -50,7 +51,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     clock,
     collect: (limitMs) => pool.flushStats(limitMs),
     refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
-    htmlForm: (_query, listing) => ({ status: 200, body: listing }),
+    htmlForm: statsForm,
     clusters: () => resolved.clusters.map(sinkCluster),
     log: getLogger('stats').log,
   });

@@ -68,7 +68,7 @@ export function adminRoutes({
     read({
       path: '/',
       help: 'Admin home page',
-      handle: async (request, context) => await answerHome(request, routes, context),
+      handle: async (_request, context) => await answerHome(routes, context),
     }),
     read({
       path: '/help',

@@ -79,9 +79,9 @@ export class Profilers {
     await writeFile(this.path, await heapProfile(own, workers ?? []), { mode: 0o600 });
   }
 
-  /** What is in use now, as a gzipped pprof profile; undefined while nothing is sampled. */
-  async readHeap(): Promise<Uint8Array | undefined> {
-    if (!this.#own.isHeapRunning) return undefined;
+  /** What is in use now, as a gzipped pprof profile; begins to sample when nothing does. */
+  async readHeap(): Promise<Uint8Array> {
+    await this.sampleSupervisor();
     const [own, workers] = await Promise.all([
       this.#own.readHeap(),
       this.#isHeapRunning ? this.#workers?.readHeap() : undefined,

@@ -56,10 +56,7 @@ export function answerAllocationProfiler(request: EndpointRequest): AdminRespons
 
 /** A gzipped pprof profile of the supervisor, and of the workers while the heap profiler runs. */
 export async function answerHeapDump(profilers: Profilers): Promise<AdminResponse> {
-  const profile = await profilers.readHeap();
-  return profile === undefined
-    ? textResponse('The heap is not sampled yet', 503)
-    : textResponse(profile);
+  return textResponse(await profilers.readHeap());
 }
 
 export function answerPeakHeapDump(): AdminResponse {

@@ -23,7 +23,7 @@ export function renderCommandTable(routes: readonly AdminRoute[]): string {
 // One tbody per command, so that a search shows or hides it with its parameters.
 function renderRoute(route: AdminRoute): string {
   const name = escapeHtml(route.path.slice(1));
-  const params = route.params.map((param) => renderParam(name, param));
+  const params = route.params.map((param) => renderParam(name, param, undefined));
   return (
     `<tbody class="command">\n<tr><td>${renderLink(route, name)}</td>` +
     `<td>${escapeHtml(route.help)}</td></tr>\n${params.join('')}</tbody>\n`
@@ -40,26 +40,30 @@ function renderLink(route: AdminRoute, name: string): string {
   );
 }
 
-function renderParam(command: string, param: AdminParam): string {
+/** One row; `command` is the form's name and HTML already, `value` what the field begins with. */
+export function renderParam(command: string, param: AdminParam, value: string | undefined): string {
   const name = escapeHtml(param.name);
   const id = `${command}-${name}`;
   const attributes = `name="${name}" id="${id}" form="${command}"`;
   return (
-    `<tr class="param"><td data-name="${name}">${renderInput(param, attributes)}</td>` +
+    `<tr class="param"><td data-name="${name}">${renderInput(param, attributes, value)}</td>` +
     `<td><label for="${id}">${escapeHtml(param.help)}</label></td></tr>\n`
   );
 }
 
-function renderInput(param: AdminParam, attributes: string): string {
+function renderInput(param: AdminParam, attributes: string, value: string | undefined): string {
   switch (param.kind) {
     case 'boolean':
-      return `<input type="checkbox" ${attributes}>`;
-    case 'string':
-      return `<input type="text" ${attributes}>`;
+      return `<input type="checkbox" ${attributes}${value === undefined ? '' : ' checked'}>`;
+    case 'string': {
+      const given = value === undefined ? '' : ` value="${escapeHtml(value)}"`;
+      return `<input type="text" ${attributes}${given}>`;
+    }
     case 'enum': {
       const options = param.choices.map((choice) => {
         const text = escapeHtml(choice);
-        return `<option value="${text}">${text}</option>\n`;
+        const selected = choice === value ? ' selected' : '';
+        return `<option value="${text}"${selected}>${text}</option>\n`;
       });
       return `<select ${attributes}>\n${options.join('')}</select>`;
     }

@@ -3,7 +3,7 @@
  * itself and named by their digest in its Content-Security-Policy, so that nothing else can run.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtRoot } from '../../../shared/built-root.ts';
 
@@ -14,20 +14,18 @@ export interface PageAssets {
 }
 
 const folder = join(builtRoot, 'supervisor', 'admin', 'html');
-let loaded: Promise<PageAssets | undefined> | undefined;
+let loaded: { readonly assets: PageAssets | undefined } | undefined;
 
-/** Undefined when the build left the pages out. Read once. */
-export async function loadPageAssets(): Promise<PageAssets | undefined> {
-  loaded ??= readAssets();
-  return await loaded;
+/** Undefined when the build left the pages out. Read once: two small files. */
+export function loadPageAssets(): PageAssets | undefined {
+  loaded ??= { assets: readAssets() };
+  return loaded.assets;
 }
 
-async function readAssets(): Promise<PageAssets | undefined> {
+function readAssets(): PageAssets | undefined {
   try {
-    const [style, script] = await Promise.all([
-      readFile(join(folder, 'admin.css'), 'utf8'),
-      readFile(join(folder, 'admin.js'), 'utf8'),
-    ]);
+    const style = readFileSync(join(folder, 'admin.css'), 'utf8');
+    const script = readFileSync(join(folder, 'admin.js'), 'utf8');
     return { style, script, policy: policyFor(style, script) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

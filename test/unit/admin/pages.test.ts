@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogLevel } from '../../../shared/logging/levels.ts';
 import type { AdminContext, ServerState } from '../../../supervisor/admin/admin-context.ts';
+import { statsForm } from '../../../supervisor/admin/home/stats-form.ts';
+import { parseQuery } from '../../../supervisor/admin/http/query.ts';
 import { ask } from './ask.ts';
 import { fakeContext } from './fake-context.ts';
 
@@ -273,4 +275,20 @@ test('the home page offers each endpoint, escapes what it shows and lets only it
     /^default-src 'none'; style-src 'sha256-/,
   );
   assert.doesNotMatch(page.body, /\son\w+=/);
+});
+
+test('the statistics form keeps what was asked and escapes the listing', async () => {
+  async function* listing(): AsyncGenerator<string> {
+    yield await Promise.resolve('a<b>: 1\n');
+  }
+  const query = parseQuery('format=active-html&usedonly&filter=%22%3E%3Cb%3E');
+  const { body, headers } = statsForm(query, listing());
+  let page = '';
+  for await (const chunk of body as AsyncIterable<string>) page += chunk;
+  assert.match(page, /<meta http-equiv="refresh" content="5">/);
+  assert.match(page, /name="usedonly" id="stats-usedonly" form="stats" checked>/);
+  assert.match(page, /<option value="active-html" selected>/);
+  assert.match(page, /value="&#34;&#62;&#60;b&#62;"/);
+  assert.match(page, /<pre>\na&#60;b&#62;: 1\n<\/pre>/);
+  assert.match(String(headers?.['content-security-policy']), /default-src 'none'/);
 });
