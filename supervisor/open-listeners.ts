@@ -9,6 +9,7 @@ import { ListeningSockets } from './sockets/listening-sockets.ts';
 interface OpenListener {
   readonly resource: ListenerResource;
   readonly sockets: ListeningSockets;
+  isStopped: boolean;
 }
 
 export class OpenListeners {
@@ -28,20 +29,24 @@ export class OpenListeners {
     }
   }
 
-  /** As workers get them: with the addresses that were bound. */
+  /** Those that accept, as workers get them: with the addresses that were bound. */
   resources(): readonly ListenerResource[] {
-    return [...this.#listeners.values()].map(({ resource }) => resource);
+    return this.#accepting().map(({ resource }) => resource);
   }
 
   sockets(): readonly ListeningSockets[] {
-    return [...this.#listeners.values()].map(({ sockets }) => sockets);
+    return this.#accepting().map(({ sockets }) => sockets);
   }
 
-  /** Name and bound addresses of the listeners that accept. */
+  /** Name and bound addresses of all listeners: one that was stopped is still configured. */
   status(): readonly { readonly name: string; readonly addresses: readonly BoundAddress[] }[] {
-    return this.resources().map(({ name, addresses }) => ({ name, addresses }));
+    return [...this.#listeners.values()].map(({ resource: { name, addresses } }) => ({
+      name,
+      addresses,
+    }));
   }
 
+  /** Stopped ones are counted, as the reference does. */
   get size(): number {
     return this.#listeners.size;
   }
@@ -49,8 +54,10 @@ export class OpenListeners {
   /** New connections are refused from here on, once the workers have closed their copies too. */
   close(names: readonly string[]): void {
     for (const name of names) {
-      this.#listeners.get(name)?.sockets.close();
-      this.#listeners.delete(name);
+      const listener = this.#listeners.get(name);
+      if (listener === undefined || listener.isStopped) continue;
+      listener.isStopped = true;
+      listener.sockets.close();
     }
   }
 
@@ -62,6 +69,10 @@ export class OpenListeners {
     const { name } = listener.resource;
     const sockets = ListeningSockets.bind({ name, ...listener }, workers);
     const resource = { ...listener.resource, addresses: sockets.addresses };
-    this.#listeners.set(name, { resource, sockets });
+    this.#listeners.set(name, { resource, sockets, isStopped: false });
+  }
+
+  #accepting(): readonly OpenListener[] {
+    return [...this.#listeners.values()].filter(({ isStopped }) => !isStopped);
   }
 }

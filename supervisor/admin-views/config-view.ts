@@ -15,6 +15,8 @@ const types = {
 
 export interface ConfigViewOptions {
   readonly bootstrap: Bootstrap;
+  /** Stands in the place of the bootstrap's own node. */
+  readonly node: JsonObject;
   /** Unix milliseconds. */
   readonly loadedAtMs: number;
   /** Components that are not ready yet, before the server is live. */
@@ -24,6 +26,7 @@ export interface ConfigViewOptions {
 /** Everything here is static: dynamic sources bring their own resources. */
 export function makeConfigView(options: ConfigViewOptions): ConfigView {
   const { bootstrap, loadedAtMs } = options;
+  const { node: _ownNode, ...withoutNode } = bootstrap;
   const dump = (type: string, message: object, name: string): DumpedResource => ({
     name,
     versionInfo: '',
@@ -32,7 +35,10 @@ export function makeConfigView(options: ConfigViewOptions): ConfigView {
   });
   const { clusters = [], listeners = [], secrets = [] } = bootstrap.static_resources ?? {};
   return {
-    bootstrap: () => ({ message: bootstrap as unknown as JsonObject, lastUpdatedMs: loadedAtMs }),
+    bootstrap: () => ({
+      message: { node: options.node, ...(withoutNode as unknown as JsonObject) },
+      lastUpdatedMs: loadedAtMs,
+    }),
     clusters: () => ({
       versionInfo: '',
       static: clusters.map((cluster) => dump(types.cluster, cluster, cluster.name ?? '')),

@@ -1,6 +1,5 @@
 /** What the admin interface reads and commands, put together from the parts of one server. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import { readBuildStamp } from '../../shared/build-stamp.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/options.ts';
@@ -11,7 +10,7 @@ import { serverStateOf } from '../server-state.ts';
 import type { WorkerPool } from '../worker-pool.ts';
 import { makeClustersView } from './clusters-view.ts';
 import { makeConfigView } from './config-view.ts';
-import { nodeMessage } from './node-view.ts';
+import { nodeMessage } from './node-message.ts';
 
 const log = getLogger('admin');
 
@@ -29,11 +28,17 @@ export interface AdminContextInput {
 export function makeAdminContext(input: AdminContextInput): AdminContext {
   const { parts, clock } = input;
   const { configuration, stats, listeners } = parts;
+  const node = nodeMessage({
+    configured: (configuration.bootstrap.node ?? {}) as JsonObject,
+    identity: configuration.resolved.node,
+    version: input.version,
+  });
   return {
     clock,
-    server: makeServerView(input),
+    server: makeServerView(input, node),
     config: makeConfigView({
       bootstrap: configuration.bootstrap,
+      node,
       loadedAtMs: configuration.loadedAtMs,
       unreadyTargets: () => [],
     }),
@@ -57,10 +62,9 @@ function isAccepting(phase: Phase): boolean {
   return phase === 'live' || phase === 'draining';
 }
 
-function makeServerView(input: AdminContextInput): ServerView {
+function makeServerView(input: AdminContextInput, node: JsonObject): ServerView {
   const { options, parts, pool } = input;
   const startedAtNs = input.clock.monotonicNs();
-  const { bootstrap, resolved } = parts.configuration;
   const startedAtUnixSeconds = Math.floor(input.clock.wallMs() / 1000);
   return {
     state: () => serverStateOf(input.phase(), parts.commands.isHealthCheckFailed),
@@ -70,7 +74,7 @@ function makeServerView(input: AdminContextInput): ServerView {
     startedAtNs,
     firstEpochStartUnixSeconds: startedAtUnixSeconds,
     commandLineOptions: () => input.commandLine,
-    node: () => nodeMessage(bootstrap.node, resolved.node, readBuildStamp()),
+    node: () => node,
     mutexTracing: options.enableMutexTracing,
     workers: () => pool.status(),
   };
