@@ -9,7 +9,7 @@ import { configureLogging } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 
 /** The bootstrap's layout cannot be used; the text is the reference's. */
-export class LogFormatError extends Error {
+class LogFormatError extends Error {
   readonly code = 'log_format_refused';
 }
 

@@ -38,7 +38,7 @@ export interface WorkerPoolOptions {
   onGone(workerIndex: number, exit: WorkerExit): void;
 }
 
-export type WorkerState = 'starting' | 'running' | 'stopping' | 'restarting';
+type WorkerState = 'starting' | 'running' | 'stopping' | 'restarting';
 
 export interface WorkerSlotStatus {
   readonly index: number;

@@ -22,7 +22,7 @@ export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 const HEAD_BYTES = 4;
 const GOES_ON = 0x80000000;
 
-export class FrameError extends Error {
+class FrameError extends Error {
   readonly code: 'message_too_long' | 'frame_too_long' | 'malformed_message';
 
   constructor(code: FrameError['code'], message: string, options?: ErrorOptions) {

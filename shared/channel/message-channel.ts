@@ -11,9 +11,9 @@ export const QUEUE_BYTES_MAX = 16 * 1024 * 1024;
 /** Above this the sender of many messages should await `drained`. */
 const QUEUE_BYTES_HIGH = 1024 * 1024;
 
-export type ChannelErrorCode = 'channel_closed' | 'channel_full';
+type ChannelErrorCode = 'channel_closed' | 'channel_full';
 
-export class ChannelError extends Error {
+class ChannelError extends Error {
   readonly code: ChannelErrorCode;
 
   constructor(code: ChannelErrorCode, message: string) {

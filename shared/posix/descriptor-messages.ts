@@ -24,7 +24,7 @@ import { decodeSocketAddress, encodeSocketAddress, type SocketAddress } from './
 /** The kernel passes at most this many descriptors in one message (SCM_MAX_FD). */
 export const DESCRIPTORS_PER_MESSAGE_MAX = 253;
 /** Payloads are small headers; a hot-restart datagram has 4,096 bytes. */
-export const MESSAGE_BYTES_MAX = 64 * 1024;
+const MESSAGE_BYTES_MAX = 64 * 1024;
 
 export interface DescriptorMessage {
   readonly data: Buffer;

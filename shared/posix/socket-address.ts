@@ -18,7 +18,7 @@ import {
 import { lastError, libcFunction, stableBuffer } from './libc.ts';
 import { PosixError } from './posix-error.ts';
 
-export interface IpSocketAddress {
+interface IpSocketAddress {
   readonly kind: 'ip';
   readonly family: 'v4' | 'v6';
   /** Without brackets; an IPv6 address may end in `%<interface>`. */
