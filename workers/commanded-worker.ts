@@ -21,6 +21,9 @@ import { WorkerStatStore } from './stats/worker-stat-store.ts';
 /** Parts of a batch that wait for its last one. */
 const KEPT_UPDATES_MAX = 1_000_000;
 
+/** Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait. */
+const PINO_DELAY_MS = 2_000;
+
 const emptyReport: StatsReport = {
   blocks: [],
   named: [],
@@ -81,6 +84,7 @@ export class CommandedWorker {
     const dataPlane = createDataPlane(env);
     this.#started = { dataPlane, stats };
     this.#channel.post({ kind: 'ready' });
+    this.#clock.after(PINO_DELAY_MS, () => void attachPino(), { unref: true });
   }
 
   #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
@@ -167,6 +171,15 @@ export class CommandedWorker {
   #refuse(message: never): void {
     const { kind } = message as { readonly kind: string };
     this.#channel.post({ kind: 'not_recognised', what: kind });
+  }
+}
+
+/** Without pino the log goes on writing by itself. */
+async function attachPino(): Promise<void> {
+  try {
+    await processLog.attachPino();
+  } catch (error) {
+    getLogger('main').warning(`cannot load pino: ${textOf(error)}`);
   }
 }
 
