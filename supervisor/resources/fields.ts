@@ -20,10 +20,15 @@ export function knownFields<Message>(
 }
 
 export function refuseOtherFields(message: object, { fields }: KnownFields, scope: Scope): void {
-  for (const [name, value] of Object.entries(message)) {
-    if (fields.has(name) || name === '@type' || isUnset(value)) continue;
-    scope.at(name).unsupported(`field '${name}' is`, 'leave it out');
+  // Runs for every message of a configuration: the usual case makes no objects.
+  for (const name in message) {
+    if (!fields.has(name)) refuseField(message, name, scope);
   }
+}
+
+function refuseField(message: object, name: string, scope: Scope): void {
+  if (name === '@type' || isUnset((message as Readonly<Record<string, unknown>>)[name])) return;
+  scope.at(name).unsupported(`field '${name}' is`, 'leave it out');
 }
 
 /** Values that say the same as an absent field. */

@@ -45,10 +45,9 @@ export class Scope {
   }
 
   at(...keys: readonly (string | number)[]): Scope {
-    return new Scope(
-      this.context,
-      keys.reduce<Place | undefined>((parent, key) => at(parent, key), this.place),
-    );
+    let { place } = this;
+    for (const key of keys) place = at(place, key);
+    return new Scope(this.context, place);
   }
 
   error(rule: Rule, message: string, suggestion?: string): void {

@@ -63,15 +63,20 @@ function resolveKind(message: Cluster, scope: Scope): Kind {
   const place = scope.at('lb_policy');
   if (policy === 'LOAD_BALANCING_POLICY_CONFIG') {
     scope.error('conflict', 'cluster: field load_balancing_policy need to be set');
-  } else if (policy === 'CLUSTER_PROVIDED') {
+  } else if (policy === 'CLUSTER_PROVIDED' && providesNoBalancer(message)) {
     place.error(
       'conflict',
       `cluster manager: cluster provided LB specified but cluster '${name}' did not provide one. Check cluster documentation.`,
     );
-  } else if (!KINDS.has(String(policy))) {
+  } else if (policy !== 'CLUSTER_PROVIDED' && !KINDS.has(String(policy))) {
     place.unsupported(`load balancing policy ${policy} is`, `there is ${[...KINDS].join(', ')}`);
   }
   return 'ROUND_ROBIN';
+}
+
+/** Cluster types with a balancer of their own are refused by themselves. */
+function providesNoBalancer({ type = 'STATIC', cluster_type: custom }: Cluster): boolean {
+  return custom === undefined && type !== 'ORIGINAL_DST';
 }
 
 /** The first policy that is known counts. */
@@ -82,9 +87,17 @@ function resolvePolicies(message: Cluster, scope: Scope): Kind {
     if (!POLICIES.knows(config)) continue;
     return POLICIES.resolve(config, scope.at(index, 'typed_extension_config')) ?? 'ROUND_ROBIN';
   }
-  scope.error(
-    'unsupported',
-    `cluster: didn't find a registered load balancer factory implementation for cluster: '${message.name ?? ''}' with names from [${names.join(', ')}]; ${POLICIES.available()}`,
-  );
+  if (names.length === 0) {
+    const name = message.name ?? '';
+    scope.error(
+      'conflict',
+      `cluster: didn't find a registered load balancer factory implementation for cluster: '${name}' with names from []`,
+    );
+  } else {
+    scope.error(
+      'unsupported',
+      `load balancing policies [${names.join(', ')}] are not supported; ${POLICIES.available()}`,
+    );
+  }
   return 'ROUND_ROBIN';
 }

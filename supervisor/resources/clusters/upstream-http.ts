@@ -80,14 +80,11 @@ function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | un
   for (const [name, options] of Object.entries(message.typed_extension_protocol_options ?? {})) {
     if (name === EXTENSION && typeName(options['@type']) === EXTENSION) {
       found = options;
+    } else if (name.startsWith('envoy.')) {
+      scope.at(name).unsupported(`protocol options '${name}' are`, `there is ${EXTENSION}`);
     } else {
-      scope
-        .at(name)
-        .error(
-          'extension',
-          `Didn't find a registered network or http filter or protocol options implementation for name: '${name}'`,
-          `there is ${EXTENSION}`,
-        );
+      const what = 'registered network or http filter or protocol options implementation';
+      scope.at(name).error('extension', `Didn't find a ${what} for name: '${name}'`);
     }
   }
   return found;

@@ -15,27 +15,34 @@ const FIELDS = knownFields<FilterChainMessage>(
   ['metadata', 'transport_socket_connect_timeout'],
 );
 
-/** Without a match a chain takes every connection, so a second one is its double. */
 export function resolveFilterChains(
   messages: readonly FilterChainMessage[],
   filters: NetworkFilterResolver,
-  scope: ListenerScope,
+  { listener }: ListenerScope,
 ): readonly FilterChain[] {
-  const catchAll: string[] = [];
-  return messages.map((message, index) => {
-    const place = scope.listener.at('filter_chains', index);
-    if (isEmpty(message.filter_chain_match)) {
-      const [first] = catchAll;
-      if (first !== undefined) {
-        place.error(
+  return messages.map((message, index) =>
+    resolveFilterChain(message, filters, listener.at('filter_chains', index)),
+  );
+}
+
+/** Without a match a chain takes every connection, so a second one is its double. */
+export function refuseDoubles(
+  messages: readonly FilterChainMessage[],
+  { listener, address }: ListenerScope,
+): void {
+  let first: string | undefined;
+  for (const [index, { name = '', filter_chain_match: match }] of messages.entries()) {
+    if (!isEmpty(match)) continue;
+    if (first !== undefined) {
+      listener
+        .at('filter_chains', index)
+        .error(
           'duplicate',
-          `error adding listener '${scope.address}': filter chain '${message.name ?? ''}' has the same matching rules defined as '${first}'. duplicate matcher is: {}`,
+          `error adding listener '${address}': filter chain '${name}' has the same matching rules defined as '${first}'. duplicate matcher is: {}`,
         );
-      }
-      catchAll.push(message.name ?? '');
     }
-    return resolveFilterChain(message, filters, place);
-  });
+    first ??= name;
+  }
 }
 
 export interface ListenerScope {

@@ -8,7 +8,12 @@ import { printAddress, resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { ResolvedListener } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
-import { resolveFilterChain, resolveFilterChains, type ListenerScope } from './filter-chain.ts';
+import {
+  refuseDoubles,
+  resolveFilterChain,
+  resolveFilterChains,
+  type ListenerScope,
+} from './filter-chain.ts';
 import { LISTENER_FILTERS } from './listener-filters.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
@@ -106,7 +111,9 @@ function resolveChains(
     const adding = `error adding listener '${scope.address}'`;
     scope.listener.error('conflict', `${adding}: no filter chains specified`);
   }
+  const hasMatcher = message.filter_chain_matcher !== undefined;
   const filterChains = resolveFilterChains(chains, filters, scope);
+  if (!hasMatcher) refuseDoubles(chains, scope);
   if (defaultChain === undefined) return { filterChains };
   const place = scope.listener.at('default_filter_chain');
   return { filterChains, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };

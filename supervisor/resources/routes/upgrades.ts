@@ -15,7 +15,7 @@ export function resolveUpgrades(
     const type = asciiLower(name);
     if (seen.has(type)) place.at('upgrade_type').error('duplicate', `Duplicate upgrade ${name}`);
     seen.add(type);
-    if (message.connect_config !== undefined && type !== 'connect') {
+    if (message.connect_config !== undefined && !type.startsWith('connect')) {
       place
         .at('connect_config')
         .error('conflict', `Non-CONNECT upgrade type ${name} has ConnectConfig`);
