@@ -41,13 +41,24 @@ export async function resolveStaticClusters(
     const resolved = resolveCluster(message, manager.upstream_bind_config, place.at(index));
     clusters.set(name, { message, resolved });
   }
-  const { local_cluster_name: local = '' } = manager;
-  if (local !== '' && !clusters.has(local)) {
-    scope
-      .at('cluster_manager', 'local_cluster_name')
-      .error('reference', `local cluster '${local}' must be defined`);
-  }
+  checkLocalCluster(manager, clusters, scope);
   return clusters;
+}
+
+/** The cluster that this server is part of, for choosing hosts of the same zone. */
+function checkLocalCluster(
+  { local_cluster_name: name = '' }: ClusterManager,
+  clusters: ReadonlyMap<string, WithMessage<Cluster, ResolvedCluster>>,
+  scope: Scope,
+): void {
+  if (name === '') return;
+  const place = scope.at('cluster_manager', 'local_cluster_name');
+  const local = clusters.get(name);
+  if (local === undefined) {
+    place.error('reference', `local cluster '${name}' must be defined`);
+  } else if (local.resolved.hosts.hosts.some(({ priority }) => priority > 0)) {
+    place.error('conflict', `Unexpected non-zero priority for local cluster '${name}'.`);
+  }
 }
 
 export function resolveStaticListeners(

@@ -96,6 +96,7 @@ function resolveWeight(
   } else if (name !== '') {
     references.check(name, 'route: unknown weighted cluster', scope.at('name'));
   }
+  if (message.weight === undefined) scope.error('conflict', "Field 'weight' is missing");
   const runtimeKey = prefix === '' ? undefined : `${prefix}.${name}`;
   return {
     name,

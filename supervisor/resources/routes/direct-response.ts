@@ -19,7 +19,8 @@ export function resolveDirectResponse(
     message.body === undefined
       ? undefined
       : readDataSource(message.body, scope.at('body'), (path) => `file ${path} does not exist`);
-  if (body !== undefined && body.byteLength > maxBodyBytes) {
+  // A limit of 0 is none.
+  if (body !== undefined && maxBodyBytes > 0 && body.byteLength > maxBodyBytes) {
     scope
       .at('body')
       .error(
