@@ -19,6 +19,18 @@ const MAX_TEXT = 16 * 1024 - 64;
 /** Taken for a configured limit of 0, which the API reads as "no limit": every queue has one here. */
 const LARGEST_BUFFER_LIMIT = 16 * 1024 * 1024;
 
+/** What a codec needs of its transport. */
+export interface Wire {
+  /** Adds latin-1 text to what is written when the present event ends. */
+  writeText(text: string): void;
+  /** Adds bytes; they are copied before the call returns. */
+  writeData(data: Buffer): void;
+  /** Counted: reading goes on when every `true` has had its `false`. */
+  pauseReading(paused: boolean): void;
+  /** Calls `task.flush` when the present event ends. */
+  defer(task: Flushable): void;
+}
+
 export interface TransportHandler {
   onConnect(): void;
   /** `input` from `start` to `end`; valid during the call only. */
@@ -37,7 +49,7 @@ export interface ByteCounters {
   readonly sent: number;
 }
 
-export class Transport implements Flushable {
+export class Transport implements Flushable, Wire {
   readonly socket: net.Socket;
   private readonly loop: WorkerLoop;
   private readonly handler: TransportHandler;
@@ -117,7 +129,6 @@ export class Transport implements Flushable {
     return this.isBlocked;
   }
 
-  /** Adds latin-1 text to what is written when the present event ends. */
   writeText(text: string): void {
     if (this.isClosed) return;
     if (this.text.length + text.length > MAX_TEXT) this.flush();
@@ -125,7 +136,6 @@ export class Transport implements Flushable {
     this.markDirty();
   }
 
-  /** Adds bytes; they are copied before the call returns. */
   writeData(data: Buffer): void {
     if (this.isClosed) return;
     if (data.length <= MAX_TEXT_PIECE) {
@@ -150,12 +160,10 @@ export class Transport implements Flushable {
     this.wrote(this.socket.write(text, 'latin1'), text.length);
   }
 
-  /** Calls `task.flush` when the present event ends. */
   defer(task: Flushable): void {
     this.loop.flushLater(task);
   }
 
-  /** Counted: reading goes on when every `true` has had its `false`. */
   pauseReading(paused: boolean): void {
     this.pauses += paused ? 1 : -1;
     if (this.isClosed) return;

@@ -5,7 +5,7 @@
  */
 import type { RequestEncoder, ResetReason, ResponseDecoder } from '../codec.ts';
 import { HeaderMap } from '../header-map.ts';
-import type { Transport } from '../../net/transport.ts';
+import type { Wire } from '../../net/transport.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';
@@ -50,7 +50,7 @@ export interface Http1ClientOwner {
 type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'until_close' | 'upgraded';
 
 export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
-  private readonly transport: Transport;
+  private readonly wire: Wire;
   private readonly owner: Http1ClientOwner;
   private readonly limits: Http1ClientLimits;
   private readonly head: HeadReader;
@@ -73,8 +73,8 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   headerBytesReceived = 0;
   wireBytesReceived = 0;
 
-  constructor(transport: Transport, owner: Http1ClientOwner, limits: Http1ClientLimits) {
-    this.transport = transport;
+  constructor(wire: Wire, owner: Http1ClientOwner, limits: Http1ClientLimits) {
+    this.wire = wire;
     this.owner = owner;
     this.limits = limits;
     this.head = new HeadReader(limits.maxHeaderBytes + LINE_OVERHEAD * (limits.maxHeaderCount + 2));
@@ -133,7 +133,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     if (data.length > 0) {
       if (this.chunkedRequest) this.write(data.length.toString(16) + CRLF);
       this.wireBytesSent += data.length;
-      this.transport.writeData(data);
+      this.wire.writeData(data);
       if (this.chunkedRequest) this.write(CRLF);
     }
     if (!endStream) return;
@@ -156,7 +156,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   pauseResponse(paused: boolean): void {
     this.responsePauses += paused ? 1 : -1;
-    this.transport.pauseReading(paused);
+    this.wire.pauseReading(paused);
   }
 
   onData(input: Buffer, start: number, end: number): void {
@@ -198,7 +198,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   private write(text: string): void {
     this.wireBytesSent += text.length;
-    this.transport.writeText(text);
+    this.wire.writeText(text);
   }
 
   private readSome(input: Buffer, at: number, end: number): number {

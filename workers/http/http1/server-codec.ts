@@ -9,7 +9,7 @@
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
 import { HeaderMap } from '../header-map.ts';
 import type { Protocol } from '../stream-info.ts';
-import type { Transport } from '../../net/transport.ts';
+import type { Wire } from '../../net/transport.ts';
 import type { Flushable } from '../../worker-loop.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
@@ -46,7 +46,7 @@ type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgr
 const LINE_OVERHEAD = 4;
 
 export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, Flushable {
-  private readonly transport: Transport;
+  private readonly wire: Wire;
   private readonly owner: ServerCodecOwner;
   private readonly limits: Http1ServerLimits;
   private readonly head: HeadReader;
@@ -70,8 +70,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   headerBytesSent = 0;
   wireBytesSent = 0;
 
-  constructor(transport: Transport, owner: ServerCodecOwner, limits: Http1ServerLimits) {
-    this.transport = transport;
+  constructor(wire: Wire, owner: ServerCodecOwner, limits: Http1ServerLimits) {
+    this.wire = wire;
     this.owner = owner;
     this.limits = limits;
     this.head = new HeadReader(limits.maxHeaderBytes + LINE_OVERHEAD * (limits.maxHeaderCount + 2));
@@ -156,7 +156,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (data.length > 0 && !this.bodiless) {
       if (this.chunkedResponse) this.write(data.length.toString(16) + CRLF);
       this.wireBytesSent += data.length;
-      this.transport.writeData(data);
+      this.wire.writeData(data);
       if (this.chunkedResponse) this.write(CRLF);
     }
     if (!endStream) return;
@@ -185,7 +185,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   }
 
   pauseRequest(paused: boolean): void {
-    this.transport.pauseReading(paused);
+    this.wire.pauseReading(paused);
   }
 
   private get isRequestRead(): boolean {
@@ -194,7 +194,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   private write(text: string): void {
     this.wireBytesSent += text.length;
-    this.transport.writeText(text);
+    this.wire.writeText(text);
   }
 
   private beginUpgrade(): string {
@@ -366,7 +366,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (this.closeAfter) return;
     if (this.waiting === undefined) {
       this.waiting = Buffer.from(input.subarray(start, end));
-      this.transport.pauseReading(true);
+      this.wire.pauseReading(true);
     } else {
       this.waiting = Buffer.concat([this.waiting, input.subarray(start, end)]);
     }
@@ -391,7 +391,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const { waiting } = this;
     if (waiting !== undefined) {
       this.waiting = undefined;
-      this.transport.pauseReading(false);
+      this.wire.pauseReading(false);
     }
     if (this.closeAfter) {
       this.readState = 'closed';
@@ -403,7 +403,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (waiting === undefined) return;
     // Not at once: the filters of the stream that just ended are still on the call stack.
     this.resumed = waiting;
-    this.transport.defer(this);
+    this.wire.defer(this);
   }
 }
 
