@@ -83,6 +83,8 @@ export interface HttpConnectionManager {
   readonly proxy100Continue: boolean;
   readonly streamErrorOnInvalidHttpMessage: boolean;
   readonly upgrades: readonly { readonly type: string; readonly enabled: boolean }[];
+  /** Whether a request without a user agent gets the node's cluster as one. */
+  readonly addUserAgent: boolean;
   readonly schemeOverwrite?: 'http' | 'https';
   readonly internalAddressMatchers?: readonly StringMatcher[];
 }

@@ -161,6 +161,7 @@ function listener(
 
 const managerDefaults: Omit<HttpConnectionManager, 'routes'> = {
   kind: 'http_connection_manager',
+  addUserAgent: false,
   statPrefix: 'web',
   filters: [
     {

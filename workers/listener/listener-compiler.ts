@@ -59,6 +59,7 @@ function compileManager(
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
   const policy = buildHeaderPolicy(config, {
     localAddressIpVersion: env.heritage.localAddressIpVersion,
+    node: env.heritage.node,
     countDroppedHeader: () => stats.countDroppedHeader(),
     internalOnlyHeaders: () => routes.table?.internalOnlyHeaders ?? [],
   });

@@ -35,7 +35,7 @@ export function resolveTimeouts(
 ): void {
   const { retryPolicy } = route;
   timeouts.globalMs = routeTimeoutMs(route);
-  timeouts.perTryMs = retryPolicy?.perTryTimeoutMs ?? 0;
+  timeouts.perTryMs = Math.floor(retryPolicy?.perTryTimeoutMs ?? 0);
   timeouts.perTryIdleMs = retryPolicy?.perTryIdleTimeoutMs ?? 0;
   const asked = askedTimeoutMs(headers, options);
   if (asked !== undefined) timeouts.globalMs = asked;
@@ -64,14 +64,14 @@ export function streamDurationMs(route: ClusterRoute, headers: HeaderMap): numbe
 function routeTimeoutMs({ action }: ClusterRoute): number {
   const bounded =
     action.maxStreamDurationMs !== undefined || action.grpcTimeoutHeaderMaxMs !== undefined;
-  return bounded ? 0 : action.timeoutMs;
+  return bounded ? 0 : Math.floor(action.timeoutMs);
 }
 
 function take(headers: HeaderMap, name: string): number | undefined {
   const text = headers.get(name);
   if (text === undefined) return undefined;
   const value = milliseconds(text);
-  if (value !== undefined || name === PER_TRY) headers.remove(name);
+  headers.remove(name);
   return value;
 }
 

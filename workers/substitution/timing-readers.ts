@@ -15,7 +15,7 @@ export const TIMING_READERS = {
   START_TIME_LOCAL: ({ args }) => startTime(localFormat(args)),
   EMIT_TIME: ({ args }, { clock }) => emitTime(utcFormat(args), clock),
   EMIT_TIME_LOCAL: ({ args }, { clock }) => emitTime(localFormat(args), clock),
-  DURATION: plain((info) => milliseconds(info.startMs, info.endMs)),
+  DURATION: (_, { clock }) => duration(clock),
   REQUEST_DURATION: plain((info) => milliseconds(info.startMs, info.lastDownstreamRxMs)),
   REQUEST_TX_DURATION: plain((info) => milliseconds(info.startMs, info.lastUpstreamTxMs)),
   RESPONSE_DURATION: plain((info) => milliseconds(info.startMs, info.firstUpstreamRxMs)),
@@ -31,6 +31,14 @@ export const TIMING_READERS = {
   ROUTE_RESOLUTION_TIME_US: unknown,
   DOWNSTREAM_CX_RTT: plain(() => 0),
 } satisfies Record<string, ReaderFactory>;
+
+/** How long the stream took, or has taken so far. */
+function duration(clock: Clock): Reader {
+  return ({ startMs, endMs }) => {
+    const untilMs = endMs < 0 ? clock.monotonicMs() : endMs;
+    return Math.max(Math.floor(untilMs - startMs), 0);
+  };
+}
 
 function utcFormat([format]: readonly string[]): TimeFormatter {
   return format === undefined ? makeIsoFormatter() : compileTimeFormat(format, 'utc');

@@ -39,6 +39,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'drain_timeout',
     'delayed_close_timeout',
     'access_log',
+    'add_user_agent',
     'use_remote_address',
     'xff_num_trusted_hops',
     'original_ip_detection_extensions',

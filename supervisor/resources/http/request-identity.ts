@@ -15,6 +15,7 @@ import { resolveCidr } from './cidr.ts';
 
 type Identity = Pick<
   HttpConnectionManager,
+  | 'addUserAgent'
   | 'useRemoteAddress'
   | 'skipXffAppend'
   | 'xffNumTrustedHops'
@@ -53,6 +54,7 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
       .unsupported(`passing on client certificates (${forward}) is`);
   }
   return {
+    addUserAgent: message.add_user_agent ?? false,
     useRemoteAddress: message.use_remote_address ?? false,
     skipXffAppend: message.skip_xff_append ?? false,
     xffNumTrustedHops: message.xff_num_trusted_hops ?? 0,

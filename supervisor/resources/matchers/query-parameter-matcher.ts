@@ -22,5 +22,9 @@ function resolveOne(message: QueryParameterMatcherMessage, scope: Scope): QueryP
     message.string_match === undefined
       ? undefined
       : resolveStringMatcher(message.string_match, scope.at('string_match'));
-  return { name: toByteString(message.name ?? ''), ...optional('matcher', matcher) };
+  return {
+    name: toByteString(message.name ?? ''),
+    ...optional('present', message.present_match),
+    ...optional('matcher', matcher),
+  };
 }

@@ -108,6 +108,7 @@ describe('a resolved connection manager', () => {
         allowChunkedLength: false,
         headerCase: 'lower',
       },
+      addUserAgent: false,
       useRemoteAddress: false,
       skipXffAppend: false,
       xffNumTrustedHops: 0,

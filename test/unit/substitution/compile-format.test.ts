@@ -20,7 +20,11 @@ import {
 } from '../../support/stream.ts';
 
 const ENVIRONMENT = {
-  clock: { ...systemClock, wallMs: () => Date.UTC(2026, 10, 21, 11, 18, 54) },
+  clock: {
+    ...systemClock,
+    monotonicMs: () => 1007.5,
+    wallMs: () => Date.UTC(2026, 10, 21, 11, 18, 54),
+  },
   hostname: 'vm',
   variables: { HOME: '/root' },
 };
@@ -130,7 +134,7 @@ describe('text formats', () => {
       ['%COMMON_DURATION(foo:DS_TX_END)%', '-'],
     ]);
     checkAll(streamInfo(), [
-      ['%DURATION%', '-'],
+      ['%DURATION%', '7'],
       ['%RESPONSE_DURATION%', '-'],
     ]);
   });

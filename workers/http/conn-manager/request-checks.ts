@@ -2,6 +2,7 @@
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import type { LocalReply } from '../filter.ts';
 import type { HeaderMap } from '../header-map.ts';
+import { ResponseFlag } from '../response-flags.ts';
 import type { StreamInfo } from '../stream-info.ts';
 import type { ConnectionManager } from './manager.ts';
 
@@ -29,6 +30,9 @@ export function requestRefusal(
   }
   const refusal = manager.parts.policy.onRequest(headers, info);
   if (refusal === undefined) return undefined;
+  if (refusal.details.startsWith('http1.')) {
+    info.responseFlags |= ResponseFlag.downstreamProtocolError;
+  }
   const { location } = refusal;
   const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
   if (location === undefined) return { reply, closes: refusal.status === 400 };

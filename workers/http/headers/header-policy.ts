@@ -23,6 +23,8 @@ import { newRequestId, withoutTraceDecision } from './request-id.ts';
 export interface HeaderPolicyEnvironment {
   /** Which of this machine's addresses stands for a client on the loopback interface. */
   readonly localAddressIpVersion: 'v4' | 'v6';
+  /** This node's name and cluster, as `add_user_agent` shows them. */
+  readonly node: { readonly id: string; readonly cluster: string };
   /** Counts a header dropped for an underscore in its name. */
   countDroppedHeader(): void;
   /** `internal_only_headers` of the route configuration in force; lower case. */
@@ -31,6 +33,7 @@ export interface HeaderPolicyEnvironment {
 
 type ManagerOptions = Pick<
   HttpConnectionManager,
+  | 'addUserAgent'
   | 'alwaysSetRequestIdInResponse'
   | 'escapedSlashes'
   | 'generateRequestId'
@@ -79,6 +82,8 @@ const REQUEST_NAMES = new Map<string, number>([
   ['x-envoy-internal', HOP],
   ['keep-alive', HOP],
   ['proxy-connection', HOP],
+  // Only TLS could vouch for it.
+  ['x-forwarded-client-cert', HOP],
   ['x-envoy-retriable-status-codes', TRUSTED],
   ['x-envoy-retriable-header-names', TRUSTED],
   ['x-envoy-retry-on', TRUSTED],
@@ -145,6 +150,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     info.isInternalRequest = internal;
     this.#removeUntrusted(headers, internal, edge);
     if (internal) headers.set('x-envoy-internal', 'true');
+    if (this.#options.addUserAgent) this.#writeUserAgent(headers);
     if (this.#options.via !== '') headers.append('via', this.#options.via, ', ');
     if (edge && client.kind === 'ip') headers.set('x-envoy-external-address', client.ip);
     if (this.#options.generateRequestId) this.#writeRequestId(headers, edge);
@@ -300,6 +306,13 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     for (const [name, meaning] of REQUEST_NAMES) {
       if ((wanted & (1 << meaning)) !== 0) headers.remove(name);
     }
+  }
+
+  #writeUserAgent(headers: HeaderMap): void {
+    const { id, cluster } = this.#environment.node;
+    headers.set('x-envoy-downstream-service-cluster', cluster);
+    if ((headers.get('user-agent') ?? '') === '') headers.set('user-agent', cluster);
+    if (id !== '') headers.set('x-envoy-downstream-service-node', id);
   }
 
   #writeRequestId(headers: HeaderMap, edge: boolean): void {

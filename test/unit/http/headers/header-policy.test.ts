@@ -10,6 +10,7 @@ import type { Address, ConnectionInfo } from '../../../../workers/http/stream-in
 type Options = Parameters<typeof buildHeaderPolicy>[0];
 
 const DEFAULTS: Options = {
+  addUserAgent: false,
   alwaysSetRequestIdInResponse: false,
   escapedSlashes: 'KEEP_UNCHANGED',
   generateRequestId: true,
@@ -26,6 +27,7 @@ const DEFAULTS: Options = {
   via: '',
   xffNumTrustedHops: 0,
 };
+const NODE = { id: 'node-1', cluster: 'front' };
 const LOOPBACK_RANGES = [
   { address: '127.0.0.0', prefixLength: 8 },
   { address: '10.0.0.0', prefixLength: 8 },
@@ -71,6 +73,7 @@ function send(
     { ...DEFAULTS, ...options },
     {
       localAddressIpVersion: 'v4',
+      node: NODE,
       countDroppedHeader: () => (dropped += 1),
       internalOnlyHeaders: () => request.internalOnly ?? [],
     },
@@ -361,6 +364,26 @@ describe('header policy of requests', () => {
     assert.equal(send({ normalizePath: true }, [], { path: '/a/../b' }).headers.path, '/b');
   });
 
+  it('names its own node where add_user_agent is set', () => {
+    const names = (agent: string | undefined) => {
+      const given: [string, string][] = agent === undefined ? [] : [['user-agent', agent]];
+      const { headers } = send({ addUserAgent: true }, given);
+      return [
+        'user-agent',
+        'x-envoy-downstream-service-cluster',
+        'x-envoy-downstream-service-node',
+      ].map((name) => headers.get(name));
+    };
+    assert.deepEqual(names(undefined), ['front', 'front', 'node-1']);
+    assert.deepEqual(names(''), ['front', 'front', 'node-1']);
+    assert.deepEqual(names('curl'), ['curl', 'front', 'node-1']);
+  });
+
+  it('passes on no claim about a client certificate', () => {
+    const { headers } = send({}, [['x-forwarded-client-cert', 'URI=a']]);
+    assert.equal(headers.has('x-forwarded-client-cert'), false);
+  });
+
   it('takes internal-only headers from external requests', () => {
     const { headers } = send({}, [['x-only', '1']], { internalOnly: ['x-only'] });
     assert.equal(headers.has('x-only'), false);
@@ -375,6 +398,7 @@ describe('header policy of responses', () => {
       { ...DEFAULTS, ...options },
       {
         localAddressIpVersion: 'v4',
+        node: NODE,
         countDroppedHeader: () => undefined,
         internalOnlyHeaders: () => [],
       },
