@@ -127,7 +127,7 @@ describe('the HTTP/1 codec', () => {
         clientInPieces.feed(...cut(text.slice(26), positions));
         assert.deepEqual(clientInPieces.message, client.message);
       }),
-      { seed: SEED, numRuns: 20_000 },
+      { seed: SEED, numRuns: 50_000 },
     );
   });
 });

@@ -44,6 +44,8 @@ type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgr
 
 /** Bytes per line that are not name or value: colon, blank, CR, LF. */
 const LINE_OVERHEAD = 4;
+const CR = 0x0d;
+const LF = 0x0a;
 
 export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, Flushable {
   private readonly wire: Wire;
@@ -55,6 +57,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private readonly chunks: ChunkedDecoder;
   private stream: RequestDecoder | undefined = undefined;
   private readState: ReadState = 'head';
+  /** The last byte between two messages was a CR, whose LF may come with the next read. */
+  private isAfterCr = false;
   private bodyLeft = 0;
   /** What came behind the open request; reading is paused while it is there. */
   private waiting: Buffer | undefined = undefined;
@@ -234,7 +238,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (stored === 0 && this.stream === undefined) {
       // Empty lines between messages do not begin a request.
       const byte = input[start];
-      if (byte === 0x0d || byte === 0x0a) return this.skipEmptyLine(input, start, end);
+      if (this.isAfterCr || byte === CR || byte === LF) return this.skipEmptyLine(byte, start, end);
       this.beginStream();
     }
     const text = this.head.read(input, start, end);
@@ -260,14 +264,15 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     return start + consumed;
   }
 
-  private skipEmptyLine(input: Buffer, start: number, end: number): number {
-    if (input[start] === 0x0a) return start + 1;
-    if (start + 1 < end && input[start + 1] !== 0x0a) {
+  private skipEmptyLine(byte: number | undefined, start: number, end: number): number {
+    if (this.isAfterCr && byte !== LF) {
+      this.isAfterCr = false;
       this.beginStream();
       this.refuse(parseErrors.codec);
       return end;
     }
-    return Math.min(start + 2, end);
+    this.isAfterCr = byte === CR;
+    return start + 1;
   }
 
   private beginStream(): void {
