@@ -74,7 +74,12 @@ function runComparison(): readonly CaseResult[] {
       join(folder, 'compare'),
       [
         ...reference,
-        ...['--candidate', `${process.execPath} ${main}`, '--json', output, '--differences', '0'],
+        '--candidate',
+        `${process.execPath} ${main}`,
+        '--json',
+        output,
+        '--differences',
+        '0',
         ...(values.only === undefined ? [] : ['--only', values.only]),
         ...(values.report === undefined ? [] : ['--report', values.report]),
         join(folder, 'cases'),

@@ -27,8 +27,15 @@ async function startReference(bootstrap: object): Promise<RunningServer> {
   const child = spawn(
     'envoy',
     [
-      ...['-c', scratch.file('bootstrap.json'), '--disable-hot-restart', '--concurrency', '1'],
-      ...['-l', 'error', '--admin-address-path', addressPath],
+      '-c',
+      scratch.file('bootstrap.json'),
+      '--disable-hot-restart',
+      '--concurrency',
+      '1',
+      '-l',
+      'error',
+      '--admin-address-path',
+      addressPath,
     ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );

@@ -32,23 +32,31 @@ const FORBIDDEN = ['--restart-epoch', '--use-dynamic-base-id', '--disable-hot-re
 export function parseRestarterArguments(words: readonly string[]): RestarterArguments | string {
   if (words.includes('--help') || words.includes('-h')) return argumentsOf('help', [], {});
   const isStatus = words[0] === 'status';
+  const rest = isStatus ? words.slice(1) : words;
   const sluiceArguments: string[] = [];
   const own: OwnOptions = {};
-  const rest = isStatus ? words.slice(1) : [...words];
   for (let at = 0; at < rest.length; at++) {
-    const [name = '', inline] = splitWord(rest[at] ?? '');
+    const word = rest[at] ?? '';
+    const [name, inline] = splitWord(word);
     if (FORBIDDEN.includes(name)) return `${name} is not allowed: the restarter decides on epochs`;
-    if (name !== '--start-timeout-s' && name !== '--program') {
-      sluiceArguments.push(rest[at] ?? '');
+    if (!OWN.includes(name)) {
+      sluiceArguments.push(word);
       continue;
     }
-    const value = inline ?? rest[++at];
-    if (value === undefined) return `${name} needs a value`;
-    if (name === '--program') own.program = value;
-    else if (/^[1-9][0-9]{0,5}$/.test(value)) own.startTimeoutS = Number(value);
-    else return `${name} needs a whole number of seconds, not '${value}'`;
+    const refusal = takeOwn(own, name, inline ?? rest[++at]);
+    if (refusal !== undefined) return refusal;
   }
   return argumentsOf(isStatus ? 'status' : 'run', sluiceArguments, own);
+}
+
+const OWN = ['--start-timeout-s', '--program'];
+
+function takeOwn(own: OwnOptions, name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return `${name} needs a value`;
+  if (name === '--program') own.program = value;
+  else if (/^[1-9][0-9]{0,5}$/.test(value)) own.startTimeoutS = Number(value);
+  else return `${name} needs a whole number of seconds, not '${value}'`;
+  return undefined;
 }
 
 interface OwnOptions {

@@ -64,7 +64,7 @@ export class ChildSide {
       socketMode: options.socketMode,
       handlers: {
         message: (message, descriptors) => this.#receive(message, descriptors),
-        malformed: options.malformed,
+        malformed: (reason) => options.malformed(reason),
       },
     });
   }

@@ -268,7 +268,8 @@ function readEntry(reader: Reader, end: number, into: Map<string, number>): void
 }
 
 function readUint64(reader: Reader): number {
-  return Number(reader.uint64().toString());
+  const value: number | { toNumber(): number } = reader.uint64();
+  return typeof value === 'number' ? value : value.toNumber();
 }
 
 function kindOf<Fields extends Readonly<Record<string, number>>>(

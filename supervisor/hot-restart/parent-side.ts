@@ -49,8 +49,9 @@ export class ParentSide {
       clock: options.clock,
       socketMode: options.socketMode,
       handlers: {
-        message: (message) => void this.#answer(message).catch(options.failed),
-        malformed: options.malformed,
+        message: (message) =>
+          void this.#answer(message).catch((error: unknown) => options.failed(error)),
+        malformed: (reason) => options.malformed(reason),
       },
     });
   }

@@ -23,5 +23,6 @@ export function watchReadable(fd: number, readUntilEmpty: ReadUntilEmpty): () =>
 }
 
 function readAll(): void {
-  for (const readUntilEmpty of [...watched.values()]) readUntilEmpty();
+  // A callback may unwatch itself or another: a Map's iteration allows for that.
+  for (const readUntilEmpty of watched.values()) readUntilEmpty();
 }
