@@ -32,6 +32,8 @@ export interface Http1ClientLimits {
 /** Informational responses that one request may bring, so that none runs for ever. */
 const MAX_INFORMATIONAL = 32;
 const LINE_OVERHEAD = 4;
+/** `H` of `HTTP/1.1`. */
+const FIRST_BYTE = 0x48;
 const EMPTY = Buffer.alloc(0);
 /** Methods whose requests have a body as a rule: without one they say `content-length: 0`. */
 const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
@@ -218,6 +220,11 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   private readHead(input: Buffer, start: number, end: number): number {
     const stored = this.head.stored;
+    // Unlike a request, a response has no empty lines before it.
+    if (stored === 0 && input[start] !== FIRST_BYTE) {
+      this.fail('http1.codec_error');
+      return end;
+    }
     const text = this.head.read(input, start, end);
     if (text === undefined) {
       if (this.head.isTooLarge) this.fail('http1.headers_too_large');

@@ -12,7 +12,6 @@ import type { HeaderMap } from '../header-map.ts';
 import { HeaderKind, headerName } from '../header-names.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
-const LF = 0x0a;
 const CR = 0x0d;
 const SP = 0x20;
 const TAB = 0x09;
@@ -238,17 +237,6 @@ function keepOnlyTrailers(headers: HeaderMap): void {
 /** True when `text` holds the empty line that ends a head. */
 export function holdsHeadEnd(text: string): boolean {
   return text.indexOf('\n\r\n') >= 0 || text.indexOf('\n\n') >= 0;
-}
-
-/** Index of the first character that is not an empty line's. */
-export function skipEmptyLines(text: string, start: number): number {
-  let at = start;
-  for (;;) {
-    const code = text.charCodeAt(at);
-    if (code === LF) at++;
-    else if (code === CR && text.charCodeAt(at + 1) === LF) at += 2;
-    else return at;
-  }
 }
 
 /** True for characters that a request's authority may have. */

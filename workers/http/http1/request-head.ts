@@ -1,6 +1,6 @@
 /** Parses the request line and headers of one HTTP/1 request into a header map. */
 import type { HeaderMap } from '../header-map.ts';
-import { type HeaderBlockParser, isAuthority, skipEmptyLines } from './header-block.ts';
+import { type HeaderBlockParser, isAuthority } from './header-block.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
 /** The reference's list; other methods are refused. */
@@ -36,11 +36,10 @@ export function parseRequestHead(
   block: HeaderBlockParser,
   request: { readonly line: RequestLine; readonly options: RequestHeadOptions },
 ): ParseError | undefined {
-  const start = skipEmptyLines(text, 0);
-  let lineEnd = text.indexOf('\n', start);
+  let lineEnd = text.indexOf('\n');
   const next = lineEnd + 1;
   if (text.charCodeAt(lineEnd - 1) === 0x0d) lineEnd--;
-  const lineError = parseRequestLine(text, { start, end: lineEnd }, headers, request);
+  const lineError = parseRequestLine(text.slice(0, lineEnd), headers, request);
   if (lineError !== undefined) return lineError;
   const target = headers.authority;
   const error = block.parse(text, next, headers, true);
@@ -56,20 +55,19 @@ export function parseRequestHead(
 }
 
 function parseRequestLine(
-  text: string,
-  line: { readonly start: number; readonly end: number },
+  line: string,
   headers: HeaderMap,
   request: { readonly line: RequestLine; readonly options: RequestHeadOptions },
 ): ParseError | undefined {
-  const firstBlank = text.indexOf(' ', line.start);
-  if (firstBlank < 0 || firstBlank > line.end) return parseErrors.codec;
-  const method = text.slice(line.start, firstBlank);
+  const firstBlank = line.indexOf(' ');
+  if (firstBlank < 0) return parseErrors.codec;
+  const method = line.slice(0, firstBlank);
   if (!METHODS.has(method)) return parseErrors.codec;
-  const secondBlank = text.indexOf(' ', firstBlank + 1);
+  const secondBlank = line.indexOf(' ', firstBlank + 1);
   // A request line without a version is HTTP/0.9.
-  if (secondBlank < 0 || secondBlank > line.end) return parseErrors.lowVersion;
-  const target = text.slice(firstBlank + 1, secondBlank);
-  const version = text.slice(secondBlank + 1, line.end);
+  if (secondBlank < 0) return parseErrors.lowVersion;
+  const target = line.slice(firstBlank + 1, secondBlank);
+  const version = line.slice(secondBlank + 1);
   request.line.isHttp10 = false;
   if (version !== 'HTTP/1.1') {
     if (!VERSION.test(version)) return parseErrors.codec;

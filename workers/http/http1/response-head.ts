@@ -1,6 +1,6 @@
 /** Parses the status line and headers of one HTTP/1 response into a header map. */
 import type { HeaderMap } from '../header-map.ts';
-import { type HeaderBlockParser, skipEmptyLines } from './header-block.ts';
+import type { HeaderBlockParser } from './header-block.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
 /** Three digits and a reason that may be missing; the reason itself is never passed on. */
@@ -17,16 +17,15 @@ export function parseResponseHead(
   block: HeaderBlockParser,
   line: StatusLine,
 ): ParseError | undefined {
-  const start = skipEmptyLines(text, 0);
-  let lineEnd = text.indexOf('\n', start);
+  let lineEnd = text.indexOf('\n');
   const next = lineEnd + 1;
   if (text.charCodeAt(lineEnd - 1) === 0x0d) lineEnd--;
   // What nearly every upstream says, without the expression.
-  if (lineEnd === start + 15 && text.startsWith('HTTP/1.1 200 OK', start)) {
+  if (lineEnd === 15 && text.startsWith('HTTP/1.1 200 OK')) {
     headers.status = 200;
     line.isHttp10 = false;
   } else {
-    const match = STATUS_LINE.exec(text.slice(start, lineEnd));
+    const match = STATUS_LINE.exec(text.slice(0, lineEnd));
     if (match === null) return parseErrors.codec;
     headers.status = Number(match[2]);
     line.isHttp10 = match[1] === '0';
