@@ -1,7 +1,9 @@
 /** The configuration as `/config_dump` shows it, read from the normalised bootstrap. */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ConfigView, DumpedResource } from '../admin/admin-context.ts';
+import { endpointMessage } from './endpoint-message.ts';
 
 const types = {
   cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
@@ -19,6 +21,8 @@ export interface ConfigViewOptions {
   readonly node: JsonObject;
   /** Unix milliseconds. */
   readonly loadedAtMs: number;
+  /** The hosts that clusters have now. */
+  hosts(): readonly ClusterHostsResource[];
   /** Components that are not ready yet, before the server is live. */
   unreadyTargets(): ReturnType<ConfigView['unreadyTargets']>;
 }
@@ -60,10 +64,9 @@ export function makeConfigView(options: ConfigViewOptions): ConfigView {
       dynamicWarming: [],
     }),
     endpoints: () => ({
-      static: clusters
-        .map(({ load_assignment }) => load_assignment)
-        .filter((assignment) => assignment !== undefined)
-        .map((assignment) => dump(types.endpoints, assignment, assignment.cluster_name ?? '')),
+      static: options
+        .hosts()
+        .map((hosts) => dump(types.endpoints, endpointMessage(hosts), hosts.cluster)),
       dynamic: [],
     }),
     unreadyTargets: () => options.unreadyTargets(),

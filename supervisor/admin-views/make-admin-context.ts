@@ -40,6 +40,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       bootstrap: configuration.bootstrap,
       node,
       loadedAtMs: configuration.loadedAtMs,
+      hosts: () => configuration.resolved.clusters.map(({ hosts }) => hosts),
       unreadyTargets: () => [],
     }),
     clusters: makeClustersView({
