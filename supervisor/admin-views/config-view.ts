@@ -64,9 +64,15 @@ export function makeConfigView(options: ConfigViewOptions): ConfigView {
       dynamicWarming: [],
     }),
     endpoints: () => ({
-      static: options
-        .hosts()
-        .map((hosts) => dump(types.endpoints, endpointMessage(hosts), hosts.cluster)),
+      static: options.hosts().map((hosts) => ({
+        name: hosts.cluster,
+        versionInfo: '',
+        lastUpdatedMs: loadedAtMs,
+        // Made when it is printed: there may be ten thousand of them.
+        get message() {
+          return { '@type': types.endpoints, ...endpointMessage(hosts) };
+        },
+      })),
       dynamic: [],
     }),
     unreadyTargets: () => options.unreadyTargets(),

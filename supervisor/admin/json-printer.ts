@@ -4,45 +4,23 @@
  */
 import type { JsonValue } from '../../shared/api/well-known.ts';
 
-/** Pieces are joined up to this many characters before a chunk is handed on. */
-const CHUNK_CHARACTERS = 32 * 1024;
-
-/** The whole text, a line feed at the end, as the reference ends its JSON pages. */
+/** The whole text, a line feed at the end, as the reference ends its JSON pages. For small values. */
 export function printJson(value: JsonValue): string {
-  const parts: string[] = [];
-  for (const piece of pieces(value, 0)) parts.push(piece);
-  return `${parts.join('')}\n`;
+  return `${printJsonAt(value, 0)}\n`;
 }
 
 /** The value as it stands inside another one: `depth` levels in, without a line feed. */
 export function printJsonAt(value: JsonValue, depth: number): string {
-  return [...pieces(value, depth)].join('');
-}
-
-/** The same text in chunks, so that a large value is never one string. */
-export function* printJsonChunks(value: JsonValue): Generator<string> {
-  let chunk: string[] = [];
-  let characters = 0;
-  for (const piece of pieces(value, 0)) {
-    chunk.push(piece);
-    characters += piece.length;
-    if (characters >= CHUNK_CHARACTERS) {
-      yield chunk.join('');
-      chunk = [];
-      characters = 0;
-    }
-  }
-  chunk.push('\n');
-  yield chunk.join('');
+  if (typeof value !== 'object' || value === null) return printScalar(value);
+  return Array.isArray(value)
+    ? printList(value as readonly JsonValue[], depth)
+    : printObject(value as { readonly [field: string]: JsonValue }, depth);
 }
 
 /** A list member of a large page: `{\n "key": [\n  …\n ]\n}` printed element by element. */
-export async function* printJsonList(
-  key: string,
-  elements: Iterable<JsonValue> | AsyncIterable<JsonValue>,
-): AsyncGenerator<string> {
+export function* printJsonList(key: string, elements: Iterable<JsonValue>): Generator<string> {
   let count = 0;
-  for await (const element of elements) {
+  for (const element of elements) {
     const opening = count === 0 ? `{\n ${quoteJson(key)}: [\n  ` : ',\n  ';
     yield opening + printJsonAt(element, 2);
     count++;
@@ -50,45 +28,26 @@ export async function* printJsonList(
   yield count === 0 ? '{}\n' : '\n ]\n}\n';
 }
 
-function* pieces(value: JsonValue, depth: number): Generator<string> {
-  if (typeof value !== 'object' || value === null) {
-    yield printScalar(value);
-  } else if (Array.isArray(value)) {
-    yield* listPieces(value as readonly JsonValue[], depth);
-  } else {
-    yield* objectPieces(value as { readonly [field: string]: JsonValue }, depth);
-  }
-}
-
-function* listPieces(list: readonly JsonValue[], depth: number): Generator<string> {
-  if (list.length === 0) {
-    yield '[]';
-    return;
-  }
+function printList(list: readonly JsonValue[], depth: number): string {
+  if (list.length === 0) return '[]';
   const indent = ' '.repeat(depth + 1);
-  let separator = '[\n';
+  let text = '[';
   for (const element of list) {
-    yield separator + indent;
-    yield* pieces(element, depth + 1);
-    separator = ',\n';
+    text += `${text === '[' ? '\n' : ',\n'}${indent}${printJsonAt(element, depth + 1)}`;
   }
-  yield `\n${' '.repeat(depth)}]`;
+  return `${text}\n${' '.repeat(depth)}]`;
 }
 
-function* objectPieces(
-  object: { readonly [field: string]: JsonValue },
-  depth: number,
-): Generator<string> {
+function printObject(object: { readonly [field: string]: JsonValue }, depth: number): string {
   const indent = ' '.repeat(depth + 1);
-  let separator = '{\n';
+  let text = '{';
   for (const key of Object.keys(object)) {
     const value = object[key];
     if (value === undefined) continue;
-    yield `${separator}${indent}${quoteJson(key)}: `;
-    yield* pieces(value, depth + 1);
-    separator = ',\n';
+    const separator = text === '{' ? '\n' : ',\n';
+    text += `${separator}${indent}${quoteJson(key)}: ${printJsonAt(value, depth + 1)}`;
   }
-  yield separator === '{\n' ? '{}' : `\n${' '.repeat(depth)}}`;
+  return text === '{' ? '{}' : `${text}\n${' '.repeat(depth)}}`;
 }
 
 function printScalar(value: null | boolean | number | string): string {

@@ -14,6 +14,7 @@ import { compileNameMatcher } from '../name-matcher.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
 import type { DumpItem, DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
+import { printFields } from './print-fields.ts';
 import { redact } from './redact.ts';
 
 export function answerConfigDump(
@@ -111,7 +112,10 @@ function maskSections(
     }));
 }
 
-/** Undefined when the mask does not fit an element. Elements are made when they are pulled. */
+/**
+ * Undefined when the mask does not fit the elements, which the first one tells for all. Elements are
+ * made when they are pulled.
+ */
 function maskElements(
   types: MessageTypes,
   items: readonly DumpItem[],
@@ -123,7 +127,8 @@ function maskElements(
     const message = redact(types, elementType, item.make());
     return paths.length === 0 ? message : applyMask(types, elementType, message, paths);
   };
-  if (items.some((item) => paths.length > 0 && elementOf(item) === undefined)) return undefined;
+  const [first] = items;
+  if (first !== undefined && elementOf(first) === undefined) return undefined;
   function* elements(): Generator<JsonObject> {
     for (const item of items) yield { '@type': typeUrl, ...elementOf(item) };
   }
@@ -145,9 +150,7 @@ function* printSections(types: MessageTypes, sections: readonly DumpSection[]): 
     const typeName = `${DUMP_PACKAGE}.${section.type}`;
     yield `${opening}{\n   "@type": ${quoteJson(typeUrlOf(typeName))}`;
     opening = ',\n  ';
-    for (const [name, value] of Object.entries(redact(types, typeName, section.fields))) {
-      yield `,\n   ${quoteJson(name)}: ${printJsonAt(value, 3)}`;
-    }
+    yield* printFields(types, { typeName, depth: 3, separator: ',\n' }, section.fields);
     for (const list of section.lists) {
       let separator = `,\n   ${quoteJson(list.field)}: [\n    `;
       for (const item of list.items) {

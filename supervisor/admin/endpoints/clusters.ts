@@ -36,7 +36,7 @@ function* renderText(context: AdminContext, matcher?: NameMatcher): Generator<st
   for (const status of statuses(context, matcher)) yield renderClusterText(status);
 }
 
-function renderJson(context: AdminContext, matcher?: NameMatcher): AsyncGenerator<string> {
+function renderJson(context: AdminContext, matcher?: NameMatcher): Generator<string> {
   function* messages(): Generator<JsonObject> {
     for (const status of statuses(context, matcher)) yield clusterMessage(status);
   }

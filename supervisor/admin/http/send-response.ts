@@ -13,6 +13,8 @@ export const SERVER_NAME = 'sluice';
 
 /** Milliseconds of work after which the event loop gets a turn. */
 const TURN_MS = 5;
+/** Pieces are joined up to this many characters before they are written. */
+const CHUNK_CHARACTERS = 32 * 1024;
 
 export interface SendOptions {
   readonly clock: Clock;
@@ -66,31 +68,47 @@ async function sendChunks(
   options: SendOptions,
 ): Promise<number> {
   const { clock, limits } = options;
-  let bytes = 0;
   const deadlineMs = clock.monotonicMs() + limits.answerMs;
   let turnMs = clock.monotonicMs();
-  for await (const chunk of body) {
+  let bytes = 0;
+  // What comes asynchronously may be events: each is sent as it comes.
+  for await (const chunk of Symbol.asyncIterator in body ? body : joinSmall(body)) {
     if (res.destroyed) return bytes;
     bytes += Buffer.byteLength(chunk);
     if (!res.write(chunk)) {
       const drained = await untilDrained(res, options);
-      if (drained && clock.monotonicMs() < deadlineMs) {
-        turnMs = clock.monotonicMs();
-        continue;
+      turnMs = clock.monotonicMs();
+      if (!drained || turnMs > deadlineMs) {
+        giveUp(res, options);
+        return bytes;
       }
-      if (!res.destroyed) {
-        options.onStalledReader();
-        res.destroy();
-      }
-      return bytes;
-    }
-    if (clock.monotonicMs() - turnMs > TURN_MS) {
+    } else if (clock.monotonicMs() - turnMs > TURN_MS) {
       await new Promise<void>((resolve) => setImmediate(resolve));
       turnMs = clock.monotonicMs();
     }
   }
   res.end();
   return bytes;
+}
+
+function giveUp(res: ServerResponse, options: SendOptions): void {
+  if (res.destroyed) return;
+  options.onStalledReader();
+  res.destroy();
+}
+
+/** Pages yield a line or an element at a time; written one by one they would cost a call each. */
+function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<string | Uint8Array> {
+  let joined = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') joined += piece;
+    if (joined.length >= CHUNK_CHARACTERS || (typeof piece !== 'string' && joined !== '')) {
+      yield joined;
+      joined = '';
+    }
+    if (typeof piece !== 'string') yield piece;
+  }
+  if (joined !== '') yield joined;
 }
 
 /** False when the client left or took nothing for too long. */
