@@ -268,7 +268,8 @@ function readEntry(reader: Reader, end: number, into: Map<string, number>): void
 }
 
 function readUint64(reader: Reader): number {
-  const value: number | { toNumber(): number } = reader.uint64();
+  // A number, or an object of the package `long` where that is installed.
+  const value = reader.uint64() as unknown as number | { toNumber(): number };
   return typeof value === 'number' ? value : value.toNumber();
 }
 
