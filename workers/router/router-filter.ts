@@ -133,6 +133,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   onUpstreamConnected(connection: UpstreamConnectionFacts): void {
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
+    info.upstreamPoolReadyMs = nowMs;
     info.firstUpstreamTxMs = nowMs;
     info.upstreamConnectionId = connection.id;
     info.upstreamProtocol = connection.protocol;
@@ -176,6 +177,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstreamData(data: Buffer, endStream: boolean): void {
+    const { info } = this.callbacks;
+    if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.context.loop.clock.ms;
     if (endStream) this.onUpstreamComplete();
     this.callbacks.encodeData(data, endStream);
   }

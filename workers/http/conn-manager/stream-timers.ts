@@ -1,8 +1,10 @@
 /** The timeouts of one stream. Only configured ones exist; each ends the stream in its own words. */
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import { streamDurationMs } from '../../routing/timeouts.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../../timers.ts';
 import type { LocalReply } from '../filter.ts';
+import type { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
 import type { ConnectionManager } from './manager.ts';
 
@@ -89,18 +91,19 @@ export class StreamTimers implements TimerOwner {
   }
 
   /** The route's own timeouts replace the connection manager's. */
-  onRoute(route: ResolvedRoute | undefined): void {
+  onRoute(route: ResolvedRoute | undefined, headers: HeaderMap): void {
     if (route?.kind !== 'cluster') return;
-    const { idleTimeoutMs, maxStreamDurationMs } = route.action;
+    const { idleTimeoutMs } = route.action;
     if (idleTimeoutMs !== undefined) {
       this.idle?.disarm();
       this.idleList = this.list(idleTimeoutMs);
       if (this.idleList !== undefined) this.idle ??= new LoopTimer(this, IDLE);
       this.onActivity();
     }
-    if (maxStreamDurationMs === undefined) return;
+    const durationMs = streamDurationMs(route, headers);
+    if (durationMs === undefined) return;
     this.duration?.disarm();
-    const durationList = this.list(maxStreamDurationMs);
+    const durationList = this.list(durationMs);
     if (durationList === undefined) return;
     this.duration ??= new LoopTimer(this, DURATION);
     durationList.arm(this.duration);

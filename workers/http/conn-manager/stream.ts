@@ -87,7 +87,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
       return;
     }
     this.resolveRoute(headers);
-    this.timers.onRoute(info.route);
+    this.timers.onRoute(info.route, headers);
     this.buildChain();
     if (upgradeType(headers) !== '' && !this.isUpgradeAllowed(headers)) {
       this.refuseUpgrade();

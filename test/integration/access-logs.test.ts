@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { readFileSync, renameSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { bootstrap, httpListener } from '../support/bootstrap.ts';
+import { openRaw } from '../support/raw-client.ts';
+import { makeScratch } from '../support/scratch.ts';
+import { startSluice } from '../support/sluice.ts';
+import { waitUntil } from '../support/wait.ts';
+
+const FILE = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog';
+
+function fileLog(path: string, format?: object): object {
+  const log_format = format === undefined ? {} : { log_format: format };
+  return { name: 'file', typed_config: { '@type': FILE, path, ...log_format } };
+}
+
+function textFormat(text: string): object {
+  return { text_format_source: { inline_string: text } };
+}
+
+/** Every request is answered with 200 and its log lines. */
+function bootstrapWith(accessLogs: readonly object[]): object {
+  const routes = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
+  return bootstrap({ listeners: [httpListener(routes, { hcm: { access_log: accessLogs } })] });
+}
+
+/** Sends pipelined requests for `/<name>/<number>` and waits for all answers. */
+async function sendRequests(port: number, name: string, count: number): Promise<void> {
+  const client = await openRaw(port);
+  const requests = Array.from(
+    { length: count },
+    (_, number) => `GET /${name}/${number} HTTP/1.1\r\nhost: h\r\n\r\n`,
+  );
+  client.send(`${requests.join('')}GET /last HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n`);
+  const received = await client.closed();
+  assert.equal(received.split('HTTP/1.1 200').length - 1, count + 1);
+}
+
+function pathsOf(text: string): string[] {
+  assert.ok(text === '' || text.endsWith('\n'), 'the last line is whole');
+  return text.split('\n').filter((line) => line !== '' && line !== '/last');
+}
+
+describe('access logs of the whole program', () => {
+  it('have one whole line per request over a rotation under load, with two workers', async () => {
+    using scratch = makeScratch();
+    const path = scratch.file('access.log');
+    const run = { concurrency: 2, args: ['--file-flush-min-size-kb', '1'] };
+    const logs = bootstrapWith([fileLog(path, textFormat('%REQ(:PATH)%\n'))]);
+    await using sluice = await startSluice({ ...run, bootstrap: logs });
+    const port = await sluice.listenerPort('web');
+    const clients = ['a', 'b', 'c', 'd'];
+    const load = Promise.all(clients.map((name) => sendRequests(port, name, 1000)));
+    await waitUntil('the first lines', () => readFileSync(path).length > 0 || undefined);
+    renameSync(path, `${path}.1`);
+    sluice.signal('SIGUSR1');
+    await load;
+    await waitUntil('the new file', () => tryRead(path));
+    await Promise.all(clients.map((name) => sendRequests(port, `${name}2`, 100)));
+    await sluice.stop();
+    const lines = [...pathsOf(tryRead(`${path}.1`) ?? ''), ...pathsOf(tryRead(path) ?? '')];
+    const expected = clients.flatMap((name) => [
+      ...Array.from({ length: 1000 }, (_, number) => `/${name}/${number}`),
+      ...Array.from({ length: 100 }, (_, number) => `/${name}2/${number}`),
+    ]);
+    assert.deepEqual(lines.sort(), expected.sort());
+  });
+
+  it('write the first line at once and the rest when the interval is over', async () => {
+    using scratch = makeScratch();
+    const path = scratch.file('access.log');
+    await using sluice = await startSluice({
+      args: ['--file-flush-interval-msec', '300'],
+      bootstrap: bootstrapWith([fileLog(path, textFormat('%REQ(:PATH)%\n'))]),
+    });
+    const port = await sluice.listenerPort('web');
+    await sendRequests(port, 'a', 3);
+    await waitUntil(
+      'the first line',
+      () => readFileSync(path, 'utf8').startsWith('/a/0\n') || undefined,
+    );
+    await waitUntil('the rest', () => readFileSync(path, 'utf8').endsWith('/last\n') || undefined);
+    assert.ok((await sluice.stat('filesystem.write_buffered')) >= 4);
+    assert.ok((await sluice.stat('filesystem.write_completed')) >= 2);
+    assert.equal(await sluice.stat('filesystem.write_total_buffered'), 0);
+  });
+
+  it('mean the inherited descriptor by /dev/stdout, and tear no line in a pipe', async () => {
+    const line = `%REQ(:PATH)% ${'x'.repeat(1500)}\n`;
+    await using sluice = await startSluice({
+      concurrency: 2,
+      bootstrap: bootstrapWith([fileLog('/dev/stdout', textFormat(line))]),
+    });
+    const port = await sluice.listenerPort('web');
+    await Promise.all(['a', 'b', 'c'].map((name) => sendRequests(port, name, 300)));
+    await sluice.stop();
+    const lines = sluice.stdout().split('\n').slice(0, -1);
+    assert.equal(lines.length, 3 * 301);
+    assert.ok(lines.every((text) => /^\/\S+ x{1500}$/.test(text)));
+  });
+
+  it('print the default format and JSON as the reference does', async () => {
+    using scratch = makeScratch();
+    const text = scratch.file('text.log');
+    const json = scratch.file('json.log');
+    const fields = { code: '%RESPONSE_CODE%', path: '%REQ(:PATH)%', none: '%REQ(x-none)%' };
+    await using sluice = await startSluice({
+      bootstrap: bootstrapWith([fileLog(text), fileLog(json, { json_format: fields })]),
+    });
+    await sendRequests(await sluice.listenerPort('web'), 'a', 1);
+    await sluice.stop();
+    const [first = ''] = readFileSync(text, 'utf8').split('\n');
+    assert.match(
+      first,
+      /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] "GET \/a\/0 HTTP\/1\.1" 200 - 0 0 \d+ - "-" "-" "[0-9a-f-]{36}" "h" "-"$/,
+    );
+    assert.equal(
+      readFileSync(json, 'utf8').split('\n')[0],
+      '{"code":200,"none":null,"path":"/a/0"}',
+    );
+  });
+});
+
+function tryRead(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
