@@ -12,6 +12,7 @@ import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StatKind, StatSpec, StatTemplate } from '../../shared/stats/template.ts';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
+import { CounterLatch } from './counter-latch.ts';
 import { HistogramStat } from './histogram-stat.ts';
 import { RecentLookups } from './recent-lookups.ts';
 
@@ -25,6 +26,8 @@ export const HIDDEN = 8;
 export const REJECTED = 16;
 /** Printed as 1 whatever the sum over the processes. */
 const FLAG = 32;
+/** A child epoch does not take its parent's value. */
+export const NEVER_IMPORT = 64;
 
 /** A block or a named statistic: everything that was defined as one. */
 export interface Definition {
@@ -57,8 +60,10 @@ export class StatStore implements StatWriter {
   readonly #wideGauges = new Map<number, bigint>();
   readonly #blockIndex = new BlockIndex();
   readonly #accepts: NameFilter | undefined;
-  /** Counters' values at the last flush to the sinks; absent without sinks. */
-  #latched: Float64Array | undefined;
+  /** For each reader of gains the counters' values at its last reading. */
+  readonly #latches: CounterLatch[] = [];
+  /** Counters of a parent epoch that nothing here has defined so far. */
+  readonly #imported = new Map<string, Definition>();
 
   constructor(accepts?: NameFilter) {
     this.#accepts = accepts;
@@ -107,6 +112,7 @@ export class StatStore implements StatWriter {
     template.stats.forEach((spec, offset) => {
       this.#flags[base + offset] = specFlags(spec) | this.#rejection(prefix + spec.name);
     });
+    if (this.#imported.size > 0) this.#takeOverImported(template, prefix, base);
     return this.#remember(key, { base, size, template, name: prefix, holders: 1, live: true });
   }
 
@@ -138,7 +144,7 @@ export class StatStore implements StatWriter {
     this.#byBase.delete(base);
     this.#values.fill(0, base, base + size);
     this.#flags.fill(0, base, base + size);
-    this.#latched?.fill(0, base, base + size);
+    for (const latch of this.#latches) latch.clear(base, size);
     for (let index = base; index < base + size; index++) {
       this.#histograms.delete(index);
       this.#texts.delete(index);
@@ -250,25 +256,26 @@ export class StatStore implements StatWriter {
   resetCounters(): void {
     for (let index = 0; index < this.#size; index++) {
       if (((this.#flags[index] as number) & KIND_MASK) !== COUNTER) continue;
-      if (this.#latched !== undefined) {
-        this.#latched[index] = (this.#latched[index] as number) - (this.#values[index] as number);
-      }
+      for (const latch of this.#latches) latch.gained(index, this.#values[index] as number, 0);
       this.#values[index] = 0;
     }
   }
 
-  /** From now on `latch` tells what counters gained; for servers with sinks. */
-  enableLatching(): void {
-    this.#latched ??= new Float64Array(this.#values.length);
+  /** Makes a reader of what counters gain, resets apart, from their beginning on. */
+  makeLatch(): CounterLatch {
+    const latch = new CounterLatch();
+    this.#latches.push(latch);
+    return latch;
   }
 
-  /** What a counter gained since the call before, resets apart. */
-  latch(index: number): number {
-    if (this.#latched === undefined) return 0;
-    const value = this.#values[index] as number;
-    const gained = value - (this.#latched[index] as number);
-    this.#latched[index] = value;
-    return gained;
+  /** Finds a counter or gauge by its whole name, or defines a counter that a parent epoch had. */
+  indexForImport(kind: 'counter' | 'gauge', name: string): number | undefined {
+    const known = this.#definitions.get(name) ?? this.#findInBlock(name);
+    if (known !== undefined) return this.kindOf(known.base) === kind ? known.base : undefined;
+    if (kind === 'gauge') return undefined;
+    const imported = this.holdNamed('counter', name);
+    this.#imported.set(name, imported);
+    return imported.base;
   }
 
   /** Closes the interval of every histogram. */
@@ -287,6 +294,17 @@ export class StatStore implements StatWriter {
       return { base: block.base + offset, size: 1, name, holders: 1, live: true };
     }
     return undefined;
+  }
+
+  /** What was imported by name before its block was defined goes on in the block. */
+  #takeOverImported(template: StatTemplate, prefix: string, base: number): void {
+    template.stats.forEach((spec, offset) => {
+      const imported = this.#imported.get(prefix + spec.name);
+      if (imported === undefined) return;
+      this.#imported.delete(prefix + spec.name);
+      this.add(base + offset, this.valueOf(imported.base));
+      this.release(imported);
+    });
   }
 
   #rejection(name: string): number {
@@ -313,11 +331,6 @@ export class StatStore implements StatWriter {
       const flags = new Uint8Array(capacity);
       flags.set(this.#flags);
       this.#flags = flags;
-      if (this.#latched !== undefined) {
-        const latched = new Float64Array(capacity);
-        latched.set(this.#latched);
-        this.#latched = latched;
-      }
     }
     return base;
   }
@@ -327,6 +340,7 @@ function specFlags(spec: StatSpec): number {
   return (
     kinds.indexOf(spec.kind) |
     (spec.hidden === true ? HIDDEN : 0) |
-    (spec.isFlag === true ? FLAG : 0)
+    (spec.isFlag === true ? FLAG : 0) |
+    (spec.import === 'never_import' ? NEVER_IMPORT : 0)
   );
 }

@@ -9,6 +9,7 @@ import type { StatsReport } from '../../shared/stats/report.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { SERVER } from '../../shared/stats/templates/server.ts';
 import type { AdminResponse } from '../admin/admin-context.ts';
+import { EpochExport, ParentShare, type EpochStats } from './epoch-exchange.ts';
 import { FlushCycle } from './flush-cycle.ts';
 import { acceptedNames, bucketBounds } from './name-matcher.ts';
 import { OrderedView } from './ordered-view.ts';
@@ -48,6 +49,8 @@ export class StatsEngine {
   readonly pages: StatsPages;
   readonly #dashboard: DashboardSink | undefined;
   readonly #sinks: SinkWriter | undefined;
+  readonly #view: OrderedView;
+  #export: EpochExport | undefined;
   readonly #cycle: FlushCycle;
   readonly #templates = new Map(ALL_TEMPLATES.map((template) => [template.id, template]));
   /** By worker index: the share of the life that is now in that slot. */
@@ -58,6 +61,7 @@ export class StatsEngine {
     this.store = new StatStore(acceptedNames(config.matcher));
     const extractor = new TagExtractor(config.tagRules);
     const view = new OrderedView(this.store);
+    this.#view = view;
     const dashboard = makeDashboard(this.store, options);
     this.#dashboard = dashboard;
     this.#sinks =
@@ -96,6 +100,18 @@ export class StatsEngine {
     this.store.flushHistograms();
     await this.#sinks.write();
     await this.#sinks.close();
+  }
+
+  /** What this epoch tells its child on each of the child's questions. */
+  async exportForChild(): Promise<EpochStats> {
+    await this.#cycle.beforeRead();
+    this.#export ??= new EpochExport(this.store, this.#view);
+    return this.#export.take();
+  }
+
+  /** The share of a parent epoch; it has to be told to leave when the parent is gone. */
+  parentShare(): ParentShare {
+    return new ParentShare(this.store);
   }
 
   /** Brings in the workers' deltas for a page that shows statistics (`/clusters`). */

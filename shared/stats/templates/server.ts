@@ -2,7 +2,7 @@
 import { defineTemplate } from '../template.ts';
 import { counter, gauge, histogram, ownGauge } from './spec.ts';
 
-/** Prefix: `server.` */
+/** Prefix: `server.` What a parent epoch adds to memory and connections comes as fields of its own. */
 export const SERVER = defineTemplate('server', {
   'compilation_settings.fips_mode': ownGauge('1 if the cryptography is a FIPS build'),
   concurrency: ownGauge('Workers'),
@@ -14,16 +14,16 @@ export const SERVER = defineTemplate('server', {
   envoy_notifications: counter('Notifications of the server about itself'),
   hot_restart_epoch: ownGauge('Hot restart epoch'),
   live: ownGauge('1 unless the server drains'),
-  memory_allocated: gauge('Bytes in use on the heap'),
-  memory_heap_size: gauge('Bytes reserved for the heap'),
-  memory_physical_size: gauge('Bytes of physical memory'),
-  parent_connections: gauge('Open connections of the parent epoch'),
+  memory_allocated: ownGauge('Bytes in use on the heap'),
+  memory_heap_size: ownGauge('Bytes reserved for the heap'),
+  memory_physical_size: ownGauge('Bytes of physical memory'),
+  parent_connections: ownGauge('Open connections of the parent epoch'),
   seconds_until_first_ocsp_response_expiring: ownGauge('Seconds until an OCSP answer expires'),
   state: ownGauge('0 live, 1 draining, 2 before initialisation, 3 initialising'),
   static_unknown_fields: counter('Unknown fields in static configuration'),
   stats_recent_lookups: ownGauge('Lookups of statistics by name'),
-  total_connections: gauge('Open connections of all epochs'),
-  uptime: gauge('Seconds since the start'),
+  total_connections: ownGauge('Open connections of all epochs'),
+  uptime: ownGauge('Seconds since the start'),
   version: ownGauge('The build, as the first bytes of its revision'),
   wip_protos: counter('Uses of messages marked as work in progress'),
   initialization_time_ms: histogram('Time to initialise', 'ms'),

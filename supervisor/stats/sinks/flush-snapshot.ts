@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { BucketCounts } from '../bucket-counts.ts';
+import type { CounterLatch } from '../counter-latch.ts';
 import { visitSegment, type Segment } from '../ordered-view.ts';
 import { selector } from '../render/selection.ts';
 import type { StatStore } from '../stat-store.ts';
@@ -35,9 +36,11 @@ export interface FlushSnapshot {
 /** Segments looked at between two turns of the event loop. */
 const YIELD_AFTER = 256;
 
+/** `latch` is the sinks' own. */
 export async function takeSnapshot(
   store: StatStore,
   segments: readonly Segment[],
+  latch: CounterLatch,
 ): Promise<FlushSnapshot> {
   const counters: CounterReading[] = [];
   const gauges: GaugeReading[] = [];
@@ -47,8 +50,9 @@ export async function takeSnapshot(
     visitSegment(segment, 'scalars', (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
-      if (store.kindOf(index) === 'counter') counters.push({ name, gained: store.latch(index) });
-      else gauges.push({ name, value: store.printedValue(index) });
+      if (store.kindOf(index) === 'counter') {
+        counters.push({ name, gained: latch.take(index, store.valueOf(index)) });
+      } else gauges.push({ name, value: store.printedValue(index) });
     });
     visitSegment(segment, 'histograms', (index, prefix, suffix) => {
       const interval = store.histogramOf(index)?.interval;

@@ -2,6 +2,7 @@
  * Serves all sinks of a flush with one snapshot. A sink that fails loses its flush and is named in a
  * log line; the others are served all the same.
  */
+import type { CounterLatch } from '../counter-latch.ts';
 import type { OrderedView } from '../ordered-view.ts';
 import type { StatStore } from '../stat-store.ts';
 import { takeSnapshot } from './flush-snapshot.ts';
@@ -16,18 +17,19 @@ export interface SinkWriterOptions {
 
 export class SinkWriter {
   readonly #options: SinkWriterOptions;
+  readonly #latch: CounterLatch;
   #sinks: Promise<readonly StatsSink[]> | undefined;
 
   constructor(options: SinkWriterOptions) {
     this.#options = options;
-    options.store.enableLatching();
+    this.#latch = options.store.makeLatch();
   }
 
   async write(): Promise<void> {
     const { store, view } = this.#options;
     this.#sinks ??= this.#options.makeSinks();
     const sinks = await this.#sinks;
-    const snapshot = await takeSnapshot(store, await view.segments());
+    const snapshot = await takeSnapshot(store, await view.segments(), this.#latch);
     for (const sink of sinks) {
       try {
         await sink.flush(snapshot);

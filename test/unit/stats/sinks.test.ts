@@ -22,18 +22,16 @@ import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { defaultTagRules } from '../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../supervisor/stats/tags/tag-extractor.ts';
 
-async function snapshotOf(store: StatStore): Promise<FlushSnapshot> {
-  return takeSnapshot(store, await new OrderedView(store).segments());
+class SinkStore extends StatStore {
+  readonly latch = this.makeLatch();
 }
 
-function sinkStore(): StatStore {
-  const store = new StatStore();
-  store.enableLatching();
-  return store;
+async function snapshotOf(store: SinkStore): Promise<FlushSnapshot> {
+  return takeSnapshot(store, await new OrderedView(store).segments(), store.latch);
 }
 
 test('counters are sent as gains, gauges as values, histograms as their values', async () => {
-  const store = sinkStore();
+  const store = new SinkStore();
   const counter = store.defineCounter('cluster.a.upstream_rq_200');
   const time = store.defineHistogram('cluster.a.upstream_rq_time');
   store.setGauge(store.defineGauge('server.live'), 1);
@@ -66,7 +64,7 @@ test('counters are sent as gains, gauges as values, histograms as their values',
 });
 
 test('resetting counters takes nothing from what sinks are told', async () => {
-  const store = sinkStore();
+  const store = new SinkStore();
   const counter = store.defineCounter('c');
   store.add(counter, 3);
   await snapshotOf(store);
@@ -77,7 +75,7 @@ test('resetting counters takes nothing from what sinks are told', async () => {
 });
 
 test('many equal values make one line with a sample rate', async () => {
-  const store = sinkStore();
+  const store = new SinkStore();
   const time = store.defineHistogram('t');
   for (let n = 0; n < 50; n++) store.record(time, 5);
   store.flushHistograms();
@@ -90,7 +88,7 @@ test('statsd over UDP sends one line per datagram, or as many as fit', async () 
   await once(receiver, 'listening');
   const { port } = receiver.address();
   const datagrams: string[] = [];
-  const store = sinkStore();
+  const store = new SinkStore();
   for (const name of ['a', 'b', 'c']) store.increment(store.defineCounter(name));
   const snapshot = await snapshotOf(store);
   const target = { address: '127.0.0.1', port };
@@ -130,7 +128,7 @@ test('statsd over TCP keeps one connection and opens another after a failure', a
   });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const store = sinkStore();
+  const store = new SinkStore();
   store.increment(store.defineCounter('a'));
   const snapshot = await snapshotOf(store);
   const sink = new TcpStatsdSink({
