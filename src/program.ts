@@ -72,6 +72,9 @@ function unavailable(options: Options): string | undefined {
   if (options.validateFormat !== 'text') {
     return `cannot use --validate-format ${options.validateFormat}: only text is available in this version`;
   }
+  if (options.disabledExtensions.length > 0) {
+    return 'cannot use --disable-extensions: extensions cannot be switched off in this version';
+  }
   if (options.restartEpoch > 0) {
     return `cannot start epoch ${options.restartEpoch}: hot restart is not available in this version`;
   }

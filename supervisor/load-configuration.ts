@@ -36,6 +36,7 @@ export async function loadConfiguration(
   const { bootstrap: resolved, problems } = await resolveBootstrap(loaded.message, options);
   if (resolved === undefined) throw await loaded.refuse(problems);
   for (const warning of [...loaded.warnings, ...(await loaded.locate(problems))]) {
+    if (options.skipDeprecatedLogs && warning.rule === 'deprecated') continue;
     warn(formatProblem(warning));
   }
   return {
