@@ -8,7 +8,7 @@
 const BUCKETS_PER_DECADE = 90;
 /** Values of 10^19 and more, which an unsigned 64-bit value never is, fall into the last bucket. */
 const DECADES = 20;
-export const BUCKET_COUNT = 1 + BUCKETS_PER_DECADE * DECADES;
+const BUCKET_COUNT = 1 + BUCKETS_PER_DECADE * DECADES;
 
 const powersOfTen = Float64Array.from({ length: DECADES + 1 }, (_, exponent) => 10 ** exponent);
 

@@ -14,7 +14,7 @@ import type { Definition, StatStore } from './stat-store.ts';
 export type StatGroup = 'texts' | 'scalars' | 'histograms';
 
 /** Statistics of a segment's blocks in the order of their names; three parallel lists. */
-export interface ShapeOrder {
+interface ShapeOrder {
   /** Position in the segment's `blocks`. */
   readonly blocks: readonly number[];
   /** Offset within the block. */
@@ -25,7 +25,7 @@ export interface ShapeOrder {
 
 export type Shape = Readonly<Record<StatGroup, ShapeOrder>>;
 
-export interface NamedStat {
+interface NamedStat {
   readonly definition: Definition;
   readonly suffix: string;
 }

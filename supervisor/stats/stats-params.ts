@@ -8,7 +8,7 @@ import type { HistogramMode } from './render/histogram-text.ts';
 import type { PrometheusHistogramMode } from './render/prometheus-histograms.ts';
 import type { Selection } from './render/selection.ts';
 
-export type StatsFormat = 'text' | 'json' | 'html' | 'prometheus';
+type StatsFormat = 'text' | 'json' | 'html' | 'prometheus';
 
 export interface StatsParams {
   readonly format: StatsFormat;

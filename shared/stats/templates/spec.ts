@@ -25,11 +25,6 @@ export function ownGauge(help: string): Spec {
   return gauge(help, 'never_import');
 }
 
-/** A gauge that `/stats` leaves out unless `hidden=include` or `hidden=only` asks for it. */
-export function hiddenGauge(help: string): Spec {
-  return { kind: 'gauge', help, import: 'never_import', hidden: true };
-}
-
 export function histogram(help: string, unit: NonNullable<StatSpec['unit']> = 'none'): Spec {
   return { kind: 'histogram', help, unit };
 }

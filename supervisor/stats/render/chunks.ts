@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { visitSegment, type Segment, type StatGroup, type Visit } from '../ordered-view.ts';
 
 /** Characters after which a chunk is handed on. */
-export const CHUNK_LENGTH = 64 * 1024;
+const CHUNK_LENGTH = 64 * 1024;
 /** Segments without output after which the event loop gets its turn all the same. */
 const QUIET_SEGMENTS = 256;
 

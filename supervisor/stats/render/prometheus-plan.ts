@@ -25,19 +25,19 @@ export interface Family {
 }
 
 /** The statistic at one offset of every block of a group. */
-export interface FamilyRun {
+interface FamilyRun {
   readonly blocks: readonly GroupMember[];
   readonly offset: number;
   readonly suffix: string;
   readonly labels: LabelTemplate;
 }
 
-export interface GroupMember {
+interface GroupMember {
   readonly block: Definition;
   readonly values: readonly string[];
 }
 
-export interface FamilyMember {
+interface FamilyMember {
   readonly definition: Definition;
   readonly offset: number;
   /** The statistic's name in two parts. */

@@ -10,12 +10,12 @@ import { visitSegment, type Segment } from '../ordered-view.ts';
 import { selector } from '../render/selection.ts';
 import type { StatStore } from '../stat-store.ts';
 
-export interface CounterReading {
+interface CounterReading {
   readonly name: string;
   readonly gained: number;
 }
 
-export interface GaugeReading {
+interface GaugeReading {
   readonly name: string;
   /** As it is printed. */
   readonly value: string;

@@ -19,7 +19,7 @@ export interface LabelTemplate {
   readonly holes: readonly number[];
 }
 
-export interface StatLabels {
+interface StatLabels {
   /** The name without tags, for example `cluster.upstream_rq_total`. */
   readonly name: string;
   readonly labels: LabelTemplate;
