@@ -74,17 +74,19 @@ async function sendChunks(
   // What comes asynchronously may be events: each is sent as it comes.
   for await (const chunk of Symbol.asyncIterator in body ? body : joinSmall(body)) {
     if (res.destroyed) return bytes;
-    bytes += Buffer.byteLength(chunk);
-    if (!res.write(chunk)) {
-      const drained = await untilDrained(res, options);
-      turnMs = clock.monotonicMs();
-      if (!drained || turnMs > deadlineMs) {
-        giveUp(res, options);
-        return bytes;
-      }
-    } else if (clock.monotonicMs() - turnMs > TURN_MS) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      turnMs = clock.monotonicMs();
+    const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    bytes += encoded.length;
+    if (!res.write(encoded) && !(await untilDrained(res, options))) {
+      giveUp(res, options);
+      return bytes;
+    }
+    // A write that the kernel takes whole drains without a turn of the loop.
+    if (clock.monotonicMs() - turnMs <= TURN_MS) continue;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    turnMs = clock.monotonicMs();
+    if (turnMs > deadlineMs) {
+      giveUp(res, options);
+      return bytes;
     }
   }
   res.end();
