@@ -9,11 +9,15 @@ import { formatProblem } from './config/config-error.ts';
 import { loadBootstrap } from './config/load-config.ts';
 import { resolveBootstrap } from './resources/bootstrap/resolve-bootstrap.ts';
 import type { ResolvedBootstrap } from './resources/resolved-bootstrap.ts';
+import { ResourceStore } from './resources/resource-store.ts';
+import { storeStaticResources } from './resources/static-store.ts';
 
 export interface Configuration {
   /** Normalised: what `/config_dump` prints. */
   readonly bootstrap: Bootstrap;
   readonly resolved: ResolvedBootstrap;
+  /** What the bootstrap configures, as first versions. */
+  readonly store: ResourceStore;
   /** Unix milliseconds. */
   readonly loadedAtMs: number;
   /** Fields that the API does not know and an option let pass. */
@@ -33,16 +37,21 @@ export async function loadConfiguration(
     { configPath: options.configPath, configYaml: options.configYaml },
     { unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse' },
   );
-  const { bootstrap: resolved, problems } = await resolveBootstrap(loaded.message, options);
+  const resolution = await resolveBootstrap(loaded.message, options);
+  const { bootstrap: resolved, resources, problems } = resolution;
   if (resolved === undefined) throw await loaded.refuse(problems);
   for (const warning of [...loaded.warnings, ...(await loaded.locate(problems))]) {
     if (options.skipDeprecatedLogs && warning.rule === 'deprecated') continue;
     warn(formatProblem(warning));
   }
+  const loadedAtMs = clock.wallMs();
+  const store = new ResourceStore();
+  storeStaticResources(store, resources, loadedAtMs);
   return {
     bootstrap: loaded.message,
     resolved,
-    loadedAtMs: clock.wallMs(),
+    store,
+    loadedAtMs,
     unknownFieldCount: loaded.unknownFieldCount,
   };
 }

@@ -2,6 +2,7 @@
 import type { LogSettings } from '../shared/logging/log-settings.ts';
 import { processLog } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
+import { startUpdates } from './resources/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 
@@ -27,10 +28,7 @@ export function makeWorkerProvision(
     killTimeoutMs: resolved.workerKillTimeoutMs,
     resources: () => [
       { op: 'put_runtime', values: [...parts.runtime.snapshot()] },
-      ...resolved.clusters.flatMap(({ resource, hosts }) => [
-        { op: 'put_cluster', cluster: resource } as const,
-        { op: 'put_hosts', hosts } as const,
-      ]),
+      ...startUpdates(parts.configuration.store),
       ...parts.listeners.resources().map((listener) => ({ op: 'put_listener', listener }) as const),
     ],
     listeners: () => parts.listeners.sockets(),

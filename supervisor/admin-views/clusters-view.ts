@@ -3,33 +3,39 @@ import type { HostResource } from '../../shared/resources/cluster.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ClustersView, ClusterStatus, HostStats, HostStatus } from '../admin/admin-context.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 
 export interface ClustersViewOptions {
-  readonly clusters: readonly ResolvedCluster[];
-  readonly store: StatStore;
+  readonly resources: ResourceStore;
+  readonly stats: StatStore;
   refresh(): Promise<void>;
 }
 
 export function makeClustersView(options: ClustersViewOptions): ClustersView {
-  const { store } = options;
-  const byName = new Map(options.clusters.map((cluster) => [cluster.resource.name, cluster]));
+  const { resources, stats } = options;
   return {
     refresh: () => options.refresh(),
-    names: () => [...byName.keys()],
+    names: () => [...resources.list('cluster')].map(({ name }) => name),
     status: (name) => {
-      const cluster = byName.get(name);
-      return cluster === undefined ? undefined : clusterStatus(cluster, store);
+      const entry = resources.get('cluster', name);
+      return entry?.active === undefined
+        ? undefined
+        : clusterStatus(entry.active.resolved, entry.source === 'dynamic', stats);
     },
     certificates: () => [],
   };
 }
 
-function clusterStatus({ resource, hosts }: ResolvedCluster, store: StatStore): ClusterStatus {
+function clusterStatus(
+  { resource, hosts }: ResolvedCluster,
+  addedViaApi: boolean,
+  store: StatStore,
+): ClusterStatus {
   return {
     name: resource.name,
     observabilityName: resource.statName,
-    addedViaApi: false,
+    addedViaApi,
     circuitBreakers: resource.circuitBreakers,
     hosts: hosts.hosts.map((host) => hostStatus(resource.name, host, store)),
   };

@@ -1,99 +1,135 @@
-/** The configuration as `/config_dump` shows it, read from the normalised bootstrap. */
+/** What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked for. */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
-import type { ConfigView, DumpedResource } from '../admin/admin-context.ts';
+import type {
+  ConfigView,
+  DumpedListener,
+  DumpedResource,
+  UnreadyTargets,
+} from '../admin/admin-context.ts';
 import { endpointMessage } from './endpoint-message.ts';
+import type {
+  ResourceEntry,
+  ResourceKind,
+  ResourceStore,
+  ResourceVersion,
+} from '../resources/resource-store.ts';
 
-const types = {
+const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
   cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
   listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
-  routes: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
-  endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
+  route_configuration: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
   secret: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
-  connectionManager:
-    'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
-} as const;
+  endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
+};
 
-export interface ConfigViewOptions {
+export interface ConfigViewParts {
+  readonly store: ResourceStore;
   readonly bootstrap: Bootstrap;
   /** Stands in the place of the bootstrap's own node. */
   readonly node: JsonObject;
   /** Unix milliseconds. */
   readonly loadedAtMs: number;
-  /** The hosts that clusters have now. */
-  hosts(): readonly ClusterHostsResource[];
   /** Components that are not ready yet, before the server is live. */
-  unreadyTargets(): ReturnType<ConfigView['unreadyTargets']>;
+  unreadyTargets(): readonly UnreadyTargets[];
 }
 
-/** Everything here is static: dynamic sources bring their own resources. */
-export function makeConfigView(options: ConfigViewOptions): ConfigView {
-  const { bootstrap, loadedAtMs } = options;
+export function makeConfigView(parts: ConfigViewParts): ConfigView {
+  const { store, bootstrap, node, loadedAtMs } = parts;
   const { node: _ownNode, ...withoutNode } = bootstrap;
-  const dump = (type: string, message: object, name: string): DumpedResource => ({
-    name,
-    versionInfo: '',
-    lastUpdatedMs: loadedAtMs,
-    message: { '@type': type, ...message } as JsonObject,
-  });
-  const { clusters = [], listeners = [], secrets = [] } = bootstrap.static_resources ?? {};
   return {
     bootstrap: () => ({
-      message: { node: options.node, ...(withoutNode as unknown as JsonObject) },
+      message: { node, ...(withoutNode as unknown as JsonObject) },
       lastUpdatedMs: loadedAtMs,
     }),
     clusters: () => ({
-      versionInfo: '',
-      static: clusters.map((cluster) => dump(types.cluster, cluster, cluster.name ?? '')),
-      dynamicActive: [],
-      dynamicWarming: [],
+      versionInfo: store.updateVersion('cluster'),
+      static: select(store, 'cluster', 'static', 'active'),
+      dynamicActive: select(store, 'cluster', 'dynamic', 'active'),
+      dynamicWarming: select(store, 'cluster', 'dynamic', 'warming'),
     }),
     listeners: () => ({
-      versionInfo: '',
-      static: listeners.map((listener) => dump(types.listener, listener, listener.name ?? '')),
-      dynamic: [],
+      versionInfo: store.updateVersion('listener'),
+      static: select(store, 'listener', 'static', 'active'),
+      dynamic: dynamicListeners(store),
     }),
     routes: () => ({
-      static: inlineRoutes(bootstrap).map((routes) => dump(types.routes, routes, nameOf(routes))),
-      dynamic: [],
+      static: select(store, 'route_configuration', 'static', 'active'),
+      dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
     }),
     secrets: () => ({
-      static: secrets.map((secret) => dump(types.secret, secret, secret.name ?? '')),
-      dynamicActive: [],
-      dynamicWarming: [],
+      static: select(store, 'secret', 'static', 'active'),
+      dynamicActive: select(store, 'secret', 'dynamic', 'active'),
+      dynamicWarming: select(store, 'secret', 'dynamic', 'warming'),
     }),
     endpoints: () => ({
-      static: options.hosts().map((hosts) => ({
-        name: hosts.cluster,
-        versionInfo: '',
-        lastUpdatedMs: loadedAtMs,
-        // Made when it is printed: there may be ten thousand of them.
-        get message() {
-          return { '@type': types.endpoints, ...endpointMessage(hosts) };
-        },
-      })),
-      dynamic: [],
+      static: staticEndpoints(store),
+      dynamic: select(store, 'endpoints', 'dynamic', 'active'),
     }),
-    unreadyTargets: () => options.unreadyTargets(),
+    unreadyTargets: () => parts.unreadyTargets(),
   };
 }
 
-/** Route configurations that stand inside a connection manager, in the order of the file. */
-function inlineRoutes(bootstrap: Bootstrap): readonly object[] {
-  const chains = (bootstrap.static_resources?.listeners ?? []).flatMap((listener) => [
-    ...(listener.filter_chains ?? []),
-    ...(listener.default_filter_chain === undefined ? [] : [listener.default_filter_chain]),
-  ]);
-  const configs = chains.flatMap(({ filters = [] }) =>
-    filters.map((filter) => filter.typed_config),
-  );
-  return configs
-    .filter((config) => config?.['@type'] === types.connectionManager)
-    .map((config) => config?.['route_config'])
-    .filter((routes) => typeof routes === 'object' && routes !== null);
+type State = 'active' | 'warming' | 'draining';
+
+function select<Kind extends ResourceKind>(
+  store: ResourceStore,
+  kind: Kind,
+  source: 'static' | 'dynamic',
+  state: State,
+): readonly DumpedResource[] {
+  const resources: DumpedResource[] = [];
+  for (const entry of store.list(kind)) {
+    const version = entry.source === source ? entry[state] : undefined;
+    if (version !== undefined) resources.push(dumped(entry, version));
+  }
+  return resources;
 }
 
-function nameOf(message: object): string {
-  return 'name' in message && typeof message.name === 'string' ? message.name : '';
+function dumped<Kind extends ResourceKind>(
+  { kind, name, refused }: ResourceEntry<Kind>,
+  { message, versionInfo, lastUpdatedMs }: ResourceVersion<Kind>,
+): DumpedResource {
+  return {
+    name,
+    versionInfo,
+    lastUpdatedMs,
+    get message() {
+      return { '@type': TYPE_URLS[kind], ...message };
+    },
+    ...(refused === undefined ? {} : { error: refused }),
+  };
+}
+
+function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
+  const listeners: DumpedListener[] = [];
+  for (const entry of store.list('listener')) {
+    if (entry.source !== 'dynamic') continue;
+    const states = (['active', 'warming', 'draining'] as const).map((state) => {
+      const version = entry[state];
+      return version === undefined ? {} : { [state]: dumped(entry, version) };
+    });
+    const error = entry.refused === undefined ? {} : { error: entry.refused };
+    listeners.push(Object.assign({ name: entry.name }, ...states, error) as DumpedListener);
+  }
+  return listeners;
+}
+
+/** Hosts of static clusters, written as an assignment as the reference writes them. */
+function staticEndpoints(store: ResourceStore): readonly DumpedResource[] {
+  const resources: DumpedResource[] = [];
+  for (const { source, name, active } of store.list('cluster')) {
+    if (source !== 'static' || active === undefined) continue;
+    const { resolved, lastUpdatedMs } = active;
+    resources.push({
+      name,
+      versionInfo: '',
+      lastUpdatedMs,
+      // Made when it is printed: there may be ten thousand of them.
+      get message() {
+        return { '@type': TYPE_URLS.endpoints, ...endpointMessage(resolved.hosts) };
+      },
+    });
+  }
+  return resources;
 }

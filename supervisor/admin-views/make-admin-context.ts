@@ -37,15 +37,15 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     clock,
     server: makeServerView(input, node),
     config: makeConfigView({
+      store: configuration.store,
       bootstrap: configuration.bootstrap,
       node,
       loadedAtMs: configuration.loadedAtMs,
-      hosts: () => configuration.resolved.clusters.map(({ hosts }) => hosts),
       unreadyTargets: () => [],
     }),
     clusters: makeClustersView({
-      clusters: configuration.resolved.clusters,
-      store: stats.store,
+      resources: configuration.store,
+      stats: stats.store,
       refresh: () => stats.beforeRead(),
     }),
     // Before the workers run, a listener is bound but does not accept.

@@ -4,7 +4,6 @@ import type { Listener } from '../../shared/api/generated/envoy/config/listener/
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import type { ResolvedCluster, ResolvedListener } from './resolved-bootstrap.ts';
 import type { ResolvedKinds, ResourceKind, ResourceStore } from './resource-store.ts';
@@ -48,25 +47,4 @@ export function storeStaticResources(
     put('route_configuration', `${resolved.name}#${index}`, message, resolved);
   }
   for (const message of resources.secrets) put('secret', message.name ?? '', message, undefined);
-}
-
-/** All that a worker needs at its start, clusters before what refers to them. */
-export function* startUpdates(store: ResourceStore): Generator<ResourceUpdate> {
-  for (const { active } of store.list('cluster')) {
-    if (active === undefined) continue;
-    yield { op: 'put_cluster', cluster: active.resolved.resource };
-    yield { op: 'put_hosts', hosts: active.resolved.hosts };
-  }
-  for (const { active } of store.list('endpoints')) {
-    if (active !== undefined) yield { op: 'put_hosts', hosts: active.resolved };
-  }
-  for (const { source, active } of store.list('route_configuration')) {
-    // Static ones travel inside their listener.
-    if (source === 'dynamic' && active !== undefined) {
-      yield { op: 'put_route_configuration', routes: active.resolved };
-    }
-  }
-  for (const { active } of store.list('listener')) {
-    if (active !== undefined) yield { op: 'put_listener', listener: active.resolved.resource };
-  }
 }

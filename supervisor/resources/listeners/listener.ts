@@ -1,6 +1,7 @@
 /** Resolves envoy.config.listener.v3.Listener into what workers run and what the supervisor binds. */
 import { randomUUID } from 'node:crypto';
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
 import type { BoundAddress, ListenerResource } from '../../../shared/resources/listener.ts';
 import type { AddressToBind } from '../../sockets/listening-sockets.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
@@ -96,9 +97,18 @@ function resolveResource(
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...resolveChains(message, filters, { listener: scope, address }),
-    accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
+    accessLogs: resolveConnectionLogs(message, scope.at('access_log')),
     ignoreGlobalConnLimit: message.ignore_global_conn_limit ?? false,
   };
+}
+
+/** Logs of a listener have a line per connection, not per request. */
+function resolveConnectionLogs(
+  { access_log: logs = [] }: ListenerMessage,
+  scope: Scope,
+): readonly AccessLogConfig[] {
+  if (logs.length > 0) scope.unsupported('access logs of listeners (a line per connection) are');
+  return resolveAccessLogs(logs, scope);
 }
 
 function resolveChains(

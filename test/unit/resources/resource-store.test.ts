@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makeConfigView } from '../../../supervisor/resources/config-view.ts';
+import { makeConfigView } from '../../../supervisor/admin-views/config-view.ts';
 import {
   ResourceStore,
   type ResourceChange,
   type ResourceVersion,
 } from '../../../supervisor/resources/resource-store.ts';
-import { startUpdates, storeStaticResources } from '../../../supervisor/resources/static-store.ts';
+import { startUpdates } from '../../../supervisor/resources/start-updates.ts';
+import { storeStaticResources } from '../../../supervisor/resources/static-store.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
 
@@ -96,15 +97,17 @@ describe('a store with a bootstrap', () => {
     return store;
   };
 
-  it('gives a worker clusters and their hosts before listeners', async () => {
+  it('gives a worker clusters with their hosts', async () => {
     const updates = [...startUpdates(await filled())].map(({ op }) => op);
-    assert.deepEqual(updates, ['put_cluster', 'put_hosts', 'put_listener']);
+    assert.deepEqual(updates, ['put_cluster', 'put_hosts']);
   });
 
   it('shows the messages as they were given, and hosts as an assignment', async () => {
     const view = makeConfigView({
       store: await filled(),
-      bootstrap: { message: {}, lastUpdatedMs: 1 },
+      bootstrap: {},
+      node: {},
+      loadedAtMs: 1,
       unreadyTargets: () => [],
     });
     const [cluster] = view.clusters().static;

@@ -1,0 +1,21 @@
+/** What a worker needs at its start before its listeners, clusters first. */
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { ResourceStore } from './resource-store.ts';
+
+/** Listeners follow from whoever has bound them: only there are their addresses known. */
+export function* startUpdates(store: ResourceStore): Generator<ResourceUpdate> {
+  for (const { active } of store.list('cluster')) {
+    if (active === undefined) continue;
+    yield { op: 'put_cluster', cluster: active.resolved.resource };
+    yield { op: 'put_hosts', hosts: active.resolved.hosts };
+  }
+  for (const { active } of store.list('endpoints')) {
+    if (active !== undefined) yield { op: 'put_hosts', hosts: active.resolved };
+  }
+  for (const { source, active } of store.list('route_configuration')) {
+    // Static ones travel inside their listener.
+    if (source === 'dynamic' && active !== undefined) {
+      yield { op: 'put_route_configuration', routes: active.resolved };
+    }
+  }
+}
