@@ -134,6 +134,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     info.upstreamPoolReadyMs = nowMs;
+    info.upstreamConnectStartMs = connection.openedMs;
+    info.upstreamConnectEndMs = connection.connectedMs;
     info.firstUpstreamTxMs = nowMs;
     info.upstreamConnectionId = connection.id;
     info.upstreamProtocol = connection.protocol;
@@ -401,7 +403,9 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const connection = upstream?.connection;
     if (connection === undefined) return;
     const { info } = this.callbacks;
-    info.lastUpstreamTxMs = this.requestDoneMs;
+    if (this.requestDoneMs >= 0) {
+      info.lastUpstreamTxMs = Math.max(this.requestDoneMs, info.firstUpstreamTxMs);
+    }
     info.upstreamHeaderBytesSent = connection.headerBytesSent;
     info.upstreamWireBytesSent = connection.wireBytesSent;
     info.upstreamHeaderBytesReceived = connection.headerBytesReceived;

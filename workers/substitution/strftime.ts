@@ -190,8 +190,9 @@ function shortFraction({ wallMs }: Moment): string {
   return digits === '' ? '0' : digits;
 }
 
+/** A double holds wall time to about a microsecond, so the last three digits are always zero. */
 function nanoseconds(wallMs: number): string {
-  return pad(Math.floor((wallMs - Math.floor(wallMs / 1000) * 1000) * 1e6), 9, '0');
+  return `${pad(Math.floor((wallMs - Math.floor(wallMs / 1000) * 1000) * 1e3), 6, '0')}000`;
 }
 
 function withFraction(whole: string, part: string): string {

@@ -10,6 +10,9 @@ export interface UpstreamConnectionFacts {
   readonly id: number;
   readonly protocol: Protocol;
   readonly localAddress: Address | undefined;
+  /** Monotonic milliseconds; `connectedMs` is -1 until then. */
+  readonly openedMs: number;
+  readonly connectedMs: number;
   /** Requests that the connection carried, this one included. */
   readonly requests: number;
   /** Wire bytes of the present exchange. */

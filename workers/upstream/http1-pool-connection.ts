@@ -56,7 +56,8 @@ export class Http1PoolConnection
   private readonly pool: Http1Pool;
   private readonly transport: Transport;
   private readonly codec: Http1ClientCodec;
-  private readonly openedMs: number;
+  readonly openedMs: number;
+  connectedMs = -1;
   private readonly connectTimer = new LoopTimer(this, TIMER_CONNECT);
   private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
   private readonly durationTimer = new LoopTimer(this, TIMER_MAX_DURATION);
@@ -145,9 +146,10 @@ export class Http1PoolConnection
   onConnect(): void {
     const { cluster } = this.pool;
     this.connectTimer.disarm();
+    this.connectedMs = cluster.loop.clock.ms;
     cluster.stats.writer.record(
       cluster.stats.base + CX_CONNECT_MS,
-      Math.round(cluster.loop.clock.ms - this.openedMs),
+      Math.round(this.connectedMs - this.openedMs),
     );
     const { maxConnectionDurationMs } = cluster.resource.upstreamHttp;
     if (maxConnectionDurationMs !== undefined && maxConnectionDurationMs > 0) {

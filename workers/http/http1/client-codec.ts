@@ -19,6 +19,7 @@ import {
   lastChunk,
   requestLine,
   UPGRADE_LINE,
+  headerBytesOf,
 } from './serialise.ts';
 
 export interface Http1ClientLimits {
@@ -126,7 +127,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       headerLines(headers, this.limits.headerCase) +
       framing +
       CRLF;
-    this.headerBytesSent = text.length;
+    this.headerBytesSent = headerBytesOf(text);
     this.write(text);
     if (endStream) this.finishRequest();
   }
@@ -242,7 +243,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       this.fail('http1.headers_too_large');
       return end;
     }
-    this.headerBytesReceived = this.block.end;
+    this.headerBytesReceived = this.block.headerBytes;
     const consumed = this.block.end - stored;
     this.beginResponse(headers);
     return start + consumed;

@@ -50,6 +50,8 @@ export class HeaderBlockParser {
   hostCount = 0;
   /** Where the body begins, behind the empty line. */
   end = 0;
+  /** Bytes of the header lines as the reference counts them: without the space behind a colon. */
+  headerBytes = 0;
   #upgradeNominated = false;
   #upgrade = '';
   #nominated: string[] | undefined = undefined;
@@ -81,6 +83,7 @@ export class HeaderBlockParser {
       if (text.charCodeAt(lineEnd - 1) === CR && lineEnd > at) lineEnd--;
       if (lineEnd === at) {
         this.end = next;
+        this.headerBytes = Math.max(at - start - count, 0);
         return FORBIDDEN.test(next === text.length ? text : text.slice(0, next))
           ? parseErrors.invalidCharacters
           : this.#conclude(headers, isRequest);

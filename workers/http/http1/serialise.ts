@@ -78,3 +78,8 @@ export function properCase(name: string): string {
 export function lastChunk(trailers: HeaderMap | undefined): string {
   return trailers === undefined ? '0\r\n\r\n' : `0\r\n${headerLines(trailers, 'lower')}\r\n`;
 }
+
+/** Bytes of a written head as the reference counts headers: without start line and empty line. */
+export function headerBytesOf(head: string): number {
+  return head.length - (head.indexOf('\n') + 1) - CRLF.length;
+}

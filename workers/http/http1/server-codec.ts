@@ -30,6 +30,7 @@ import {
   statusLine,
   statusLine10,
   UPGRADE_LINE,
+  headerBytesOf,
 } from './serialise.ts';
 
 export interface Http1ServerLimits extends RequestHeadOptions {
@@ -151,7 +152,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       this.connectionLine(isUpgrade) +
       framing +
       CRLF;
-    this.headerBytesSent += text.length;
+    this.headerBytesSent += headerBytesOf(text);
     this.write(text);
     if (endStream) this.finishResponse();
   }
@@ -258,7 +259,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       return end;
     }
     const consumed = this.block.end - stored;
-    this.headerBytesReceived = this.block.end;
+    this.headerBytesReceived = this.block.headerBytes;
     this.wireBytesReceived += consumed;
     this.beginRequest(headers);
     return start + consumed;
