@@ -52,6 +52,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     collect: (limitMs) => pool.flushStats(limitMs),
     refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
     htmlForm: statsForm,
+    runtime: () => runtime.snapshot(),
     clusters: () => resolved.clusters.map(sinkCluster),
     log: getLogger('stats').log,
   });

@@ -66,6 +66,7 @@ const pages = new StatsPages({
   tagGroups: new TagGroups(new TagExtractor(defaultTagRules()), []),
   boundsOf: () => DEFAULT_BUCKETS,
   dashboardStream: undefined,
+  isEcmaScriptFilter: () => false,
   beforeRead: async () => Promise.resolve(),
   htmlForm: () => ({ status: 501, body: '' }),
 });

@@ -10,6 +10,7 @@ import { resolveStringMatcher } from '../resources/matchers/string-matcher.ts';
 import type { Scope } from '../resources/scope.ts';
 import { durationMsOr, float, optional } from '../resources/values.ts';
 import { resolveSinks, type SinkSurroundings } from './sinks/resolve-sinks.ts';
+import { ecmaScriptReason } from './name-filter.ts';
 import type { HistogramBucketSetting, StatsConfig, StatsMatcher } from './stats-config.ts';
 import { defaultTagRules } from './tags/default-tag-rules.ts';
 import { fixedTag, regexTag, type TagRule } from './tags/tag-rule.ts';
@@ -82,7 +83,7 @@ function resolveTag(
     return [{ rule: regexTag(name, regex), isDefault: false }];
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    scope.at('regex').error('regex', `Invalid regex '${regex}': ${reasonOf(error)}`);
+    scope.at('regex').error('regex', `Invalid regex '${regex}': ${ecmaScriptReason(error)}`);
     return [];
   }
 }
@@ -96,14 +97,6 @@ function defaultsNamed(name: string, scope: Scope): ConfiguredTag[] {
     );
   }
   return rules.map((rule) => ({ rule, isDefault: true }));
-}
-
-/** V8 repeats the expression in front of its reason. */
-function reasonOf({ message }: SyntaxError): string {
-  const reason = message.slice(message.lastIndexOf(': ') + 2);
-  return /Unterminated group|Unmatched '\)'/.test(reason)
-    ? 'The expression contained mismatched ( and ).'
-    : reason;
 }
 
 function resolveMatcher(

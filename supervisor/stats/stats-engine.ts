@@ -24,6 +24,13 @@ import { TagExtractor } from './tags/tag-extractor.ts';
 import { TagGroups } from './tags/tag-groups.ts';
 import { WorkerShare } from './worker-share.ts';
 
+/** Set to false: `filter` is read as ECMAScript reads it. */
+const filterKeys = ['proxy', 'envoy'].map(
+  (first) => `${first}.reloadable_features.admin_stats_filter_use_re2`,
+);
+
+type RuntimeValues = ReadonlyMap<string, { readonly text: string }>;
+
 export interface SinkCluster extends DashboardCluster {
   /** The cluster's own name; `name` is the one that statistics bear. */
   readonly configuredName: string;
@@ -39,6 +46,8 @@ export interface StatsEngineOptions {
   /** Sets gauges that are only computed for readers, such as `server.uptime`. */
   refresh(): void;
   htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
+  /** The final runtime values as they are now; none without it. */
+  runtime?(): RuntimeValues;
   /** For sinks: what clusters there are now; none without it. */
   clusters?(): readonly SinkCluster[];
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
@@ -79,6 +88,7 @@ export class StatsEngine {
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),
       dashboardStream: dashboard === undefined ? undefined : () => dashboard.connect(),
+      isEcmaScriptFilter: () => isSwitchedOff(options.runtime?.()),
       htmlForm: (query, listing) => options.htmlForm(query, listing),
     });
   }
@@ -184,4 +194,8 @@ function makeDashboard(store: StatStore, options: StatsEngineOptions): Dashboard
     windowFlushes: dashboard.windowFlushes,
     clusters: () => options.clusters?.() ?? [],
   });
+}
+
+function isSwitchedOff(runtime: RuntimeValues | undefined): boolean {
+  return filterKeys.some((key) => runtime?.get(key)?.text === 'false');
 }

@@ -3,10 +3,8 @@
  * that a client sees what it just caused; the page itself is streamed.
  */
 import type { Query } from '../admin/http/query.ts';
-import { compileRegex } from '../../shared/regex/compile-regex.ts';
-import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { AdminResponse, StatsPages as StatsEndpoints } from '../admin/admin-context.ts';
+import { ecmaScriptFilter, re2Filter } from './name-filter.ts';
 import type { OrderedView, Segment } from './ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
 import { prometheusPage } from './render/prometheus-page.ts';
@@ -21,6 +19,8 @@ export interface StatsPagesOptions {
   readonly view: OrderedView;
   readonly tagGroups: TagGroups;
   readonly boundsOf: (name: string) => readonly number[];
+  /** Whether `filter` is ECMAScript's syntax instead of RE2's. */
+  isEcmaScriptFilter(): boolean;
   /** Brings the store up to date before it is read. */
   beforeRead(): Promise<void>;
   readonly dashboardStream: (() => AdminResponse) | undefined;
@@ -44,6 +44,7 @@ export class StatsPages implements StatsEndpoints {
 
   async read(path: string, query: Query): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
+    const compileFilter = this.#options.isEcmaScriptFilter() ? ecmaScriptFilter : re2Filter;
     const read = readStatsParams(query, path === '/stats/prometheus', compileFilter);
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
@@ -75,7 +76,7 @@ export class StatsPages implements StatsEndpoints {
         return this.#options.htmlForm(query, textPage(listing));
       case 'prometheus': {
         const families = await this.#familiesOf(segments);
-        const { prometheusMode, textReadouts } = params;
+        const { prometheusMode, textReadouts, hasHelp } = params;
         return {
           status: 200,
           body: prometheusPage({
@@ -83,6 +84,7 @@ export class StatsPages implements StatsEndpoints {
             families,
             selection,
             textReadouts,
+            hasHelp,
             histogramMode: prometheusMode,
             boundsOf,
           }),
@@ -111,11 +113,4 @@ export class StatsPages implements StatsEndpoints {
       .map(([name, count]) => `${String(count).padStart(8)} ${name}\n`);
     return { status: 200, body: `   Count Lookup\n${lines.join('')}${total}` };
   }
-}
-
-function compileFilter(pattern: string): ((name: string) => boolean) | string {
-  const compiled = compileRegex(pattern, { use: 'match' });
-  if (!compiled.ok) return `Invalid re2 regex: ${compiled.error}`;
-  const runner = makeRegexRunner(compiled.regex);
-  return (name) => runner.search(toByteString(name));
 }

@@ -18,6 +18,8 @@ export interface StatsParams {
   readonly prometheusMode: PrometheusHistogramMode;
   /** Prometheus only: text readouts as gauges with a label. */
   readonly textReadouts: boolean;
+  /** Prometheus only: HELP lines, which the reference does not print. */
+  readonly hasHelp: boolean;
 }
 
 export type StatsParamsResult =
@@ -81,6 +83,7 @@ export function readStatsParams(
       histogramMode: isHistogramMode(buckets) ? buckets : 'summary',
       prometheusMode: prometheusMode(buckets, query),
       textReadouts: query.has('text_readouts'),
+      hasHelp: query.has('help'),
     },
   };
 }

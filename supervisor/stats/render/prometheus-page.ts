@@ -13,6 +13,7 @@ export interface PrometheusPageOptions {
   readonly families: readonly Family[];
   readonly selection: Selection;
   readonly textReadouts: boolean;
+  readonly hasHelp: boolean;
   readonly histogramMode: PrometheusHistogramMode;
   readonly boundsOf: (name: string) => readonly number[];
 }
@@ -30,12 +31,10 @@ export async function* prometheusPage(options: PrometheusPageOptions): AsyncGene
   let tested = 0;
   for (const family of options.families) {
     if (family.kind === 'text_readout' && !options.textReadouts) continue;
-    const write = typedOnce(
-      family,
-      histograms.typeOf(family.kind),
-      text,
-      lineWriter(family, options, text, histograms),
-    );
+    const help =
+      options.hasHelp && family.help !== '' ? `# HELP ${family.metric} ${family.help}\n` : '';
+    const head = `${help}# TYPE ${family.metric} ${histograms.typeOf(family.kind)}\n`;
+    const write = headedOnce(head, text, lineWriter(family, options, text, histograms));
     const length = family.run?.blocks.length ?? family.members.length;
     const slice = family.kind === 'histogram' ? HISTOGRAM_SLICE : SLICE;
     for (let start = 0; start < length; start += slice) {
@@ -51,12 +50,12 @@ export async function* prometheusPage(options: PrometheusPageOptions): AsyncGene
   yield text.take();
 }
 
-/** Puts the TYPE line before the family's first line; a family without lines has none. */
-function typedOnce(family: Family, type: string, text: PageText, write: WriteLine): WriteLine {
-  let isTyped = false;
+/** Puts the head before the family's first line; a family without lines has none. */
+function headedOnce(head: string, text: PageText, write: WriteLine): WriteLine {
+  let isHeaded = false;
   return (index, name, labels) => {
-    if (!isTyped) text.add(`# TYPE ${family.metric} ${type}\n`);
-    isTyped = true;
+    if (!isHeaded) text.add(head);
+    isHeaded = true;
     write(index, name, labels);
   };
 }

@@ -13,7 +13,11 @@ import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../../shared/stats/templates
 import { LISTENER, LISTENER_WORKER } from '../../../shared/stats/templates/listener.ts';
 import { recorded, recordedStore } from './recorded-store.ts';
 
-function pagesOf(store: StatStore, custom = [] as ReturnType<typeof fixedTag>[]): StatsPages {
+function pagesOf(
+  store: StatStore,
+  custom = [] as ReturnType<typeof fixedTag>[],
+  isEcmaScript = false,
+): StatsPages {
   const extractor = new TagExtractor([...defaultTagRules(), ...custom]);
   return new StatsPages({
     store,
@@ -21,6 +25,7 @@ function pagesOf(store: StatStore, custom = [] as ReturnType<typeof fixedTag>[])
     tagGroups: new TagGroups(extractor, custom),
     boundsOf: () => DEFAULT_BUCKETS,
     dashboardStream: undefined,
+    isEcmaScriptFilter: () => isEcmaScript,
     beforeRead: async () => Promise.resolve(),
     htmlForm: (_query, listing) => ({ status: 200, contentType: 'text/html', body: listing }),
   });
@@ -217,4 +222,30 @@ test('resetting counters leaves gauges and histograms', async () => {
   const pages = pagesOf(store);
   await pages.resetCounters();
   assert.equal(await read(pages, '/stats', 'usedonly'), 'c: 0\ng: 5\n');
+});
+
+test('filter is ECMAScript syntax on request, as far as it takes linear time', async () => {
+  const store = new StatStore();
+  store.defineCounter('a.b_1');
+  const pages = pagesOf(store, [], true);
+  assert.equal(await read(pages, '/stats', 'filter=\\.b_\\d$'), 'a.b_1: 0\n');
+  assert.equal(
+    await read(pages, '/stats', 'filter=('),
+    "Invalid regex '(': The expression contained mismatched ( and ).",
+  );
+  assert.match(
+    await read(pages, '/stats', 'filter=a(?=b)'),
+    /^Invalid regex 'a\(\?=b\)': .*linear/,
+  );
+});
+
+test('help lines are printed on request, before the type and with the text of the template', async () => {
+  const store = new StatStore();
+  store.defineBlock(TRANSPORT_SOCKET_MATCH, 'cluster.a.default.');
+  assert.equal(
+    await read(pagesOf(store), '/stats/prometheus', 'help'),
+    '# HELP envoy_cluster_default_total_match_count Hosts that use this transport socket\n' +
+      '# TYPE envoy_cluster_default_total_match_count counter\n' +
+      'envoy_cluster_default_total_match_count{envoy_cluster_name="a"} 0\n',
+  );
 });

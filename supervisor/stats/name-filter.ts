@@ -1,0 +1,34 @@
+/** The `filter` parameter of the statistics pages, in both syntaxes it can have. */
+import { toByteString } from '../../shared/regex/byte-string.ts';
+import { compileRegex } from '../../shared/regex/compile-regex.ts';
+import { allowLinearEngine, isLinearInV8 } from '../../shared/regex/linear-engine.ts';
+import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
+import type { FilterCompiler } from './stats-params.ts';
+
+export const re2Filter: FilterCompiler = (pattern) => {
+  const compiled = compileRegex(pattern, { use: 'match' });
+  if (!compiled.ok) return `Invalid re2 regex: ${compiled.error}`;
+  const runner = makeRegexRunner(compiled.regex);
+  return (name) => runner.search(toByteString(name));
+};
+
+/** What could take more than linear time (look-around, back-references) is refused. */
+export const ecmaScriptFilter: FilterCompiler = (pattern) => {
+  allowLinearEngine();
+  try {
+    const regex = new RegExp(pattern);
+    if (isLinearInV8(pattern)) return (name) => regex.test(name);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return `Invalid regex '${pattern}': ${ecmaScriptReason(error)}`;
+  }
+  return `Invalid regex '${pattern}': it cannot be matched in linear time`;
+};
+
+/** Why V8 refuses an expression, without the expression, which it repeats in front. */
+export function ecmaScriptReason({ message }: SyntaxError): string {
+  const reason = message.slice(message.lastIndexOf(': ') + 2);
+  return /Unterminated group|Unmatched '\)'/.test(reason)
+    ? 'The expression contained mismatched ( and ).'
+    : reason;
+}
