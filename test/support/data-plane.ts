@@ -23,6 +23,8 @@ export interface RunningDataPlane {
   readonly plane: DataPlane;
   /** Values by whole name, as `/stats` would show them; histograms as their number of values. */
   stats(): ReadonlyMap<string, number>;
+  /** Puts another version of the listener into force. */
+  replaceListener(setup: DataPlaneSetup): void;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -61,8 +63,18 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
     { op: 'put_listener', listener: listener(setup, [address]) },
   ]);
   await plane.listen('web', [{ fd, address, backlog: 1024 }]);
+  const replaceListener = (changed: DataPlaneSetup): void => {
+    plane.apply([{ op: 'put_listener', listener: listener(changed, [address]) }]);
+  };
   const close = async (): Promise<void> => plane.close();
-  return { port, plane, stats: () => totals.read(), close, [Symbol.asyncDispose]: close };
+  return {
+    port,
+    plane,
+    stats: () => totals.read(),
+    replaceListener,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 export function cluster(

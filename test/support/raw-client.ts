@@ -2,6 +2,9 @@
 import { connect, type Socket } from 'node:net';
 import { within } from './wait.ts';
 
+/** What has to be there: a text, a match, or whatever a function says of everything received. */
+export type Pattern = RegExp | string | ((text: string) => boolean);
+
 export interface RawConnection {
   readonly socket: Socket;
   /** Everything received so far, as latin1. */
@@ -10,7 +13,7 @@ export interface RawConnection {
   /** Half-closes: the other side reads the end, answers still arrive. */
   end(): void;
   /** Resolves with everything received as soon as it matches. */
-  until(pattern: RegExp | string, limitMs?: number): Promise<string>;
+  until(pattern: Pattern, limitMs?: number): Promise<string>;
   /** Resolves with everything received when the other side has ended or reset the connection. */
   closed(limitMs?: number): Promise<string>;
   destroy(): void;
@@ -67,12 +70,13 @@ export async function openRaw(target: number | string): Promise<RawConnection> {
       void socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes),
     end: () => void socket.end(),
     until: (pattern, limitMs = 10_000) =>
-      condition(
-        String(pattern),
-        () => (typeof pattern === 'string' ? text.includes(pattern) : pattern.test(text)),
-        limitMs,
-      ),
+      condition(String(pattern), () => matches(pattern, text), limitMs),
     closed: (limitMs = 10_000) => condition('end of the connection', () => isClosed, limitMs),
     destroy: () => void socket.destroy(),
   };
+}
+
+function matches(pattern: Pattern, text: string): boolean {
+  if (typeof pattern === 'function') return pattern(text);
+  return typeof pattern === 'string' ? text.includes(pattern) : pattern.test(text);
 }

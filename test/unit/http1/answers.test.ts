@@ -32,18 +32,25 @@ describe('the HTTP/1 server', () => {
     ]);
   });
 
-  it('reads no further while an answer is out, and goes on with what waited', () => {
+  it('keeps further requests while an answer is out, up to a limit, and goes on with them', () => {
     const pending: (() => void)[] = [];
     const server = new ServerHarness((encoder) => {
       pending.push(() => encoder.encodeHeaders(answer(204), true));
     });
     server.feed(GET + GET);
     assert.equal(server.messages.length, 1);
+    assert.equal(server.wire.pauses, 0, 'it reads on, or it would not see the client leave');
+    server.feed(GET.repeat(4000));
     assert.equal(server.wire.pauses, 1);
     pending.shift()?.();
     assert.equal(server.messages.length, 1, 'not while the first stream is still being ended');
     server.wire.endEvent();
     assert.equal(server.messages.length, 2);
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      next();
+      server.wire.endEvent();
+    }
+    assert.equal(server.messages.length, 4002);
     assert.equal(server.wire.pauses, 0);
   });
 

@@ -2,8 +2,7 @@
  * The server side of one HTTP/1 connection: reads requests one after the other, writes responses.
  * Owns framing, keep-alive and pipelining; knows nothing of routes, filters or statistics of requests.
  *
- * One request is open at a time. What a client sends behind it waits: reading stops until the response
- * is out, so that a pipelining client is bounded by one read. The encoder of the open request is the
+ * One request is open at a time. What a client sends behind it waits, up to a limit. The encoder of the open request is the
  * codec itself, so that a request allocates no more than its header map.
  */
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
@@ -45,6 +44,8 @@ type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgr
 
 /** Bytes per line that are not name or value: colon, blank, CR, LF. */
 const LINE_OVERHEAD = 4;
+/** Bytes of further requests that are kept while one is open; then reading stops. */
+const MAX_WAITING = 64 * 1024;
 const CR = 0x0d;
 const LF = 0x0a;
 
@@ -61,8 +62,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   /** The last byte between two messages was a CR, whose LF may come with the next read. */
   private isAfterCr = false;
   private bodyLeft = 0;
-  /** What came behind the open request; reading is paused while it is there. */
+  /** What came behind the open request. */
   private waiting: Buffer | undefined = undefined;
+  private isWaitPaused = false;
+  /** The present input is what waited before: it needs no copy to wait again. */
+  private isOwnInput = false;
   private resumed: Buffer | undefined = undefined;
   /** Set by the request, the response or a drain: the connection ends after this exchange. */
   private closeAfter = false;
@@ -186,7 +190,10 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   flush(): void {
     const { resumed } = this;
     this.resumed = undefined;
-    if (resumed !== undefined && this.readState === 'head') this.onData(resumed, 0, resumed.length);
+    if (resumed === undefined || this.readState !== 'head') return;
+    this.isOwnInput = true;
+    this.onData(resumed, 0, resumed.length);
+    this.isOwnInput = false;
   }
 
   pauseRequest(paused: boolean): void {
@@ -368,14 +375,16 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     return end;
   }
 
+  /** Keeps what came behind the open request, reading on so that the client's end is noticed. */
   private wait(input: Buffer, start: number, end: number): void {
     if (this.closeAfter) return;
-    if (this.waiting === undefined) {
-      this.waiting = Buffer.from(input.subarray(start, end));
-      this.wire.pauseReading(true);
-    } else {
-      this.waiting = Buffer.concat([this.waiting, input.subarray(start, end)]);
-    }
+    const piece = input.subarray(start, end);
+    const own = this.isOwnInput ? piece : Buffer.from(piece);
+    const waiting = this.waiting === undefined ? own : Buffer.concat([this.waiting, piece]);
+    this.waiting = waiting;
+    if (waiting.length < MAX_WAITING || this.isWaitPaused) return;
+    this.isWaitPaused = true;
+    this.wire.pauseReading(true);
   }
 
   private refuse(error: ParseError): void {
@@ -395,8 +404,9 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       return;
     }
     const { waiting } = this;
-    if (waiting !== undefined) {
-      this.waiting = undefined;
+    this.waiting = undefined;
+    if (this.isWaitPaused) {
+      this.isWaitPaused = false;
       this.wire.pauseReading(false);
     }
     if (this.closeAfter) {
