@@ -18,6 +18,8 @@ export interface StatSpec {
   readonly import?: GaugeImport;
   /** A gauge that is 0 or 1: 1 while it is 1 in any process. */
   readonly isFlag?: boolean;
+  /** A gauge that counts down from 2^64 where there is no limit: -2 is printed as 2^64 - 2. */
+  readonly wraps?: boolean;
   /** Hidden statistics appear only with `/stats?hidden=include|only`. */
   readonly hidden?: boolean;
 }

@@ -28,6 +28,8 @@ export const REJECTED = 16;
 const FLAG = 32;
 /** A child epoch does not take its parent's value. */
 export const NEVER_IMPORT = 64;
+/** Negative values are printed as unsigned 64-bit ones. */
+const WRAPS = 128;
 
 /** A block or a named statistic: everything that was defined as one. */
 export interface Definition {
@@ -211,11 +213,16 @@ export class StatStore implements StatWriter {
   /** A counter's or gauge's value as it is printed. */
   printedValue(index: number): string {
     const value = this.#values[index] as number;
-    // Deltas of two workers may cross; a gauge is never negative.
-    if (value <= 0) return '0';
+    if (value <= 0) return this.#printedNegative(index, value);
     if (((this.#flags[index] as number) & FLAG) !== 0) return '1';
     if (value < Number.MAX_SAFE_INTEGER) return String(value);
     return (this.#wideGauges.get(index) ?? BigInt(Math.trunc(value))).toString();
+  }
+
+  /** Deltas of two workers may cross, but a gauge is never negative. */
+  #printedNegative(index: number, value: number): string {
+    const wraps = value < 0 && ((this.#flags[index] as number) & WRAPS) !== 0;
+    return wraps ? BigInt.asUintN(64, BigInt(value)).toString() : '0';
   }
 
   textOf(index: number): string {
@@ -341,6 +348,7 @@ function specFlags(spec: StatSpec): number {
     kinds.indexOf(spec.kind) |
     (spec.hidden === true ? HIDDEN : 0) |
     (spec.isFlag === true ? FLAG : 0) |
+    (spec.wraps === true ? WRAPS : 0) |
     (spec.import === 'never_import' ? NEVER_IMPORT : 0)
   );
 }

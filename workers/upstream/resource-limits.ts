@@ -68,7 +68,7 @@ export class LocalResourceLimits implements ResourceLimits {
     };
     for (const each of Object.values(this.#gates)) {
       if (each.isFull === true) this.#stats.setGauge(each.openGauge, 1);
-      if (each.remainingGauge !== undefined) this.#stats.setGauge(each.remainingGauge, each.limit);
+      this.#showRemaining(each);
     }
   }
 
@@ -95,8 +95,13 @@ export class LocalResourceLimits implements ResourceLimits {
       gate.isFull = isFull;
       this.#stats.setGauge(gate.openGauge, isFull ? 1 : 0);
     }
-    if (gate.remainingGauge !== undefined) {
-      this.#stats.setGauge(gate.remainingGauge, Math.max(0, gate.limit - gate.count));
-    }
+    this.#showRemaining(gate);
+  }
+
+  /** Without a limit the reference counts down from 2^64 - 1, which is -1 to the statistics. */
+  #showRemaining({ remainingGauge, limit, count }: Gate): void {
+    if (remainingGauge === undefined) return;
+    const remaining = limit === NO_LIMIT ? -1 - count : Math.max(0, limit - count);
+    this.#stats.setGauge(remainingGauge, remaining);
   }
 }

@@ -154,7 +154,7 @@ export const CIRCUIT_BREAKERS = {
 /** Prefix: `cluster.<name>.circuit_breakers.<priority>.`; only with `track_remaining`. */
 export const CIRCUIT_BREAKER_REMAINING = defineTemplate('circuit_breaker_remaining', {
   remaining_cx: gauge('Connections left until the limit'),
-  remaining_cx_pools: gauge('Connection pools left until the limit'),
+  remaining_cx_pools: { ...gauge('Connection pools left until the limit'), wraps: true },
   remaining_pending: gauge('Pending requests left until the limit'),
   remaining_retries: gauge('Retries left until the limit'),
   remaining_rq: gauge('Requests left until the limit'),

@@ -243,11 +243,14 @@ test('what a worker writes after it released a block is dropped', () => {
 test('a flag is 1 while it is 1 in any worker, a gauge beyond 2^53 is printed exactly', () => {
   const FLAGS = defineTemplate('test_aggregation_flags', {
     open: { kind: 'gauge', help: 'Open', isFlag: true },
+    left: { kind: 'gauge', help: 'Left', wraps: true },
   });
   const store = new StatStore();
   const open = store.defineBlock(FLAGS, 'breaker.');
   store.add(open, 2);
   assert.equal(store.printedValue(open), '1');
+  store.subtract(open + FLAGS.index.left, 2);
+  assert.equal(store.printedValue(open + FLAGS.index.left), '18446744073709551614');
   const version = store.defineGauge('version');
   store.setWideGauge(version, 17241709254077376921n);
   assert.equal(store.printedValue(version), '17241709254077376921');
