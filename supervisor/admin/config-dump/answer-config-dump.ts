@@ -26,9 +26,8 @@ export function answerConfigDump(
   const pattern = query.nonEmpty('name_regex');
   const compiled = pattern === undefined ? undefined : compileNameMatcher(pattern);
   if (compiled?.ok === false) {
-    return refusal(
-      `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${compiled.reason}`,
-    );
+    const text = `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${compiled.reason}`;
+    return { status: 400, contentType: 'text/plain', body: text };
   }
   const sections = dumpSections(context, { includeEndpoints: query.has('include_eds') });
   const paths = parseMask(query.nonEmpty('mask') ?? '');
