@@ -33,7 +33,7 @@ export class ByteSetBuilder {
 }
 
 /** The same ASCII letter in the other case; any other byte as it is. */
-export function otherCase(byte: number): number {
+function otherCase(byte: number): number {
   if (byte >= 0x41 && byte <= 0x5a) return byte + 32;
   if (byte >= 0x61 && byte <= 0x7a) return byte - 32;
   return byte;

@@ -46,7 +46,7 @@ export function compileProgram(root: RegexNode, anchoredAtStart: boolean): Progr
 }
 
 /** What RE2's memory budget for a pattern comes to. */
-export const MAX_INSTRUCTIONS = 300_000;
+const MAX_INSTRUCTIONS = 300_000;
 
 class ProgramCompiler {
   readonly instructions: Instruction[] = [{ op: 'fail', out: 0, out1: 0 }];

@@ -105,7 +105,7 @@ export type HttpFilter = {
   readonly options: RouterOptions;
 };
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly dynamicStats: boolean;
   readonly suppressEnvoyHeaders: boolean;
   readonly respectExpectedRqTimeout: boolean;

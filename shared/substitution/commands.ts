@@ -5,7 +5,7 @@
  */
 
 /** How the text between a command's brackets is read. */
-export type ArgumentForm =
+type ArgumentForm =
   /** Neither a text nor a length may stand there. */
   | 'command_only'
   /** `X?Y`: one header name, or two. */

@@ -19,7 +19,7 @@ export interface FormatCommand {
 }
 
 /** Literal text (with `%%` already read as `%`) and commands, in order. */
-export interface ParsedFormat {
+interface ParsedFormat {
   readonly parts: readonly (string | FormatCommand)[];
 }
 

@@ -3,7 +3,7 @@
  * It starts and signals nothing; every method returns the effects for the caller to carry out.
  */
 
-export type EpochState = 'starting' | 'live' | 'draining' | 'rejected';
+type EpochState = 'starting' | 'live' | 'draining' | 'rejected';
 
 export interface Epoch {
   readonly number: number;

@@ -52,7 +52,7 @@ export interface ServerView {
 }
 
 /** For the home page's live view. */
-export interface WorkerStatus {
+interface WorkerStatus {
   readonly index: number;
   readonly pid: number;
   readonly state: 'starting' | 'running' | 'stopping' | 'restarting';
@@ -127,7 +127,7 @@ export interface UnreadyTargets {
   readonly targetNames: readonly string[];
 }
 
-export interface ListenersView {
+interface ListenersView {
   /** Listeners that are open now, in the order of their configuration. */
   list(): readonly ListenerStatus[];
 }
@@ -169,7 +169,7 @@ export interface OutlierStatus {
 }
 
 /** In the order in which `/clusters` prints them. */
-export const HEALTH_FLAGS = [
+const HEALTH_FLAGS = [
   'failed_active_hc',
   'failed_outlier_check',
   'failed_eds_health',

@@ -11,7 +11,7 @@ import { parseQuery } from './http/query.ts';
 import { parseRequestTarget } from './http/request-target.ts';
 import { textResponse } from './http/responses.ts';
 
-export interface AdminRequest {
+interface AdminRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -5,7 +5,7 @@
 
 export const DATAGRAM_BYTES_MAX = 4096;
 /** 64 MiB hold the statistics of half a million names; a length above it is no message. */
-export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const LENGTH_BYTES = 8;
 
 export class DatagramStreamError extends Error {

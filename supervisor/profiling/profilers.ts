@@ -17,7 +17,7 @@ export interface WorkerProfilers {
 }
 
 /** `admin.profile_path` when it is not set; the reference's. */
-export const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';
+const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';
 
 export class Profilers {
   readonly path: string;

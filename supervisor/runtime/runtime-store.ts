@@ -21,7 +21,7 @@ export interface RuntimeStoreParts {
 }
 
 /** A disk layer's link cannot be watched. */
-export class RuntimeWatchError extends Error {
+class RuntimeWatchError extends Error {
   readonly code = 'runtime_watch';
 }
 

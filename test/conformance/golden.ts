@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Facts } from './case.ts';
 
 /** The source folder: golden files are data and are not copied to dist. */
-export const CONFORMANCE_FOLDER = join(import.meta.dirname, '../../../test/conformance');
+const CONFORMANCE_FOLDER = join(import.meta.dirname, '../../../test/conformance');
 
 export function goldenPath(name: string): string {
   return join(CONFORMANCE_FOLDER, 'golden', `${name}.json`);

@@ -13,7 +13,7 @@ import type { Wire } from '../../workers/net/transport.ts';
 import type { Flushable } from '../../workers/worker-loop.ts';
 
 /** Keeps what a codec writes, as latin-1 text, and runs what it defers. */
-export class RecordingWire implements Wire {
+class RecordingWire implements Wire {
   written = '';
   pauses = 0;
   private deferred: Flushable[] = [];

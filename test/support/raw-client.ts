@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { within } from './wait.ts';
 
 /** What has to be there: a text, a match, or whatever a function says of everything received. */
-export type Pattern = RegExp | string | ((text: string) => boolean);
+type Pattern = RegExp | string | ((text: string) => boolean);
 
 export interface RawConnection {
   readonly socket: Socket;

@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly main?: string;
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

@@ -11,7 +11,7 @@ import {
   type Socket,
 } from 'node:net';
 
-export interface Upstream {
+interface Upstream {
   readonly port: number;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -22,7 +22,7 @@ export interface HttpUpstream extends Upstream {
   readonly requests: readonly SeenRequest[];
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly rawHeaders: readonly string[];

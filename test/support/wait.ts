@@ -1,7 +1,7 @@
 /** Waiting for a condition or an event with a limit. Tests wait on what happens, never on time. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-export class WaitTimeout extends Error {}
+class WaitTimeout extends Error {}
 
 /** Resolves with the first value that is neither undefined nor false; rejects after `limitMs`. */
 export async function waitUntil<T>(

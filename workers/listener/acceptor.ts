@@ -16,7 +16,7 @@ export type Accepted =
   | { readonly kind: 'socket'; readonly socket: net.Socket };
 
 /** The part of the runtime's stream handles that is used here. */
-export interface AcceptedHandle {
+interface AcceptedHandle {
   setNoDelay?(on: boolean): void;
   close(): void;
 }

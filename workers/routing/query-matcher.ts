@@ -30,7 +30,7 @@ function compileQueryMatcher({ name, present, matcher }: QueryParameterMatcher):
 }
 
 /** The first value of a parameter, empty when it has none; undefined when it is missing. */
-export function queryValue(query: string, name: string): string | undefined {
+function queryValue(query: string, name: string): string | undefined {
   let start = 0;
   while (start <= query.length) {
     const next = query.indexOf('&', start);

@@ -22,7 +22,7 @@ export interface FormatOptions {
 }
 
 /** The process's own environment: what every format outside of tests reads. */
-export const processEnvironment: SubstitutionEnvironment = {
+const processEnvironment: SubstitutionEnvironment = {
   clock: systemClock,
   hostname: hostname(),
   variables: process.env,

@@ -18,7 +18,7 @@ export interface DumpSection {
   readonly lists: readonly DumpList[];
 }
 
-export interface DumpList {
+interface DumpList {
   readonly field: string;
   /** The element's message type within the section's, such as `StaticCluster`. */
   readonly element: string;

@@ -51,7 +51,7 @@ export function parseQuery(text: string): Query {
 }
 
 /** Decodes `%XX` to bytes and those as UTF-8; a `%` without two digits behind it stays as it is. */
-export function percentDecode(text: string): string {
+function percentDecode(text: string): string {
   if (!text.includes('%')) return text;
   const bytes: number[] = [];
   const source = Buffer.from(text, 'latin1');

@@ -72,7 +72,7 @@ function resolveMatch(
 }
 
 /** Lower case, with `host` under the name that it has in HTTP/2. */
-export function wireHeaderName(name: string): string {
+function wireHeaderName(name: string): string {
   const lower = asciiLower(name);
   return lower === 'host' ? ':authority' : lower;
 }

@@ -8,7 +8,7 @@ import {
   type BootstrapResolution,
 } from '../../../supervisor/resources/bootstrap/resolve-bootstrap.ts';
 
-export const NO_OVERRIDES = {
+const NO_OVERRIDES = {
   serviceNode: '',
   serviceCluster: '',
   serviceZone: '',

@@ -17,7 +17,7 @@ export function stripPort(authority: string, onlyPort?: number): string {
 }
 
 /** Index of the colon before a numeric port, -1 when there is none. */
-export function portStart(authority: string): number {
+function portStart(authority: string): number {
   const colon = authority.lastIndexOf(':');
   if (colon < 0 || colon === authority.length - 1) return -1;
   for (let at = colon + 1; at < authority.length; at += 1) {

@@ -58,7 +58,7 @@ function mergeSlashes(path: string): string {
 }
 
 /** A path without its query. */
-export function pathOf(path: string): string {
+function pathOf(path: string): string {
   const end = path.indexOf('?');
   return end < 0 ? path : path.slice(0, end);
 }

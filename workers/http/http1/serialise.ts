@@ -63,7 +63,7 @@ const properNames = new Map<string, string>();
 const MAX_PROPER_NAMES = 2048;
 
 /** First letters and those behind `-` in upper case, as the reference's proper case words. */
-export function properCase(name: string): string {
+function properCase(name: string): string {
   let proper = properNames.get(name);
   if (proper === undefined) {
     proper = name.replace(/(^|[^a-z0-9])([a-z])/g, (_, before: string, letter: string) => {
