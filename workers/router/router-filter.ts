@@ -258,6 +258,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     cluster.retained.hold();
     this.isHoldingCluster = true;
     info.upstreamCluster = cluster.name;
+    info.upstreamClusterMetadata = cluster.resource.metadata;
     info.attemptCount = 1;
     if (route.virtualHost.virtualClusters.length > 0) {
       info.virtualClusterName = route.virtualClusterOf(headers);

@@ -21,6 +21,7 @@ const RQ_ACTIVE_OVERFLOW = CLUSTER.index.upstream_rq_active_overflow;
 const RQ_PENDING_FAILURE_EJECT = CLUSTER.index.upstream_rq_pending_failure_eject;
 const RQ_CANCELLED = CLUSTER.index.upstream_rq_cancelled;
 const HOST_RQ_TOTAL = HOST.index.rq_total;
+const HOST_RQ_PENDING_ACTIVE = HOST.index.rq_pending_active;
 const HOST_RQ_ACTIVE = HOST.index.rq_active;
 
 export class Http1Pool implements HttpPool {
@@ -59,6 +60,7 @@ export class Http1Pool implements HttpPool {
     }
     writer.increment(base + RQ_PENDING_TOTAL);
     writer.add(base + RQ_PENDING_ACTIVE, 1);
+    writer.add(this.host.statBase + HOST_RQ_PENDING_ACTIVE, 1);
     this.limits.open('pendingRequests');
     this.pending.add(client);
     this.connectForPending();
@@ -147,6 +149,7 @@ export class Http1Pool implements HttpPool {
     if (!this.pending.delete(client)) return false;
     const { writer, base } = this.cluster.stats;
     writer.subtract(base + RQ_PENDING_ACTIVE, 1);
+    writer.subtract(this.host.statBase + HOST_RQ_PENDING_ACTIVE, 1);
     this.limits.close('pendingRequests');
     return true;
   }

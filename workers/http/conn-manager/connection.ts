@@ -61,6 +61,8 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
   private isEnded = false;
   private isDraining = false;
   private hasSpoken = false;
+  /** The socket closes by itself once what was written has left. */
+  private isClosing = false;
 
   /** `open` makes the transport with this connection as its handler. */
   constructor(
@@ -135,7 +137,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
   }
 
   onRemoteClose(): void {
-    this.end('remote');
+    this.end(this.isClosing ? 'local' : 'remote');
   }
 
   /** Closes at once from this side; open streams end. */
@@ -148,9 +150,10 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
     const { delayedClose } = this.manager;
     this.idleTimer.disarm();
     if (how === 'now' || delayedClose === undefined) {
+      this.isClosing = true;
       if (this.transport.closeAfterWrites()) this.end('local');
       // The client does not take what was written: it gets the same time to do so.
-      else if (delayedClose !== undefined) delayedClose.arm(this.closeTimer);
+      else delayedClose?.arm(this.closeTimer);
       return;
     }
     delayedClose.arm(this.closeTimer);

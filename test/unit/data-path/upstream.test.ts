@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { HostHealth } from '../../../shared/resources/cluster.ts';
+import { CIRCUIT_BREAKERS, CLUSTER } from '../../../shared/stats/templates/cluster.ts';
+import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { UpstreamHost } from '../../../workers/upstream/host.ts';
+import { RoundRobinBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { LocalResourceLimits } from '../../../workers/upstream/resource-limits.ts';
+import { Retained } from '../../../workers/upstream/retained.ts';
+import { host as hostResource } from '../../support/data-plane.ts';
+
+function hosts(
+  specs: readonly { health?: HostHealth; weight?: number; priority?: number }[],
+): UpstreamHost[] {
+  const stats = new WorkerStatStore();
+  return specs.map((spec, at) => new UpstreamHost(hostResource(at + 1, spec), 'c', stats));
+}
+
+/** How often each port was chosen. */
+function tally(balancer: RoundRobinBalancer, picks: number): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (let pick = 0; pick < picks; pick++) {
+    const port = balancer.choose()?.port ?? 0;
+    counts[port] = (counts[port] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('round robin', () => {
+  const balanced = (...specs: Parameters<typeof hosts>[0]): RoundRobinBalancer => {
+    const balancer = new RoundRobinBalancer(50, 7);
+    balancer.update(hosts(specs));
+    return balancer;
+  };
+
+  it('goes round', () => {
+    const balancer = balanced({}, {}, {});
+    const ports = [1, 2, 3, 4].map(() => balancer.choose()?.port);
+    assert.equal(ports[3], ports[0]);
+    assert.equal(new Set(ports).size, 3);
+    assert.deepEqual(tally(balancer, 300), { 1: 100, 2: 100, 3: 100 });
+  });
+
+  it('follows weights without bursts', () => {
+    const balancer = balanced({ weight: 3 }, { weight: 1 });
+    assert.deepEqual(tally(balancer, 400), { 1: 300, 2: 100 });
+    const run = Array.from({ length: 40 }, () => balancer.choose()?.port).join('');
+    assert.doesNotMatch(run, /1111|22/);
+  });
+
+  it('leaves unhealthy hosts out, and takes degraded ones when no healthy one is left', () => {
+    assert.deepEqual(tally(balanced({}, {}, { health: 'unhealthy' }), 10), { 1: 5, 2: 5 });
+    assert.deepEqual(tally(balanced({ health: 'degraded' }, { health: 'unhealthy' }), 4), { 1: 4 });
+  });
+
+  it('takes the best priority that has hosts enough', () => {
+    assert.deepEqual(tally(balanced({ priority: 1 }, { priority: 0 }), 4), { 2: 4 });
+    assert.deepEqual(tally(balanced({ health: 'unhealthy' }, { priority: 1 }), 4), { 2: 4 });
+  });
+
+  it('takes all hosts when too few are healthy', () => {
+    const balancer = balanced({}, { health: 'unhealthy' }, { health: 'unhealthy' });
+    assert.equal(balancer.isPanicking, true);
+    assert.deepEqual(tally(balancer, 9), { 1: 3, 2: 3, 3: 3 });
+  });
+
+  it('has nothing to choose from no hosts', () => {
+    assert.equal(balanced().choose(), undefined);
+  });
+});
+
+describe('circuit breakers', () => {
+  it('say when a limit is reached and when there is room again', () => {
+    const stats = new WorkerStatStore();
+    const block = stats.defineBlock(CLUSTER, 'cluster.c.');
+    const gauge = block + CLUSTER.index['circuit_breakers.default.rq_open'];
+    const limits = new LocalResourceLimits(
+      { maxConnections: 1, maxPendingRequests: 1, maxRequests: 2, maxRetries: 0 },
+      { stats, base: block + CIRCUIT_BREAKERS.default, remainingBase: undefined },
+    );
+    assert.equal(limits.canOpen('requests'), true);
+    limits.open('requests');
+    assert.equal(stats.valueOf(gauge), 0);
+    limits.open('requests');
+    assert.equal(limits.canOpen('requests'), false);
+    assert.equal(stats.valueOf(gauge), 1);
+    limits.close('requests');
+    assert.equal(limits.canOpen('requests'), true);
+    assert.equal(stats.valueOf(gauge), 0);
+    assert.equal(limits.canOpen('retries'), false, 'a limit of zero is reached from the beginning');
+    assert.equal(limits.canOpen('pools'), true, 'pools have no limit unless one is set');
+  });
+});
+
+describe('what is retained', () => {
+  it('is released with its last holder, and only after it has ended', () => {
+    let released = 0;
+    const retained = new Retained(() => released++);
+    retained.hold();
+    retained.letGo();
+    assert.equal(released, 0);
+    retained.hold();
+    retained.hold();
+    retained.end();
+    retained.letGo();
+    assert.equal(released, 0);
+    retained.letGo();
+    assert.equal(released, 1);
+  });
+});
