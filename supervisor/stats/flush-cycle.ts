@@ -52,7 +52,12 @@ export class FlushCycle {
     this.#timer = undefined;
   }
 
-  /** Brings the statistics up to date for a reader, and flushes them where the bootstrap says so. */
+  /** Brings counters and gauges up to date for a reader of single values. */
+  async collect(): Promise<void> {
+    await this.#collect(ADMIN_LIMIT_MS);
+  }
+
+  /** Brings the statistics up to date for a page of them, and flushes them where the bootstrap says so. */
   async beforeRead(): Promise<void> {
     await this.#collect(ADMIN_LIMIT_MS);
     const { onAdmin, steps } = this.#options;

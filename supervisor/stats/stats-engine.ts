@@ -114,7 +114,7 @@ export class StatsEngine {
 
   /** What this epoch tells its child on each of the child's questions. */
   async exportForChild(): Promise<EpochStats> {
-    await this.#cycle.beforeRead();
+    await this.#cycle.collect();
     this.#export ??= new EpochExport(this.store, this.#view);
     return this.#export.take();
   }
@@ -126,7 +126,7 @@ export class StatsEngine {
 
   /** Brings in the workers' deltas for a page that shows statistics (`/clusters`). */
   async beforeRead(): Promise<void> {
-    await this.#cycle.beforeRead();
+    await this.#cycle.collect();
   }
 
   /** A new life begins in the slot of a worker. */

@@ -95,6 +95,9 @@ test('with stats_flush_on_admin reads flush and no timer runs', async () => {
   assert.deepEqual(timers, []);
   await cycle.beforeRead();
   assert.deepEqual(log, ['collect 100', 'refresh', 'close', 'sinks']);
+  log.length = 0;
+  await cycle.collect();
+  assert.deepEqual(log, ['collect 100', 'refresh'], 'other pages close no interval');
 });
 
 test('a flush that fails is reported and the next one runs', async () => {
