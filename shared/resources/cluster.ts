@@ -36,6 +36,15 @@ export interface LbPolicy {
     | 'CLUSTER_PROVIDED';
   /** Percent below which all hosts are used; 50 by default. */
   readonly healthyPanicThreshold: number;
+  /** Of LEAST_REQUEST alone. */
+  readonly leastRequest?: LeastRequestOptions;
+}
+
+export interface LeastRequestOptions {
+  /** How many hosts are drawn; 2 by default. */
+  readonly choiceCount: number;
+  /** How much a busy host is avoided where weights differ; 1 by default, 0: not at all. */
+  readonly activeRequestBias: number;
 }
 
 /** envoy.config.cluster.v3.CircuitBreakers.Thresholds with the defaults filled in. */

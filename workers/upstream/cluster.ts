@@ -9,13 +9,16 @@ import {
   CIRCUIT_BREAKER_REMAINING,
   CIRCUIT_BREAKERS,
   CLUSTER,
+  HOST,
 } from '../../shared/stats/templates/cluster.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
 import { Http1Pool } from './http1-pool.ts';
 import type { HttpPool } from './http-pool.ts';
+import { LeastRequestBalancer } from './least-request-balancer.ts';
 import { type BalanceContext, type LoadBalancer, RoundRobinBalancer } from './load-balancer.ts';
+import { RandomBalancer } from './random-balancer.ts';
 import { Retained } from './retained.ts';
 import { LocalResourceLimits, type ResourceLimits } from './resource-limits.ts';
 
@@ -128,6 +131,20 @@ export class UpstreamCluster {
   }
 }
 
-function makeBalancer(resource: ClusterResource, context: ClusterContext): LoadBalancer {
-  return new RoundRobinBalancer(resource.lbPolicy.healthyPanicThreshold, context.randomSeed());
+function makeBalancer({ lbPolicy }: ClusterResource, context: ClusterContext): LoadBalancer {
+  const { kind, healthyPanicThreshold: panicThreshold, leastRequest } = lbPolicy;
+  const { stats } = context;
+  switch (kind) {
+    case 'RANDOM':
+      return new RandomBalancer(panicThreshold, Math.random);
+    case 'LEAST_REQUEST':
+      return new LeastRequestBalancer({
+        panicThreshold,
+        options: leastRequest ?? { choiceCount: 2, activeRequestBias: 1 },
+        random: Math.random,
+        activeRequests: (host) => stats.valueOf(host.statBase + HOST.index.rq_active),
+      });
+    default:
+      return new RoundRobinBalancer(panicThreshold, context.randomSeed());
+  }
 }

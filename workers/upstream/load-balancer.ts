@@ -51,29 +51,15 @@ export class RoundRobinBalancer implements LoadBalancer {
   }
 
   update(hosts: readonly UpstreamHost[]): void {
-    this.#hosts = this.#eligible(hosts);
+    const eligible = eligibleHosts(hosts, this.#panicThreshold);
+    this.#hosts = eligible.hosts;
+    this.isPanicking = eligible.isPanicking;
     const first = this.#hosts[0]?.weight;
     this.#schedule = this.#hosts.every((host) => host.weight === first)
       ? []
       : this.#hosts
           .map((host) => ({ host, weight: host.weight, deadline: 1 / host.weight }))
           .sort((left, right) => left.deadline - right.deadline);
-  }
-
-  #eligible(hosts: readonly UpstreamHost[]): readonly UpstreamHost[] {
-    this.isPanicking = false;
-    const priorities = [...new Set(hosts.map((host) => host.priority))].sort((a, b) => a - b);
-    for (const priority of priorities) {
-      const all = hosts.filter((host) => host.priority === priority);
-      const healthy = all.filter((host) => host.health === 'healthy');
-      const usable =
-        healthy.length > 0 ? healthy : all.filter((host) => host.health === 'degraded');
-      if (usable.length * 100 >= all.length * this.#panicThreshold && usable.length > 0)
-        return usable;
-    }
-    this.isPanicking = hosts.length > 0 && this.#panicThreshold > 0;
-    if (this.isPanicking) return hosts.filter((host) => host.priority === priorities[0]);
-    return hosts.filter((host) => host.health !== 'unhealthy');
   }
 
   /** Earliest deadline first: each choice moves a host back by the inverse of its weight. */
@@ -95,6 +81,32 @@ export class RoundRobinBalancer implements LoadBalancer {
     heap[at] = top;
     return top.host;
   }
+}
+
+export interface EligibleHosts {
+  readonly hosts: readonly UpstreamHost[];
+  readonly isPanicking: boolean;
+}
+
+/** The usable hosts of the best priority, or all of the first when too few are usable. */
+export function eligibleHosts(
+  hosts: readonly UpstreamHost[],
+  panicThreshold: number,
+): EligibleHosts {
+  const priorities = [...new Set(hosts.map((host) => host.priority))].sort((a, b) => a - b);
+  for (const priority of priorities) {
+    const all = hosts.filter((host) => host.priority === priority);
+    const healthy = all.filter((host) => host.health === 'healthy');
+    const usable = healthy.length > 0 ? healthy : all.filter((host) => host.health === 'degraded');
+    if (usable.length * 100 >= all.length * panicThreshold && usable.length > 0) {
+      return { hosts: usable, isPanicking: false };
+    }
+  }
+  if (hosts.length > 0 && panicThreshold > 0) {
+    const first = hosts.filter((host) => host.priority === priorities[0]);
+    return { hosts: first, isPanicking: true };
+  }
+  return { hosts: hosts.filter((host) => host.health !== 'unhealthy'), isPanicking: false };
 }
 
 function deadlineAt(heap: readonly WeightedEntry[], at: number): number {

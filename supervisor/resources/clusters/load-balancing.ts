@@ -3,27 +3,68 @@ import type {
   Cluster,
   Cluster_CommonLbConfig as CommonLbConfig,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { LeastRequest } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/least_request/v3/least_request.ts';
+import type { Random } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/random/v3/random.ts';
+import type { LocalityLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { LbPolicy } from '../../../shared/resources/cluster.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { float } from '../values.ts';
 
-type Kind = LbPolicy['kind'];
+/** What a policy adds to what holds for all of them. */
+type Policy = Pick<LbPolicy, 'kind' | 'leastRequest'>;
 
-/** Values of `lb_policy` that workers have. */
-const KINDS: ReadonlySet<string> = new Set<Kind>(['ROUND_ROBIN']);
+const PLAIN_FIELDS = knownFields<Random>(['locality_lb_config']);
+const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
+  'choice_count',
+  'active_request_bias',
+  'locality_lb_config',
+]);
+/** Zones are preferred by clusters that know their own, which the cluster manager warns of. */
+const LOCALITY_FIELDS = knownFields<LocalityLbConfig>([], ['zone_aware_lb_config']);
 
-export const POLICIES = new ExtensionRegistry<Kind>('load balancing policy', [
+const plain =
+  (kind: 'ROUND_ROBIN' | 'RANDOM') =>
+  (message: Random, scope: Scope): Policy => {
+    refuseOtherFields(message, PLAIN_FIELDS, scope);
+    refuseOtherFields(
+      message.locality_lb_config ?? {},
+      LOCALITY_FIELDS,
+      scope.at('locality_lb_config'),
+    );
+    return { kind };
+  };
+
+export const POLICIES = new ExtensionRegistry<Policy>('load balancing policy', [
   extension(
     'envoy.load_balancing_policies.round_robin',
     'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',
-    (message: object, scope): Kind => {
-      refuseOtherFields(message, knownFields([]), scope);
-      return 'ROUND_ROBIN';
-    },
+    plain('ROUND_ROBIN'),
+  ),
+  extension(
+    'envoy.load_balancing_policies.random',
+    'envoy.extensions.load_balancing_policies.random.v3.Random',
+    plain('RANDOM'),
+  ),
+  extension(
+    'envoy.load_balancing_policies.least_request',
+    'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest',
+    leastRequest,
   ),
 ]);
+
+function leastRequest(message: LeastRequest, scope: Scope): Policy {
+  refuseOtherFields(message, LEAST_REQUEST_FIELDS, scope);
+  refuseOtherFields(
+    message.locality_lb_config ?? {},
+    LOCALITY_FIELDS,
+    scope.at('locality_lb_config'),
+  );
+  const { choice_count: choiceCount = 2, active_request_bias: bias } = message;
+  const activeRequestBias = bias === undefined ? 1 : float(bias.default_value ?? 0);
+  return { kind: 'LEAST_REQUEST', leastRequest: { choiceCount, activeRequestBias } };
+}
 
 const COMMON_FIELDS = knownFields<CommonLbConfig>(
   ['healthy_panic_threshold', 'ignore_new_hosts_until_first_hc'],
@@ -45,33 +86,46 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   if (message.round_robin_lb_config?.slow_start_config !== undefined) {
     scope.at('round_robin_lb_config', 'slow_start_config').unsupported('slow start is');
   }
-  const threshold = common.healthy_panic_threshold?.value;
+  const { healthy_panic_threshold: threshold } = common;
   return {
-    kind: resolveKind(message, scope),
+    ...resolvePolicy(message, scope),
     healthyPanicThreshold:
-      common.healthy_panic_threshold === undefined
-        ? PANIC_THRESHOLD_PERCENT
-        : float(threshold ?? 0),
+      threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };
 }
 
-function resolveKind(message: Cluster, scope: Scope): Kind {
+function resolvePolicy(message: Cluster, scope: Scope): Policy {
   if (message.load_balancing_policy !== undefined) {
     return resolvePolicies(message, scope.at('load_balancing_policy', 'policies'));
   }
   const { lb_policy: policy = 'ROUND_ROBIN', name = '' } = message;
   const place = scope.at('lb_policy');
-  if (policy === 'LOAD_BALANCING_POLICY_CONFIG') {
-    scope.error('conflict', 'cluster: field load_balancing_policy need to be set');
-  } else if (policy === 'CLUSTER_PROVIDED' && providesNoBalancer(message)) {
-    place.error(
-      'conflict',
-      `cluster manager: cluster provided LB specified but cluster '${name}' did not provide one. Check cluster documentation.`,
-    );
-  } else if (policy !== 'CLUSTER_PROVIDED' && !KINDS.has(String(policy))) {
-    place.unsupported(`load balancing policy ${policy} is`, `there is ${[...KINDS].join(', ')}`);
+  switch (policy) {
+    case 'ROUND_ROBIN':
+    case 'RANDOM':
+      return { kind: policy };
+    case 'LEAST_REQUEST':
+      return leastRequest(
+        message.least_request_lb_config ?? {},
+        scope.at('least_request_lb_config'),
+      );
+    case 'LOAD_BALANCING_POLICY_CONFIG':
+      scope.error('conflict', 'cluster: field load_balancing_policy need to be set');
+      break;
+    case 'CLUSTER_PROVIDED':
+      if (!providesNoBalancer(message)) break;
+      place.error(
+        'conflict',
+        `cluster manager: cluster provided LB specified but cluster '${name}' did not provide one. Check cluster documentation.`,
+      );
+      break;
+    default:
+      place.unsupported(
+        `load balancing policy ${policy} is`,
+        'there is ROUND_ROBIN, LEAST_REQUEST, RANDOM',
+      );
   }
-  return 'ROUND_ROBIN';
+  return { kind: 'ROUND_ROBIN' };
 }
 
 /** Cluster types with a balancer of their own are refused by themselves. */
@@ -80,12 +134,13 @@ function providesNoBalancer({ type = 'STATIC', cluster_type: custom }: Cluster):
 }
 
 /** The first policy that is known counts. */
-function resolvePolicies(message: Cluster, scope: Scope): Kind {
+function resolvePolicies(message: Cluster, scope: Scope): Policy {
   const policies = message.load_balancing_policy?.policies ?? [];
   const names = policies.map(({ typed_extension_config: config }) => config?.name ?? '');
   for (const [index, { typed_extension_config: config = {} }] of policies.entries()) {
     if (!POLICIES.knows(config)) continue;
-    return POLICIES.resolve(config, scope.at(index, 'typed_extension_config')) ?? 'ROUND_ROBIN';
+    const policy = POLICIES.resolve(config, scope.at(index, 'typed_extension_config'));
+    return policy ?? { kind: 'ROUND_ROBIN' };
   }
   if (names.length === 0) {
     const name = message.name ?? '';
@@ -99,5 +154,5 @@ function resolvePolicies(message: Cluster, scope: Scope): Kind {
       `load balancing policies [${names.join(', ')}] are not supported; ${POLICIES.available()}`,
     );
   }
-  return 'ROUND_ROBIN';
+  return { kind: 'ROUND_ROBIN' };
 }
