@@ -1,4 +1,7 @@
-/** Access logs of listeners, connection managers and TCP proxies. Source: envoy.config.accesslog.v3. */
+/**
+ * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as header
+ * values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
+ */
 import type { HeaderMatcher, RuntimeFraction } from './matchers.ts';
 
 export type AccessLogFormat =

@@ -1,5 +1,7 @@
 /**
  * A route configuration as workers receive it: plain data, names resolved, times in milliseconds.
+ * Texts that meet the wire (domains, paths, header values, formats) are byte strings: one character
+ * per byte of their UTF-8, as what comes from a socket is read.
  * Source: envoy.config.route.v3. The order of virtual hosts and routes is the configured one.
  */
 import type { HeaderChanges } from './headers.ts';

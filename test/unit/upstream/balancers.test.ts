@@ -46,7 +46,10 @@ describe('the random balancer', () => {
     const balancer = new RandomBalancer(50, evenNumbers());
     balancer.update([host(1), host(2, { weight: 9 }), host(3, { health: 'unhealthy' }), host(4)]);
     const counts = count(() => balancer.choose(), 30_000);
-    assert.deepEqual([...counts.keys()].sort((a, b) => a - b), [1, 2, 4]);
+    assert.deepEqual(
+      [...counts.keys()].sort((a, b) => a - b),
+      [1, 2, 4],
+    );
     for (const picks of counts.values()) assert.ok(Math.abs(picks - 10_000) < 400, String(picks));
   });
 
