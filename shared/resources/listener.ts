@@ -85,6 +85,8 @@ export interface HttpConnectionManager {
   readonly upgrades: readonly { readonly type: string; readonly enabled: boolean }[];
   /** Whether a request without a user agent gets the node's cluster as one. */
   readonly addUserAgent: boolean;
+  /** Whether `x-forwarded-client-cert` passes whatever the connection is; else it is dropped. */
+  readonly forwardsClientCert: boolean;
   readonly schemeOverwrite?: 'http' | 'https';
   readonly internalAddressMatchers?: readonly StringMatcher[];
 }

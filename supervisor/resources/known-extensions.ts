@@ -11,6 +11,7 @@ import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
 import { SOCKETS } from './transport-sockets.ts';
+import { PATH_MATCH, PATH_REWRITE } from './routes/path-templates.ts';
 
 export interface KnownExtension {
   readonly name: string;
@@ -34,6 +35,8 @@ const registries: readonly (readonly [category: string, registry: Registry])[] =
   ['envoy.listener_manager_impl', LISTENER_MANAGERS],
   ['envoy.load_balancing_policies', POLICIES],
   ['envoy.regex_engines', REGEX_ENGINES],
+  ['envoy.path.match', PATH_MATCH],
+  ['envoy.path.rewrite', PATH_REWRITE],
   ['envoy.request_id', REQUEST_ID],
   ['envoy.retry_host_predicates', HOST_PREDICATES],
   ['envoy.retry_priorities', PRIORITIES],

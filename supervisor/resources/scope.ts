@@ -29,6 +29,7 @@ export type Rule =
   | 'reference'
   | 'regex'
   | 'substitution_format'
+  | 'path_template'
   | 'address'
   | 'file'
   /** Fields that contradict each other, or that are missing together. */

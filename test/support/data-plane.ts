@@ -174,6 +174,7 @@ function listener(
 const managerDefaults: Omit<HttpConnectionManager, 'routes'> = {
   kind: 'http_connection_manager',
   addUserAgent: false,
+  forwardsClientCert: false,
   statPrefix: 'web',
   filters: [
     {

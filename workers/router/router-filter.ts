@@ -12,7 +12,7 @@ import type { TerminalCallbacks, TerminalFilter } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
-import { type RequestTimeouts, resolveTimeouts } from '../routing/timeouts.ts';
+import { removeProxyHeaders, type RequestTimeouts, resolveTimeouts } from '../routing/timeouts.ts';
 import type { ClusterRoute, DirectResponseRoute, RedirectRoute } from '../routing/types.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
@@ -285,6 +285,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info } = this.callbacks;
     const { suppressEnvoyHeaders } = this.context;
     resolveTimeouts(route, headers, this.context, this.timeouts);
+    if (info.isInternalRequest) removeProxyHeaders(headers);
     if (route.virtualHost.includeRequestAttemptCount) headers.set('x-envoy-attempt-count', '1');
     route.finalizeRequestHeaders(headers, info, !suppressEnvoyHeaders);
     rewriteToHost(headers, host.hostname, route.action, !suppressEnvoyHeaders);

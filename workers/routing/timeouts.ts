@@ -46,6 +46,24 @@ export function resolveTimeouts(
   if (waits > 0 && !options.suppressEnvoyHeaders) headers.set(EXPECTED, String(waits));
 }
 
+/** What a trusted client tells this proxy alone; the upstream does not see it. */
+const FOR_THIS_PROXY = [
+  'x-envoy-hedge-on-per-try-timeout',
+  'x-envoy-max-retries',
+  'x-envoy-retriable-header-names',
+  'x-envoy-retriable-status-codes',
+  'x-envoy-retry-grpc-on',
+  'x-envoy-retry-on',
+  'x-envoy-upstream-alt-stat-name',
+  'x-envoy-upstream-rq-timeout-alt-response',
+  'x-envoy-upstream-stream-duration-ms',
+] as const;
+
+/** Only internal requests still have them: the connection manager took them from all others. */
+export function removeProxyHeaders(headers: HeaderMap): void {
+  for (const name of FOR_THIS_PROXY) headers.remove(name);
+}
+
 /**
  * How long the whole stream may last by its route, 0 for no limit, undefined when the connection
  * manager's own limit holds. Rewrites `grpc-timeout` when it is what decides.

@@ -4,6 +4,7 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
 import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
 import { plain, present } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
@@ -39,7 +40,9 @@ export const HTTP_READERS = {
   LOCAL_REPLY_BODY: plain((info) => info.localReplyBody),
   ROUTE_NAME: plain((info) => toByteString(info.routeName) || undefined),
   ROUTE_RESOLUTION_COUNT: plain((info) => (info.requestHeaders === undefined ? 0 : 1)),
-  VIRTUAL_CLUSTER_NAME: plain((info) => toByteString(info.virtualClusterName) || undefined),
+  VIRTUAL_CLUSTER_NAME: plain(({ virtualClusterName: name }) =>
+    name === '' || name === OTHER_VIRTUAL_CLUSTER ? undefined : toByteString(name),
+  ),
   STREAM_ID: plain((info) => present(info.requestId)),
   REQUESTED_SERVER_NAME: requestedServerName,
   XFCC_VALUE: clientCertificateValue,

@@ -16,6 +16,7 @@ import { resolveCidr } from './cidr.ts';
 type Identity = Pick<
   HttpConnectionManager,
   | 'addUserAgent'
+  | 'forwardsClientCert'
   | 'useRemoteAddress'
   | 'skipXffAppend'
   | 'xffNumTrustedHops'
@@ -48,12 +49,13 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
   checkIpDetection(message, scope);
   checkRequestId(message.request_id_extension, scope.at('request_id_extension'));
   const { forward_client_cert_details: forward = 'SANITIZE' } = message;
-  if (forward !== 'SANITIZE') {
+  if (forward !== 'SANITIZE' && forward !== 'ALWAYS_FORWARD_ONLY') {
     scope
       .at('forward_client_cert_details')
       .unsupported(`passing on client certificates (${forward}) is`);
   }
   return {
+    forwardsClientCert: forward === 'ALWAYS_FORWARD_ONLY',
     addUserAgent: message.add_user_agent ?? false,
     useRemoteAddress: message.use_remote_address ?? false,
     skipXffAppend: message.skip_xff_append ?? false,

@@ -24,6 +24,7 @@ const FIELDS = knownFields<RouteAction>(
     'metadata_match',
     'prefix_rewrite',
     'regex_rewrite',
+    'path_rewrite_policy',
     'host_rewrite_literal',
     'auto_host_rewrite',
     'host_rewrite_header',

@@ -5,10 +5,12 @@ import type { HostRewrite, PathRewrite } from '../../../shared/resources/route.t
 import { resolveRewrite } from '../matchers/regex.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
+import { PATH_REWRITE } from './path-templates.ts';
 
 export function resolvePathRewrite(action: RouteAction, scope: Scope): PathRewrite | undefined {
-  const { prefix_rewrite: prefix = '', regex_rewrite: regex } = action;
-  if (prefix !== '' && regex !== undefined) {
+  const { prefix_rewrite: prefix = '', regex_rewrite: regex, path_rewrite_policy: policy } = action;
+  const isGiven = [prefix !== '', regex !== undefined, policy !== undefined];
+  if (isGiven.filter(Boolean).length > 1) {
     scope.error(
       'conflict',
       'Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy',
@@ -17,6 +19,10 @@ export function resolvePathRewrite(action: RouteAction, scope: Scope): PathRewri
   if (regex !== undefined) {
     const rewrite = resolveRewrite(regex, scope.at('regex_rewrite'));
     return rewrite === undefined ? undefined : { kind: 'regex', ...rewrite };
+  }
+  if (policy !== undefined) {
+    const template = PATH_REWRITE.resolve(policy, scope.at('path_rewrite_policy'));
+    return template === undefined ? undefined : { kind: 'template', template };
   }
   return prefix === '' ? undefined : { kind: 'prefix', value: toByteString(prefix) };
 }

@@ -9,6 +9,7 @@ import { resolveQueryParameterMatchers } from '../matchers/query-parameter-match
 import { resolveRegex } from '../matchers/regex.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
+import { resolvePathTemplate } from './path-templates.ts';
 
 const FIELDS = knownFields<RouteMatchMessage>([
   'prefix',
@@ -16,6 +17,7 @@ const FIELDS = knownFields<RouteMatchMessage>([
   'safe_regex',
   'connect_matcher',
   'path_separated_prefix',
+  'path_match_policy',
   'case_sensitive',
   'runtime_fraction',
   'headers',
@@ -58,6 +60,11 @@ function resolvePath(message: RouteMatchMessage, scope: Scope): PathMatch | unde
   if (message.safe_regex !== undefined) {
     const regex = resolveRegex(message.safe_regex, scope.at('safe_regex'));
     return regex === undefined ? undefined : { kind: 'regex', regex };
+  }
+  if (message.path_match_policy !== undefined) {
+    const place = scope.at('path_match_policy');
+    const template = resolvePathTemplate(message.path_match_policy, place);
+    return template === undefined ? undefined : { kind: 'template', template };
   }
   return message.connect_matcher === undefined ? undefined : { kind: 'connect' };
 }

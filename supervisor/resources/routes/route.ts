@@ -9,6 +9,7 @@ import { resolveClusterAction } from './cluster-action.ts';
 import type { ClusterReferences } from './cluster-references.ts';
 import { resolveDirectResponse } from './direct-response.ts';
 import { resolveHeaderChanges } from './header-changes.ts';
+import { checkTemplateVariables } from './path-templates.ts';
 import { resolvePerFilterConfig } from './per-filter-config.ts';
 import { resolveRedirect } from './redirect.ts';
 import { resolveRouteMatch } from './route-match.ts';
@@ -58,7 +59,10 @@ export function resolveRoute(
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
     ...optional('metadata', resolveMetadata(message.metadata)),
   };
-  return match === undefined || action === undefined ? undefined : { ...common, match, action };
+  if (match === undefined || action === undefined) return undefined;
+  const route = { ...common, match, action };
+  checkTemplateVariables(route, scope);
+  return route;
 }
 
 function resolveAction(

@@ -109,6 +109,7 @@ describe('a resolved connection manager', () => {
         headerCase: 'lower',
       },
       addUserAgent: false,
+      forwardsClientCert: false,
       useRemoteAddress: false,
       skipXffAppend: false,
       xffNumTrustedHops: 0,

@@ -36,6 +36,7 @@ type ManagerOptions = Pick<
   | 'addUserAgent'
   | 'alwaysSetRequestIdInResponse'
   | 'escapedSlashes'
+  | 'forwardsClientCert'
   | 'generateRequestId'
   | 'internalCidrs'
   | 'mergeSlashes'
@@ -72,6 +73,8 @@ const HOP = 6;
 const TRUSTED = 7;
 /** Removed when the request comes from an external client right to us. */
 const EDGE = 8;
+/** Removed unless it is told to pass: only TLS could vouch for it. */
+const CLIENT_CERT = 9;
 
 const REQUEST_NAMES = new Map<string, number>([
   ['x-forwarded-for', FORWARDED_FOR],
@@ -82,8 +85,7 @@ const REQUEST_NAMES = new Map<string, number>([
   ['x-envoy-internal', HOP],
   ['keep-alive', HOP],
   ['proxy-connection', HOP],
-  // Only TLS could vouch for it.
-  ['x-forwarded-client-cert', HOP],
+  ['x-forwarded-client-cert', CLIENT_CERT],
   ['x-envoy-retriable-status-codes', TRUSTED],
   ['x-envoy-retriable-header-names', TRUSTED],
   ['x-envoy-retry-on', TRUSTED],
@@ -93,6 +95,7 @@ const REQUEST_NAMES = new Map<string, number>([
   ['x-envoy-upstream-rq-timeout-ms', TRUSTED],
   ['x-envoy-upstream-rq-per-try-timeout-ms', TRUSTED],
   ['x-envoy-upstream-rq-timeout-alt-response', TRUSTED],
+  ['x-envoy-upstream-stream-duration-ms', TRUSTED],
   ['x-envoy-expected-rq-timeout-ms', TRUSTED],
   ['x-envoy-force-trace', TRUSTED],
   ['x-envoy-ip-tags', TRUSTED],
@@ -295,6 +298,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     let wanted = (1 << HOP) | (1 << REFERER) | (1 << TE);
     if (!internal) wanted |= 1 << TRUSTED;
     if (edge) wanted |= 1 << EDGE;
+    if (!this.#options.forwardsClientCert) wanted |= 1 << CLIENT_CERT;
     wanted &= this.#removable;
     if (wanted === 0) return;
     if ((wanted & (1 << TE)) !== 0) {

@@ -11,6 +11,7 @@ type Options = Parameters<typeof buildHeaderPolicy>[0];
 
 const DEFAULTS: Options = {
   addUserAgent: false,
+  forwardsClientCert: false,
   alwaysSetRequestIdInResponse: false,
   escapedSlashes: 'KEEP_UNCHANGED',
   generateRequestId: true,
@@ -379,9 +380,12 @@ describe('header policy of requests', () => {
     assert.deepEqual(names('curl'), ['curl', 'front', 'node-1']);
   });
 
-  it('passes on no claim about a client certificate', () => {
-    const { headers } = send({}, [['x-forwarded-client-cert', 'URI=a']]);
-    assert.equal(headers.has('x-forwarded-client-cert'), false);
+  it('passes on no claim about a client certificate unless told to', () => {
+    const passes = (forwardsClientCert: boolean) =>
+      send({ forwardsClientCert }, [['x-forwarded-client-cert', 'URI=a']]).headers.has(
+        'x-forwarded-client-cert',
+      );
+    assert.deepEqual([passes(false), passes(true)], [false, true]);
   });
 
   it('takes internal-only headers from external requests', () => {
