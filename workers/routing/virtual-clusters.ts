@@ -6,7 +6,7 @@ import { compileHeaderMatchers } from './header-matcher.ts';
 export type VirtualClusterOf = (headers: HeaderMap) => string;
 
 /** What the reference calls requests that fit none of a virtual host's virtual clusters. */
-const OTHER_VIRTUAL_CLUSTER = 'other';
+export const OTHER_VIRTUAL_CLUSTER = 'other';
 
 export function compileVirtualClusters({ virtualClusters }: VirtualHost): VirtualClusterOf {
   if (virtualClusters.length === 0) return () => '';
