@@ -19,7 +19,7 @@ import {
   lastChunk,
   requestLine,
   UPGRADE_LINE,
-  headerBytesOf,
+  hostLine,
 } from './serialise.ts';
 
 export interface Http1ClientLimits {
@@ -122,13 +122,11 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
         this.chunkedRequest = true;
       } else if (BODY_METHODS.has(method)) framing = EMPTY_BODY_LINE;
     }
-    const text =
-      requestLine(headers, this.limits.headerCase) +
-      headerLines(headers, this.limits.headerCase) +
-      framing +
-      CRLF;
-    this.headerBytesSent = headerBytesOf(text);
-    this.write(text);
+    const { headerCase } = this.limits;
+    const lines = hostLine(headers, headerCase) + headerLines(headers, headerCase) + framing;
+    // As the reference counts headers: without start line and empty line.
+    this.headerBytesSent = lines.length;
+    this.write(requestLine(headers) + lines + CRLF);
     if (endStream) this.finishRequest();
   }
 

@@ -34,11 +34,14 @@ export function statusLine10(status: number): string {
   return `HTTP/1.0 ${status} ${reasonPhrase(status)}\r\n`;
 }
 
-/** The request line and `host`; the target of CONNECT is the authority. */
-export function requestLine(headers: HeaderMap, headerCase: HeaderCase): string {
+/** The request line; the target of CONNECT is the authority. */
+export function requestLine(headers: HeaderMap): string {
   const target = headers.method === 'CONNECT' ? headers.authority : headers.path;
-  const host = headerCase === 'lower' ? ' HTTP/1.1\r\nhost: ' : ' HTTP/1.1\r\nHost: ';
-  return headers.method + ' ' + target + host + headers.authority + CRLF;
+  return headers.method + ' ' + target + ' HTTP/1.1\r\n';
+}
+
+export function hostLine(headers: HeaderMap, headerCase: HeaderCase): string {
+  return (headerCase === 'lower' ? 'host: ' : 'Host: ') + headers.authority + CRLF;
 }
 
 /** All entries, one line each. */
@@ -77,9 +80,4 @@ function properCase(name: string): string {
 /** The last chunk, with trailers when there are any. */
 export function lastChunk(trailers: HeaderMap | undefined): string {
   return trailers === undefined ? '0\r\n\r\n' : `0\r\n${headerLines(trailers, 'lower')}\r\n`;
-}
-
-/** Bytes of a written head as the reference counts headers: without start line and empty line. */
-export function headerBytesOf(head: string): number {
-  return head.length - (head.indexOf('\n') + 1) - CRLF.length;
 }

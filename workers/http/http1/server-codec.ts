@@ -29,7 +29,6 @@ import {
   statusLine,
   statusLine10,
   UPGRADE_LINE,
-  headerBytesOf,
 } from './serialise.ts';
 
 export interface Http1ServerLimits extends RequestHeadOptions {
@@ -150,14 +149,13 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (!this.isRequestRead) this.closeAfter = true;
     const framing = isUpgrade ? this.beginUpgrade() : this.frameResponse(headers, endStream);
     this.responseStarted = true;
-    const text =
-      (this.line.isHttp10 ? statusLine10(headers.status) : statusLine(headers.status)) +
-      headerLines(headers, this.limits.headerCase) +
-      this.connectionLine(isUpgrade) +
-      framing +
-      CRLF;
-    this.headerBytesSent += headerBytesOf(text);
-    this.write(text);
+    const { status } = headers;
+    const start = this.line.isHttp10 ? statusLine10(status) : statusLine(status);
+    const lines =
+      headerLines(headers, this.limits.headerCase) + this.connectionLine(isUpgrade) + framing;
+    // As the reference counts headers: without start line and empty line.
+    this.headerBytesSent += lines.length;
+    this.write(start + lines + CRLF);
     if (endStream) this.finishResponse();
   }
 
