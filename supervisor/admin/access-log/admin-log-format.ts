@@ -62,7 +62,8 @@ export function compileAdminLogFormat(text: string): (entry: AdminLogEntry) => s
 
 function readerOf(part: string | FormatCommand): Reader {
   if (typeof part === 'string') return () => part;
-  const read = part.name === 'REQ' ? headerReader(part.args) : READERS[part.name];
+  const isHeader = part.name === 'REQ' || part.name === 'REQUEST_HEADER';
+  const read = isHeader ? headerReader(part.args) : READERS[part.name];
   if (part.name === 'START_TIME' && part.args.some((argument) => argument !== '')) {
     throw new AdminLogFormatError(
       "cannot write the admin's access log: START_TIME takes no format there",

@@ -16,7 +16,7 @@ const ADDRESS = { kind: 'ip', family: 'v4', address: '127.0.0.1', port: 0 } as c
 const DEFAULT_FORMAT =
   '[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% ' +
   '%RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% ' +
-  '"%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" ' +
+  '"%REQ(X-FORWARDED-FOR)%" "%REQUEST_HEADER(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" ' +
   '"%UPSTREAM_HOST%"\n';
 
 function logTo(name: string, fields: Partial<AccessLogConfig> = {}): AccessLogConfig {

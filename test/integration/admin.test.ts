@@ -1,0 +1,117 @@
+/** The admin interface of the whole program. */
+import assert from 'node:assert/strict';
+import { readFileSync, renameSync } from 'node:fs';
+import { test } from 'node:test';
+import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { makeScratch } from '../support/scratch.ts';
+import { startSluice } from '../support/sluice.ts';
+import { waitUntil } from '../support/wait.ts';
+
+const ROUTES = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
+const SECRET = 'very-secret-value';
+
+function configuration(fields: object = {}): object {
+  return bootstrap(
+    { listeners: [httpListener(ROUTES)], clusters: [staticCluster('up', [9])] },
+    fields,
+  );
+}
+
+test('every page that needs no parameter answers, JSON pages as JSON', async () => {
+  await using sluice = await startSluice({ bootstrap: configuration() });
+  const help = await sluice.admin('/help');
+  const pages = [...help.body.matchAll(/^ {2}(\/[^\s:]*): /gm)].map(([, path = '']) => path);
+  assert.ok(pages.includes('/config_dump') && !pages.includes('/quitquitquit'));
+  for (const path of pages.filter((page) => page !== '/peak_heap_dump')) {
+    const answer = await sluice.admin(path);
+    assert.equal(answer.status, 200, path);
+    assert.equal(answer.headers['server'], 'sluice');
+    if (answer.headers['content-type'] === 'application/json') JSON.parse(answer.body);
+  }
+});
+
+test('what the log says and the runtime decides changes while the server runs', async () => {
+  const layers = [
+    { name: 'base', static_layer: { a: { b: 1 } } },
+    { name: 'admin', admin_layer: {} },
+  ];
+  await using sluice = await startSluice({
+    bootstrap: configuration({ layered_runtime: { layers } }),
+  });
+  await sluice.admin({ path: '/logging?paths=admin:debug,http:trace', method: 'POST' });
+  const levels = (await sluice.admin({ path: '/logging', method: 'POST' })).body;
+  assert.match(levels, /\n {2}admin: debug\n/);
+  await sluice.admin({ path: '/runtime_modify?a.b=2', method: 'POST' });
+  const runtime = JSON.parse((await sluice.admin('/runtime')).body) as unknown;
+  assert.deepEqual(runtime, {
+    entries: { 'a.b': { layer_values: ['1', '2'], final_value: '2' } },
+    layers: ['base', 'admin'],
+  });
+  assert.match(sluice.stderr(), /admin command: POST \/runtime_modify\?a\.b=2 from 127\.0\.0\.1:/);
+});
+
+test('a mutation by GET has no effect and gives 400; /quitquitquit ends the server with 0', async () => {
+  await using sluice = await startSluice({ bootstrap: configuration() });
+  const refused = await sluice.admin('/quitquitquit');
+  assert.equal(refused.status, 400);
+  assert.equal(refused.body, 'Method GET not allowed, POST required.');
+  const foreign = {
+    path: '/quitquitquit',
+    method: 'POST',
+    headers: { origin: 'http://evil.test' },
+  };
+  assert.equal((await sluice.admin(foreign)).status, 403);
+  assert.equal((await sluice.admin('/ready')).body, 'LIVE\n');
+  assert.equal((await sluice.admin({ path: '/quitquitquit', method: 'POST' })).body, 'OK\n');
+  assert.deepEqual(await sluice.exited(), { code: 0, signal: null });
+});
+
+test('no page shows a secret of the configuration', async () => {
+  const secrets = [{ name: 'ticket', generic_secret: { secret: { inline_string: SECRET } } }];
+  const { static_resources: resources, ...rest } = configuration() as Record<string, object>;
+  await using sluice = await startSluice({
+    bootstrap: { ...rest, static_resources: { ...resources, secrets } },
+  });
+  const dump = (await sluice.admin('/config_dump')).body;
+  assert.match(dump, /"inline_string": "\[redacted\]"/);
+  for (const path of [
+    '/config_dump',
+    '/config_dump?resource=static_secrets',
+    '/server_info',
+    '/',
+  ]) {
+    assert.ok(!(await sluice.admin(path)).body.includes(SECRET), path);
+  }
+});
+
+test('the admin keeps its own access log and to the allowed paths', async () => {
+  using scratch = makeScratch();
+  const logPath = scratch.file('admin.log');
+  const address = { socket_address: { address: '127.0.0.1', port_value: 0 } };
+  const fileLog = {
+    '@type': 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog',
+    path: logPath,
+  };
+  const admin = {
+    address,
+    access_log: [{ name: 'file', typed_config: fileLog }],
+    allow_paths: [{ prefix: '/ready' }, { prefix: '/stats' }],
+  };
+  await using sluice = await startSluice({ bootstrap: configuration({ admin }) });
+  assert.equal((await sluice.admin('/config_dump')).status, 403);
+  await waitUntil('the first line', () => readFileSync(logPath, 'utf8').includes('GET /ready'));
+  renameSync(logPath, `${logPath}.1`);
+  sluice.signal('SIGUSR1');
+  await waitUntil('the next line in a new file', async () => {
+    await sluice.admin('/ready');
+    return readFileSync(`${logPath}.1`, 'utf8').includes('403') && existsAndHasLines(logPath);
+  });
+});
+
+function existsAndHasLines(path: string): boolean {
+  try {
+    return readFileSync(path, 'utf8').length > 0;
+  } catch {
+    return false;
+  }
+}
