@@ -162,9 +162,9 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     cluster.stats.writer.increment(
       host.statBase + (headers.status >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS),
     );
-    if (!this.context.suppressEnvoyHeaders) {
-      const beganMs = this.requestDoneMs >= 0 ? this.requestDoneMs : nowMs;
-      headers.set('x-envoy-upstream-service-time', String(Math.round(nowMs - beganMs)));
+    if (!this.context.suppressEnvoyHeaders && this.requestDoneMs >= 0) {
+      const serviceMs = Math.round(nowMs - this.requestDoneMs);
+      headers.set('x-envoy-upstream-service-time', String(serviceMs));
     }
     if (this.context.isHealthCheckFailed()) {
       headers.set('x-envoy-immediate-health-check-fail', 'true');
@@ -333,8 +333,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.upstream = undefined;
     this.noteWireBytes(upstream);
     info.lastUpstreamRxMs = nowMs;
-    const beganMs = this.requestDoneMs >= 0 ? this.requestDoneMs : nowMs;
-    this.context.stats.chargeTime(cluster, info, Math.round(nowMs - beganMs), this.isCanary);
+    // An answer before the whole request says nothing of the upstream's speed.
+    if (this.requestDoneMs < 0) return;
+    const tookMs = Math.round(nowMs - this.requestDoneMs);
+    this.context.stats.chargeTime(cluster, info, tookMs, this.isCanary);
   }
 
   /** Answers for an upstream that did not. */

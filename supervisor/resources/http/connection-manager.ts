@@ -138,7 +138,10 @@ function resolveUpgrades(
     }
     seen.add(type);
     const enabled = message.enabled ?? true;
-    place.unsupported(`upgrade '${name}' is`);
+    if (type.startsWith('connect')) place.unsupported(`upgrade '${name}' is`);
+    if ((message.filters ?? []).length > 0) {
+      place.at('filters').unsupported('a filter chain of an upgrade is');
+    }
     return { type, enabled };
   });
 }

@@ -1,4 +1,4 @@
-/** Resolves which protocol upgrades a route allows, refused until the codec carries them. */
+/** Resolves which protocol upgrades a route allows; CONNECT is refused until the codec carries it. */
 import type { RouteAction_UpgradeConfig as UpgradeMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { UpgradeConfig } from '../../../shared/resources/route.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
@@ -21,7 +21,7 @@ export function resolveUpgrades(
         .error('conflict', `Non-CONNECT upgrade type ${name} has ConnectConfig`);
     }
     const enabled = message.enabled ?? true;
-    if (enabled) place.unsupported(`upgrade '${name}' is`);
+    if (enabled && type.startsWith('connect')) place.unsupported(`upgrade '${name}' is`);
     return { type, enabled, terminateConnect: message.connect_config !== undefined };
   });
 }

@@ -78,9 +78,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'HTTP/2 is not supported yet',
   ],
   [
-    bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'websocket' }] }),
+    bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT' }] }),
     `${MANAGER}.upgrade_configs[0]`,
-    "upgrade 'websocket' is not supported yet",
+    "upgrade 'CONNECT' is not supported yet",
   ],
   [
     routeWith({ retry_policy: { retry_on: '5xx' } }),

@@ -18,6 +18,8 @@ import { requestRefusal, upgradeType } from './request-checks.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
+const CX_UPGRADES_TOTAL = index.downstream_cx_upgrades_total;
+const CX_UPGRADES_ACTIVE = index.downstream_cx_upgrades_active;
 const RQ_ACTIVE = index.downstream_rq_active;
 const RQ_TIME = index.downstream_rq_time;
 const RQ_RX_RESET = index.downstream_rq_rx_reset;
@@ -40,6 +42,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   isResponseStarted = false;
   private isDone = false;
   private wantsContinue = false;
+  private isUpgrade = false;
   /** An answer was made here: what still comes of the request is dropped. */
   private isAnsweredHere = false;
   private requestPauses = 0;
@@ -89,9 +92,14 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.resolveRoute(headers);
     this.timers.onRoute(info.route, headers);
     this.buildChain();
-    if (upgradeType(headers) !== '' && !this.isUpgradeAllowed(headers)) {
-      this.refuseUpgrade();
-      return;
+    if (upgradeType(headers) !== '') {
+      if (!this.isUpgradeAllowed(headers)) {
+        this.refuseUpgrade();
+        return;
+      }
+      this.isUpgrade = true;
+      manager.parts.stats.count(CX_UPGRADES_TOTAL);
+      manager.parts.stats.raise(CX_UPGRADES_ACTIVE);
     }
     if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
     else this.chain.decodeHeaders(headers, endStream);
@@ -330,6 +338,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.terminal?.onDestroy();
     this.chain?.destroy();
     stats.lower(RQ_ACTIVE);
+    if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
     stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
     for (const log of accessLogs) log.log(info);
     this.connection.onStreamEnd();
