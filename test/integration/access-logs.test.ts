@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { bootstrap, httpListener } from '../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { fetchOnce } from '../support/http-client.ts';
 import { openRaw } from '../support/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { startSluice } from '../support/sluice.ts';
+import { startHttpUpstream } from '../support/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const FILE = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog';
@@ -13,6 +15,14 @@ const FILE = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAc
 function fileLog(path: string, format?: object): object {
   const log_format = format === undefined ? {} : { log_format: format };
   return { name: 'file', typed_config: { '@type': FILE, path, ...log_format } };
+}
+
+function routerWithLog(log: object): object {
+  const type = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router';
+  return {
+    name: 'envoy.filters.http.router',
+    typed_config: { '@type': type, upstream_log: [log] },
+  };
 }
 
 function textFormat(text: string): object {
@@ -43,6 +53,33 @@ function pathsOf(text: string): string[] {
 }
 
 describe('access logs of the whole program', () => {
+  it('tell of each try at an upstream apart from the request, where the router has logs', async () => {
+    using scratch = makeScratch();
+    const path = scratch.file('upstream.log');
+    const format =
+      '%ACCESS_LOG_TYPE% %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %RESP(server)%\n';
+    await using upstream = await startHttpUpstream();
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [
+          httpListener(
+            [
+              { match: { prefix: '/dead' }, route: { cluster: 'dead' } },
+              { match: { prefix: '/' }, route: { cluster: 'up' } },
+            ],
+            { hcm: { http_filters: [routerWithLog(fileLog(path, textFormat(format)))] } },
+          ),
+        ],
+        clusters: [staticCluster('up', [upstream.port]), staticCluster('dead', [1])],
+      }),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal((await fetchOnce({ port, path: '/' })).status, 200);
+    assert.equal((await fetchOnce({ port, path: '/dead' })).status, 503);
+    await sluice.stop();
+    assert.equal(readFileSync(path, 'utf8'), 'UpstreamEnd 200 - 5 -\nUpstreamEnd 0 UF 0 -\n');
+  });
+
   it('have one whole line per request over a rotation under load, with two workers', async () => {
     using scratch = makeScratch();
     const path = scratch.file('access.log');

@@ -17,7 +17,7 @@ import { ConnectionManager, type RouteSource } from '../http/conn-manager/manage
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
 import type { RouteTable } from '../routing/types.ts';
-import { RouterFilter } from '../router/router-filter.ts';
+import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -65,7 +65,12 @@ function compileManager(
   });
   const drain = context.drain.viewOf(listener.name);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
-  const terminal = terminalFilter(config, routerStats, context);
+  const upstreamLogs = context.accessLogs.open(config.filters.at(-1)?.options.upstreamLogs ?? []);
+  const terminal = terminalFilter(
+    config,
+    { stats: routerStats, upstreamLogs: upstreamLogs.logs },
+    context,
+  );
   const manager = new ConnectionManager(config, {
     loop,
     stats,
@@ -81,6 +86,7 @@ function compileManager(
     stats.release();
     routerStats.release();
     accessLogs.release();
+    upstreamLogs.release();
   };
   return { manager, release };
 }
@@ -93,7 +99,7 @@ function routeSource(config: HttpConnectionManager, context: CompilerContext): R
 
 function terminalFilter(
   config: HttpConnectionManager,
-  stats: RouterStats,
+  own: Pick<RouterContext, 'stats' | 'upstreamLogs'>,
   context: CompilerContext,
 ): TerminalFilterFactory {
   const last: HttpFilter | undefined = config.filters.at(-1);
@@ -101,7 +107,7 @@ function terminalFilter(
   const routerContext = {
     loop: context.loop,
     clusters: context.clusters,
-    stats,
+    ...own,
     respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
     suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
     proxy100Continue: config.proxy100Continue,

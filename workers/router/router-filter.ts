@@ -9,6 +9,7 @@ import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks, TerminalFilter } from '../http/filter.ts';
+import type { AccessLog } from '../access-log/types.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
@@ -22,6 +23,7 @@ import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { resetDetails, resetWords } from './reset-reasons.ts';
 import type { RouterStats } from './router-stats.ts';
+import { UpstreamTryLog } from './upstream-log.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
 
 const RQ_TOTAL = ROUTER.index.rq_total;
@@ -53,6 +55,8 @@ export interface RouterContext {
   readonly suppressEnvoyHeaders: boolean;
   readonly respectExpectedRqTimeout: boolean;
   readonly proxy100Continue: boolean;
+  /** Written once per try. */
+  readonly upstreamLogs: readonly AccessLog[];
   /** `/healthcheck/fail` is in force: responses say so. */
   readonly isHealthCheckFailed: () => boolean;
 }
@@ -70,6 +74,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private requestDoneMs = -1;
   private isCanary = false;
   private isHoldingCluster = false;
+  private tryLog: UpstreamTryLog | undefined = undefined;
 
   constructor(context: RouterContext, callbacks: TerminalCallbacks) {
     this.context = context;
@@ -91,6 +96,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   decodeData(data: Buffer, endStream: boolean): void {
     if (endStream) this.onRequestComplete();
+    this.tryLog?.sent(data.length);
     this.upstream?.sendData(data, endStream);
   }
 
@@ -112,7 +118,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { cluster, upstream } = this;
     this.upstream = undefined;
     if (cluster === undefined) return;
-    this.noteWireBytes(upstream);
+    this.endTry(upstream, 0);
     upstream?.cancel();
     if (this.isHoldingCluster) cluster.retained.letGo();
     this.isHoldingCluster = false;
@@ -155,6 +161,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     this.perTryTimer?.disarm();
+    this.tryLog?.responded(headers);
     info.firstUpstreamRxMs = nowMs;
     info.responseCodeDetails = 'via_upstream';
     this.isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
@@ -180,6 +187,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   onUpstreamData(data: Buffer, endStream: boolean): void {
     const { info } = this.callbacks;
+    this.tryLog?.received(data.length);
     if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.context.loop.clock.ms;
     if (endStream) this.onUpstreamComplete();
     this.callbacks.encodeData(data, endStream);
@@ -194,10 +202,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info, isResponseStarted } = this.callbacks;
     const words = resetWords(reason);
     this.disarm();
-    this.noteWireBytes(this.upstream);
+    if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
+    this.endTry(this.upstream, words.flag);
     this.upstream = undefined;
     info.responseFlags |= words.flag;
-    if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
     const details = resetDetails(isResponseStarted, reason, detail);
     if (isResponseStarted) {
       this.countHost(HOST_RQ_ERROR);
@@ -226,7 +234,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (upstream?.connection !== undefined) writer.increment(base + RQ_TX_RESET);
     this.disarm();
     this.upstream = undefined;
-    this.noteWireBytes(upstream);
+    this.endTry(upstream, 0);
     upstream?.cancel();
     info.responseFlags |= ResponseFlag.upstreamRequestTimeout;
     const details = isGlobal ? 'response_timeout' : 'upstream_per_try_timeout';
@@ -299,6 +307,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   ): void {
     const priority = this.route?.action.priority ?? 'DEFAULT';
     const pool = cluster.poolOf(host, priority);
+    const { clock } = this.context.loop;
+    if (this.context.upstreamLogs.length > 0) {
+      this.tryLog = new UpstreamTryLog(this.context.upstreamLogs, clock.ms, clock.wallMs);
+    }
     const upstream = new UpstreamRequest(this, pool, headers, {
       endStream,
       bufferLimitBytes: this.callbacks.bufferLimitBytes,
@@ -331,7 +343,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const nowMs = this.context.loop.clock.ms;
     this.disarm();
     this.upstream = undefined;
-    this.noteWireBytes(upstream);
+    this.endTry(upstream, 0);
     info.lastUpstreamRxMs = nowMs;
     // An answer before the whole request says nothing of the upstream's speed.
     if (this.requestDoneMs < 0) return;
@@ -401,6 +413,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (cluster !== undefined && host !== undefined) {
       cluster.stats.writer.increment(host.statBase + offset);
     }
+  }
+
+  /** The exchange with the upstream is over; `flag` says how when it was reset. */
+  private endTry(upstream: UpstreamRequest | undefined, flag: number): void {
+    this.noteWireBytes(upstream);
+    this.tryLog?.end(this.callbacks.info, this.context.loop.clock.ms, flag);
+    this.tryLog = undefined;
   }
 
   private noteWireBytes(upstream: UpstreamRequest | undefined): void {

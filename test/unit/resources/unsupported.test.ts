@@ -83,6 +83,14 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "upgrade 'CONNECT' is not supported yet",
   ],
   [
+    routeWith({
+      cluster: undefined,
+      weighted_clusters: { use_hash_policy: true, clusters: [{ name: 'c', weight: 1 }] },
+    }),
+    `${ROUTE}.weighted_clusters.use_hash_policy`,
+    'choosing a weighted cluster by hash is not supported yet',
+  ],
+  [
     routeWith({ retry_policy: { retry_on: '5xx' } }),
     `${ROUTE}.retry_policy`,
     'retries are not supported yet',
