@@ -5,6 +5,7 @@ import type { Options } from '../shared/options.ts';
 import { LISTENER } from '../shared/stats/templates/listener.ts';
 import { statsForm } from './admin/home/stats-form.ts';
 import { ClusterStats } from './cluster-stats.ts';
+import { ContentionTracer } from './contention.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { OpenListeners } from './open-listeners.ts';
@@ -31,12 +32,23 @@ export interface ServerParts {
   readonly listeners: OpenListeners;
   readonly runtime: RuntimeStore;
   readonly commands: ServerCommands;
+  /** With `--enable-mutex-tracing` only. */
+  readonly contention: ContentionTracer | undefined;
   /** Counts what was bound. */
   listenersBound(): void;
   /** Counts what workers made, and begins what needs a live server. */
   workersStarted(): void;
   /** Cancels every timer and watch. */
   stop(): void;
+}
+
+function collectFrom(
+  pool: WorkerPool,
+  contention: ContentionTracer | undefined,
+): (limitMs: number) => Promise<readonly number[]> {
+  const flush = async (limitMs: number) => await pool.flushStats(limitMs);
+  if (contention === undefined) return flush;
+  return async (limitMs) => await contention.trace(async () => await flush(limitMs));
 }
 
 /** Rejects when a runtime layer cannot be used. */
@@ -46,10 +58,11 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const listeners = new OpenListeners();
   /** Index of each listener's gauge of open connections. */
   const connectionGauges: number[] = [];
+  const contention = options.enableMutexTracing ? new ContentionTracer(clock) : undefined;
   const stats = new StatsEngine({
     config: resolved.stats,
     clock,
-    collect: (limitMs) => pool.flushStats(limitMs),
+    collect: collectFrom(pool, contention),
     refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
@@ -89,6 +102,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     listeners,
     runtime,
     commands,
+    contention,
     listenersBound: () => {
       for (const { statName } of listeners.resources()) {
         const block = stats.store.defineBlock(LISTENER, `listener.${statName}.`);

@@ -76,7 +76,7 @@ function makeServerView(input: AdminContextInput, node: JsonObject): ServerView 
     firstEpochStartUnixSeconds: startedAtUnixSeconds,
     commandLineOptions: () => input.commandLine,
     node: () => node,
-    mutexTracing: options.enableMutexTracing,
+    contention: () => parts.contention?.counts(),
     workers: () => pool.status(),
   };
 }

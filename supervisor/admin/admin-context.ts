@@ -10,6 +10,7 @@ import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { ContentionCounts } from '../contention.ts';
 import type { Query } from './http/query.ts';
 
 export interface AdminContext {
@@ -47,7 +48,8 @@ export interface ServerView {
   commandLineOptions(): JsonObject;
   /** envoy.config.core.v3.Node as the server uses it, after `--service-*`. */
   node(): JsonObject;
-  readonly mutexTracing: boolean;
+  /** Undefined without `--enable-mutex-tracing`. */
+  contention(): ContentionCounts | undefined;
   workers(): readonly WorkerStatus[];
 }
 

@@ -42,7 +42,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       firstEpochStartUnixSeconds: Math.floor(systemClock.wallMs() / 1000),
       commandLineOptions: () => ({ base_id: '0', concurrency: 1 }),
       node: () => ({ id: 'n', cluster: 'c', user_agent_name: 'sluice' }),
-      mutexTracing: false,
+      contention: () => undefined,
       workers: () => [{ index: 0, pid: 7, state: 'running', restarts: 0 }],
     },
     config: {

@@ -83,6 +83,16 @@ test('/hot_restart_version and /contention end without a line feed', async () =>
   );
 });
 
+test('/contention counts waits when tracing is on', async () => {
+  const { context } = fakeContext();
+  const counts = { waits: 2, lastWaitNs: 3783n, allWaitsNs: 708955n };
+  const traced = { ...context, server: { ...context.server, contention: () => counts } };
+  assert.equal(
+    (await ask(traced, '/contention')).body,
+    '{\n "num_contentions": "2",\n "current_wait_cycles": "3783",\n "lifetime_wait_cycles": "708955"\n}\n',
+  );
+});
+
 test('/memory has the fields of the API as strings', async () => {
   const { context } = fakeContext();
   const memory = JSON.parse((await ask(context, '/memory')).body) as Record<string, unknown>;
