@@ -42,6 +42,22 @@ export interface ServerParts {
   stop(): void;
 }
 
+/** Workers get each change. Rejects when a layer cannot be used. */
+async function openRuntime(
+  { configuration, pool }: ServerPartsInput,
+  stats: StatsEngine,
+): Promise<RuntimeStore> {
+  const runtime = await RuntimeStore.open({
+    layers: configuration.resolved.runtimeLayers,
+    statWriter: stats.store,
+    log: getLogger('runtime').log,
+  });
+  runtime.subscribe((snapshot) => {
+    void pool.apply([{ op: 'put_runtime', values: [...snapshot] }]);
+  });
+  return runtime;
+}
+
 function collectFrom(
   pool: WorkerPool,
   contention: ContentionTracer | undefined,
@@ -78,14 +94,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     staticUnknownFields: configuration.unknownFieldCount,
   });
   for (const { index } of pool.status()) stats.workerSpawned(index);
-  const runtime = await RuntimeStore.open({
-    layers: resolved.runtimeLayers,
-    statWriter: stats.store,
-    log: getLogger('runtime').log,
-  });
-  runtime.subscribe((snapshot) => {
-    void pool.apply([{ op: 'put_runtime', values: [...snapshot] }]);
-  });
+  const runtime = await openRuntime(input, stats);
   const commands = new ServerCommands({
     pool,
     listeners,
