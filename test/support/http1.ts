@@ -46,6 +46,7 @@ class RecordingWire implements Wire {
 export interface SeenMessage {
   start: string;
   headers: (readonly [string, string])[];
+  originalNames: readonly string[] | undefined;
   body: string;
   trailers: (readonly [string, string])[];
   informational: number[];
@@ -58,6 +59,7 @@ function emptyMessage(): SeenMessage {
   return {
     start: '',
     headers: [],
+    originalNames: undefined,
     body: '',
     trailers: [],
     informational: [],
@@ -110,6 +112,7 @@ export class ServerHarness implements ServerCodecOwner {
       decodeHeaders: (headers, endStream) => {
         message.start = `${headers.method} ${headers.authority} ${headers.path}`;
         message.headers = pairs(headers);
+        message.originalNames = headers.originalNames;
         if (endStream) complete();
       },
       decodeData: (data, endStream) => {

@@ -381,4 +381,18 @@ describe('an HTTP/1 request', () => {
     assert.equal(server.messages[0]?.body, 'raw \r\n bytes');
     assert.equal(server.messages[0]?.complete, false);
   });
+
+  it('keeps names as they were written where the configuration wants them back', () => {
+    const server = new ServerHarness(undefined, { headerCase: 'preserve' });
+    server.feed(
+      'POST / HTTP/1.1\r\nHOST: h\r\nContent-LENGTH: 1\r\nX-Foo: 1\r\nTe: trailers\r\n\r\na',
+    );
+    assert.deepEqual(server.messages[0]?.originalNames, ['Content-LENGTH', 'X-Foo', 'Te']);
+  });
+
+  it('is refused when its hop header names too much', () => {
+    const names = Array.from({ length: 40 }, (_, at) => `x-${at}`).join(',');
+    const [message] = outcome(`GET / HTTP/1.1\r\nHost: h\r\nConnection: ${names}\r\n\r\n`);
+    assert.equal(message?.error, '400 http1.connection_header_rejected');
+  });
 });

@@ -129,6 +129,13 @@ const accepted: readonly Case[] = [
     reusable: true,
   },
   {
+    title: 'HEAD without a length, which might have had chunks',
+    bytes: `${OK}X-A: b\r\n\r\n`,
+    method: 'HEAD',
+    expected: { body: '' },
+    reusable: true,
+  },
+  {
     title: 'HEAD with the coding of what is not there',
     bytes: `${OK}Transfer-Encoding: chunked\r\n\r\n`,
     method: 'HEAD',
@@ -273,11 +280,18 @@ describe('an HTTP/1 request on its way up', () => {
     assert.equal(client.wire.written, 'GET /a?b HTTP/1.1\r\nhost: h\r\nx-a: 1\r\n\r\n');
   });
 
-  it('says that a method which usually has a body has none', () => {
-    const headers = requestHeaders('/');
-    headers.method = 'POST';
-    const client = new ClientHarness().request(headers);
-    assert.equal(client.wire.written, 'POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n');
+  it('says that a method which may have a body has none', () => {
+    const written = (method: string): string => {
+      const headers = requestHeaders('/');
+      headers.method = method;
+      return new ClientHarness().request(headers).wire.written;
+    };
+    for (const method of ['POST', 'PUT', 'OPTIONS', 'PROPFIND']) {
+      assert.equal(written(method), `${method} / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n`);
+    }
+    for (const method of ['GET', 'HEAD', 'DELETE', 'TRACE']) {
+      assert.equal(written(method), `${method} / HTTP/1.1\r\nhost: h\r\n\r\n`);
+    }
   });
 
   it('goes in chunks when its length is not known', () => {

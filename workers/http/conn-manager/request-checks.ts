@@ -20,8 +20,10 @@ export function requestRefusal(
   info: StreamInfo,
   manager: ConnectionManager,
 ): CheckedRefusal | undefined {
+  const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;
   if (headers.authority === '') {
-    return { reply: { status: 400, body: '', details: 'missing_host_header' }, closes: true };
+    const reply = { status: 400, body: '', details: 'missing_host_header' };
+    return { reply, closes: closesOnInvalid };
   }
   const isConnect = headers.method === 'CONNECT';
   if (!isConnect && headers.path.charCodeAt(0) !== 0x2f) {
@@ -35,7 +37,7 @@ export function requestRefusal(
   }
   const { location } = refusal;
   const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
-  if (location === undefined) return { reply, closes: refusal.status === 400 };
+  if (location === undefined) return { reply, closes: refusal.status === 400 && closesOnInvalid };
   const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
   return { reply: { ...reply, modifyHeaders }, closes: false };
 }

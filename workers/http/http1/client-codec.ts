@@ -36,8 +36,8 @@ const LINE_OVERHEAD = 4;
 /** `H` of `HTTP/1.1`. */
 const FIRST_BYTE = 0x48;
 const EMPTY = Buffer.alloc(0);
-/** Methods whose requests have a body as a rule: without one they say `content-length: 0`. */
-const BODY_METHODS = new Set(['POST', 'PUT', 'PATCH']);
+/** Other methods say `content-length: 0` when their request has no body. */
+const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'TRACE', 'CONNECT']);
 
 export interface Http1ClientOwner {
   /** The exchange is complete; `reusable` says whether another may follow on this connection. */
@@ -84,7 +84,6 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     this.block = new HeaderBlockParser({
       maxCount: limits.maxHeaderCount,
       allowChunkedLength: limits.allowChunkedLength,
-      keepCase: limits.headerCase === 'preserve',
     });
     this.chunks = new ChunkedDecoder(this);
   }
@@ -120,7 +119,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       if (!endStream) {
         framing = CHUNKED_LINE;
         this.chunkedRequest = true;
-      } else if (BODY_METHODS.has(method)) framing = EMPTY_BODY_LINE;
+      } else if (!BODILESS_METHODS.has(method)) framing = EMPTY_BODY_LINE;
     }
     const { headerCase } = this.limits;
     const lines = hostLine(headers, headerCase) + headerLines(headers, headerCase) + framing;
@@ -258,8 +257,8 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       this.owner.onCloseAnnounced();
     }
     const hasNoBody = this.frameResponse(headers);
-    // The answer to HEAD says how it would have been framed, as far as a proxy can tell.
-    const announcesChunks = this.isHeadRequest && block.chunked;
+    // The answer to HEAD says how it would have been framed: by its length, or else by chunks.
+    const announcesChunks = this.isHeadRequest && block.contentLength < 0;
     this.stream?.decodeHeaders(headers, hasNoBody && !announcesChunks);
     if (!hasNoBody) return;
     if (announcesChunks) this.stream?.decodeData(EMPTY, true);

@@ -20,6 +20,8 @@ const AUTHORITY = /^[A-Za-z0-9\-._~%!$&'()*+,;=:[\]@]+$/;
 /** Control bytes that no line may hold; CR is checked apart, since only the line's end may have it. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
+/** Headers that `connection` may name; each costs a walk through all of them. */
+const MAX_NOMINATED = 32;
 /** Names that `connection` must not nominate: removing them would change what the message means. */
 const NOT_NOMINABLE = new Set([
   'host',
@@ -34,8 +36,6 @@ export interface HeaderBlockLimits {
   readonly maxCount: number;
   /** Content-Length beside chunked is dropped instead of refused. */
   readonly allowChunkedLength: boolean;
-  /** Keep names as written, for codecs that write them back. */
-  readonly keepCase: boolean;
 }
 
 /** One per connection and direction; holds the facts of the block parsed last. */
@@ -57,6 +57,8 @@ export class HeaderBlockParser {
   #nominated: string[] | undefined = undefined;
   #transferEncodings = 0;
   #sawTe = false;
+  /** The present special header's name as it was written. */
+  #raw = '';
 
   constructor(limits: HeaderBlockLimits) {
     this.#limits = limits;
@@ -127,7 +129,10 @@ export class HeaderBlockParser {
       code = text.charCodeAt(--to - 1);
     }
     const value = text.slice(from, to);
-    if (header.kind !== HeaderKind.ordinary) return this.#special(header.kind, value, headers);
+    if (header.kind !== HeaderKind.ordinary) {
+      this.#raw = raw;
+      return this.#special(header.kind, value, headers);
+    }
     headers.entries.push(header.name, value);
     headers.originalNames?.push(raw);
     return undefined;
@@ -189,7 +194,7 @@ export class HeaderBlockParser {
 
   #store(name: string, value: string, headers: HeaderMap): void {
     headers.entries.push(name, value);
-    headers.originalNames?.push(name);
+    headers.originalNames?.push(name === 'upgrade' ? 'Upgrade' : this.#raw);
   }
 
   #connection(value: string): ParseError | undefined {
@@ -209,7 +214,10 @@ export class HeaderBlockParser {
       else if (token === 'upgrade') this.#upgradeNominated = true;
       else if (NOT_NOMINABLE.has(token) || token.startsWith(':'))
         return parseErrors.connectionHeader;
-      else if (token !== '' && token !== 'te') (this.#nominated ??= []).push(token);
+      else if (token !== '' && token !== 'te') {
+        this.#nominated ??= [];
+        if (this.#nominated.push(token) > MAX_NOMINATED) return parseErrors.connectionHeader;
+      }
     }
     return undefined;
   }

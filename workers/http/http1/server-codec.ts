@@ -86,7 +86,6 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.block = new HeaderBlockParser({
       maxCount: limits.maxHeaderCount,
       allowChunkedLength: limits.allowChunkedLength,
-      keepCase: limits.headerCase === 'preserve',
     });
     this.chunks = new ChunkedDecoder(this);
   }
