@@ -186,11 +186,13 @@ export class Server {
       parts,
       phase: () => this.#life.phase,
     });
+    const { makeWorkerProfilers } = await import('./profiling/worker-profilers.ts');
     const { address, mode, allowPath, accessLogs, profilePath } = admin;
     this.#admin = await startAdmin(context, {
       ...accessRulesOf(this.#input.options),
       addresses: [{ address, mode }],
       accessLogs,
+      workerProfilers: makeWorkerProfilers(this.#input.pool),
       fileFlushIntervalMs: this.#input.options.fileFlushIntervalMs,
       ...(profilePath === '' ? {} : { profilePath }),
       ...(allowPath === undefined ? {} : { allowPath }),

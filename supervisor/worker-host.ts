@@ -10,7 +10,10 @@ import { MessageChannel } from '../shared/channel/message-channel.ts';
 import { CallError, PendingCalls } from '../shared/channel/pending-calls.ts';
 import type { Clock, Timer } from '../shared/clock.ts';
 import { PROTOCOL_VERSION, type Hello, type WorkerHeritage } from '../shared/messages/heritage.ts';
-import type { SupervisorToWorker } from '../shared/messages/supervisor-to-worker.ts';
+import type {
+  ProfileCommand,
+  SupervisorToWorker,
+} from '../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
 import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import {
@@ -29,6 +32,8 @@ const START_LIMIT_MS = 10_000;
 /** Applying a large configuration takes seconds; a stuck worker is the watchdog's. */
 const APPLY_LIMIT_MS = 60_000;
 const LISTEN_LIMIT_MS = 10_000;
+/** A profile of minutes takes seconds to write. */
+const PROFILE_LIMIT_MS = 60_000;
 /** From the request to end, or from the loss of the channel, to SIGKILL. */
 const STOP_LIMIT_MS = 2_000;
 /** How long the last messages of an ended worker may take to arrive. */
@@ -192,6 +197,15 @@ export class WorkerHost {
     await this.#call((id) => ({ kind: 'stop_listening', id, listeners }), LISTEN_LIMIT_MS);
   }
 
+  /** Resolves with why there is no profile; the profile itself is in the file at `path`. */
+  async profile(command: ProfileCommand, path: string): Promise<string | undefined> {
+    const reply = await this.#call(
+      (id) => ({ kind: 'profile', id, command, path }),
+      PROFILE_LIMIT_MS,
+    );
+    return reply.kind === 'profiled' ? reply.error : unexpected(reply);
+  }
+
   /** Asks for the deltas and resolves when they were delivered to `onReport`. */
   async flushStats(limitMs: number): Promise<void> {
     await this.#call((id) => ({ kind: 'flush_stats', id }), limitMs);
@@ -272,6 +286,7 @@ export class WorkerHost {
       case 'applied':
       case 'listening':
       case 'stopped_listening':
+      case 'profiled':
         this.#calls.settle(message.id, message);
         return;
       case 'not_recognised':

@@ -5,6 +5,7 @@
  */
 import type { Clock, Timer } from '../shared/clock.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
+import type { ProfileCommand } from '../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
@@ -148,6 +149,21 @@ export class WorkerPool {
       ),
     );
     return late.filter((index) => index !== undefined);
+  }
+
+  /** Commands every worker's profiler; resolves with the indices of those that obeyed. */
+  async profile(
+    command: ProfileCommand,
+    pathOf: (index: number) => string,
+  ): Promise<readonly number[]> {
+    const done = await Promise.all(
+      this.#provisioned().map(async ({ index, host }) => {
+        // A worker that ends in between has no profile.
+        const failure = await host.profile(command, pathOf(index)).catch(String);
+        return failure === undefined ? index : undefined;
+      }),
+    );
+    return done.filter((index) => index !== undefined);
   }
 
   status(): readonly WorkerSlotStatus[] {

@@ -17,6 +17,7 @@ import type { StatsReport } from '../shared/stats/report.ts';
 import type { DataPlane, DataPlaneEnv } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
+import type { WorkerProfiler } from './worker-profiler.ts';
 
 /** Parts of a batch that wait for its last one. */
 const KEPT_UPDATES_MAX = 1_000_000;
@@ -50,6 +51,7 @@ export class CommandedWorker {
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   #started: Started | undefined;
+  #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
 
   constructor(channel: WorkerChannel, clock: Clock) {
@@ -109,6 +111,8 @@ export class CommandedWorker {
         return dataPlane.setHealthCheckFailed(command.failed);
       case 'stop_listening':
         return void this.#stopListening(command, dataPlane);
+      case 'profile':
+        return void this.#profile(command);
       default:
         return this.#refuse(command);
     }
@@ -159,6 +163,18 @@ export class CommandedWorker {
   ): Promise<void> {
     await dataPlane.stopListening(command.listeners);
     this.#channel.post({ kind: 'stopped_listening', id: command.id });
+  }
+
+  async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {
+    try {
+      // Loaded when somebody profiles: the inspector costs time and memory.
+      const { WorkerProfiler } = await import('./worker-profiler.ts');
+      this.#profiler ??= new WorkerProfiler();
+      await this.#profiler.obey(what.command, what.path);
+      this.#channel.post({ kind: 'profiled', id });
+    } catch (error) {
+      this.#channel.post({ kind: 'profiled', id, error: textOf(error) });
+    }
   }
 
   /** While the supervisor takes nothing in, deltas are merged into the next report. */

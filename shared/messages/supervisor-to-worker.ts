@@ -55,8 +55,21 @@ export type SupervisorToWorker =
   | { readonly kind: 'set_health_check_failed'; readonly failed: boolean }
   /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
   | { readonly kind: 'stop_listening'; readonly id: number; readonly listeners: readonly string[] }
+  /**
+   * `/cpuprofiler` and `/heapprofiler`. A command with a path writes V8's profile there as JSON: it
+   * may be larger than a message. Reply: `profiled` with the same id.
+   */
+  | {
+      readonly kind: 'profile';
+      readonly id: number;
+      readonly command: ProfileCommand;
+      /** Empty for the commands that begin. */
+      readonly path: string;
+    }
   /** Ends the worker: logs are flushed, then it exits 0. Reply: the process's end. */
   | { readonly kind: 'shutdown' };
+
+export type ProfileCommand = 'start_cpu' | 'stop_cpu' | 'start_heap' | 'read_heap' | 'stop_heap';
 
 export interface AdoptedSocket {
   readonly address: BoundAddress;

@@ -11,6 +11,8 @@ export type WorkerToSupervisor =
   | { readonly kind: 'applied'; readonly id: number; readonly error?: string }
   | { readonly kind: 'listening'; readonly id: number; readonly error?: string }
   | { readonly kind: 'stopped_listening'; readonly id: number }
+  /** `error` says why there is no profile. */
+  | { readonly kind: 'profiled'; readonly id: number; readonly error?: string }
   /** Also sent unasked when a report would grow past its limit. `id` is 0 then. */
   | { readonly kind: 'stats'; readonly id: number; readonly report: StatsReport }
   | { readonly kind: 'pong'; readonly id: number }

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync } from 'node:fs';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Profile } from 'pprof-format';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import type { Answer } from '../support/http-client.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
+import { startSluice, type Sluice } from '../support/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const ROUTES = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
@@ -84,6 +87,23 @@ test('no page shows a secret of the configuration', async () => {
   }
 });
 
+test('a CPU profile is written where the configuration says, with names from the .ts', async () => {
+  using scratch = makeScratch();
+  const address = { socket_address: { address: '127.0.0.1', port_value: 0 } };
+  const admin = { address, profile_path: scratch.file('cpu.prof') };
+  await using sluice = await startSluice({ bootstrap: configuration({ admin }) });
+  assert.equal((await post(sluice, '/cpuprofiler?enable=y')).body, 'OK\n');
+  for (let count = 0; count < 20; count++) await sluice.admin('/stats');
+  assert.equal((await post(sluice, '/cpuprofiler?enable=n')).body, 'OK\n');
+  const profile = Profile.decode(gunzipSync(readFileSync(admin.profile_path)));
+  const text = (index: number | bigint) => profile.stringTable.strings[Number(index)] ?? '';
+  const processes = new Set(
+    profile.sample.flatMap(({ label }) => label.map(({ str }) => text(str))),
+  );
+  assert.ok(processes.has('supervisor'));
+  assert.ok(profile.function.some(({ filename }) => text(filename).endsWith('.ts')));
+});
+
 test('the admin keeps its own access log and to the allowed paths', async () => {
   using scratch = makeScratch();
   const logPath = scratch.file('admin.log');
@@ -107,6 +127,10 @@ test('the admin keeps its own access log and to the allowed paths', async () => 
     return readFileSync(`${logPath}.1`, 'utf8').includes('403') && existsAndHasLines(logPath);
   });
 });
+
+async function post(sluice: Sluice, path: string): Promise<Answer> {
+  return await sluice.admin({ path, method: 'POST' });
+}
 
 function existsAndHasLines(path: string): boolean {
   try {
