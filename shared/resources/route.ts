@@ -189,6 +189,15 @@ export interface UpgradeConfig {
   readonly terminateConnect: boolean;
 }
 
+/** Every member counts milliseconds; 0 means no limit. */
+export interface StreamDuration {
+  readonly maxMs?: number;
+  /** Set: `grpc-timeout` decides, up to this. */
+  readonly grpcHeaderMaxMs?: number;
+  /** Taken off what `grpc-timeout` asks for. */
+  readonly grpcHeaderOffsetMs?: number;
+}
+
 export interface ClusterRouteAction {
   readonly kind: 'cluster';
   readonly cluster: ClusterSpecifier;
@@ -200,9 +209,10 @@ export interface ClusterRouteAction {
   /** 0 disables; the API's default is 15 s and is filled in here. */
   readonly timeoutMs: number;
   readonly idleTimeoutMs?: number;
-  readonly maxStreamDurationMs?: number;
-  readonly grpcTimeoutHeaderMaxMs?: number;
-  readonly grpcTimeoutHeaderOffsetMs?: number;
+  /** `max_stream_duration`: where it is there, even empty, it takes the place of the timeout. */
+  readonly streamDuration?: StreamDuration;
+  /** The older `max_grpc_timeout`: bounds what a gRPC client asks for. 0 means no bound. */
+  readonly maxGrpcTimeout?: { readonly maxMs: number; readonly offsetMs: number };
   readonly priority: 'DEFAULT' | 'HIGH';
   readonly retryPolicy?: RetryPolicy;
   readonly hedgePolicy?: HedgePolicy;

@@ -2,6 +2,7 @@
  * How long a request may take: the route's timeouts, what the client asks for in `x-envoy-` headers
  * (which the connection manager has left there only for clients that may), gRPC's own header.
  */
+import type { StreamDuration } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import type { ClusterRoute } from './types.ts';
@@ -34,7 +35,7 @@ export function resolveTimeouts(
   timeouts: RequestTimeouts,
 ): void {
   const { retryPolicy } = route;
-  timeouts.globalMs = routeTimeoutMs(route);
+  timeouts.globalMs = routeTimeoutMs(route, headers);
   timeouts.perTryMs = Math.floor(retryPolicy?.perTryTimeoutMs ?? 0);
   timeouts.perTryIdleMs = retryPolicy?.perTryIdleTimeoutMs ?? 0;
   const asked = askedTimeoutMs(headers, options);
@@ -42,8 +43,22 @@ export function resolveTimeouts(
   const perTry = take(headers, PER_TRY);
   if (perTry !== undefined) timeouts.perTryMs = perTry;
   if (timeouts.globalMs !== 0 && timeouts.perTryMs >= timeouts.globalMs) timeouts.perTryMs = 0;
-  const waits = (hedges(route, headers) ? 0 : timeouts.perTryMs) || timeouts.globalMs;
-  if (waits > 0 && !options.suppressEnvoyHeaders) headers.set(EXPECTED, String(waits));
+  tellUpstream(route, headers, timeouts, options);
+}
+
+/** How long this proxy waits, told to the upstream. */
+function tellUpstream(
+  route: ClusterRoute,
+  headers: HeaderMap,
+  { globalMs, perTryMs }: RequestTimeouts,
+  { suppressEnvoyHeaders }: TimeoutOptions,
+): void {
+  const waits = (hedges(route, headers) ? 0 : perTryMs) || globalMs;
+  if (waits === 0) return;
+  if (!suppressEnvoyHeaders) headers.set(EXPECTED, String(waits));
+  if (route.action.maxGrpcTimeout !== undefined && isGrpcContentType(headers.get('content-type'))) {
+    writeGrpcTimeout(headers, waits);
+  }
 }
 
 /** What a trusted client tells this proxy alone; the upstream does not see it. */
@@ -66,24 +81,61 @@ export function removeProxyHeaders(headers: HeaderMap): void {
 
 /**
  * How long the whole stream may last by its route, 0 for no limit, undefined when the connection
- * manager's own limit holds. Rewrites `grpc-timeout` when it is what decides.
+ * manager's own limit holds. A gRPC upstream is told in `grpc-timeout`.
  */
-export function streamDurationMs(route: ClusterRoute, headers: HeaderMap): number | undefined {
-  const { maxStreamDurationMs, grpcTimeoutHeaderMaxMs, grpcTimeoutHeaderOffsetMs } = route.action;
-  const asked = grpcTimeoutHeaderMaxMs === undefined ? undefined : grpcTimeoutMs(headers);
-  if (asked === undefined || grpcTimeoutHeaderMaxMs === undefined) return maxStreamDurationMs;
-  let duration = grpcTimeoutHeaderMaxMs === 0 ? asked : Math.min(asked, grpcTimeoutHeaderMaxMs);
-  if (duration !== 0) duration = Math.max(duration - (grpcTimeoutHeaderOffsetMs ?? 0), 0);
-  headers.set('grpc-timeout', `${duration}m`);
+export function streamDurationMs({ action }: ClusterRoute, headers: HeaderMap): number | undefined {
+  const { streamDuration } = action;
+  if (streamDuration === undefined) return undefined;
+  const isGrpc = isGrpcContentType(headers.get('content-type'));
+  const asked = isGrpc ? askedStreamDurationMs(streamDuration, headers) : undefined;
+  const duration = asked ?? streamDuration.maxMs;
+  if (isGrpc && duration !== undefined && duration !== 0) writeGrpcTimeout(headers, duration);
   return duration;
 }
 
-/** A route with `max_stream_duration` has no timeout but that. */
-function routeTimeoutMs({ action }: ClusterRoute): number {
-  const bounded =
-    action.maxStreamDurationMs !== undefined || action.grpcTimeoutHeaderMaxMs !== undefined;
-  return bounded ? 0 : Math.floor(action.timeoutMs);
+/** What a gRPC client asks for within the route's bounds; at least 1 ms, since 0 is no limit. */
+function askedStreamDurationMs(
+  { grpcHeaderMaxMs, grpcHeaderOffsetMs = 0 }: StreamDuration,
+  headers: HeaderMap,
+): number | undefined {
+  if (grpcHeaderMaxMs === undefined) return undefined;
+  const asked = grpcTimeoutMs(headers);
+  if (asked === undefined) return undefined;
+  const bounded = grpcHeaderMaxMs === 0 ? asked : Math.min(asked, grpcHeaderMaxMs);
+  return Math.max(bounded - grpcHeaderOffsetMs, 1);
 }
+
+/** A route with `max_stream_duration` has no timeout but that. */
+function routeTimeoutMs({ action }: ClusterRoute, headers: HeaderMap): number {
+  if (action.streamDuration !== undefined) return 0;
+  const { maxGrpcTimeout } = action;
+  if (maxGrpcTimeout === undefined || !isGrpcContentType(headers.get('content-type'))) {
+    return Math.floor(action.timeoutMs);
+  }
+  const { maxMs, offsetMs } = maxGrpcTimeout;
+  let asked = grpcTimeoutMs(headers) ?? 0;
+  if (offsetMs < asked) asked -= offsetMs;
+  return maxMs !== 0 && (asked === 0 || asked > maxMs) ? maxMs : asked;
+}
+
+/** Eight digits at most: longer times take a larger unit. */
+function writeGrpcTimeout(headers: HeaderMap, milliseconds: number): void {
+  let value = milliseconds;
+  for (const [unit, size] of GRPC_UNITS_FROM_MS) {
+    value = Math.floor(value / size);
+    if (value > GRPC_TIMEOUT_MAX) continue;
+    headers.set('grpc-timeout', `${value}${unit}`);
+    return;
+  }
+}
+
+const GRPC_TIMEOUT_MAX = 99_999_999;
+const GRPC_UNITS_FROM_MS = [
+  ['m', 1],
+  ['S', 1000],
+  ['M', 60],
+  ['H', 60],
+] as const;
 
 function take(headers: HeaderMap, name: string): number | undefined {
   const text = headers.get(name);
@@ -120,7 +172,6 @@ const GRPC_UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 function grpcTimeoutMs(headers: HeaderMap): number | undefined {
-  if (!isGrpcContentType(headers.get('content-type'))) return undefined;
   const match = GRPC_TIMEOUT.exec(headers.get('grpc-timeout') ?? '');
   if (match === null) return undefined;
   return Math.ceil(Number(match[1]) * (GRPC_UNIT_MS[match[2] ?? ''] ?? 1));

@@ -94,22 +94,27 @@ export function resolveClusterAction(
   return cluster === undefined ? undefined : { kind: 'cluster', cluster, ...rest };
 }
 
-type StreamLimits = Pick<
-  ClusterRouteAction,
-  'maxStreamDurationMs' | 'grpcTimeoutHeaderMaxMs' | 'grpcTimeoutHeaderOffsetMs'
->;
+type StreamLimits = Pick<ClusterRouteAction, 'streamDuration' | 'maxGrpcTimeout'>;
 
-/** `max_grpc_timeout` and its offset are the older names of the same limits. */
 function resolveStreamLimits(message: RouteAction): StreamLimits {
-  const limits = message.max_stream_duration ?? {};
-  const grpcMax = limits.grpc_timeout_header_max ?? message.max_grpc_timeout;
-  const grpcOffset = limits.grpc_timeout_header_offset ?? message.grpc_timeout_offset;
+  const { max_stream_duration: limits, max_grpc_timeout: grpcMax } = message;
   const ms = (text: string | undefined): number | undefined =>
     text === undefined ? undefined : durationMs(text);
   return {
-    ...optional('maxStreamDurationMs', ms(limits.max_stream_duration)),
-    ...optional('grpcTimeoutHeaderMaxMs', ms(grpcMax)),
-    ...optional('grpcTimeoutHeaderOffsetMs', ms(grpcOffset)),
+    ...optional(
+      'streamDuration',
+      limits && {
+        ...optional('maxMs', ms(limits.max_stream_duration)),
+        ...optional('grpcHeaderMaxMs', ms(limits.grpc_timeout_header_max)),
+        ...optional('grpcHeaderOffsetMs', ms(limits.grpc_timeout_header_offset)),
+      },
+    ),
+    ...optional(
+      'maxGrpcTimeout',
+      grpcMax === undefined
+        ? undefined
+        : { maxMs: durationMs(grpcMax), offsetMs: ms(message.grpc_timeout_offset) ?? 0 },
+    ),
   };
 }
 

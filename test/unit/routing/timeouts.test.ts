@@ -25,7 +25,8 @@ const ROUTES = {
   t1: { timeoutMs: 3000 },
   t2: { timeoutMs: 0 },
   t3: { timeoutMs: 7000, retryPolicy: RETRY },
-  t4: { timeoutMs: 15_000, maxStreamDurationMs: 5000, grpcTimeoutHeaderMaxMs: 4000 },
+  t4: { timeoutMs: 15_000, streamDuration: { maxMs: 5000, grpcHeaderMaxMs: 4000 } },
+  older: { timeoutMs: 9000, maxGrpcTimeout: { maxMs: 4000, offsetMs: 300 } },
 } satisfies Record<string, Partial<ClusterRouteAction>>;
 
 function clusterRoute(action: Partial<ClusterRouteAction>): ClusterRoute {
@@ -127,15 +128,32 @@ describe('the duration of a stream', () => {
   }
 
   it('is the route’s, or what a gRPC client asks for within the route’s bounds', () => {
-    assert.deepEqual(duration(ROUTES.t1, []), [undefined, undefined]);
+    assert.deepEqual(duration(ROUTES.t1, grpc('1S')), [undefined, '1S']);
     assert.deepEqual(duration(ROUTES.t4, []), [5000, undefined]);
     assert.deepEqual(duration(ROUTES.t4, grpc('1S')), [1000, '1000m']);
     assert.deepEqual(duration(ROUTES.t4, grpc('1H')), [4000, '4000m']);
-    assert.deepEqual(duration({ ...ROUTES.t4, grpcTimeoutHeaderOffsetMs: 300 }, grpc('1S')), [
-      700,
-      '700m',
-    ]);
     assert.deepEqual(duration(ROUTES.t4, [['grpc-timeout', '1S']]), [5000, '1S']);
-    assert.deepEqual(duration(ROUTES.t4, grpc('junk')), [5000, 'junk']);
+    assert.deepEqual(duration(ROUTES.t4, grpc('junk')), [5000, '5000m']);
+    const offset = { streamDuration: { grpcHeaderMaxMs: 0, grpcHeaderOffsetMs: 300 } };
+    assert.deepEqual(duration(offset, grpc('100S')), [99_700, '99700m']);
+    assert.deepEqual(duration(offset, grpc('zz')), [undefined, 'zz']);
+    assert.deepEqual(duration(offset, grpc('0m'))[0], 1);
+    assert.deepEqual(duration({ streamDuration: { maxMs: 5000 } }, grpc('9H')), [5000, '5000m']);
+    assert.deepEqual(duration({ streamDuration: {} }, grpc('9H')), [undefined, '9H']);
+  });
+
+  it('is bounded for gRPC alone by the older max_grpc_timeout', () => {
+    const told = (given: Given, maxMs = 4000) => {
+      const action = { ...ROUTES.older, maxGrpcTimeout: { maxMs, offsetMs: 300 } };
+      const { expected, headers } = resolved(action, given);
+      return [expected, headers.get('grpc-timeout')];
+    };
+    assert.deepEqual(told([]), ['9000', undefined]);
+    assert.deepEqual(told(grpc('zz')), ['4000', '4000m']);
+    assert.deepEqual(told(grpc('1S')), ['700', '700m']);
+    assert.deepEqual(told(grpc('200m')), ['200', '200m']);
+    assert.deepEqual(told(grpc('100S')), ['4000', '4000m']);
+    assert.deepEqual(told(grpc('0m'), 0), [undefined, '0m']);
+    assert.deepEqual(told(grpc('99H'), 0), ['356399700', '356399S']);
   });
 });
