@@ -4,6 +4,7 @@
  * Source: envoy.config.listener.v3 and the network filters' own messages.
  */
 import type { AccessLogConfig } from './access-log.ts';
+import type { HttpFilter } from './http-filters.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { RouteConfigurationResource } from './route.ts';
 
@@ -98,19 +99,4 @@ export interface Http1ServerOptions {
   readonly enableTrailers: boolean;
   readonly allowChunkedLength: boolean;
   readonly headerCase: 'lower' | 'proper' | 'preserve';
-}
-
-/** One member per implemented HTTP filter; the name is the configured one, for per-route settings. */
-export type HttpFilter = {
-  readonly kind: 'router';
-  readonly name: string;
-  readonly options: RouterOptions;
-};
-
-interface RouterOptions {
-  readonly dynamicStats: boolean;
-  readonly suppressEnvoyHeaders: boolean;
-  readonly respectExpectedRqTimeout: boolean;
-  readonly startChildSpan: boolean;
-  readonly upstreamLogs: readonly AccessLogConfig[];
 }

@@ -38,6 +38,8 @@ export interface LocalReply {
   readonly details: string;
   /** Overrides `text/plain`; only where there is a body. */
   readonly contentType?: string | undefined;
+  /** The request is not read to its end: the connection closes after the answer. */
+  readonly closesConnection?: boolean;
   /** Changes the answer's headers before they pass the filters. */
   readonly modifyHeaders?: (headers: HeaderMap) => void;
 }

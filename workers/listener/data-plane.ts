@@ -58,6 +58,7 @@ class WorkerDataPlane implements DataPlane {
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
+      runtime: this.#runtime,
     };
   }
 

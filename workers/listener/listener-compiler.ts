@@ -4,22 +4,23 @@
  * be made.
  */
 import assert from 'node:assert/strict';
-import type {
-  HttpConnectionManager,
-  HttpFilter,
-  ListenerResource,
-} from '../../shared/resources/listener.ts';
+import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { TerminalFilterFactory } from '../http/filter.ts';
 import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
+import type { FilterContext } from '../filters/filter-context.ts';
+import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
+import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { DrainState } from './drain-state.ts';
 import type { RouteStore } from './route-store.ts';
@@ -33,7 +34,12 @@ export interface CompilerContext {
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
   readonly accessLogs: AccessLogs;
+  readonly runtime: Runtime;
 }
+
+type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
+
+const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
 
 export function compileListener(
   resource: ListenerResource,
@@ -65,19 +71,29 @@ function compileManager(
   });
   const drain = context.drain.viewOf(listener.name);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
-  const upstreamLogs = context.accessLogs.open(config.filters.at(-1)?.options.upstreamLogs ?? []);
+  const router = routerOf(config);
+  const upstreamLogs = context.accessLogs.open(router.options.upstreamLogs);
   const terminal = terminalFilter(
     config,
     { stats: routerStats, upstreamLogs: upstreamLogs.logs },
     context,
   );
+  const filterBlocks: number[] = [];
+  const filterContext: FilterContext = {
+    loop,
+    stats: env.stats,
+    runtime: context.runtime,
+    statPrefix: `http.${config.statPrefix}.`,
+    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    onBlock: (base) => void filterBlocks.push(base),
+  };
   const manager = new ConnectionManager(config, {
     loop,
     stats,
     policy,
     accessLogs: accessLogs.logs,
     routes,
-    filters: [],
+    filters: config.filters.slice(0, -1).map((filter) => makeFilterFactory(filter, filterContext)),
     terminal,
     drain,
     bufferLimitBytes: listener.perConnectionBufferLimitBytes,
@@ -87,6 +103,7 @@ function compileManager(
     routerStats.release();
     accessLogs.release();
     upstreamLogs.release();
+    for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { manager, release };
 }
@@ -97,13 +114,18 @@ function routeSource(config: HttpConnectionManager, context: CompilerContext): R
   return { table: context.buildRoutes(routes.config) };
 }
 
+function routerOf(config: HttpConnectionManager): RouterSettings {
+  const last = config.filters.at(-1);
+  assert(last?.kind === 'router', 'the last filter of a connection manager is the router');
+  return last;
+}
+
 function terminalFilter(
   config: HttpConnectionManager,
   own: Pick<RouterContext, 'stats' | 'upstreamLogs'>,
   context: CompilerContext,
 ): TerminalFilterFactory {
-  const last: HttpFilter | undefined = config.filters.at(-1);
-  assert(last !== undefined, 'a connection manager has at least the router filter');
+  const last = routerOf(config);
   const routerContext = {
     loop: context.loop,
     clusters: context.clusters,

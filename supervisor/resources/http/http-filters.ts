@@ -3,10 +3,16 @@
  * of its own and one line in the registry.
  */
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
-import type { HttpFilter } from '../../../shared/resources/listener.ts';
+import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
 import { ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
+import { BUFFER_FILTER } from '../filters/buffer-filter.ts';
+import { CORS_FILTER } from '../filters/cors-filter.ts';
+import { FAULT_FILTER } from '../filters/fault-filter.ts';
+import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
+import { LOCAL_RATE_LIMIT_FILTER } from '../filters/local-rate-limit-filter.ts';
+import { RBAC_FILTER } from '../filters/rbac-filter.ts';
 import { ROUTER_FILTER } from './router-filter.ts';
 
 export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
@@ -16,6 +22,12 @@ export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
 
 export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTTP filter', [
   ROUTER_FILTER,
+  CORS_FILTER,
+  FAULT_FILTER,
+  BUFFER_FILTER,
+  LOCAL_RATE_LIMIT_FILTER,
+  RBAC_FILTER,
+  HEADER_MUTATION_FILTER,
 ]);
 
 const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'is_optional', 'disabled']);

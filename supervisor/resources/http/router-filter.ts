@@ -1,6 +1,6 @@
 /** Resolves envoy.extensions.filters.http.router.v3.Router. */
 import type { Router } from '../../../shared/api/generated/envoy/extensions/filters/http/router/v3/router.ts';
-import type { HttpFilter } from '../../../shared/resources/listener.ts';
+import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';

@@ -57,7 +57,10 @@ function changesOf(
   };
 }
 
-function resolveHeaderValue(message: HeaderValueOptionMessage, scope: Scope): HeaderValueOption {
+export function resolveHeaderValue(
+  message: HeaderValueOptionMessage,
+  scope: Scope,
+): HeaderValueOption {
   refuseOtherFields(message, FIELDS, scope);
   const { key = '', value = '', raw_value = '' } = message.header ?? {};
   if (isProtected(key)) {

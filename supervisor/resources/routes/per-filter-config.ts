@@ -5,11 +5,41 @@
 import type { FilterConfig } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
 import type { PerFilterConfig } from '../../../shared/resources/route.ts';
+import type { DisabledFilter } from '../../../shared/resources/http-filters.ts';
 import { typeName } from '../extensions.ts';
+import { BUFFER_PER_ROUTE_TYPE, resolveBufferPerRoute } from '../filters/buffer-filter.ts';
+import { CORS_POLICY_TYPE, resolveCorsPolicy } from '../filters/cors-filter.ts';
+import { FAULT_TYPE, resolveFault } from '../filters/fault-filter.ts';
+import {
+  HEADER_MUTATION_PER_ROUTE_TYPE,
+  resolveMutations,
+} from '../filters/header-mutation-filter.ts';
+import {
+  LOCAL_RATE_LIMIT_TYPE,
+  resolveLocalRateLimit,
+} from '../filters/local-rate-limit-filter.ts';
+import { RBAC_PER_ROUTE_TYPE, resolveRbacPerRoute } from '../filters/rbac-filter.ts';
 import type { Scope } from '../scope.ts';
 
 /** The settings' own message by type; each gives what its filter reads in the worker. */
-const PER_ROUTE_TYPES: ReadonlyMap<string, (message: Any, scope: Scope) => unknown> = new Map();
+const PER_ROUTE_TYPES: ReadonlyMap<string, PerRouteResolver> = new Map([
+  perRoute(CORS_POLICY_TYPE, resolveCorsPolicy),
+  perRoute(FAULT_TYPE, resolveFault),
+  perRoute(BUFFER_PER_ROUTE_TYPE, resolveBufferPerRoute),
+  perRoute(LOCAL_RATE_LIMIT_TYPE, resolveLocalRateLimit),
+  perRoute(RBAC_PER_ROUTE_TYPE, resolveRbacPerRoute),
+  perRoute(HEADER_MUTATION_PER_ROUTE_TYPE, resolveMutations),
+]);
+
+type PerRouteResolver = (message: Any, scope: Scope) => unknown;
+
+/** The type URL has decided that the message is of the resolver's own type. */
+function perRoute<Message>(
+  type: string,
+  resolve: (message: Message, scope: Scope) => unknown,
+): readonly [string, PerRouteResolver] {
+  return [type, (message, scope) => resolve(message as Message, scope)];
+}
 
 /** Configurations of filters that have no settings per route. */
 const WITHOUT_PER_ROUTE: readonly string[] = ['envoy.extensions.filters.http.router.v3.Router'];
@@ -57,9 +87,9 @@ function resolveWrapped(name: string, message: Any & FilterConfig, scope: Scope)
     );
     return undefined;
   }
-  if (message.config === undefined) {
-    scope.at('disabled').unsupported('disabling a filter per route is');
-    return undefined;
+  if (message.disabled === true || message.config === undefined) {
+    const disabled: DisabledFilter = { disabled: true };
+    return disabled;
   }
   return resolveOne(name, message.config, scope.at('config'));
 }

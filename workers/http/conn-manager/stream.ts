@@ -122,6 +122,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
         status: 413,
         body: 'Payload Too Large',
         details: 'request_payload_too_large',
+        closesConnection: true,
       });
     }
   }
@@ -192,6 +193,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isDone || this.isAnsweredHere) return;
     const { info } = this;
     info.responseCodeDetails = reply.details;
+    if (reply.closesConnection === true) this.connection.startDrain();
     this.isAnsweredHere = true;
     if (this.isResponseStarted) {
       this.resetStream();
@@ -301,7 +303,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
   private buildChain(): void {
     const { filters, terminal } = this.manager.parts;
     this.terminal = terminal.create(this);
-    if (filters.length > 0) this.chain = new FilterChain(this, filters, this.terminal);
+    if (filters.length === 0) return;
+    const config = this.info.route?.perFilterConfig ?? {};
+    const active = filters.filter(({ name }) => !isDisabled(config[name]));
+    if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
   }
 
   private isUpgradeAllowed(headers: HeaderMap): boolean {
@@ -343,4 +348,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
     for (const log of accessLogs) log.log(info);
     this.connection.onStreamEnd();
   }
+}
+
+/** A route may say of each filter that it does not see its requests. */
+function isDisabled(config: unknown): boolean {
+  return typeof config === 'object' && config !== null && 'disabled' in config;
 }

@@ -1,0 +1,146 @@
+/**
+ * Settings of HTTP filters as workers receive them, and what a route may say of each. A filter's
+ * `name` is the configured one: per-route settings refer to it.
+ * Source: envoy.extensions.filters.http.*.v3.
+ */
+import type { AccessLogConfig } from './access-log.ts';
+import type { HeaderValueOption } from './headers.ts';
+import type { HeaderMatcher, RuntimeFraction, StringMatcher } from './matchers.ts';
+
+export type HttpFilter =
+  | { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions }
+  | { readonly kind: 'cors'; readonly name: string }
+  | { readonly kind: 'fault'; readonly name: string; readonly options: FaultOptions }
+  | { readonly kind: 'buffer'; readonly name: string; readonly maxRequestBytes: number }
+  | {
+      readonly kind: 'local_ratelimit';
+      readonly name: string;
+      readonly options: LocalRateLimitOptions;
+    }
+  | { readonly kind: 'rbac'; readonly name: string; readonly options: RbacOptions }
+  | {
+      readonly kind: 'header_mutation';
+      readonly name: string;
+      readonly options: HeaderMutationOptions;
+    };
+
+export interface RouterOptions {
+  readonly dynamicStats: boolean;
+  readonly suppressEnvoyHeaders: boolean;
+  readonly respectExpectedRqTimeout: boolean;
+  readonly startChildSpan: boolean;
+  readonly upstreamLogs: readonly AccessLogConfig[];
+}
+
+/** envoy.config.route.v3.FilterConfig with `disabled`: the filter does not see the route's requests. */
+export interface DisabledFilter {
+  readonly disabled: true;
+}
+
+export interface CorsPolicy {
+  readonly allowOrigins: readonly StringMatcher[];
+  readonly allowMethods: string;
+  readonly allowHeaders: string;
+  readonly exposeHeaders: string;
+  readonly maxAge: string;
+  readonly allowCredentials?: boolean;
+  readonly allowPrivateNetworkAccess?: boolean;
+  readonly forwardNotMatchingPreflights: boolean;
+  readonly filterEnabled?: RuntimeFraction;
+  readonly shadowEnabled?: RuntimeFraction;
+}
+
+export interface FaultOptions {
+  readonly delay?: {
+    /** Absent: the length comes from `x-envoy-fault-delay-request`. */
+    readonly fixedMs?: number;
+    readonly percentage: RuntimeFraction;
+  };
+  readonly abort?: {
+    /** Absent both: the status comes from a request header. */
+    readonly httpStatus?: number;
+    readonly grpcStatus?: number;
+    readonly percentage: RuntimeFraction;
+  };
+  readonly upstreamCluster: string;
+  readonly headers: readonly HeaderMatcher[];
+  readonly downstreamNodes: readonly string[];
+  readonly maxActiveFaults?: number;
+  readonly delayDurationRuntime: string;
+  readonly abortHttpStatusRuntime: string;
+  readonly maxActiveFaultsRuntime: string;
+}
+
+export interface LocalRateLimitOptions {
+  readonly statPrefix: string;
+  readonly status: number;
+  /** Absent: the filter does nothing. */
+  readonly bucket?: {
+    readonly maxTokens: number;
+    readonly tokensPerFill: number;
+    readonly fillIntervalMs: number;
+  };
+  readonly enabled: RuntimeFraction;
+  readonly enforced: RuntimeFraction;
+  readonly responseHeaders: readonly HeaderValueOption[];
+  /** One bucket per connection instead of one for all. */
+  readonly perConnection: boolean;
+  /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
+  readonly rateLimitHeaders: boolean;
+}
+
+/** What RBAC matches requests and connections by; permissions and principals are alike here. */
+export type RbacRule =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'and' | 'or'; readonly rules: readonly RbacRule[] }
+  | { readonly kind: 'not'; readonly rule: RbacRule }
+  | { readonly kind: 'header'; readonly header: HeaderMatcher }
+  | { readonly kind: 'path'; readonly path: StringMatcher }
+  | { readonly kind: 'destination_port'; readonly port: number }
+  | { readonly kind: 'destination_port_range'; readonly start: number; readonly end: number }
+  | {
+      readonly kind: 'destination_ip' | 'direct_remote_ip' | 'remote_ip';
+      readonly address: string;
+      readonly prefixLength: number;
+    }
+  | { readonly kind: 'requested_server_name'; readonly matcher: StringMatcher }
+  /** Absent: any client with a verified certificate. */
+  | { readonly kind: 'authenticated'; readonly principal?: StringMatcher };
+
+export interface RbacPolicy {
+  readonly name: string;
+  readonly permission: RbacRule;
+  readonly principal: RbacRule;
+}
+
+export interface RbacRules {
+  readonly action: 'ALLOW' | 'DENY' | 'LOG';
+  /** In the order of their names, as the reference evaluates them. */
+  readonly policies: readonly RbacPolicy[];
+}
+
+export interface RbacOptions {
+  readonly rules?: RbacRules;
+  readonly shadowRules?: RbacRules;
+  readonly rulesStatPrefix: string;
+  readonly shadowRulesStatPrefix: string;
+}
+
+/** Per route: other rules, or none at all. */
+export interface RbacPerRoute {
+  readonly rbac?: RbacOptions;
+}
+
+export type HeaderMutationRule =
+  | { readonly kind: 'append'; readonly option: HeaderValueOption }
+  | { readonly kind: 'remove'; readonly name: string };
+
+export interface HeaderMutationOptions {
+  readonly request: readonly HeaderMutationRule[];
+  readonly response: readonly HeaderMutationRule[];
+}
+
+export interface BufferPerRoute {
+  /** Absent: the route's requests are not buffered. */
+  readonly maxRequestBytes?: number;
+}

@@ -1,0 +1,61 @@
+/** Resolves envoy.extensions.filters.http.header_mutation.v3, for a chain and per route. */
+import type { HeaderMutation as RuleMessage } from '../../../shared/api/generated/envoy/config/common/mutation_rules/v3/mutation_rules.ts';
+import type {
+  HeaderMutation,
+  HeaderMutationPerRoute,
+  Mutations,
+} from '../../../shared/api/generated/envoy/extensions/filters/http/header_mutation/v3/header_mutation.ts';
+import type {
+  HeaderMutationOptions,
+  HeaderMutationRule,
+  HttpFilter,
+} from '../../../shared/resources/http-filters.ts';
+import { extension } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { asciiLower } from '../matchers/string-matcher.ts';
+import { resolveHeaderValue } from '../routes/header-changes.ts';
+import type { Scope } from '../scope.ts';
+
+const FIELDS = knownFields<HeaderMutation>(['mutations']);
+const MUTATION_FIELDS = knownFields<Mutations>(['request_mutations', 'response_mutations']);
+const RULE_FIELDS = knownFields<RuleMessage>(['remove', 'append']);
+
+export const HEADER_MUTATION_FILTER = {
+  ...extension(
+    'envoy.filters.http.header_mutation',
+    'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation',
+    (message: HeaderMutation, scope, name): HttpFilter => {
+      refuseOtherFields(message, FIELDS, scope);
+      return { kind: 'header_mutation', name, options: resolveMutations(message, scope) };
+    },
+  ),
+  isTerminal: false,
+};
+
+export const HEADER_MUTATION_PER_ROUTE_TYPE =
+  'envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute';
+
+export function resolveMutations(
+  { mutations = {} }: HeaderMutation | HeaderMutationPerRoute,
+  scope: Scope,
+): HeaderMutationOptions {
+  const place = scope.at('mutations');
+  refuseOtherFields(mutations, MUTATION_FIELDS, place);
+  return {
+    request: rulesOf(mutations.request_mutations, place.at('request_mutations')),
+    response: rulesOf(mutations.response_mutations, place.at('response_mutations')),
+  };
+}
+
+function rulesOf(
+  messages: readonly RuleMessage[] | undefined,
+  scope: Scope,
+): readonly HeaderMutationRule[] {
+  return (messages ?? []).flatMap((message, index): HeaderMutationRule[] => {
+    refuseOtherFields(message, RULE_FIELDS, scope.at(index));
+    if (message.remove !== undefined) return [{ kind: 'remove', name: asciiLower(message.remove) }];
+    if (message.append === undefined) return [];
+    const option = resolveHeaderValue(message.append, scope.at(index, 'append'));
+    return [{ kind: 'append', option }];
+  });
+}

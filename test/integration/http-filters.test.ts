@@ -1,0 +1,176 @@
+import { describe, it } from 'node:test';
+import assert from 'node:assert/strict';
+import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { fetchOnce } from '../support/http-client.ts';
+import { startSluice, type Sluice } from '../support/sluice.ts';
+import { startHttpUpstream } from '../support/upstream.ts';
+
+const TYPE = 'type.googleapis.com/envoy.extensions.filters.http';
+const ROUTER = {
+  name: 'envoy.filters.http.router',
+  typed_config: { '@type': `${TYPE}.router.v3.Router` },
+};
+const ALWAYS = { default_value: { numerator: 100 } };
+
+interface Filter {
+  readonly name: string;
+  readonly type: string;
+  readonly config: object;
+}
+
+async function startWith(
+  filter: Filter,
+  port: number,
+  route: object = {},
+): Promise<{ sluice: Sluice; port: number }> {
+  const own = {
+    name: filter.name,
+    typed_config: { '@type': `${TYPE}.${filter.type}`, ...filter.config },
+  };
+  const routes = [
+    { match: { prefix: '/special' }, route: { cluster: 'up' }, ...route },
+    { match: { prefix: '/' }, route: { cluster: 'up' } },
+  ];
+  const sluice = await startSluice({
+    bootstrap: bootstrap({
+      listeners: [httpListener(routes, { hcm: { http_filters: [own, ROUTER] } })],
+      clusters: [staticCluster('up', [port])],
+    }),
+  });
+  return { sluice, port: await sluice.listenerPort('web') };
+}
+
+describe('HTTP filters', () => {
+  it('cors answers preflights and marks answers for allowed origins only', async () => {
+    await using upstream = await startHttpUpstream();
+    const filter = { name: 'cors', type: 'cors.v3.Cors', config: {} };
+    const policy = {
+      typed_per_filter_config: {
+        cors: {
+          '@type': `${TYPE}.cors.v3.CorsPolicy`,
+          allow_origin_string_match: [{ exact: 'http://good.test' }],
+          allow_methods: 'GET',
+        },
+      },
+    };
+    const { sluice, port } = await startWith(filter, upstream.port, policy);
+    await using _ = sluice;
+    const ask = (origin: string, method = 'GET'): ReturnType<typeof fetchOnce> =>
+      fetchOnce({
+        port,
+        path: '/special',
+        method,
+        headers: { origin, 'access-control-request-method': 'GET' },
+      });
+    const preflight = await ask('http://good.test', 'OPTIONS');
+    assert.equal(preflight.headers['access-control-allow-methods'], 'GET');
+    assert.equal(upstream.requests.length, 0);
+    assert.equal(
+      (await ask('http://good.test')).headers['access-control-allow-origin'],
+      'http://good.test',
+    );
+    assert.equal((await ask('http://bad.test')).headers['access-control-allow-origin'], undefined);
+    assert.equal(await sluice.stat('http.web.cors.origin_invalid'), 1);
+  });
+
+  it('fault aborts before the upstream is asked, and counts', async () => {
+    await using upstream = await startHttpUpstream();
+    const abort = { http_status: 418, percentage: { numerator: 100 } };
+    const filter = { name: 'fault', type: 'fault.v3.HTTPFault', config: { abort } };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    const answer = await fetchOnce({ port });
+    assert.deepEqual([answer.status, answer.body], [418, 'fault filter abort']);
+    assert.equal(upstream.requests.length, 0);
+    assert.equal(await sluice.stat('http.web.fault.aborts_injected'), 1);
+    assert.equal(await sluice.stat('http.web.fault.active_faults'), 0);
+  });
+
+  it('a client that leaves during a delay frees its fault', async () => {
+    await using upstream = await startHttpUpstream();
+    const delay = { fixed_delay: '600s', percentage: { numerator: 100 } };
+    const filter = { name: 'fault', type: 'fault.v3.HTTPFault', config: { delay } };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    await assert.rejects(fetchOnce({ port }, 100));
+    await sluice.waitForStat('http.web.fault.delays_injected', (count) => count === 1);
+    await sluice.waitForStat('http.web.fault.active_faults', (count) => count === 0);
+  });
+
+  it('local_ratelimit refuses what is beyond the bucket', async () => {
+    await using upstream = await startHttpUpstream();
+    const filter = {
+      name: 'limit',
+      type: 'local_ratelimit.v3.LocalRateLimit',
+      config: {
+        stat_prefix: 'rl',
+        token_bucket: { max_tokens: 2, fill_interval: '600s' },
+        filter_enabled: ALWAYS,
+        filter_enforced: ALWAYS,
+      },
+    };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await fetchOnce({ port })).status);
+    assert.deepEqual(statuses, [200, 200, 429]);
+    assert.equal(await sluice.stat('rl.http_local_rate_limit.enforced'), 1);
+  });
+
+  it('rbac denies by policy, and a route may switch the filter off', async () => {
+    await using upstream = await startHttpUpstream();
+    const policies = { all: { permissions: [{ any: true }], principals: [{ any: true }] } };
+    const filter = {
+      name: 'rbac',
+      type: 'rbac.v3.RBAC',
+      config: { rules: { action: 'DENY', policies } },
+    };
+    const off = {
+      typed_per_filter_config: {
+        rbac: { '@type': 'type.googleapis.com/envoy.config.route.v3.FilterConfig', disabled: true },
+      },
+    };
+    const { sluice, port } = await startWith(filter, upstream.port, off);
+    await using _ = sluice;
+    const denied = await fetchOnce({ port });
+    assert.deepEqual([denied.status, denied.body], [403, 'RBAC: access denied']);
+    assert.equal((await fetchOnce({ port, path: '/special' })).status, 200);
+    assert.equal(await sluice.stat('http.web.rbac.denied'), 1);
+  });
+
+  it('buffer gives a length to a chunked request, and refuses a large one', async () => {
+    await using upstream = await startHttpUpstream();
+    const filter = { name: 'buffer', type: 'buffer.v3.Buffer', config: { max_request_bytes: 10 } };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    const post = (body: string): ReturnType<typeof fetchOnce> =>
+      fetchOnce({ port, method: 'POST', body, headers: { 'transfer-encoding': 'chunked' } });
+    assert.equal((await post('0123456789')).status, 200);
+    assert.equal(upstream.requests[0]?.headers['content-length'], '10');
+    assert.equal((await post('0123456789a')).status, 413);
+    assert.equal(upstream.requests.length, 1);
+  });
+
+  it('header_mutation changes both directions', async () => {
+    await using upstream = await startHttpUpstream();
+    const filter = {
+      name: 'mutate',
+      type: 'header_mutation.v3.HeaderMutation',
+      config: {
+        mutations: {
+          request_mutations: [
+            { remove: 'x-secret' },
+            { append: { header: { key: 'x-added', value: '%REQ(:METHOD)%' } } },
+          ],
+          response_mutations: [{ append: { header: { key: 'x-out', value: 'yes' } } }],
+        },
+      },
+    };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    const answer = await fetchOnce({ port, headers: { 'x-secret': 's' } });
+    assert.equal(answer.headers['x-out'], 'yes');
+    assert.equal(upstream.requests[0]?.headers['x-secret'], undefined);
+    assert.equal(upstream.requests[0]?.headers['x-added'], 'GET');
+  });
+});

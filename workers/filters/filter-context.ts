@@ -1,0 +1,35 @@
+/** What the filters of one connection manager share. */
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { Runtime } from '../runtime.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+
+export interface FilterContext {
+  readonly loop: WorkerLoop;
+  readonly stats: StatWriter;
+  readonly runtime: Runtime;
+  /** `http.<stat_prefix>.` */
+  readonly statPrefix: string;
+  /** Counts a request whose body was larger than a filter may keep. */
+  countRequestTooLarge(): void;
+  /** Called with every block that a filter defined; released with the connection manager. */
+  onBlock(base: number): void;
+}
+
+/** The compiled form of settings that come with each request's route, made once per settings object. */
+export class CompiledSettings<Settings extends object, Compiled> {
+  readonly #compiled = new WeakMap<Settings, Compiled>();
+  readonly #compile: (settings: Settings) => Compiled;
+
+  constructor(compile: (settings: Settings) => Compiled) {
+    this.#compile = compile;
+  }
+
+  of(settings: Settings): Compiled {
+    let compiled = this.#compiled.get(settings);
+    if (compiled === undefined) {
+      compiled = this.#compile(settings);
+      this.#compiled.set(settings, compiled);
+    }
+    return compiled;
+  }
+}

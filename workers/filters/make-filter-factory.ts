@@ -1,0 +1,29 @@
+/** The implemented filters that may stand before the router, by kind. */
+import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { FilterFactory } from '../http/filter.ts';
+import { makeBufferFilter } from './buffer-filter.ts';
+import { makeCorsFilter } from './cors-filter.ts';
+import { makeFaultFilter } from './fault-filter.ts';
+import type { FilterContext } from './filter-context.ts';
+import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
+import { makeLocalRateLimitFilter } from './local-rate-limit-filter.ts';
+import { makeRbacFilter } from './rbac-filter.ts';
+
+export function makeFilterFactory(filter: HttpFilter, context: FilterContext): FilterFactory {
+  switch (filter.kind) {
+    case 'cors':
+      return makeCorsFilter(filter.name, context);
+    case 'fault':
+      return makeFaultFilter(filter.name, filter.options, context);
+    case 'buffer':
+      return makeBufferFilter(filter.name, filter.maxRequestBytes, context);
+    case 'local_ratelimit':
+      return makeLocalRateLimitFilter(filter.name, filter.options, context);
+    case 'rbac':
+      return makeRbacFilter(filter.name, filter.options, context);
+    case 'header_mutation':
+      return makeHeaderMutationFilter(filter.name, filter.options);
+    case 'router':
+      throw new Error('the router is the last filter of a chain');
+  }
+}

@@ -1,0 +1,33 @@
+/** A filter that lets everything pass; filters that care for a part of a message extend it. */
+import type { DataStatus, HeadersStatus, HttpFilter } from '../http/filter.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+
+export class PassThroughFilter implements HttpFilter {
+  decodeHeaders(_headers: HeaderMap, _endStream: boolean): HeadersStatus {
+    return 'continue';
+  }
+
+  decodeData(_data: Buffer, _endStream: boolean): DataStatus {
+    return 'continue';
+  }
+
+  decodeTrailers(_trailers: HeaderMap): HeadersStatus {
+    return 'continue';
+  }
+
+  encodeHeaders(_headers: HeaderMap, _endStream: boolean): HeadersStatus {
+    return 'continue';
+  }
+
+  encodeData(_data: Buffer, _endStream: boolean): DataStatus {
+    return 'continue';
+  }
+
+  encodeTrailers(_trailers: HeaderMap): HeadersStatus {
+    return 'continue';
+  }
+
+  onDestroy(): void {
+    // Nothing is held.
+  }
+}

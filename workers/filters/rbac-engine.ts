@@ -1,0 +1,116 @@
+/**
+ * Decides by policies whether a request may pass. Pure: it looks at headers and at the connection's
+ * facts. Source: envoy.config.rbac.v3.
+ */
+import { BlockList } from 'node:net';
+import type { RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { compileHeaderMatcher } from '../routing/header-matcher.ts';
+import { compileStringMatcher } from '../routing/string-matcher.ts';
+
+export interface RbacDecision {
+  readonly isAllowed: boolean;
+  /** Name of the first policy that matched; undefined for none. */
+  readonly policy: string | undefined;
+}
+
+export type RbacEngine = (headers: HeaderMap, info: StreamInfo) => RbacDecision;
+
+type RulePredicate = (headers: HeaderMap, info: StreamInfo) => boolean;
+
+export function compileRbacRules(rules: RbacRules): RbacEngine {
+  const policies = rules.policies.map(({ name, permission, principal }) => ({
+    name,
+    permits: compileRule(permission),
+    names: compileRule(principal),
+  }));
+  return (headers, info) => {
+    const found = policies.find(
+      ({ permits, names }) => permits(headers, info) && names(headers, info),
+    );
+    const isMatched = found !== undefined;
+    const isAllowed = rules.action === 'LOG' || (rules.action === 'ALLOW') === isMatched;
+    return { isAllowed, policy: found?.name };
+  };
+}
+
+function compileRule(rule: RbacRule): RulePredicate {
+  switch (rule.kind) {
+    case 'any':
+      return () => true;
+    case 'and': {
+      const all = rule.rules.map(compileRule);
+      return (headers, info) => all.every((matches) => matches(headers, info));
+    }
+    case 'or': {
+      const some = rule.rules.map(compileRule);
+      return (headers, info) => some.some((matches) => matches(headers, info));
+    }
+    case 'not': {
+      const matches = compileRule(rule.rule);
+      return (headers, info) => !matches(headers, info);
+    }
+    case 'header':
+      return compileHeaderMatcher(rule.header);
+    case 'path': {
+      const matches = compileStringMatcher(rule.path);
+      return (headers) => matches(pathOnly(headers.path));
+    }
+    default:
+      return compileConnectionRule(rule);
+  }
+}
+
+type ConnectionRule = Exclude<
+  RbacRule,
+  { readonly kind: 'any' | 'and' | 'or' | 'not' | 'header' | 'path' }
+>;
+
+function compileConnectionRule(rule: ConnectionRule): RulePredicate {
+  switch (rule.kind) {
+    case 'destination_port':
+      return (_, { connection }) => connection.localAddress.port === rule.port;
+    case 'destination_port_range':
+      return (_, { connection: { localAddress } }) =>
+        localAddress.port >= rule.start && localAddress.port < rule.end;
+    case 'destination_ip': {
+      const contains = compileCidr(rule.address, rule.prefixLength);
+      return (_, { connection }) => contains(connection.localAddress.ip);
+    }
+    case 'direct_remote_ip': {
+      const contains = compileCidr(rule.address, rule.prefixLength);
+      return (_, { connection }) => contains(connection.directRemoteAddress.ip);
+    }
+    case 'remote_ip': {
+      const contains = compileCidr(rule.address, rule.prefixLength);
+      return (_, info) => contains(info.downstreamRemoteAddress.ip);
+    }
+    case 'requested_server_name': {
+      const matches = compileStringMatcher(rule.matcher);
+      return (_, { connection }) => matches(connection.requestedServerName);
+    }
+    case 'authenticated': {
+      const matches = rule.principal && compileStringMatcher(rule.principal);
+      return (_, { connection: { tls } }) => {
+        if (tls?.peerSubject === undefined) return false;
+        // URI names come before DNS names, and the subject only when there is neither.
+        const names = tls.peerUriSans.length > 0 ? tls.peerUriSans : tls.peerDnsSans;
+        const known = names.length > 0 ? names : [tls.peerSubject];
+        return matches === undefined || known.some((name) => matches(name));
+      };
+    }
+  }
+}
+
+function compileCidr(address: string, prefixLength: number): (ip: string) => boolean {
+  const family = address.includes(':') ? 'ipv6' : 'ipv4';
+  const list = new BlockList();
+  list.addSubnet(address, prefixLength, family);
+  return (ip) => ip !== '' && list.check(ip, ip.includes(':') ? 'ipv6' : 'ipv4');
+}
+
+function pathOnly(path: string): string {
+  const end = path.search(/[?#]/);
+  return end < 0 ? path : path.slice(0, end);
+}
