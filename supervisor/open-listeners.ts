@@ -1,20 +1,25 @@
 /**
- * The listeners of this server that have sockets: binds them, knows which of them still accept, and
- * closes them. It tells no worker anything.
+ * The listeners of this server that have sockets: binds them or takes them from the epoch before,
+ * knows which of them still accept, and closes them. It tells no worker anything.
  */
+import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../shared/resources/listener.ts';
 import type { ResolvedListener } from './resources/resolved-bootstrap.ts';
+import { formatAddress } from './sockets/bind-error.ts';
 import { ListeningSockets } from './sockets/listening-sockets.ts';
 
 interface OpenListener {
   readonly resource: ListenerResource;
   readonly sockets: ListeningSockets;
-  isStopped: boolean;
 }
+
+/** Gives the sockets that the epoch before has for an address such as `tcp://127.0.0.1:80`. */
+export type TakeSockets = (address: string) => Promise<readonly number[]>;
 
 export class OpenListeners {
   /** In the order of the configuration. */
   readonly #listeners = new Map<string, OpenListener>();
+  #isPaused = false;
 
   /**
    * Binds all addresses of all listeners, or throws `BindError` with none of them open. The caller
@@ -22,57 +27,120 @@ export class OpenListeners {
    */
   bindAll(listeners: readonly ResolvedListener[], workers: number): void {
     try {
-      for (const listener of listeners) this.#bind(listener, workers);
+      for (const listener of listeners) this.#bind(listener, workers, []);
     } catch (error) {
       this.closeAll();
       throw error;
     }
   }
 
-  /** Those that accept, as workers get them: with the addresses that were bound. */
+  /** The same, with the sockets that another epoch has. Rejects as `take` does, too. */
+  async takeAll(
+    listeners: readonly ResolvedListener[],
+    workers: number,
+    take: TakeSockets,
+  ): Promise<void> {
+    try {
+      for (const listener of listeners) {
+        this.#bind(listener, workers, await takeSockets(listener, take));
+      }
+    } catch (error) {
+      this.closeAll();
+      throw error;
+    }
+  }
+
+  /** As workers get them: with the addresses that were bound. */
   resources(): readonly ListenerResource[] {
-    return this.#accepting().map(({ resource }) => resource);
+    return [...this.#listeners.values()].map(({ resource }) => resource);
   }
 
+  /** What workers accept on: nothing while the next epoch does. */
   sockets(): readonly ListeningSockets[] {
-    return this.#accepting().map(({ sockets }) => sockets);
+    if (this.#isPaused) return [];
+    return [...this.#listeners.values()].map(({ sockets }) => sockets);
   }
 
-  /** Name and bound addresses of all listeners: one that was stopped is still configured. */
+  /** Name and bound addresses of the listeners that accept. */
   status(): readonly { readonly name: string; readonly addresses: readonly BoundAddress[] }[] {
-    return [...this.#listeners.values()].map(({ resource: { name, addresses } }) => ({
-      name,
-      addresses,
-    }));
+    return this.resources().map(({ name, addresses }) => ({ name, addresses }));
   }
 
-  /** Stopped ones are counted, as the reference does. */
   get size(): number {
     return this.#listeners.size;
   }
 
+  get names(): readonly string[] {
+    return [...this.#listeners.keys()];
+  }
+
+  /** The socket of that worker for an address such as `tcp://127.0.0.1:80`; it stays ours, too. */
+  socketFor(address: string, workerIndex: number): number | undefined {
+    const plain = address.replace(/^(tcp|unix):\/\//, '');
+    for (const { sockets } of this.#listeners.values()) {
+      const found = sockets.socketsFor(plain)[workerIndex];
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The next epoch accepts now. `passed` stay open, in case it dies. */
+  pause(passed: ReadonlySet<number>): void {
+    this.#isPaused = true;
+    for (const { sockets } of this.#listeners.values()) sockets.keepOnly(passed);
+  }
+
+  /** Undoes `pause`. Throws `BindError` when an address that was given up is taken by now. */
+  resume(): void {
+    this.#isPaused = false;
+    for (const { sockets } of this.#listeners.values()) sockets.restore();
+  }
+
+  /** Files of unix sockets that came from the epoch before are removed at the end. */
+  claimFiles(): void {
+    for (const { sockets } of this.#listeners.values()) sockets.claimFiles();
+  }
+
   /** New connections are refused from here on, once the workers have closed their copies too. */
-  close(names: readonly string[]): void {
+  close(names: readonly string[], passed: ReadonlySet<number> = new Set()): void {
     for (const name of names) {
-      const listener = this.#listeners.get(name);
-      if (listener === undefined || listener.isStopped) continue;
-      listener.isStopped = true;
-      listener.sockets.close();
+      this.#listeners.get(name)?.sockets.close(passed);
+      this.#listeners.delete(name);
     }
   }
 
-  closeAll(): void {
-    this.close([...this.#listeners.keys()]);
+  /** `passed` are sockets with which another epoch serves on. */
+  closeAll(passed: ReadonlySet<number> = new Set()): void {
+    this.close(this.names, passed);
   }
 
-  #bind(listener: ResolvedListener, workers: number): void {
+  #bind(
+    listener: ResolvedListener,
+    workers: number,
+    taken: readonly (readonly number[])[],
+  ): void {
     const { name } = listener.resource;
-    const sockets = ListeningSockets.bind({ name, ...listener }, workers);
+    const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
     const resource = { ...listener.resource, addresses: sockets.addresses };
-    this.#listeners.set(name, { resource, sockets, isStopped: false });
+    this.#listeners.set(name, { resource, sockets });
   }
+}
 
-  #accepting(): readonly OpenListener[] {
-    return [...this.#listeners.values()].filter(({ isStopped }) => !isStopped);
+/** Per address; port 0 is a port of one's own. */
+async function takeSockets(
+  listener: ResolvedListener,
+  take: TakeSockets,
+): Promise<readonly (readonly number[])[]> {
+  const taken: (readonly number[])[] = [];
+  try {
+    for (const { address } of listener.addresses) {
+      const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
+      const isOwn = address.kind === 'ip' && address.port === 0;
+      taken.push(isOwn ? [] : await take(`${scheme}://${formatAddress(address)}`));
+    }
+    return taken;
+  } catch (error) {
+    taken.flat().forEach(closeDescriptor);
+    throw error;
   }
 }

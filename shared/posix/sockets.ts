@@ -6,20 +6,27 @@ import {
   AF_UNIX,
   SOCKADDR_BYTES_MAX,
   SOCK_CLOEXEC,
+  SOCK_DGRAM,
   SOCK_NONBLOCK,
   SOCK_SEQPACKET,
 } from './layout.ts';
+import { closeDescriptor } from './descriptors.ts';
 import { check, libcFunction, stableBuffer } from './libc.ts';
+import { PosixError } from './posix-error.ts';
 import {
   addressFamilyOf,
   decodeSocketAddress,
   encodeSocketAddress,
   type SocketAddress,
+  type UnixSocketAddress,
 } from './socket-address.ts';
 
 const socket = libcFunction<[number, number, number], number>('int socket(int, int, int)');
 const bind = libcFunction<[number, Buffer, number], number>(
   'int bind(int, const uint8_t *, uint32_t)',
+);
+const connect = libcFunction<[number, Buffer, number], number>(
+  'int connect(int, const uint8_t *, uint32_t)',
 );
 const listen = libcFunction<[number, number], number>('int listen(int, int)');
 const socketpair = libcFunction<[number, number, number, Buffer], number>(
@@ -53,6 +60,22 @@ export function openSeqpacketPair(): readonly [number, number] {
 export function bindSocket(fd: number, address: SocketAddress): void {
   const bytes = encodeSocketAddress(address);
   check(bind(fd, bytes, bytes.length), 'bind');
+}
+
+/** Whether a living process has bound this datagram socket; nothing is sent to it. */
+export function isDatagramSocketHeld(address: UnixSocketAddress): boolean {
+  const fd = openSocket(address, SOCK_DGRAM);
+  try {
+    const bytes = encodeSocketAddress(address);
+    check(connect(fd, bytes, bytes.length), 'connect');
+    return true;
+  } catch (error) {
+    if (!(error instanceof PosixError)) throw error;
+    // Refused for want of permission: somebody is there all the same.
+    return error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT';
+  } finally {
+    closeDescriptor(fd);
+  }
 }
 
 /** The kernel lowers `backlog` to net.core.somaxconn. */

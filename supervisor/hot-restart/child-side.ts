@@ -86,8 +86,9 @@ export class ChildSide {
     return { outcome: 'answered', value: socket };
   }
 
-  async parentStats(): Promise<ParentAnswer<ParentStats>> {
-    const answer = await this.#ask({ kind: 'stats' });
+  /** `wantsBases` asks a Sluice for `counterBases`; the reference ignores it. */
+  async parentStats(wantsBases: boolean): Promise<ParentAnswer<ParentStats>> {
+    const answer = await this.#ask({ kind: 'stats', wantsBases });
     return mapAnswer(answer, ({ reply }) => (reply.kind === 'stats' ? reply.stats : undefined));
   }
 

@@ -12,6 +12,9 @@
  *                            | 3 stats { 1 memory_allocated, 2 num_connections,
  *                                        3 counter_deltas, 4 gauges, 5 dynamics }
  *
+ * Two additions of our own, which the reference passes over as unknown fields: stats requests carry
+ * { 1000 wants_bases }, and the answer to one then { 1000 counter_bases }.
+ *
  * Source: the traffic between two processes of the reference (hot restart version 11).
  */
 import protobuf from 'protobufjs/minimal.js';
@@ -26,7 +29,7 @@ export type HotRestartRequest =
   /** The child is about to open its admin listener. Reply: `shutdown_admin`. */
   | { readonly kind: 'shutdown_admin' }
   /** On each of the child's flushes until the parent is ended. Reply: `stats`. */
-  | { readonly kind: 'stats' }
+  | { readonly kind: 'stats'; readonly wantsBases: boolean }
   /** The child is live. No reply. */
   | { readonly kind: 'drain_listeners' }
   /** No reply; the parent exits. */
@@ -48,6 +51,11 @@ export interface ParentStats {
   /** What was added to each counter since the last such message. */
   readonly counterDeltas: ReadonlyMap<string, number>;
   readonly gauges: ReadonlyMap<string, number>;
+  /**
+   * What counters had before their first `counterDeltas`, which sinks were told long ago. Only from
+   * a Sluice to a Sluice that wants them.
+   */
+  readonly counterBases: ReadonlyMap<string, number>;
 }
 
 export type HotRestartMessage =
@@ -100,6 +108,8 @@ export function decodeHotRestartMessage(bytes: Uint8Array): HotRestartMessage {
   return found;
 }
 
+/** Far above what the reference uses. */
+const OWN_FIELD = 1000;
 const VARINT = 0;
 const BYTES = 2;
 
@@ -115,6 +125,9 @@ function writeNested(writer: Writer, field: number, write: () => void): void {
 
 function writeRequest(writer: Writer, request: HotRestartRequest): void {
   writeNested(writer, REQUEST_FIELDS[request.kind], () => {
+    if (request.kind === 'stats' && request.wantsBases) {
+      writer.uint32(tag(OWN_FIELD, VARINT)).bool(true);
+    }
     if (request.kind !== 'pass_listen_socket') return;
     writer.uint32(tag(1, BYTES)).string(request.address);
     if (request.workerIndex !== 0) writer.uint32(tag(2, VARINT)).uint32(request.workerIndex);
@@ -145,6 +158,7 @@ function writeStats(writer: Writer, stats: ParentStats): void {
   for (const [field, values] of [
     [3, stats.counterDeltas],
     [4, stats.gauges],
+    [OWN_FIELD, stats.counterBases],
   ] as const) {
     for (const [name, value] of values) {
       writer.uint32(tag(field, BYTES)).fork();
@@ -185,14 +199,20 @@ function readRequestBody(
 ): HotRestartRequest {
   let address = '';
   let workerIndex = 0;
+  let wantsBases = false;
   forEachField(reader, end, (field) => {
+    if (kind === 'stats' && field === OWN_FIELD) {
+      wantsBases = reader.bool();
+      return true;
+    }
     if (kind !== 'pass_listen_socket') return false;
     if (field === 1) address = reader.string();
     else if (field === 2) workerIndex = reader.uint32();
     else return false;
     return true;
   });
-  return kind === 'pass_listen_socket' ? { kind, address, workerIndex } : { kind };
+  if (kind === 'pass_listen_socket') return { kind, address, workerIndex };
+  return kind === 'stats' ? { kind, wantsBases } : { kind };
 }
 
 function readReply(reader: Reader, end: number): HotRestartMessage {
@@ -243,16 +263,19 @@ function readStats(reader: Reader, end: number): ParentStats {
   let numConnections = 0;
   const counterDeltas = new Map<string, number>();
   const gauges = new Map<string, number>();
+  const counterBases = new Map<string, number>();
   forEachField(reader, end, (field) => {
     if (field === 1) memoryAllocated = readUint64(reader);
     else if (field === 2) numConnections = readUint64(reader);
     else if (field === 3)
       readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, counterDeltas));
     else if (field === 4) readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, gauges));
+    else if (field === OWN_FIELD)
+      readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, counterBases));
     else return false;
     return true;
   });
-  return { memoryAllocated, numConnections, counterDeltas, gauges };
+  return { memoryAllocated, numConnections, counterDeltas, gauges, counterBases };
 }
 
 function readEntry(reader: Reader, end: number, into: Map<string, number>): void {

@@ -19,8 +19,8 @@ export interface ParentCommands {
   shutdownAdmin(): AdminHandOver;
   /** The socket of that worker for an address such as `tcp://127.0.0.1:80`; it stays ours, too. */
   listenSocket(address: string, workerIndex: number): number | undefined;
-  /** Counter increments since the last call, gauges as they are. */
-  exportStats(): Promise<ParentStats>;
+  /** Counter increments since the last call, gauges as they are; bases only when they are wanted. */
+  exportStats(wantsBases: boolean): Promise<ParentStats>;
   drainListeners(): void;
   terminate(): void;
 }
@@ -30,7 +30,8 @@ export interface ParentSideOptions {
   readonly own: UnixSocketAddress;
   readonly child: UnixSocketAddress;
   readonly socketMode: number;
-  readonly commands: ParentCommands;
+  /** Undefined while the server is not live: it has nothing to hand over then. */
+  commands(): ParentCommands | undefined;
   malformed(reason: string): void;
   /** A reply could not be sent: the child is gone. */
   childGone(): void;
@@ -63,11 +64,13 @@ export class ParentSide {
   async #answer(message: HotRestartMessage): Promise<void> {
     if (message.kind === 'not_recognised') return;
     if (message.kind !== 'request') return this.#send({ kind: 'not_recognised' });
-    return this.#obey(message.request);
+    const commands = this.#options.commands();
+    if (commands !== undefined) return this.#obey(message.request, commands);
+    const awaitsReply = !['drain_listeners', 'terminate'].includes(message.request.kind);
+    if (awaitsReply) return this.#send({ kind: 'not_recognised' });
   }
 
-  async #obey(request: HotRestartRequest): Promise<void> {
-    const { commands } = this.#options;
+  async #obey(request: HotRestartRequest, commands: ParentCommands): Promise<void> {
     switch (request.kind) {
       case 'shutdown_admin':
         return this.#reply({ kind: 'shutdown_admin', ...commands.shutdownAdmin() });
@@ -78,7 +81,7 @@ export class ParentSide {
         return this.#reply({ kind: 'pass_listen_socket', hasSocket }, descriptors);
       }
       case 'stats':
-        return this.#reply({ kind: 'stats', stats: await commands.exportStats() });
+        return this.#reply({ kind: 'stats', stats: await commands.exportStats(request.wantsBases) });
       case 'drain_listeners':
         return commands.drainListeners();
       case 'terminate':

@@ -39,6 +39,8 @@ export interface ListenerToBind {
   readonly reusePort: boolean;
   /** Undefined: net.core.somaxconn. */
   readonly backlog: number | undefined;
+  /** In the order of the addresses: sockets of the epoch before, which become this object's. */
+  readonly taken?: readonly (readonly number[])[];
 }
 
 export interface ListeningSocket {
@@ -48,11 +50,12 @@ export interface ListeningSocket {
 }
 
 interface BoundGroup {
+  readonly plan: AddressToBind;
   readonly address: BoundAddress;
-  /** One per worker, or one for all of them. */
-  readonly fds: readonly number[];
+  /** One per worker, or one for all of them; more when the epoch before had more workers. */
+  fds: number[];
   /** The file that was made for a unix socket, to remove that one and no other. */
-  readonly file: { readonly path: string; readonly inode: bigint } | undefined;
+  file: { readonly path: string; readonly inode: bigint } | undefined;
 }
 
 export class ListeningSockets {
@@ -61,10 +64,14 @@ export class ListeningSockets {
   readonly addresses: readonly BoundAddress[];
   readonly #groups: readonly BoundGroup[];
   readonly #backlog: number;
+  readonly #reusePort: boolean;
+  readonly #workers: number;
   #isListening = false;
 
-  private constructor(plan: ListenerToBind, groups: readonly BoundGroup[]) {
+  private constructor(plan: ListenerToBind, groups: readonly BoundGroup[], workers: number) {
     this.listener = plan.name;
+    this.#workers = workers;
+    this.#reusePort = plan.reusePort;
     this.#groups = groups;
     this.addresses = groups.map(({ address }) => address);
     this.#backlog = plan.backlog ?? systemBacklog();
@@ -77,15 +84,21 @@ export class ListeningSockets {
   static bind(plan: ListenerToBind, workers: number): ListeningSockets {
     const groups: BoundGroup[] = [];
     try {
-      for (const address of plan.addresses) {
-        const isShared = !plan.reusePort || address.address.kind === 'pipe';
-        groups.push(bindGroup(address, isShared ? undefined : workers));
+      for (const [position, address] of plan.addresses.entries()) {
+        const taken = plan.taken?.[position] ?? [];
+        groups.push(
+          taken.length > 0
+            ? { plan: address, address: address.address, fds: [...taken], file: undefined }
+            : bindGroup(address, isShared(plan.reusePort, address) ? undefined : workers),
+        );
       }
+      for (const group of groups) if (plan.reusePort) fillUp(group, workers);
     } catch (error) {
       groups.forEach(closeGroup);
+      plan.taken?.slice(groups.length).flat().forEach(closeDescriptor);
       throw error;
     }
-    return new ListeningSockets(plan, groups);
+    return new ListeningSockets(plan, groups, workers);
   }
 
   /** From here on the kernel completes connections; they wait until a worker accepts them. */
@@ -103,29 +116,80 @@ export class ListeningSockets {
     this.#isListening = true;
   }
 
-  /** What this worker accepts on, in the order of the addresses. The descriptors stay open here. */
+  /**
+   * What this worker accepts on, in the order of the addresses. Of sockets beyond the number of
+   * workers each is some worker's, so that no accept queue is left alone. The descriptors stay open
+   * here.
+   */
   socketsOf(workerIndex: number): readonly ListeningSocket[] {
-    return this.#groups.map(({ address, fds }) => ({
-      fd: fds[workerIndex % fds.length] as number,
-      address,
-      backlog: this.#backlog,
-    }));
+    const workers = this.#workers;
+    return this.#groups.flatMap(({ address, fds }) =>
+      fds
+        .filter((_, position) => position % workers === workerIndex % Math.min(workers, fds.length))
+        .map((fd) => ({ fd, address, backlog: this.#backlog })),
+    );
   }
 
-  /** All sockets of an address, for the next epoch; empty when the address is another one. */
-  socketsFor(address: BoundAddress): readonly number[] {
-    const wanted = formatAddress(address);
-    return this.#groups.find((group) => formatAddress(group.address) === wanted)?.fds ?? [];
+  /** All sockets of an address such as `127.0.0.1:80`, for the next epoch; empty for another one. */
+  socketsFor(address: string): readonly number[] {
+    return this.#groups.find((group) => formatAddress(group.address) === address)?.fds ?? [];
+  }
+
+  /** Files of unix sockets that came from the epoch before are ours to remove from now on. */
+  claimFiles(): void {
+    for (const group of this.#groups) group.file ??= socketFile(group.address, 0);
+  }
+
+  /** Closes what the next epoch did not take: nobody will accept there. */
+  keepOnly(passed: ReadonlySet<number>): void {
+    for (const group of this.#groups) {
+      for (const fd of group.fds) if (!passed.has(fd)) closeDescriptor(fd);
+      group.fds = group.fds.filter((fd) => passed.has(fd));
+    }
+  }
+
+  /** Makes anew what `keepOnly` closed. Throws `BindError` where the address is taken by now. */
+  restore(): void {
+    const workers = this.#workers;
+    for (const group of this.#groups) {
+      if (group.fds.length === 0) {
+        const isOne = isShared(this.#reusePort, group.plan);
+        const bound = bindGroup({ ...group.plan, address: group.address }, isOne ? undefined : workers);
+        group.fds = bound.fds;
+        group.file = bound.file;
+      } else if (this.#reusePort) fillUp(group, workers);
+    }
+    this.#isListening = false;
+    this.listen();
   }
 
   /**
    * Closes this process's descriptors. A unix socket's file is removed with them unless a successor
-   * has taken it over (`keepFiles`) or made its own in the same place.
+   * has the socket (`passed`) or made its own in the same place.
    */
-  close(options: { readonly keepFiles: boolean } = { keepFiles: false }): void {
+  close(passed: ReadonlySet<number> = new Set()): void {
     for (const group of this.#groups) {
-      closeGroup(options.keepFiles ? { ...group, file: undefined } : group);
+      closeGroup(group.fds.some((fd) => passed.has(fd)) ? { ...group, file: undefined } : group);
+      group.fds = [];
     }
+  }
+}
+
+function isShared(reusePort: boolean, { address }: AddressToBind): boolean {
+  return !reusePort || address.kind === 'pipe';
+}
+
+/**
+ * One socket per worker beside those that the epoch before had. Where that epoch's sockets do not
+ * allow others beside them, workers share.
+ */
+function fillUp(group: BoundGroup, workers: number): void {
+  const missing = workers - group.fds.length;
+  if (missing <= 0 || group.address.kind === 'pipe') return;
+  try {
+    group.fds.push(...bindGroup({ ...group.plan, address: group.address }, missing).fds);
+  } catch (error) {
+    if (!(error instanceof BindError)) throw error;
   }
 }
 
@@ -143,7 +207,7 @@ function bindGroup(plan: AddressToBind, workers: number | undefined): BoundGroup
       // The first socket chooses the port, the others join it.
       if (address.kind === 'ip' && address.port === 0) address = { ...address, port: portOf(fd) };
     }
-    return { address, fds, file: socketFile(address, plan.mode) };
+    return { plan, address, fds, file: socketFile(address, plan.mode) };
   } catch (cause) {
     fds.forEach(closeDescriptor);
     throw new BindError('bind', address, cause);
@@ -173,7 +237,8 @@ function socketFile(address: BoundAddress, mode: number): BoundGroup['file'] {
   if (address.kind !== 'pipe' || address.path.startsWith('@')) return undefined;
   const { path } = address;
   if (mode !== 0) chmodSync(path, mode);
-  return { path, inode: lstatSync(path, { bigint: true }).ino };
+  const present = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return present === undefined ? undefined : { path, inode: present.ino };
 }
 
 function closeGroup(group: BoundGroup): void {

@@ -1,0 +1,119 @@
+/**
+ * The names that one epoch holds while it lives: its ends as parent and as child, and those for
+ * datagrams of UDP listeners, which nobody sends to a server without such listeners. Holding them is
+ * what makes a base id taken.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import { PosixError } from '../../shared/posix/posix-error.ts';
+import { ChildSide } from './child-side.ts';
+import { Endpoint } from './endpoint.ts';
+import { endpointAddress, type EndpointRole, type Meeting } from './endpoint-names.ts';
+import { ParentSide, type ParentCommands } from './parent-side.ts';
+import { HotRestartRefused } from './refusal.ts';
+import { describeHolders } from './socket-holders.ts';
+
+export interface OwnSocketsOptions {
+  readonly meeting: Meeting;
+  readonly epoch: number;
+  readonly socketMode: number;
+  readonly clock: Clock;
+  /** What the next epoch may command; undefined until there is something to hand over. */
+  commands(): ParentCommands | undefined;
+  log(level: 'debug' | 'warning' | 'error', text: string): void;
+}
+
+export class OwnSockets {
+  readonly child: ChildSide;
+  readonly #closers: readonly (() => void)[];
+
+  private constructor(child: ChildSide, closers: readonly (() => void)[]) {
+    this.child = child;
+    this.#closers = closers;
+  }
+
+  /** Binds all names, or throws `HotRestartRefused` with none of them bound. */
+  static bind(options: OwnSocketsOptions): OwnSockets {
+    const closers: (() => void)[] = [];
+    try {
+      const parent = bindParent(options);
+      closers.push(() => parent.close());
+      const child = bindChild(options);
+      closers.push(() => child.close());
+      for (const role of ['udp_parent', 'udp_child'] as const) {
+        const endpoint = bindUnused(options, role);
+        closers.push(() => endpoint.close());
+      }
+      return new OwnSockets(child, closers);
+    } catch (error) {
+      for (const close of closers) close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const close of this.#closers) close();
+  }
+}
+
+function bindParent(options: OwnSocketsOptions): ParentSide {
+  const { clock, socketMode, meeting, epoch, log } = options;
+  return named(options, 'parent', (own) => {
+    return new ParentSide({
+      clock,
+      own,
+      socketMode,
+      child: endpointAddress(meeting, 'child', epoch + 1),
+      commands: () => options.commands(),
+      malformed: (reason) => log('warning', `the next epoch sent no message: ${reason}`),
+      childGone: () => log('warning', 'the next epoch is gone before it was answered'),
+      failed: (error) => log('error', `cannot obey the next epoch: ${String(error)}`),
+    });
+  });
+}
+
+function bindChild(options: OwnSocketsOptions): ChildSide {
+  const { clock, socketMode, meeting, epoch, log } = options;
+  return named(options, 'child', (own) => {
+    return new ChildSide({
+      clock,
+      own,
+      socketMode,
+      parent: endpointAddress(meeting, 'parent', Math.max(0, epoch - 1)),
+      malformed: (reason) => log('warning', `the epoch before sent no message: ${reason}`),
+    });
+  });
+}
+
+function bindUnused(options: OwnSocketsOptions, role: 'udp_parent' | 'udp_child'): Endpoint {
+  const { clock, socketMode } = options;
+  const handlers = { message: () => undefined, malformed: () => undefined };
+  return named(options, role, (own) => Endpoint.bind(own, { clock, socketMode, handlers }));
+}
+
+/** The first words are the reference's, which people search for. */
+function named<T>(
+  options: OwnSocketsOptions,
+  role: EndpointRole,
+  bind: (own: ReturnType<typeof endpointAddress>) => T,
+): T {
+  const { meeting, epoch } = options;
+  const own = endpointAddress(meeting, role, epoch);
+  try {
+    return bind(own);
+  } catch (error) {
+    if (!(error instanceof PosixError)) throw error;
+    if (error.code !== 'EADDRINUSE') {
+      throw new HotRestartRefused(
+        `cannot bind hot restart socket ${own.path}: ${error.message} (see --socket-path option)`,
+        { cause: error },
+      );
+    }
+    const holders = describeHolders(own);
+    throw new HotRestartRefused(
+      `unable to bind domain socket with base_id=${meeting.baseId * 10}, id=${epoch % 3}, ` +
+        `errno=${error.errno} (see --base-id option)` +
+        (holders === undefined ? '' : `: base id ${meeting.baseId} is in use by ${holders}`),
+      { cause: error },
+    );
+  }
+}
