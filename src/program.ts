@@ -75,14 +75,5 @@ function unavailable(options: Options): string | undefined {
   if (options.disabledExtensions.length > 0) {
     return 'cannot use --disable-extensions: extensions cannot be switched off in this version';
   }
-  if (options.restartEpoch > 0) {
-    return `cannot start epoch ${options.restartEpoch}: hot restart is not available in this version`;
-  }
-  if (options.useDynamicBaseId) {
-    return 'cannot use --use-dynamic-base-id: hot restart is not available in this version';
-  }
-  if (options.baseIdPath !== '') {
-    return 'cannot use --base-id-path: hot restart is not available in this version';
-  }
   return undefined;
 }

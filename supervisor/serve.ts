@@ -4,19 +4,22 @@
  */
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { exitProcess } from '../shared/exit.ts';
+import type { Options } from '../shared/options.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import { closeUnaskedInspector, type GroupSignal, type SignalInbox } from '../shared/signals.ts';
 import { Ending } from './ending.ts';
 import type { Server, ServerInput } from './server.ts';
+import type { HotRestartSession } from './hot-restart/session.ts';
 import { reportStartFailure } from './start-failure.ts';
 import { WorkerPool } from './worker-pool.ts';
+import { writeFileWhole } from './write-file-whole.ts';
 
 /** npm and a terminal both deliver one Ctrl-C; only a later signal is a second one. */
 const SAME_SIGNAL_MS = 100;
 
 const log = getLogger('main');
 
-export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool'> {
+export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool' | 'session'> {
   readonly signals: SignalInbox;
 }
 
@@ -27,7 +30,7 @@ export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool
 export async function serve(input: ServeInput): Promise<0 | 1> {
   const clock = systemClock;
   const ending = new Ending();
-  const run: Run = { ending, clock, pool: makePool(input, () => run.server), server: undefined };
+  const run: Run = { ending, clock, pool: makePool(input, () => run.server), server: undefined, session: undefined };
   input.signals.deliverTo(signalReceiver(run));
   const start = startServer(run, input);
   const failure = await Promise.race([
@@ -43,7 +46,7 @@ export async function serve(input: ServeInput): Promise<0 | 1> {
     return 1;
   }
   log.warning(`ending: ${await ending.requested}`);
-  if (run.server === undefined) run.pool.kill();
+  if (run.server === undefined) killRun(run);
   else await run.server.stop();
   // A start that was cut short ends in an error that nobody needs any more.
   await start.catch(() => undefined);
@@ -56,21 +59,44 @@ interface Run {
   readonly pool: WorkerPool;
   /** Absent while its code is loaded. */
   server: Server | undefined;
+  /** Absent until its names are taken, and with `--disable-hot-restart`. */
+  session: HotRestartSession | undefined;
+}
+
+/** Rejects with `HotRestartRefused` when the base id is in use. */
+async function openSession(
+  options: Options,
+  clock: Clock,
+): Promise<HotRestartSession | undefined> {
+  if (options.disableHotRestart) return undefined;
+  const { HotRestartSession: LoadedSession } = await import('./hot-restart/session.ts');
+  const session = LoadedSession.open({ options, clock, log: log.log });
+  if (options.baseIdPath !== '') {
+    const failure = writeFileWhole(options.baseIdPath, String(session.baseId));
+    if (failure !== undefined) {
+      log.critical(
+        `cannot open base id output file ${options.baseIdPath} for writing: ${failure}`,
+      );
+    }
+  }
+  return session;
 }
 
 /** Workers are spawned before the server's own code is loaded, so that both load side by side. */
 async function startServer(run: Run, input: ServeInput): Promise<void> {
   const { options, hotRestartVersion } = input;
+  run.pool.spawn();
+  run.session = await openSession(options, run.clock);
+  const baseId = run.session?.baseId ?? options.baseId;
   log.info(
     `initializing epoch ${options.restartEpoch} ` +
-      `(base id=${options.baseId}, hot restart version=${hotRestartVersion})`,
+      `(base id=${baseId}, hot restart version=${hotRestartVersion})`,
   );
-  run.pool.spawn();
   const { Server: LoadedServer } = await import('./server.ts');
   closeUnaskedInspector();
   if (run.ending.isRequested) return;
-  const { clock, ending, pool } = run;
-  run.server = new LoadedServer({ ...input, clock, ending, pool });
+  const { clock, ending, pool, session } = run;
+  run.server = new LoadedServer({ ...input, clock, ending, pool, session });
   await run.server.start();
 }
 
@@ -88,6 +114,7 @@ function makePool(input: ServeInput, server: () => Server | undefined): WorkerPo
 function killRun(run: Run): void {
   run.pool.kill();
   run.server?.close();
+  run.session?.close();
 }
 
 function signalReceiver(run: Run): (signal: GroupSignal) => void {

@@ -54,6 +54,8 @@ export class ServerStats {
   readonly #startedMs: number;
   /** Block of the main thread and of each worker. */
   readonly #threads: number[] = [];
+  #connections = 0;
+  #parent = { connections: 0, memoryBytes: 0 };
 
   constructor(options: ServerStatsOptions) {
     const { writer, clock, concurrency } = options;
@@ -70,6 +72,16 @@ export class ServerStats {
     this.#addServer('static_unknown_fields', options.staticUnknownFields);
     this.#writeZeros();
     this.#defineTheRest(concurrency);
+  }
+
+  /** Open connections of this epoch at the last refresh. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** What the epoch before adds while it drains. */
+  setParent(parent: { readonly connections: number; readonly memoryBytes: number }): void {
+    this.#parent = parent;
   }
 
   setState(state: ServerState): void {
@@ -125,11 +137,14 @@ export class ServerStats {
   refresh(workerPids: readonly number[], connections: number): void {
     const memory = process.memoryUsage();
     const workers = workerPids.reduce((sum, pid) => sum + residentBytes(pid), 0);
-    this.#setServer('memory_allocated', memory.heapUsed + memory.external);
+    const own = memory.heapUsed + memory.external;
+    this.#setServer('memory_allocated', own + this.#parent.memoryBytes);
     this.#setServer('memory_heap_size', memory.heapTotal + memory.external);
     this.#setServer('memory_physical_size', memory.rss + workers);
     this.#setServer('uptime', Math.floor((this.#clock.monotonicMs() - this.#startedMs) / 1000));
-    this.#setServer('total_connections', connections);
+    this.#connections = connections;
+    this.#setServer('parent_connections', this.#parent.connections);
+    this.#setServer('total_connections', connections + this.#parent.connections);
   }
 
   /** Blocks that exist from the start, so that their zeros are printed. */

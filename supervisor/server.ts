@@ -12,11 +12,15 @@ import { getLogger, processLog } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 import { closeUnaskedInspector } from '../shared/signals.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
+import type { BoundAddress } from '../shared/resources/listener.ts';
+import type { AdminContext } from './admin/admin-context.ts';
 import type { AdminHandle } from './admin/start-admin.ts';
 import { writeAdminAddressFile } from './admin-address-file.ts';
 import { makeAdminContext } from './admin-views/make-admin-context.ts';
 import { configureServerLog } from './configure-server-log.ts';
 import type { Ending } from './ending.ts';
+import { EpochChange } from './epoch-change.ts';
+import type { HotRestartSession } from './hot-restart/session.ts';
 import { LifeCycle } from './life-cycle.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
@@ -45,6 +49,8 @@ export interface ServerInput {
   readonly ending: Ending;
   /** Its processes were made already. */
   readonly pool: WorkerPool;
+  /** Absent with `--disable-hot-restart`. */
+  readonly session: HotRestartSession | undefined;
 }
 
 /** The start was cut short by a request to end, which somebody else answers. */
@@ -55,6 +61,8 @@ export class Server {
   readonly #life = new LifeCycle();
   #parts: ServerParts | undefined;
   #admin: AdminHandle | undefined;
+  #adminContext: AdminContext | undefined;
+  #epochs: EpochChange | undefined;
 
   constructor(input: ServerInput) {
     this.#input = input;
@@ -77,16 +85,22 @@ export class Server {
       pool.notify({ kind: 'set_log_levels', levels });
     });
     this.#life.transition('initializing');
+    const epochs = this.#joinEpochs(parts);
+    await epochs?.takeOver();
+    this.#continue();
     await this.#startAdmin(parts);
     this.#continue();
-    parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
+    if (parts.listeners.size === 0) {
+      parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
+    }
     parts.listenersBound();
     log.info('all dependencies initialized. starting workers');
-    await pool.start(makeWorkerProvision(parts, options, logSettings));
+    await pool.start(makeWorkerProvision(parts, options, logSettings, epochs));
     this.#continue();
     parts.workersStarted();
     closeUnaskedInspector();
     this.#life.transition('live');
+    await epochs?.live();
     log.info('starting main dispatch loop');
     await processLog.attachPino();
   }
@@ -103,8 +117,10 @@ export class Server {
 
   /** Ends everything in order; resolves when no worker is left and all is written. */
   async stop(): Promise<void> {
+    const isAlone = this.#life.phase === 'live';
     this.#life.transition('terminating');
     log.info('shutting down server instance');
+    if (isAlone) await this.#epochs?.endParent();
     this.#parts?.stop();
     await this.#input.pool.stop(STOP_LIMIT_MS);
     log.info('main dispatch loop exited');
@@ -117,8 +133,10 @@ export class Server {
   /** Gives back what is open here; the caller ends the workers. */
   close(): void {
     this.#parts?.stop();
-    this.#parts?.listeners.closeAll();
+    this.#parts?.listeners.closeAll(this.#epochs?.passedSockets);
     this.#admin?.close();
+    this.#epochs?.close();
+    this.#input.session?.close();
   }
 
   workerSpawned(index: number): void {
@@ -172,8 +190,28 @@ export class Server {
     parts.commands.onHealthChange(publish);
   }
 
+  #joinEpochs(parts: ServerParts): EpochChange | undefined {
+    const { session } = this.#input;
+    if (session === undefined) return undefined;
+    this.#epochs = new EpochChange({
+      ...this.#input,
+      session,
+      parts,
+      life: this.#life,
+      closeAdmin: () => this.#admin?.stopListening(),
+      reopenAdmin: () => this.#reopenAdmin(parts),
+    });
+    return this.#epochs;
+  }
+
+  async #reopenAdmin(parts: ServerParts): Promise<void> {
+    const addresses = this.#admin?.addresses ?? [];
+    this.#admin?.close();
+    if (addresses.length > 0) await this.#startAdmin(parts, addresses[0]);
+  }
+
   /** The interface is there while the server initializes, so that it can be asked why it takes long. */
-  async #startAdmin(parts: ServerParts): Promise<void> {
+  async #startAdmin(parts: ServerParts, bound?: BoundAddress): Promise<void> {
     const { admin } = parts.configuration.resolved;
     if (admin === undefined) {
       log.warning('No admin address given, so no admin HTTP server started.');
@@ -181,16 +219,17 @@ export class Server {
     }
     const { startAdmin } = await import('./admin/start-admin.ts');
     const { accessRulesOf } = await import('./admin/access-rules.ts');
-    const context = makeAdminContext({
+    this.#adminContext ??= makeAdminContext({
       ...this.#input,
       parts,
       phase: () => this.#life.phase,
+      firstEpochStartUnixSeconds: this.#input.session?.firstStartUnixSeconds,
     });
     const { makeWorkerProfilers } = await import('./profiling/worker-profilers.ts');
     const { address, mode, allowPath, accessLogs, profilePath } = admin;
-    this.#admin = await startAdmin(context, {
+    this.#admin = await startAdmin(this.#adminContext, {
       ...accessRulesOf(this.#input.options),
-      addresses: [{ address, mode }],
+      addresses: [{ address: bound ?? address, mode }],
       accessLogs,
       workerProfilers: makeWorkerProfilers(this.#input.pool),
       fileFlushIntervalMs: this.#input.options.fileFlushIntervalMs,

@@ -16,6 +16,7 @@ const codes: ReadonlySet<string> = new Set([
   'runtime_layer',
   'runtime_watch',
   'unsupported_platform',
+  'hot_restart_refused',
 ]);
 
 const log = getLogger('main');
@@ -26,12 +27,14 @@ const log = getLogger('main');
  */
 export function reportStartFailure(error: unknown, options: Options): void {
   if (!isStartFailure(error)) throw error;
-  log.critical(`error initializing configuration '${options.configPath}': ${error.message}`);
+  const isConfigured = error.code !== 'hot_restart_refused';
+  const what = isConfigured ? `error initializing configuration '${options.configPath}': ` : '';
+  log.critical(`${what}${error.message}`);
   const isLogVisible = options.logPath === '' && log.isEnabled('critical');
   if (!isLogVisible) process.stderr.write(`${error.message}\n`);
 }
 
-function isStartFailure(error: unknown): error is Error {
+function isStartFailure(error: unknown): error is Error & { readonly code: string } {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return typeof error.code === 'string' && codes.has(error.code);
 }

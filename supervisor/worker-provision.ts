@@ -4,12 +4,14 @@ import { processLog } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 import { startUpdates } from './resources/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';
+import type { WorkerNotice } from './worker-host.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 
 export function makeWorkerProvision(
   parts: ServerParts,
   options: Options,
   logSettings: LogSettings,
+  epochs: { notices(): readonly WorkerNotice[] } | undefined,
 ): WorkerProvision {
   const { resolved } = parts.configuration;
   return {
@@ -32,6 +34,6 @@ export function makeWorkerProvision(
       ...parts.listeners.resources().map((listener) => ({ op: 'put_listener', listener }) as const),
     ],
     listeners: () => parts.listeners.sockets(),
-    notices: () => parts.commands.notices(),
+    notices: () => [...parts.commands.notices(), ...(epochs?.notices() ?? [])],
   };
 }

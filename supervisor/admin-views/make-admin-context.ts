@@ -22,6 +22,8 @@ export interface AdminContextInput {
   readonly clock: Clock;
   readonly parts: ServerParts;
   readonly pool: WorkerPool;
+  /** Unix seconds. */
+  readonly firstEpochStartUnixSeconds: number | undefined;
   phase(): Phase;
 }
 
@@ -73,7 +75,7 @@ function makeServerView(input: AdminContextInput, node: JsonObject): ServerView 
     hotRestartVersion: input.hotRestartVersion,
     restartEpoch: options.restartEpoch,
     startedAtNs,
-    firstEpochStartUnixSeconds: startedAtUnixSeconds,
+    firstEpochStartUnixSeconds: input.firstEpochStartUnixSeconds ?? startedAtUnixSeconds,
     commandLineOptions: () => input.commandLine,
     node: () => node,
     contention: () => parts.contention?.counts(),

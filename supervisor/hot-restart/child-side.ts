@@ -86,9 +86,8 @@ export class ChildSide {
     return { outcome: 'answered', value: socket };
   }
 
-  /** `wantsBases` asks a Sluice for `counterBases`; the reference ignores it. */
-  async parentStats(wantsBases: boolean): Promise<ParentAnswer<ParentStats>> {
-    const answer = await this.#ask({ kind: 'stats', wantsBases });
+  async parentStats(): Promise<ParentAnswer<ParentStats>> {
+    const answer = await this.#ask({ kind: 'stats', isSluice: true });
     return mapAnswer(answer, ({ reply }) => (reply.kind === 'stats' ? reply.stats : undefined));
   }
 

@@ -17,7 +17,7 @@ export interface HandOverServer {
   reopenAdmin(): Promise<void>;
   /** The socket of that worker for an address such as `tcp://127.0.0.1:80`. */
   listenSocket(address: string, workerIndex: number): number | undefined;
-  exportStats(wantsBases: boolean): Promise<ParentStats>;
+  exportStats(isSluice: boolean): Promise<ParentStats>;
   /** Stops accepting and begins to close connections; `passed` are sockets that the child has. */
   drain(passed: ReadonlySet<number>): Promise<void>;
   undrain(): Promise<void>;
@@ -31,7 +31,7 @@ export interface HandOverOptions {
   readonly server: HandOverServer;
   isNextEpochThere(): boolean;
   nextEpochGone(): void;
-  log(level: 'info' | 'warning' | 'error', text: string): void;
+  readonly log: (level: 'info' | 'warning' | 'error', text: string) => void;
 }
 
 type Stage =
@@ -73,9 +73,9 @@ export class HandOver implements ParentCommands {
     return fd;
   }
 
-  exportStats(wantsBases: boolean): Promise<ParentStats> {
+  exportStats(isSluice: boolean): Promise<ParentStats> {
     this.#childSpoke();
-    return this.#options.server.exportStats(wantsBases);
+    return this.#options.server.exportStats(isSluice);
   }
 
   drainListeners(): void {

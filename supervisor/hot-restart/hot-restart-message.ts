@@ -12,8 +12,8 @@
  *                            | 3 stats { 1 memory_allocated, 2 num_connections,
  *                                        3 counter_deltas, 4 gauges, 5 dynamics }
  *
- * Two additions of our own, which the reference passes over as unknown fields: stats requests carry
- * { 1000 wants_bases }, and the answer to one then { 1000 counter_bases }.
+ * Two additions of our own, which the reference passes over as unknown fields: a stats request of a
+ * Sluice carries { 1000 is_sluice }, and { 1000 are_totals } is in the answer that holds totals.
  *
  * Source: the traffic between two processes of the reference (hot restart version 11).
  */
@@ -29,7 +29,7 @@ export type HotRestartRequest =
   /** The child is about to open its admin listener. Reply: `shutdown_admin`. */
   | { readonly kind: 'shutdown_admin' }
   /** On each of the child's flushes until the parent is ended. Reply: `stats`. */
-  | { readonly kind: 'stats'; readonly wantsBases: boolean }
+  | { readonly kind: 'stats'; readonly isSluice: boolean }
   /** The child is live. No reply. */
   | { readonly kind: 'drain_listeners' }
   /** No reply; the parent exits. */
@@ -52,10 +52,10 @@ export interface ParentStats {
   readonly counterDeltas: ReadonlyMap<string, number>;
   readonly gauges: ReadonlyMap<string, number>;
   /**
-   * What counters had before their first `counterDeltas`, which sinks were told long ago. Only from
-   * a Sluice to a Sluice that wants them.
+   * `counterDeltas` are the whole values, which sinks have been told already. Only in the first
+   * answer of a Sluice to a Sluice.
    */
-  readonly counterBases: ReadonlyMap<string, number>;
+  readonly areTotals: boolean;
 }
 
 export type HotRestartMessage =
@@ -125,7 +125,7 @@ function writeNested(writer: Writer, field: number, write: () => void): void {
 
 function writeRequest(writer: Writer, request: HotRestartRequest): void {
   writeNested(writer, REQUEST_FIELDS[request.kind], () => {
-    if (request.kind === 'stats' && request.wantsBases) {
+    if (request.kind === 'stats' && request.isSluice) {
       writer.uint32(tag(OWN_FIELD, VARINT)).bool(true);
     }
     if (request.kind !== 'pass_listen_socket') return;
@@ -153,12 +153,12 @@ function writeReply(writer: Writer, reply: HotRestartReply): void {
 }
 
 function writeStats(writer: Writer, stats: ParentStats): void {
+  if (stats.areTotals) writer.uint32(tag(OWN_FIELD, VARINT)).bool(true);
   writer.uint32(tag(1, VARINT)).uint64(stats.memoryAllocated);
   writer.uint32(tag(2, VARINT)).uint64(stats.numConnections);
   for (const [field, values] of [
     [3, stats.counterDeltas],
     [4, stats.gauges],
-    [OWN_FIELD, stats.counterBases],
   ] as const) {
     for (const [name, value] of values) {
       writer.uint32(tag(field, BYTES)).fork();
@@ -199,10 +199,10 @@ function readRequestBody(
 ): HotRestartRequest {
   let address = '';
   let workerIndex = 0;
-  let wantsBases = false;
+  let isSluice = false;
   forEachField(reader, end, (field) => {
     if (kind === 'stats' && field === OWN_FIELD) {
-      wantsBases = reader.bool();
+      isSluice = reader.bool();
       return true;
     }
     if (kind !== 'pass_listen_socket') return false;
@@ -212,7 +212,7 @@ function readRequestBody(
     return true;
   });
   if (kind === 'pass_listen_socket') return { kind, address, workerIndex };
-  return kind === 'stats' ? { kind, wantsBases } : { kind };
+  return kind === 'stats' ? { kind, isSluice } : { kind };
 }
 
 function readReply(reader: Reader, end: number): HotRestartMessage {
@@ -263,19 +263,18 @@ function readStats(reader: Reader, end: number): ParentStats {
   let numConnections = 0;
   const counterDeltas = new Map<string, number>();
   const gauges = new Map<string, number>();
-  const counterBases = new Map<string, number>();
+  let areTotals = false;
   forEachField(reader, end, (field) => {
     if (field === 1) memoryAllocated = readUint64(reader);
     else if (field === 2) numConnections = readUint64(reader);
     else if (field === 3)
       readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, counterDeltas));
     else if (field === 4) readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, gauges));
-    else if (field === OWN_FIELD)
-      readNested(reader, (_, entryEnd) => readEntry(reader, entryEnd, counterBases));
+    else if (field === OWN_FIELD) areTotals = reader.bool();
     else return false;
     return true;
   });
-  return { memoryAllocated, numConnections, counterDeltas, gauges, counterBases };
+  return { memoryAllocated, numConnections, counterDeltas, gauges, areTotals };
 }
 
 function readEntry(reader: Reader, end: number, into: Map<string, number>): void {

@@ -19,7 +19,7 @@ export interface OwnSocketsOptions {
   readonly clock: Clock;
   /** What the next epoch may command; undefined until there is something to hand over. */
   commands(): ParentCommands | undefined;
-  log(level: 'debug' | 'warning' | 'error', text: string): void;
+  readonly log: (level: 'debug' | 'warning' | 'error', text: string) => void;
 }
 
 export class OwnSockets {

@@ -19,8 +19,8 @@ export interface ParentCommands {
   shutdownAdmin(): AdminHandOver;
   /** The socket of that worker for an address such as `tcp://127.0.0.1:80`; it stays ours, too. */
   listenSocket(address: string, workerIndex: number): number | undefined;
-  /** Counter increments since the last call, gauges as they are; bases only when they are wanted. */
-  exportStats(wantsBases: boolean): Promise<ParentStats>;
+  /** Counter increments since the last call, gauges as they are. */
+  exportStats(isSluice: boolean): Promise<ParentStats>;
   drainListeners(): void;
   terminate(): void;
 }
@@ -81,7 +81,7 @@ export class ParentSide {
         return this.#reply({ kind: 'pass_listen_socket', hasSocket }, descriptors);
       }
       case 'stats':
-        return this.#reply({ kind: 'stats', stats: await commands.exportStats(request.wantsBases) });
+        return this.#reply({ kind: 'stats', stats: await commands.exportStats(request.isSluice) });
       case 'drain_listeners':
         return commands.drainListeners();
       case 'terminate':

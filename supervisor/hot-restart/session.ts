@@ -25,7 +25,7 @@ const INITIALIZING_POLL_MS = 25;
 export interface SessionOptions {
   readonly options: Options;
   readonly clock: Clock;
-  log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
+  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => void;
 }
 
 export class HotRestartSession {

@@ -22,7 +22,7 @@ export interface TakeOverOptions {
   readonly parentName: string;
   readonly parentShutdownTimeMs: number;
   readonly skipStats: boolean;
-  log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
+  readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => void;
 }
 
 export interface StatsReceiver {
@@ -35,7 +35,6 @@ export class TakeOver {
   readonly #options: TakeOverOptions;
   #isParentThere = true;
   #receiver: StatsReceiver | undefined;
-  #hasBases = false;
   #merging: Promise<void> | undefined;
   #terminateTimer: Timer | undefined;
 
@@ -126,9 +125,8 @@ export class TakeOver {
     if (receiver === undefined || !this.#isParentThere) return;
     const { child, log, parentName } = this.#options;
     try {
-      const answer = await child.parentStats(!this.#hasBases);
+      const answer = await child.parentStats();
       if (answer.outcome === 'answered') {
-        this.#hasBases = true;
         receiver.merge(answer.value);
       } else if (answer.outcome === 'gone') this.#parentGone();
       else log('warning', `no statistics from ${parentName}: ${answer.outcome}`);

@@ -19,6 +19,11 @@ export class CounterLatch {
     if (from !== to) this.#set(index, (this.#seen[index] ?? 0) + to - from);
   }
 
+  /** A counter goes on under another index. */
+  move(from: number, to: number): void {
+    this.#set(to, this.#seen[from] ?? 0);
+  }
+
   /** The indices are another's now. */
   clear(base: number, size: number): void {
     this.#seen.fill(0, base, base + size);

@@ -32,6 +32,11 @@ export class EpochExport {
     this.#latch = store.makeLatch();
   }
 
+  /** The child died: the next one is told everything again. */
+  startAgain(): void {
+    this.#latch.clear(0, this.#store.size);
+  }
+
   /** Everything that was used; the workers' deltas should have been brought in before. */
   async take(): Promise<EpochStats> {
     const store = this.#store;
@@ -43,7 +48,9 @@ export class EpochExport {
         if (!selects(index, prefix, suffix)) return;
         const value = store.valueOf(index);
         if (store.kindOf(index) === 'gauge') {
-          if ((store.flagsOf(index) & NEVER_IMPORT) === 0) gauges.set(prefix + suffix, value);
+          if ((store.flagsOf(index) & NEVER_IMPORT) === 0) {
+            gauges.set(prefix + suffix, Math.max(0, Math.trunc(value)));
+          }
           return;
         }
         const gain = this.#latch.take(index, value);
@@ -65,16 +72,20 @@ export class ParentShare {
     this.#store = store;
   }
 
-  merge({ counterDeltas, gauges }: EpochStats): void {
+  /** `areKnown`: the parent has told its sinks of these counters, so that ours are not told again. */
+  merge({ counterDeltas, gauges }: EpochStats, areKnown = false): void {
     for (const [name, delta] of counterDeltas) {
       const index = this.#store.indexForImport('counter', name);
-      if (index !== undefined) this.#store.add(index, delta);
+      if (index === undefined) continue;
+      if (areKnown) this.#store.addKnown(index, delta);
+      else this.#store.add(index, delta);
     }
     const before = this.#gauges;
     this.#gauges = new Map();
     for (const [name, value] of gauges) {
-      this.#addToGauge(name, value - (before.get(name) ?? 0));
-      this.#gauges.set(name, value);
+      // What nothing here has defined yet is added whole when it is.
+      const isAdded = this.#addToGauge(name, value - (before.get(name) ?? 0));
+      if (isAdded) this.#gauges.set(name, value);
     }
     for (const [name, value] of before) if (!gauges.has(name)) this.#addToGauge(name, -value);
   }
@@ -85,10 +96,10 @@ export class ParentShare {
     this.#gauges.clear();
   }
 
-  #addToGauge(name: string, delta: number): void {
-    if (delta === 0) return;
+  #addToGauge(name: string, delta: number): boolean {
     const index = this.#store.indexForImport('gauge', name);
-    if (index === undefined || (this.#store.flagsOf(index) & NEVER_IMPORT) !== 0) return;
-    this.#store.add(index, delta);
+    if (index === undefined || (this.#store.flagsOf(index) & NEVER_IMPORT) !== 0) return false;
+    if (delta !== 0) this.#store.add(index, delta);
+    return true;
   }
 }

@@ -275,6 +275,12 @@ export class StatStore implements StatWriter {
     return latch;
   }
 
+  /** Adds what all readers of gains have been told by another epoch. */
+  addKnown(index: number, amount: number): void {
+    this.add(index, amount);
+    for (const latch of this.#latches) latch.gained(index, 0, amount);
+  }
+
   /** Finds a counter or gauge by its whole name, or defines a counter that a parent epoch had. */
   indexForImport(kind: 'counter' | 'gauge', name: string): number | undefined {
     const known = this.#definitions.get(name) ?? this.#findInBlock(name);
@@ -310,6 +316,7 @@ export class StatStore implements StatWriter {
       if (imported === undefined) return;
       this.#imported.delete(prefix + spec.name);
       this.add(base + offset, this.valueOf(imported.base));
+      for (const latch of this.#latches) latch.move(imported.base, base + offset);
       this.release(imported);
     });
   }

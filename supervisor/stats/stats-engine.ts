@@ -60,6 +60,9 @@ export class StatsEngine {
   readonly #sinks: SinkWriter | undefined;
   readonly #view: OrderedView;
   #export: EpochExport | undefined;
+  #mergeParent: (limitMs: number) => Promise<void> = () => Promise.resolve();
+  /** A child epoch has taken the telling of sinks over. */
+  #isChildTelling = false;
   readonly #cycle: FlushCycle;
   readonly #templates = new Map(ALL_TEMPLATES.map((template) => [template.id, template]));
   /** By worker index: the share of the life that is now in that slot. */
@@ -108,15 +111,39 @@ export class StatsEngine {
     this.#cycle.stop();
     if (this.#sinks === undefined) return;
     this.store.flushHistograms();
-    await this.#sinks.write();
+    if (!this.#isChildTelling) await this.#sinks.write();
     await this.#sinks.close();
   }
 
-  /** What this epoch tells its child on each of the child's questions. */
-  async exportForChild(): Promise<EpochStats> {
+  /**
+   * What this epoch tells its child on each of the child's questions; the first time totals. From
+   * then on the child tells the sinks. A child that cannot know that totals were told to sinks
+   * before is told what comes after them only.
+   */
+  async exportForChild(
+    knowsTotals: boolean,
+  ): Promise<EpochStats & { readonly areTotals: boolean }> {
     await this.#cycle.collect();
+    const isFirst = !this.#isChildTelling;
+    if (isFirst) await this.#sinks?.write();
+    this.#isChildTelling = true;
     this.#export ??= new EpochExport(this.store, this.#view);
-    return this.#export.take();
+    if (isFirst && !knowsTotals && this.#sinks !== undefined) await this.#export.take();
+    return { ...(await this.#export.take()), areTotals: isFirst && knowsTotals };
+  }
+
+  /** The child died: this epoch tells the sinks again, and the next child everything. */
+  forgetChild(): void {
+    this.#isChildTelling = false;
+    this.#export?.startAgain();
+  }
+
+  /**
+   * From now on the statistics of the epoch before are brought in with those of the workers. `merge`
+   * resolves when they are in, or at the latest after the limit.
+   */
+  followParent(merge: (limitMs: number) => Promise<void>): void {
+    this.#mergeParent = merge;
   }
 
   /** The share of a parent epoch; it has to be told to leave when the parent is gone. */
@@ -168,13 +195,18 @@ export class StatsEngine {
     const server = this.store.defineBlock(SERVER, 'server.');
     const { store } = this;
     return {
-      collect: async (limitMs) => options.collect(limitMs),
+      collect: async (limitMs) => {
+        const [late] = await Promise.all([options.collect(limitMs), this.#mergeParent(limitMs)]);
+        return late;
+      },
       refresh: () => {
         options.refresh();
         store.setGauge(server + SERVER.index.stats_recent_lookups, store.recentLookups.total);
       },
       closeIntervals: () => store.flushHistograms(),
-      writeSinks: async () => this.#sinks?.write(),
+      writeSinks: async () => {
+        if (!this.#isChildTelling) await this.#sinks?.write();
+      },
       onDropped: () => store.increment(server + SERVER.index.dropped_stat_flushes),
       onLate: (workers) =>
         options.log('warning', `no statistics in time from worker ${workers.join(', ')}`),

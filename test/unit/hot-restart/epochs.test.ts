@@ -31,7 +31,7 @@ function startPair(socketPath: string, commands: Partial<ParentCommands> = {}): 
     ...common,
     own: endpointAddress(meeting, 'parent', 0),
     child: endpointAddress(meeting, 'child', 1),
-    commands: {
+    commands: () => ({
       shutdownAdmin: () => ({ originalStartTimeUnixSeconds: 42, enableReusePortDefault: true }),
       listenSocket: () => undefined,
       exportStats: () =>
@@ -40,11 +40,12 @@ function startPair(socketPath: string, commands: Partial<ParentCommands> = {}): 
           numConnections: 2,
           counterDeltas: new Map([['a.b', 3]]),
           gauges: new Map(),
+          areTotals: false,
         }),
       drainListeners: () => void told.push('drain'),
       terminate: () => void told.push('terminate'),
       ...commands,
-    },
+    }),
     malformed: (reason) => void told.push(reason),
     childGone: () => void told.push('child gone'),
     failed: (error) => void told.push(String(error)),

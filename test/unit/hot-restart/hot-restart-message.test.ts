@@ -51,7 +51,7 @@ const SEEN: readonly (readonly [string, Sent, string])[] = [
   ],
   [
     'a request for statistics',
-    { kind: 'request', request: { kind: 'stats' } },
+    { kind: 'request', request: { kind: 'stats', isSluice: false } },
     '0000000000000004 0a021a00',
   ],
   [
@@ -115,6 +115,7 @@ describe('statistics survive the way through datagrams', () => {
                 numConnections: connections,
                 counterDeltas,
                 gauges,
+                areTotals: memory % 2 === 1,
               },
             },
           };

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
+import { formatAddress } from '../../../supervisor/sockets/bind-error.ts';
 import {
   ListeningSockets,
   type AddressToBind,
