@@ -69,8 +69,7 @@ export class EpochChange implements HandOverServer {
     await parts.listeners.takeAll(listeners, options.concurrency, (address) =>
       parent.takeSockets(address),
     );
-    session.firstStartUnixSeconds =
-      (await parent.shutdownAdmin()) ?? session.firstStartUnixSeconds;
+    session.firstStartUnixSeconds = (await parent.shutdownAdmin()) ?? session.firstStartUnixSeconds;
     parts.stats.followParent((limitMs) => this.#mergeWithin(parent, limitMs));
     await parent.beginMerging(this.#statsReceiver());
   }

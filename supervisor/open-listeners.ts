@@ -114,11 +114,7 @@ export class OpenListeners {
     this.close(this.names, passed);
   }
 
-  #bind(
-    listener: ResolvedListener,
-    workers: number,
-    taken: readonly (readonly number[])[],
-  ): void {
+  #bind(listener: ResolvedListener, workers: number, taken: readonly (readonly number[])[]): void {
     const { name } = listener.resource;
     const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
     const resource = { ...listener.resource, addresses: sockets.addresses };

@@ -30,7 +30,13 @@ export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool
 export async function serve(input: ServeInput): Promise<0 | 1> {
   const clock = systemClock;
   const ending = new Ending();
-  const run: Run = { ending, clock, pool: makePool(input, () => run.server), server: undefined, session: undefined };
+  const run: Run = {
+    ending,
+    clock,
+    pool: makePool(input, () => run.server),
+    server: undefined,
+    session: undefined,
+  };
   input.signals.deliverTo(signalReceiver(run));
   const start = startServer(run, input);
   const failure = await Promise.race([
@@ -64,19 +70,14 @@ interface Run {
 }
 
 /** Rejects with `HotRestartRefused` when the base id is in use. */
-async function openSession(
-  options: Options,
-  clock: Clock,
-): Promise<HotRestartSession | undefined> {
+async function openSession(options: Options, clock: Clock): Promise<HotRestartSession | undefined> {
   if (options.disableHotRestart) return undefined;
   const { HotRestartSession: LoadedSession } = await import('./hot-restart/session.ts');
   const session = LoadedSession.open({ options, clock, log: log.log });
   if (options.baseIdPath !== '') {
     const failure = writeFileWhole(options.baseIdPath, String(session.baseId));
     if (failure !== undefined) {
-      log.critical(
-        `cannot open base id output file ${options.baseIdPath} for writing: ${failure}`,
-      );
+      log.critical(`cannot open base id output file ${options.baseIdPath} for writing: ${failure}`);
     }
   }
   return session;

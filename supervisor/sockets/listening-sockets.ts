@@ -154,7 +154,10 @@ export class ListeningSockets {
     for (const group of this.#groups) {
       if (group.fds.length === 0) {
         const isOne = isShared(this.#reusePort, group.plan);
-        const bound = bindGroup({ ...group.plan, address: group.address }, isOne ? undefined : workers);
+        const bound = bindGroup(
+          { ...group.plan, address: group.address },
+          isOne ? undefined : workers,
+        );
         group.fds = bound.fds;
         group.file = bound.file;
       } else if (this.#reusePort) fillUp(group, workers);
