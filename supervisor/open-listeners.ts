@@ -11,6 +11,7 @@ import { ListeningSockets } from './sockets/listening-sockets.ts';
 interface OpenListener {
   readonly resource: ListenerResource;
   readonly sockets: ListeningSockets;
+  isStopped: boolean;
 }
 
 /** Gives the sockets that the epoch before has for an address such as `tcp://127.0.0.1:80`. */
@@ -50,34 +51,38 @@ export class OpenListeners {
     }
   }
 
-  /** As workers get them: with the addresses that were bound. */
+  /** Those that accept, as workers get them: with the addresses that were bound. */
   resources(): readonly ListenerResource[] {
-    return [...this.#listeners.values()].map(({ resource }) => resource);
+    return this.#accepting().map(({ resource }) => resource);
   }
 
   /** What workers accept on: nothing while the next epoch does. */
   sockets(): readonly ListeningSockets[] {
     if (this.#isPaused) return [];
-    return [...this.#listeners.values()].map(({ sockets }) => sockets);
+    return this.#accepting().map(({ sockets }) => sockets);
   }
 
-  /** Name and bound addresses of the listeners that accept. */
+  /** Name and bound addresses of all listeners: one that was stopped is still configured. */
   status(): readonly { readonly name: string; readonly addresses: readonly BoundAddress[] }[] {
-    return this.resources().map(({ name, addresses }) => ({ name, addresses }));
+    return [...this.#listeners.values()].map(({ resource: { name, addresses } }) => ({
+      name,
+      addresses,
+    }));
   }
 
+  /** Stopped ones are counted, as the reference does. */
   get size(): number {
     return this.#listeners.size;
   }
 
   get names(): readonly string[] {
-    return [...this.#listeners.keys()];
+    return this.resources().map(({ name }) => name);
   }
 
   /** The socket of that worker for an address such as `tcp://127.0.0.1:80`; it stays ours, too. */
   socketFor(address: string, workerIndex: number): number | undefined {
     const plain = address.replace(/^(tcp|unix):\/\//, '');
-    for (const { sockets } of this.#listeners.values()) {
+    for (const { sockets } of this.#accepting()) {
       const found = sockets.socketsFor(plain)[workerIndex];
       if (found !== undefined) return found;
     }
@@ -87,25 +92,27 @@ export class OpenListeners {
   /** The next epoch accepts now. `passed` stay open, in case it dies. */
   pause(passed: ReadonlySet<number>): void {
     this.#isPaused = true;
-    for (const { sockets } of this.#listeners.values()) sockets.keepOnly(passed);
+    for (const { sockets } of this.#accepting()) sockets.keepOnly(passed);
   }
 
   /** Undoes `pause`. Throws `BindError` when an address that was given up is taken by now. */
   resume(): void {
     this.#isPaused = false;
-    for (const { sockets } of this.#listeners.values()) sockets.restore();
+    for (const { sockets } of this.#accepting()) sockets.restore();
   }
 
   /** Files of unix sockets that came from the epoch before are removed at the end. */
   claimFiles(): void {
-    for (const { sockets } of this.#listeners.values()) sockets.claimFiles();
+    for (const { sockets } of this.#accepting()) sockets.claimFiles();
   }
 
   /** New connections are refused from here on, once the workers have closed their copies too. */
   close(names: readonly string[], passed: ReadonlySet<number> = new Set()): void {
     for (const name of names) {
-      this.#listeners.get(name)?.sockets.close(passed);
-      this.#listeners.delete(name);
+      const listener = this.#listeners.get(name);
+      if (listener === undefined || listener.isStopped) continue;
+      listener.isStopped = true;
+      listener.sockets.close(passed);
     }
   }
 
@@ -118,7 +125,11 @@ export class OpenListeners {
     const { name } = listener.resource;
     const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
     const resource = { ...listener.resource, addresses: sockets.addresses };
-    this.#listeners.set(name, { resource, sockets });
+    this.#listeners.set(name, { resource, sockets, isStopped: false });
+  }
+
+  #accepting(): readonly OpenListener[] {
+    return [...this.#listeners.values()].filter(({ isStopped }) => !isStopped);
   }
 }
 

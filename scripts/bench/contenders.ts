@@ -110,7 +110,7 @@ export function benchBootstrap(place: Place): object {
 function proxyArguments(place: Place): string[] {
   const path = join(place.folder, `bootstrap-${place.port}.json`);
   writeFileSync(path, JSON.stringify(benchBootstrap(place)));
-  return ['-c', path, '--concurrency', '1', '-l', 'error'];
+  return ['-c', path, '--disable-hot-restart', '--concurrency', '1', '-l', 'error'];
 }
 
 async function startOn(place: Place, command: readonly string[]): Promise<Running> {

@@ -123,12 +123,6 @@ describe('a server that cannot start', () => {
     assert.equal(code, 1);
     assert.equal(existsSync(path), false);
   });
-
-  it('says that what it cannot do yet is missing', async () => {
-    const { code, stderr } = await run(bootstrap({}), '--restart-epoch', '1');
-    assert.equal(code, 1);
-    assert.ok(stderr.length > 0);
-  });
 });
 
 /** How many entries of the log, or bare lines, a text has. */
