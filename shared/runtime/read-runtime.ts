@@ -16,10 +16,6 @@ export function readInteger(snapshot: RuntimeSnapshot, key: string, defaultValue
   return value !== undefined && Number.isInteger(value) && value >= 0 ? value : defaultValue;
 }
 
-export function readNumber(snapshot: RuntimeSnapshot, key: string, defaultValue: number): number {
-  return snapshot.get(key)?.number ?? defaultValue;
-}
-
 /** A fraction, or a whole number, which is a percentage. */
 export function readFraction(
   snapshot: RuntimeSnapshot,

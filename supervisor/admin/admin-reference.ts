@@ -15,10 +15,13 @@ Where Sluice differs:
 - \`/cpuprofiler\` and \`/heapprofiler\` write gzipped pprof profiles of the supervisor (and of the
   workers, where they are profiled too) to \`admin.profile_path\`, each sample with the label
   \`process\`; \`go tool pprof\` reads them. \`/heap_dump\` answers such a profile at once.
+- \`/contention\` counts the supervisor's waits for its workers; its cycles are nanoseconds.
 - \`/peak_heap_dump\` and \`/allocprofiler?enable=y\` are not supported and answer 501.
 - \`/logging?paths=\` takes \`name=level\` besides \`name:level\`.
 - The order of clusters and routes in dumps is that of the configuration.
 - \`/\` also shows what the server is doing: workers, traffic, listeners, clusters, certificates.
+
+![The home page](images/admin-home-1280.png)
 `;
 
 /** The whole document. */
