@@ -8,7 +8,9 @@ import assert from 'node:assert/strict';
 export type Phase =
   /** Reading and checking the configuration. Nothing is open, nobody was told anything. */
   | 'loading'
-  /** The configuration is good; admin answers, sockets are bound, workers are being set up. */
+  /** The configuration is good; admin answers, clusters wait for their first hosts. */
+  | 'warming'
+  /** Clusters may be used; sockets are bound, listeners wait for what they need. */
   | 'initializing'
   /** Workers accept on every listener. */
   | 'live'
@@ -20,7 +22,8 @@ export type Phase =
   | 'ended';
 
 const allowed: Readonly<Record<Phase, readonly Phase[]>> = {
-  loading: ['initializing', 'terminating'],
+  loading: ['warming', 'terminating'],
+  warming: ['initializing', 'terminating'],
   initializing: ['live', 'terminating'],
   live: ['draining', 'terminating'],
   draining: ['live', 'terminating'],

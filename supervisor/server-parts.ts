@@ -4,7 +4,6 @@ import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 import { LISTENER } from '../shared/stats/templates/listener.ts';
 import { statsForm } from './admin/home/stats-form.ts';
-import { ClusterStats } from './cluster-stats.ts';
 import { ContentionTracer } from './contention.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
@@ -12,8 +11,9 @@ import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
-import type { ResolvedCluster } from './resources/resolved-bootstrap.ts';
 import { StatsEngine, type SinkCluster } from './stats/stats-engine.ts';
+import type { LiveCluster } from './upstreams/live-cluster.ts';
+import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 export interface ServerPartsInput {
@@ -34,6 +34,7 @@ export interface ServerParts {
   readonly commands: ServerCommands;
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
+  readonly upstreams: UpstreamClusters;
   /** Counts what was bound. */
   listenersBound(): void;
   /** Counts what workers made, and begins what needs a live server. */
@@ -82,19 +83,13 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
-    clusters: () => resolved.clusters.map(sinkCluster),
+    clusters: () => sinkClusters(upstreams),
     log: getLogger('stats').log,
   });
-  const serverStats = new ServerStats({
-    writer: stats.store,
-    clock,
-    concurrency: options.concurrency,
-    restartEpoch: options.restartEpoch,
-    revision: input.version,
-    staticUnknownFields: configuration.unknownFieldCount,
-  });
+  const serverStats = makeServerStats(input, stats);
   for (const { index } of pool.status()) stats.workerSpawned(index);
   const runtime = await openRuntime(input, stats);
+  const upstreams = makeUpstreams(input, stats);
   const commands = new ServerCommands({
     pool,
     listeners,
@@ -112,12 +107,9 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     runtime,
     commands,
     contention,
+    upstreams,
     listenersBound: () => {
-      for (const { statName } of listeners.resources()) {
-        const block = stats.store.defineBlock(LISTENER, `listener.${statName}.`);
-        connectionGauges.push(block + LISTENER.index.downstream_cx_active);
-      }
-      new ClusterStats(stats.store).putAll(resolved.clusters);
+      connectionGauges.push(...connectionGaugesOf(listeners, stats));
       serverStats.clustersAdded(resolved.clusters.length);
       serverStats.listenersAdded(listeners.size);
     },
@@ -131,8 +123,41 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       stats.stop();
       commands.stop();
       runtime.close();
+      upstreams.close();
     },
   };
+}
+
+function makeUpstreams(
+  { configuration, clock, pool }: ServerPartsInput,
+  stats: StatsEngine,
+): UpstreamClusters {
+  return new UpstreamClusters({
+    store: configuration.store,
+    writer: stats.store,
+    clock,
+    random: Math.random,
+    send: (updates) => void pool.apply(updates),
+  });
+}
+
+function makeServerStats(input: ServerPartsInput, stats: StatsEngine): ServerStats {
+  const { options, clock } = input;
+  return new ServerStats({
+    writer: stats.store,
+    clock,
+    concurrency: options.concurrency,
+    restartEpoch: options.restartEpoch,
+    revision: input.version,
+    staticUnknownFields: input.configuration.unknownFieldCount,
+  });
+}
+
+function connectionGaugesOf(listeners: OpenListeners, stats: StatsEngine): readonly number[] {
+  return listeners.resources().map(({ statName }) => {
+    const block = stats.store.defineBlock(LISTENER, `listener.${statName}.`);
+    return block + LISTENER.index.downstream_cx_active;
+  });
 }
 
 function pidsOf(pool: WorkerPool): readonly number[] {
@@ -143,7 +168,11 @@ function sumOf(stats: StatsEngine, indices: readonly number[]): number {
   return indices.reduce((sum, index) => sum + stats.store.valueOf(index), 0);
 }
 
-function sinkCluster({ resource, hosts }: ResolvedCluster): SinkCluster {
+function sinkClusters(upstreams: UpstreamClusters): readonly SinkCluster[] {
+  return [...upstreams.all()].map(sinkCluster);
+}
+
+function sinkCluster({ resolved: { resource }, hosts }: LiveCluster): SinkCluster {
   const { maxRequests, maxPendingRequests } = resource.circuitBreakers.DEFAULT;
   return {
     configuredName: resource.name,

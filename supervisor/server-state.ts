@@ -7,6 +7,7 @@ import type { Phase } from './life-cycle.ts';
 export function serverStateOf(phase: Phase, isHealthCheckFailed: boolean): ServerState {
   switch (phase) {
     case 'loading':
+    case 'warming':
       return 'PRE_INITIALIZING';
     case 'initializing':
       return 'INITIALIZING';

@@ -84,18 +84,19 @@ export class Server {
     processLog.registry.onChange((levels) => {
       pool.notify({ kind: 'set_log_levels', levels });
     });
-    this.#life.transition('initializing');
+    this.#life.transition('warming');
     const epochs = this.#joinEpochs(parts);
     await epochs?.takeOver();
     this.#continue();
+    parts.upstreams.start();
     await this.#startAdmin(parts);
     this.#continue();
     if (parts.listeners.size === 0) {
       parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
     }
     parts.listenersBound();
-    log.info('all dependencies initialized. starting workers');
-    await pool.start(makeWorkerProvision(parts, options, logSettings, epochs));
+    const mayListen = this.#initialize(parts);
+    await pool.start(makeWorkerProvision(parts, options, { logSettings, mayListen, epochs }));
     this.#continue();
     parts.workersStarted();
     closeUnaskedInspector();
@@ -171,6 +172,14 @@ export class Server {
     } catch (error) {
       log.error(`cannot flush statistics for the last time: ${String(error)}`);
     }
+  }
+
+  /** Resolves when connections may be accepted. */
+  async #initialize(parts: ServerParts): Promise<void> {
+    await parts.upstreams.ready();
+    if (this.#input.ending.isRequested) return;
+    this.#life.transition('initializing');
+    log.info('all dependencies initialized. starting workers');
   }
 
   #continue(): void {

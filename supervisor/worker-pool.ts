@@ -23,6 +23,8 @@ export interface WorkerProvision {
   /** 0: no watchdog. */
   readonly killTimeoutMs: number;
   resources(): readonly ResourceUpdate[];
+  /** Resolves when clusters and listeners are ready for connections; never rejects. */
+  readonly mayListen: Promise<unknown>;
   listeners(): readonly ListeningSockets[];
   /** Log levels, drain and health state as they are now. */
   notices(): readonly WorkerNotice[];
@@ -251,6 +253,7 @@ export class WorkerPool {
       const refusal = await host.apply(provision.resources());
       if (refusal !== undefined) throw new WorkerStartError(refusal);
       await this.#first.applied(slot.index);
+      await Promise.race([provision.mayListen, host.exited]);
       for (const sockets of provision.listeners()) sockets.listen();
       const failure = await this.#adopt(slot);
       if (failure !== undefined) throw new WorkerStartError(failure);

@@ -7,11 +7,18 @@ import type { ServerParts } from './server-parts.ts';
 import type { WorkerNotice } from './worker-host.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 
+export interface ProvisionInput {
+  readonly logSettings: LogSettings;
+  /** Resolves when connections may be accepted. */
+  readonly mayListen: Promise<unknown>;
+  /** Present when this server is one of several epochs. */
+  readonly epochs: { notices(): readonly WorkerNotice[] } | undefined;
+}
+
 export function makeWorkerProvision(
   parts: ServerParts,
   options: Options,
-  logSettings: LogSettings,
-  epochs: { notices(): readonly WorkerNotice[] } | undefined,
+  { logSettings, mayListen, epochs }: ProvisionInput,
 ): WorkerProvision {
   const { resolved } = parts.configuration;
   return {
@@ -30,9 +37,10 @@ export function makeWorkerProvision(
     killTimeoutMs: resolved.workerKillTimeoutMs,
     resources: () => [
       { op: 'put_runtime', values: [...parts.runtime.snapshot()] },
-      ...startUpdates(parts.configuration.store),
+      ...startUpdates(parts.configuration.store, (name) => parts.upstreams.hostsOf(name)),
       ...parts.listeners.resources().map((listener) => ({ op: 'put_listener', listener }) as const),
     ],
+    mayListen,
     listeners: () => parts.listeners.sockets(),
     notices: () => [...parts.commands.notices(), ...(epochs?.notices() ?? [])],
   };

@@ -17,7 +17,14 @@ export type EpochStatus =
   /** On every change of phase; `live` ends the start. Lost only with the pipe, hence the process. */
   | {
       readonly kind: 'phase';
-      readonly phase: 'loading' | 'initializing' | 'live' | 'draining' | 'terminating' | 'ended';
+      readonly phase:
+        | 'loading'
+        | 'warming'
+        | 'initializing'
+        | 'live'
+        | 'draining'
+        | 'terminating'
+        | 'ended';
     }
   /** A line for people, shown by the service manager. */
   | { readonly kind: 'status'; readonly text: string }

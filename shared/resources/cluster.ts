@@ -88,13 +88,20 @@ export type HostAddress =
 export type HostHealth = 'healthy' | 'degraded' | 'unhealthy';
 
 export interface HostResource {
-  /** `address:port` or the socket's path, unique within a cluster; as `/clusters` prints it. */
+  /**
+   * Unique within a cluster: `address:port` or the socket's path, as `/clusters` prints it; of a
+   * logical host, whose address changes, `name:port`.
+   */
   readonly id: string;
   readonly address: HostAddress;
   readonly hostname: string;
   readonly weight: number;
   readonly priority: number;
   readonly health: HostHealth;
+  /** Bits of shared/resources/host-health.ts that `health` follows from; absent: none. */
+  readonly healthBits?: number;
+  /** What the configuration or EDS said, where it said something else than that it is healthy. */
+  readonly configuredHealth?: 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
   readonly region: string;
   readonly zone: string;
   readonly subZone: string;

@@ -1,34 +1,36 @@
 /** Clusters and their hosts as `/clusters` shows them. */
 import type { HostResource } from '../../shared/resources/cluster.ts';
+import { flagsOf } from '../../shared/resources/host-health.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ClustersView, ClusterStatus, HostStats, HostStatus } from '../admin/admin-context.ts';
-import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
+import type { LiveCluster } from '../upstreams/live-cluster.ts';
+import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 
 export interface ClustersViewOptions {
   readonly resources: ResourceStore;
+  readonly upstreams: UpstreamClusters;
   readonly stats: StatStore;
   refresh(): Promise<void>;
 }
 
 export function makeClustersView(options: ClustersViewOptions): ClustersView {
-  const { resources, stats } = options;
+  const { resources, upstreams, stats } = options;
   return {
     refresh: () => options.refresh(),
     names: () => [...resources.list('cluster')].map(({ name }) => name),
     status: (name) => {
-      const entry = resources.get('cluster', name);
-      return entry?.active === undefined
-        ? undefined
-        : clusterStatus(entry.active.resolved, entry.source === 'dynamic', stats);
+      const cluster = upstreams.get(name);
+      const isDynamic = resources.get('cluster', name)?.source === 'dynamic';
+      return cluster === undefined ? undefined : clusterStatus(cluster, isDynamic, stats);
     },
     certificates: () => [],
   };
 }
 
 function clusterStatus(
-  { resource, hosts }: ResolvedCluster,
+  { resolved: { resource }, hosts }: LiveCluster,
   addedViaApi: boolean,
   store: StatStore,
 ): ClusterStatus {
@@ -45,8 +47,8 @@ function hostStatus(cluster: string, host: HostResource, store: StatStore): Host
   return {
     address: host.address,
     hostname: host.hostname,
-    healthFlags: host.health === 'healthy' ? [] : healthFlags[host.health],
-    edsHealth: edsHealth[host.health],
+    healthFlags: flagsOf(host.healthBits ?? 0),
+    edsHealth: host.configuredHealth ?? 'HEALTHY',
     weight: host.weight,
     region: host.region,
     zone: host.zone,
@@ -58,12 +60,6 @@ function hostStatus(cluster: string, host: HostResource, store: StatStore): Host
     stats: hostStats(`host.${cluster}.${host.id}.`, store),
   };
 }
-
-const healthFlags = {
-  degraded: ['degraded_eds_health'],
-  unhealthy: ['failed_eds_health'],
-} as const;
-const edsHealth = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;
 
 const hostStatNames = [
   'cx_active',

@@ -1,5 +1,6 @@
 /** What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked for. */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type {
   ConfigView,
@@ -30,6 +31,8 @@ export interface ConfigViewParts {
   readonly node: JsonObject;
   /** Unix milliseconds. */
   readonly loadedAtMs: number;
+  /** The hosts that a cluster has now. */
+  hostsOf(cluster: string): ClusterHostsResource;
   /** Components that are not ready yet, before the server is live. */
   unreadyTargets(): readonly UnreadyTargets[];
 }
@@ -63,7 +66,7 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       dynamicWarming: select(store, 'secret', 'dynamic', 'warming'),
     }),
     endpoints: () => ({
-      static: staticEndpoints(store),
+      static: staticEndpoints(store, (name) => parts.hostsOf(name)),
       dynamic: select(store, 'endpoints', 'dynamic', 'active'),
     }),
     unreadyTargets: () => parts.unreadyTargets(),
@@ -116,18 +119,21 @@ function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
 }
 
 /** Hosts of static clusters, written as an assignment as the reference writes them. */
-function staticEndpoints(store: ResourceStore): readonly DumpedResource[] {
+function staticEndpoints(
+  store: ResourceStore,
+  hostsOf: ConfigViewParts['hostsOf'],
+): readonly DumpedResource[] {
   const resources: DumpedResource[] = [];
   for (const { source, name, active } of store.list('cluster')) {
     if (source !== 'static' || active === undefined) continue;
-    const { resolved, lastUpdatedMs } = active;
+    const { lastUpdatedMs } = active;
     resources.push({
       name,
       versionInfo: '',
       lastUpdatedMs,
       // Made when it is printed: there may be ten thousand of them.
       get message() {
-        return { '@type': TYPE_URLS.endpoints, ...endpointMessage(resolved.hosts) };
+        return { '@type': TYPE_URLS.endpoints, ...endpointMessage(hostsOf(name)) };
       },
     });
   }

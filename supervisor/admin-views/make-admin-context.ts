@@ -29,7 +29,7 @@ export interface AdminContextInput {
 
 export function makeAdminContext(input: AdminContextInput): AdminContext {
   const { parts, clock } = input;
-  const { configuration, stats, listeners } = parts;
+  const { configuration, stats, listeners, upstreams } = parts;
   const node = nodeMessage({
     configured: (configuration.bootstrap.node ?? {}) as JsonObject,
     identity: configuration.resolved.node,
@@ -43,10 +43,12 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       bootstrap: configuration.bootstrap,
       node,
       loadedAtMs: configuration.loadedAtMs,
+      hostsOf: (name) => upstreams.hostsOf(name),
       unreadyTargets: () => [],
     }),
     clusters: makeClustersView({
       resources: configuration.store,
+      upstreams,
       stats: stats.store,
       refresh: () => stats.beforeRead(),
     }),

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
+import type { HealthFlag } from '../../shared/resources/host-health.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../contention.ts';
@@ -169,22 +170,6 @@ export interface OutlierStatus {
   readonly localAverage: number;
   readonly localThreshold: number;
 }
-
-/** In the order in which `/clusters` prints them. */
-const HEALTH_FLAGS = [
-  'failed_active_hc',
-  'failed_outlier_check',
-  'failed_eds_health',
-  'degraded_active_hc',
-  'degraded_eds_health',
-  'pending_dynamic_removal',
-  'pending_active_hc',
-  'excluded_via_immediate_hc_fail',
-  'active_hc_timeout',
-  'eds_status_draining',
-  'degraded_outlier_detection',
-] as const;
-export type HealthFlag = (typeof HEALTH_FLAGS)[number];
 
 export interface HostStatus {
   readonly address: HostAddress;

@@ -3,6 +3,8 @@ import { SINKS } from '../stats/sinks/resolve-sinks.ts';
 import { LOGGERS } from './access-logs/access-log.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
+import { CLUSTER_TYPES } from './clusters/discovery.ts';
+import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { POLICIES } from './clusters/load-balancing.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
@@ -27,6 +29,7 @@ interface Registry {
 const registries: readonly (readonly [category: string, registry: Registry])[] = [
   ['envoy.access_loggers', LOGGERS],
   ['envoy.bootstrap', EXTENSIONS],
+  ['envoy.clusters', CLUSTER_TYPES],
   ['envoy.filters.http', HTTP_FILTERS],
   ['envoy.filters.listener', LISTENER_FILTERS],
   ['envoy.filters.network', new NetworkFilterResolver(() => true)],
@@ -34,6 +37,7 @@ const registries: readonly (readonly [category: string, registry: Registry])[] =
   ['envoy.http.stateful_header_formatters', HEADER_FORMATTERS],
   ['envoy.listener_manager_impl', LISTENER_MANAGERS],
   ['envoy.load_balancing_policies', POLICIES],
+  ['envoy.network.dns_resolver', DNS_RESOLVERS],
   ['envoy.regex_engines', REGEX_ENGINES],
   ['envoy.path.match', PATH_MATCH],
   ['envoy.path.rewrite', PATH_REWRITE],

@@ -3,7 +3,11 @@
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
 import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
-import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  ClusterResource,
+  HostResource,
+} from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
@@ -32,7 +36,55 @@ export interface NodeIdentity {
 
 export interface ResolvedCluster {
   readonly resource: ClusterResource;
+  /** Those that the configuration itself names; without hosts where they are discovered. */
   readonly hosts: ClusterHostsResource;
+  /** Absent: the hosts are those above. */
+  readonly discovery?: Discovery;
+}
+
+/** Where hosts come from that the configuration does not name by address. */
+export type Discovery = DnsDiscovery;
+
+export interface DnsDiscovery {
+  readonly kind: 'dns';
+  /** Strict: each address of each name is a host. Logical: the only name is one host. */
+  readonly isLogical: boolean;
+  readonly targets: readonly DnsTarget[];
+  readonly settings: DnsSettings;
+}
+
+export interface DnsTarget {
+  readonly name: string;
+  readonly port: number;
+  /** What each host of this name has beside its address. */
+  readonly host: Omit<HostResource, 'id' | 'address'>;
+}
+
+export type DnsFamily = 'AUTO' | 'V4_ONLY' | 'V6_ONLY' | 'V4_PREFERRED' | 'ALL';
+
+export interface DnsSettings {
+  readonly family: DnsFamily;
+  readonly refreshMs: number;
+  /** Back-off after failures; absent: `refreshMs`. */
+  readonly failure?: { readonly baseMs: number; readonly maxMs: number };
+  /** Added to each wait, up to this. */
+  readonly jitterMs: number;
+  readonly respectsTtl: boolean;
+  /** Least wait when the time to live counts. */
+  readonly minRefreshMs: number;
+  readonly resolver: ResolverSettings;
+}
+
+export interface ResolverSettings {
+  /** `address:port`, IPv6 addresses in brackets; empty: the system's. */
+  readonly servers: readonly string[];
+  /** Ask `servers` only where the system names none. */
+  readonly serversAreFallback: boolean;
+  readonly noSearchDomains: boolean;
+  /** Leave out address families that no interface has. */
+  readonly skipsUnroutable: boolean;
+  readonly timeoutMs: number;
+  readonly tries: number;
 }
 
 export interface ResolvedListener {

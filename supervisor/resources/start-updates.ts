@@ -1,16 +1,20 @@
 /** What a worker needs at its start before its listeners, clusters first. */
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { ResourceStore } from './resource-store.ts';
 
-/** Listeners follow from whoever has bound them: only there are their addresses known. */
-export function* startUpdates(store: ResourceStore): Generator<ResourceUpdate> {
-  for (const { active } of store.list('cluster')) {
+/**
+ * Listeners follow from whoever has bound them: only there are their addresses known. `hostsOf` says
+ * which hosts a cluster has now.
+ */
+export function* startUpdates(
+  store: ResourceStore,
+  hostsOf: (cluster: string) => ClusterHostsResource,
+): Generator<ResourceUpdate> {
+  for (const { name, active } of store.list('cluster')) {
     if (active === undefined) continue;
     yield { op: 'put_cluster', cluster: active.resolved.resource };
-    yield { op: 'put_hosts', hosts: active.resolved.hosts };
-  }
-  for (const { active } of store.list('endpoints')) {
-    if (active !== undefined) yield { op: 'put_hosts', hosts: active.resolved };
+    yield { op: 'put_hosts', hosts: hostsOf(name) };
   }
   for (const { source, active } of store.list('route_configuration')) {
     // Static ones travel inside their listener.

@@ -12,8 +12,6 @@ import { Retained } from './retained.ts';
 export class UpstreamHost implements UpstreamHostInfo {
   resource: HostResource;
   readonly id: string;
-  readonly ip: string;
-  readonly port: number;
   /** Base of the host's block of figures. */
   readonly statBase: number;
   /** Held by every connection and request of the host. */
@@ -27,10 +25,19 @@ export class UpstreamHost implements UpstreamHostInfo {
   constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
     this.resource = resource;
     this.id = resource.id;
-    this.ip = resource.address.kind === 'ip' ? resource.address.address : resource.address.path;
-    this.port = resource.address.kind === 'ip' ? resource.address.port : 0;
     this.statBase = stats.defineBlock(HOST, `host.${clusterName}.${resource.id}.`);
     this.retained = new Retained(() => stats.releaseBlock(this.statBase));
+  }
+
+  /** A logical host's address changes. */
+  get ip(): string {
+    const { address } = this.resource;
+    return address.kind === 'ip' ? address.address : address.path;
+  }
+
+  get port(): number {
+    const { address } = this.resource;
+    return address.kind === 'ip' ? address.port : 0;
   }
 
   get hostname(): string {

@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
 import { addressMessage } from '../address-message.ts';
-import type { ClusterStatus, HealthFlag, HostStatus, OutlierStatus } from '../admin-context.ts';
+import type { HealthFlag } from '../../../shared/resources/host-health.ts';
+import type { ClusterStatus, HostStatus, OutlierStatus } from '../admin-context.ts';
 import { HOST_COUNTERS, HOST_GAUGES } from './host-stats.ts';
 
 export function clusterMessage(cluster: ClusterStatus): JsonObject {

@@ -57,13 +57,13 @@ const FIELDS = knownFields<Bootstrap>(
     'listener_manager',
     // Read by the log itself.
     'application_log_config',
-  ],
-  [
-    // Of control planes and name resolution, which are refused where they are used.
-    'node_context_params',
     'use_tcp_for_dns_lookups',
     'dns_resolution_config',
     'typed_dns_resolver_config',
+  ],
+  [
+    // Of control planes, which are refused where they are used.
+    'node_context_params',
     'config_sources',
     'default_config_source',
     'grpc_async_client_manager_config',

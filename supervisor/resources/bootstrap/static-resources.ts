@@ -8,6 +8,7 @@ import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import { printAddress } from '../addresses.ts';
 import { resolveCluster } from '../clusters/cluster.ts';
+import { resolveDnsDefaults } from '../clusters/dns-cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { conflictKey, resolveListener } from '../listeners/listener.ts';
 import { NetworkFilterResolver } from '../listeners/network-filters.ts';
@@ -31,6 +32,10 @@ export async function resolveStaticClusters(
   refuseOtherFields(manager, MANAGER_FIELDS, scope.at('cluster_manager'));
   const messages: readonly Cluster[] = bootstrap.static_resources?.clusters ?? [];
   const clusters = new Map<string, WithMessage<Cluster, ResolvedCluster>>();
+  const defaults = {
+    bindConfig: manager.upstream_bind_config,
+    dns: resolveDnsDefaults(bootstrap, scope),
+  };
   const place = scope.at('static_resources', 'clusters');
   for (const [index, message] of messages.entries()) {
     if (index % CLUSTERS_PER_TURN === CLUSTERS_PER_TURN - 1) await setImmediate();
@@ -38,7 +43,7 @@ export async function resolveStaticClusters(
     if (clusters.has(name)) {
       place.at(index, 'name').error('duplicate', `cluster manager: duplicate cluster '${name}'`);
     }
-    const resolved = resolveCluster(message, manager.upstream_bind_config, place.at(index));
+    const resolved = resolveCluster(message, defaults, place.at(index));
     clusters.set(name, { message, resolved });
   }
   checkLocalCluster(manager, clusters, scope);

@@ -13,9 +13,10 @@ import type { Scope } from '../scope.ts';
 import { checkTransportSocket } from '../transport-sockets.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
-import { checkDiscovery } from './discovery.ts';
+import { isStatic, resolveDiscovery } from './discovery.ts';
+import type { DnsDefaults } from './dns-cluster.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
-import { resolveLoadAssignment } from './load-assignment.ts';
+import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveUpstreamHttp } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>(
@@ -47,8 +48,6 @@ const FIELDS = knownFields<Cluster>(
     'close_connections_on_host_health_failure',
     'track_timeout_budgets',
     'track_cluster_stats',
-  ],
-  [
     // Of clusters that resolve names.
     'dns_refresh_rate',
     'dns_failure_refresh_rate',
@@ -59,6 +58,8 @@ const FIELDS = knownFields<Cluster>(
     'dns_resolution_config',
     'typed_dns_resolver_config',
     'dns_jitter',
+  ],
+  [
     // Of health checks, other balancers, TLS and other cluster types, each refused by itself.
     'wait_for_warm_on_init',
     'ignore_health_on_host_removal',
@@ -73,19 +74,27 @@ const FIELDS = knownFields<Cluster>(
 const CONNECT_TIMEOUT_MS = 5_000;
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
-/** `bindConfig` is the cluster manager's, for clusters without their own. */
+/** What the bootstrap sets for all clusters that do not say otherwise. */
+export interface ClusterDefaults {
+  /** Of the cluster manager. */
+  readonly bindConfig: BindConfig | undefined;
+  readonly dns: DnsDefaults;
+}
+
 export function resolveCluster(
   message: Cluster,
-  bindConfig: BindConfig | undefined,
+  defaults: ClusterDefaults,
   scope: Scope,
 ): ResolvedCluster {
   refuseOtherFields(message, FIELDS, scope);
   checkTransportSocket(message.transport_socket, scope.at('transport_socket'));
   const name = message.name ?? '';
-  const hosts = checkDiscovery(message, scope)
+  const discovery = resolveDiscovery(message, defaults.dns, scope);
+  const hosts = isStatic(message)
     ? resolveLoadAssignment(name, message.load_assignment, scope.at('load_assignment'))
-    : { cluster: name, hosts: [], overprovisioningFactor: 140 };
-  return { resource: resolveResource(name, message, bindConfig, scope), hosts };
+    : withoutHosts(name, message.load_assignment);
+  const resource = resolveResource(name, message, defaults.bindConfig, scope);
+  return { resource, hosts, ...optional('discovery', discovery) };
 }
 
 function resolveResource(

@@ -1,23 +1,79 @@
-/** Where a cluster's hosts come from: written in the configuration, or a source refused by name. */
-import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
-import { ExtensionRegistry } from '../extensions.ts';
+/** Where a cluster's hosts come from: written in the configuration, found by name, or refused by name. */
+import type {
+  Cluster,
+  Cluster_CustomClusterType as CustomType,
+} from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { DnsCluster } from '../../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
+import type { Discovery } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
+import { resolveDnsCluster, resolveDnsExtension, type DnsDefaults } from './dns-cluster.ts';
 
-const CLUSTER_TYPES = new ExtensionRegistry<never>('cluster type', []);
+type Make = (message: Cluster, defaults: DnsDefaults, place: Scope) => Discovery | undefined;
 
-/** Whether the hosts are those of `load_assignment`. */
-export function checkDiscovery(message: Cluster, scope: Scope): boolean {
+function dnsExtension(name: string, isLogical: (config: DnsCluster) => boolean) {
+  return extension(
+    name,
+    'envoy.extensions.clusters.dns.v3.DnsCluster',
+    (config: DnsCluster, scope): Make =>
+      (message, defaults, place) =>
+        resolveDnsExtension({ config, scope, isLogical: isLogical(config) }, message, {
+          defaults,
+          place,
+        }),
+  );
+}
+
+export const CLUSTER_TYPES = new ExtensionRegistry<Make>('cluster type', [
+  dnsExtension('envoy.cluster.dns', (config) => config.all_addresses_in_single_endpoint === true),
+]);
+
+/** Older names of the types with settings of their own; without these they read the cluster's. */
+const NAMED_TYPES: Readonly<Record<string, 'STRICT_DNS' | 'LOGICAL_DNS'>> = {
+  'envoy.cluster.strict_dns': 'STRICT_DNS',
+  'envoy.cluster.logical_dns': 'LOGICAL_DNS',
+};
+
+/** Undefined when the hosts are those of `load_assignment`, or after a reported problem. */
+export function resolveDiscovery(
+  message: Cluster,
+  defaults: DnsDefaults,
+  scope: Scope,
+): Discovery | undefined {
   const { cluster_type: custom, type = 'STATIC', eds_cluster_config: eds } = message;
-  if (custom !== undefined) {
-    CLUSTER_TYPES.resolve(custom, scope.at('cluster_type'));
-    return false;
-  }
+  if (custom !== undefined) return resolveCustom(custom, message, { defaults, place: scope });
   if (type === 'EDS' && eds?.eds_config === undefined) {
     scope.error('conflict', 'cannot create an EDS cluster without an EDS config');
   } else if (type !== 'EDS' && eds !== undefined) {
     scope.at('eds_cluster_config').error('conflict', 'eds_cluster_config set in a non-EDS cluster');
   }
-  if (type === 'STATIC') return true;
-  scope.at('type').unsupported(`cluster type ${type} is`, 'there is STATIC');
-  return false;
+  switch (type) {
+    case 'STATIC':
+      return undefined;
+    case 'STRICT_DNS':
+    case 'LOGICAL_DNS':
+      return resolveDnsCluster(message, type === 'LOGICAL_DNS', { defaults, place: scope });
+    default:
+      scope
+        .at('type')
+        .unsupported(`cluster type ${type} is`, 'there is STATIC, STRICT_DNS and LOGICAL_DNS');
+      return undefined;
+  }
+}
+
+function resolveCustom(
+  custom: CustomType,
+  message: Cluster,
+  { defaults, place }: { readonly defaults: DnsDefaults; readonly place: Scope },
+): Discovery | undefined {
+  const named = NAMED_TYPES[custom.name ?? ''];
+  if (named !== undefined && custom.typed_config === undefined) {
+    return resolveDnsCluster(message, named === 'LOGICAL_DNS', { defaults, place });
+  }
+  return CLUSTER_TYPES.resolve(custom, place.at('cluster_type'))?.(message, defaults, place);
+}
+
+/** Whether the hosts are those of `load_assignment`. */
+export function isStatic({ cluster_type: custom, type = 'STATIC' }: Cluster): boolean {
+  return custom === undefined && type === 'STATIC';
 }

@@ -8,9 +8,9 @@ import type {
 import type {
   ClusterHostsResource,
   HostAddress,
-  HostHealth,
   HostResource,
 } from '../../../shared/resources/cluster.ts';
+import { HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
 import { printAddress, resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
@@ -36,7 +36,7 @@ const LB_ENDPOINT_FIELDS = knownFields<LbEndpoint>([
   'metadata',
   'load_balancing_weight',
 ]);
-const ENDPOINT_FIELDS = knownFields<Endpoint>(
+export const ENDPOINT_FIELDS = knownFields<Endpoint>(
   ['address', 'hostname'],
   // Health checks are refused by themselves.
   ['health_check_config', 'observability_name'],
@@ -51,18 +51,43 @@ export function resolveLoadAssignment(
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
 ): ClusterHostsResource {
+  const hosts = resolveEndpoints(message, scope, resolveHost);
+  return { cluster, hosts: uniqueHosts(hosts), overprovisioningFactor: overprovisioning(message) };
+}
+
+/** The assignment of a cluster that finds its hosts by itself, before it has found any. */
+export function withoutHosts(
+  cluster: string,
+  message: ClusterLoadAssignment | undefined,
+): ClusterHostsResource {
+  return { cluster, hosts: [], overprovisioningFactor: overprovisioning(message) };
+}
+
+/** What a host has from its place in an assignment, whatever its address is. */
+export type EndpointFacts = Omit<HostResource, 'id' | 'address'>;
+
+type EndpointResolver<Resolved> = (
+  endpoint: Endpoint,
+  facts: EndpointFacts,
+  scope: Scope,
+) => Resolved | undefined;
+
+/** Resolves each endpoint of an assignment with `resolveOne`; `scope` is the endpoint's own there. */
+export function resolveEndpoints<Resolved>(
+  message: ClusterLoadAssignment | undefined,
+  scope: Scope,
+  resolveOne: EndpointResolver<Resolved>,
+): readonly Resolved[] {
   const assignment = message ?? {};
   refuseOtherFields(assignment, FIELDS, scope);
-  const { policy = {} } = assignment;
-  refuseOtherFields(policy, POLICY_FIELDS, scope.at('policy'));
-  const hosts = (assignment.endpoints ?? []).flatMap((locality, index) =>
-    resolveLocality(locality, scope.at('endpoints', index)),
+  refuseOtherFields(assignment.policy ?? {}, POLICY_FIELDS, scope.at('policy'));
+  return (assignment.endpoints ?? []).flatMap((locality, index) =>
+    resolveLocality(locality, scope.at('endpoints', index), resolveOne),
   );
-  return {
-    cluster,
-    hosts: uniqueHosts(hosts),
-    overprovisioningFactor: policy.overprovisioning_factor ?? OVERPROVISIONING_FACTOR,
-  };
+}
+
+function overprovisioning(message: ClusterLoadAssignment | undefined): number {
+  return message?.policy?.overprovisioning_factor ?? OVERPROVISIONING_FACTOR;
 }
 
 /** An address that is named twice is one host: the last entry of a priority counts. */
@@ -72,7 +97,11 @@ function uniqueHosts(hosts: readonly HostResource[]): readonly HostResource[] {
   return byId.size === hosts.length ? hosts : [...byId.values()];
 }
 
-function resolveLocality(message: LocalityLbEndpoints, scope: Scope): readonly HostResource[] {
+function resolveLocality<Resolved>(
+  message: LocalityLbEndpoints,
+  scope: Scope,
+  resolveOne: EndpointResolver<Resolved>,
+): readonly Resolved[] {
   refuseOtherFields(message, LOCALITY_FIELDS, scope);
   const { region = '', zone = '', sub_zone: subZone = '' } = message.locality ?? {};
   const common = {
@@ -82,10 +111,13 @@ function resolveLocality(message: LocalityLbEndpoints, scope: Scope): readonly H
     subZone,
     ...optional('localityWeight', message.load_balancing_weight),
   };
-  const hosts = (message.lb_endpoints ?? []).map((endpoint, index) =>
-    resolveHost(endpoint, common, scope.at('lb_endpoints', index)),
-  );
-  return hosts.filter((host) => host !== undefined);
+  const resolved = (message.lb_endpoints ?? []).map((endpoint, index) => {
+    const place = scope.at('lb_endpoints', index);
+    refuseOtherFields(endpoint, LB_ENDPOINT_FIELDS, place);
+    const facts = { ...endpointFacts(endpoint), ...common };
+    return resolveOne(endpoint.endpoint ?? {}, facts, place.at('endpoint'));
+  });
+  return resolved.filter((each) => each !== undefined);
 }
 
 type LocalityFacts = Pick<
@@ -93,28 +125,29 @@ type LocalityFacts = Pick<
   'priority' | 'region' | 'zone' | 'subZone' | 'localityWeight'
 >;
 
-function resolveHost(
-  message: LbEndpoint,
-  locality: LocalityFacts,
-  scope: Scope,
-): HostResource | undefined {
-  refuseOtherFields(message, LB_ENDPOINT_FIELDS, scope);
-  const { endpoint = {} } = message;
-  const place = scope.at('endpoint');
-  refuseOtherFields(endpoint, ENDPOINT_FIELDS, place);
-  const resolved = resolveAddress(endpoint.address ?? {}, place.at('address'), STATIC_HINT);
-  if (resolved === undefined) return undefined;
+function endpointFacts(message: LbEndpoint): Omit<EndpointFacts, keyof LocalityFacts> {
   const metadata = resolveMetadata(message.metadata);
+  const configuredHealth = configured(message);
+  const healthBits = configuredHealth === undefined ? 0 : CONFIGURED_BITS[configuredHealth];
   return {
-    id: printAddress(resolved.address),
-    address: hostAddress(resolved.address),
-    hostname: endpoint.hostname ?? '',
+    hostname: message.endpoint?.hostname ?? '',
     weight: message.load_balancing_weight ?? 1,
-    health: health(message),
+    health: healthOf(healthBits),
+    ...(configuredHealth === undefined ? {} : { healthBits, configuredHealth }),
     canary: metadata?.['envoy.lb']?.['canary'] === true,
     ...optional('metadata', metadata),
-    ...locality,
   };
+}
+
+function resolveHost(
+  endpoint: Endpoint,
+  facts: EndpointFacts,
+  scope: Scope,
+): HostResource | undefined {
+  refuseOtherFields(endpoint, ENDPOINT_FIELDS, scope);
+  const resolved = resolveAddress(endpoint.address ?? {}, scope.at('address'), STATIC_HINT);
+  if (resolved === undefined) return undefined;
+  return { id: printAddress(resolved.address), address: hostAddress(resolved.address), ...facts };
 }
 
 function hostAddress(
@@ -124,15 +157,21 @@ function hostAddress(
   return { kind: 'ip', address: address.address, port: address.port };
 }
 
-function health({ health_status: status }: LbEndpoint): HostHealth {
+const CONFIGURED_BITS = {
+  UNHEALTHY: HEALTH_BITS.failed_eds_health,
+  TIMEOUT: HEALTH_BITS.failed_eds_health,
+  DRAINING: HEALTH_BITS.eds_status_draining,
+  DEGRADED: HEALTH_BITS.degraded_eds_health,
+} as const;
+
+function configured({ health_status: status }: LbEndpoint): HostResource['configuredHealth'] {
   switch (status) {
     case 'UNHEALTHY':
     case 'DRAINING':
     case 'TIMEOUT':
-      return 'unhealthy';
     case 'DEGRADED':
-      return 'degraded';
+      return status;
     default:
-      return 'healthy';
+      return undefined;
   }
 }

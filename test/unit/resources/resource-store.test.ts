@@ -7,6 +7,7 @@ import {
   type ResourceVersion,
 } from '../../../supervisor/resources/resource-store.ts';
 import { startUpdates } from '../../../supervisor/resources/start-updates.ts';
+import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
 import { storeStaticResources } from '../../../supervisor/resources/static-store.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
@@ -86,6 +87,12 @@ describe('the resource store', () => {
   });
 });
 
+const none = (cluster: string): ClusterHostsResource => ({
+  cluster,
+  hosts: [],
+  overprovisioningFactor: 140,
+});
+
 describe('a store with a bootstrap', () => {
   const filled = async (): Promise<ResourceStore> => {
     const outcome = await resolveConfig(baseBootstrap());
@@ -98,13 +105,15 @@ describe('a store with a bootstrap', () => {
   };
 
   it('gives a worker clusters with their hosts', async () => {
-    const updates = [...startUpdates(await filled())].map(({ op }) => op);
+    const updates = [...startUpdates(await filled(), none)].map(({ op }) => op);
     assert.deepEqual(updates, ['put_cluster', 'put_hosts']);
   });
 
   it('shows the messages as they were given, and hosts as an assignment', async () => {
+    const store = await filled();
     const view = makeConfigView({
-      store: await filled(),
+      store,
+      hostsOf: (name) => store.get('cluster', name)?.active?.resolved.hosts ?? none(name),
       bootstrap: {},
       node: {},
       loadedAtMs: 1,

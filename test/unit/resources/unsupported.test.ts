@@ -106,9 +106,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'internal redirects are not supported yet',
   ],
   [
-    bootstrapWith('cluster', { type: 'STRICT_DNS' }),
+    bootstrapWith('cluster', { type: 'ORIGINAL_DST' }),
     `${CLUSTER}.type`,
-    'cluster type STRICT_DNS is not supported yet',
+    'cluster type ORIGINAL_DST is not supported yet',
   ],
   [
     bootstrapWith('cluster', { lb_policy: 'MAGLEV' }),

@@ -5,9 +5,9 @@ import { LifeCycle, type Phase } from '../../../supervisor/life-cycle.ts';
 
 describe('the life cycle', () => {
   const ways: readonly (readonly Phase[])[] = [
-    ['initializing', 'live', 'terminating', 'ended'],
-    ['initializing', 'live', 'draining', 'live', 'draining', 'terminating', 'ended'],
-    ['initializing', 'terminating', 'ended'],
+    ['warming', 'initializing', 'live', 'terminating', 'ended'],
+    ['warming', 'initializing', 'live', 'draining', 'live', 'draining', 'terminating', 'ended'],
+    ['warming', 'initializing', 'terminating', 'ended'],
     ['terminating', 'ended'],
   ];
   for (const way of ways) {
@@ -22,7 +22,7 @@ describe('the life cycle', () => {
 
   const wrong: readonly (readonly Phase[])[] = [
     ['live'],
-    ['initializing', 'draining'],
+    ['warming', 'initializing', 'draining'],
     ['terminating', 'live'],
     ['terminating', 'ended', 'terminating'],
   ];
@@ -37,8 +37,8 @@ describe('the life cycle', () => {
     const life = new LifeCycle();
     const unsubscribe = life.subscribe(() => assert.fail('unsubscribed'));
     unsubscribe();
-    life.transition('initializing');
-    assert.equal(life.phase, 'initializing');
+    life.transition('warming');
+    assert.equal(life.phase, 'warming');
     assert.equal(life.isEnding, false);
   });
 });

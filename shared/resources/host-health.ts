@@ -1,0 +1,45 @@
+/**
+ * Why a host is not simply healthy: one bit per source and reason, and what they mean together. The
+ * supervisor sets the bits; workers and `/clusters` read them.
+ */
+import type { HostHealth } from './cluster.ts';
+
+/** In the order in which `/clusters` prints them. */
+const HEALTH_FLAGS = [
+  'failed_active_hc',
+  'failed_outlier_check',
+  'failed_eds_health',
+  'degraded_active_hc',
+  'degraded_eds_health',
+  'pending_dynamic_removal',
+  'pending_active_hc',
+  'excluded_via_immediate_hc_fail',
+  'active_hc_timeout',
+  'eds_status_draining',
+  'degraded_outlier_detection',
+] as const;
+export type HealthFlag = (typeof HEALTH_FLAGS)[number];
+
+export const HEALTH_BITS = Object.fromEntries(
+  HEALTH_FLAGS.map((flag, position) => [flag, 1 << position]),
+) as Readonly<Record<HealthFlag, number>>;
+
+const UNHEALTHY_BITS =
+  HEALTH_BITS.failed_active_hc |
+  HEALTH_BITS.failed_outlier_check |
+  HEALTH_BITS.failed_eds_health |
+  HEALTH_BITS.eds_status_draining;
+const DEGRADED_BITS =
+  HEALTH_BITS.degraded_active_hc |
+  HEALTH_BITS.degraded_eds_health |
+  HEALTH_BITS.degraded_outlier_detection;
+
+/** One failed source is enough; degraded counts only for a host that nothing fails. */
+export function healthOf(bits: number): HostHealth {
+  if ((bits & UNHEALTHY_BITS) !== 0) return 'unhealthy';
+  return (bits & DEGRADED_BITS) !== 0 ? 'degraded' : 'healthy';
+}
+
+export function flagsOf(bits: number): readonly HealthFlag[] {
+  return HEALTH_FLAGS.filter((flag) => (bits & HEALTH_BITS[flag]) !== 0);
+}

@@ -1,0 +1,193 @@
+/**
+ * Resolves names to addresses: literals, the hosts file, then c-ares through node:dns, which never
+ * blocks the loop. One instance per resolver configuration; it keeps no answers.
+ */
+import { Resolver, type RecordWithTtl } from 'node:dns';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { DnsFamily, ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import { HostsFile } from './hosts-file.ts';
+import { candidatesOf, NO_SEARCH, readSearchList, type SearchList } from './search-list.ts';
+
+const HOSTS_PATH = '/etc/hosts';
+const RESOLV_CONF_PATH = '/etc/resolv.conf';
+
+export interface ResolvedName {
+  readonly address: string;
+  /** Seconds; 0 for what no name server said. */
+  readonly ttlS: number;
+}
+
+/** `empty`: the name or its addresses do not exist; `failed`: nobody could say. */
+export type Resolution =
+  | { readonly outcome: 'found'; readonly addresses: readonly ResolvedName[] }
+  | { readonly outcome: 'empty' | 'failed' };
+
+type Family = 4 | 6;
+
+export interface NameResolverOptions {
+  readonly settings: ResolverSettings;
+  readonly writer: StatWriter;
+  readonly hostsPath?: string;
+  readonly resolvConfPath?: string;
+}
+
+const EMPTY: Resolution = { outcome: 'empty' };
+
+export class NameResolver {
+  readonly #settings: ResolverSettings;
+  readonly #writer: StatWriter;
+  readonly #stats: number;
+  readonly #hosts: HostsFile;
+  readonly #search: SearchList;
+  #resolver: Resolver;
+  #pending = 0;
+  #mustReinit = false;
+
+  constructor(options: NameResolverOptions) {
+    const { settings, writer } = options;
+    this.#settings = settings;
+    this.#writer = writer;
+    this.#stats = writer.defineBlock(DNS_RESOLVER, 'dns.cares.');
+    this.#hosts = new HostsFile(options.hostsPath ?? HOSTS_PATH);
+    this.#search = settings.noSearchDomains
+      ? NO_SEARCH
+      : readSearchList(options.resolvConfPath ?? RESOLV_CONF_PATH);
+    this.#resolver = this.#makeResolver();
+  }
+
+  /** Never rejects. */
+  async resolve(name: string, family: DnsFamily): Promise<Resolution> {
+    switch (family) {
+      case 'V4_ONLY':
+        return this.#resolveFamily(name, 4);
+      case 'V6_ONLY':
+        return this.#resolveFamily(name, 6);
+      case 'AUTO':
+        return this.#resolvePreferring(name, 6, 4);
+      case 'V4_PREFERRED':
+        return this.#resolvePreferring(name, 4, 6);
+      case 'ALL': {
+        this.#count('resolve_total');
+        const both = await Promise.all([this.#answer(name, 4), this.#answer(name, 6)]);
+        return this.#counted(joined(both));
+      }
+    }
+  }
+
+  /** Answers what is under way as failed. */
+  close(): void {
+    this.#resolver.cancel();
+    this.#writer.releaseBlock(this.#stats);
+  }
+
+  async #resolvePreferring(name: string, first: Family, second: Family): Promise<Resolution> {
+    const preferred = await this.#resolveFamily(name, first);
+    return preferred.outcome === 'found' ? preferred : this.#resolveFamily(name, second);
+  }
+
+  async #resolveFamily(name: string, family: Family): Promise<Resolution> {
+    this.#count('resolve_total');
+    return this.#counted(await this.#answer(name, family));
+  }
+
+  async #answer(name: string, family: Family): Promise<Resolution> {
+    if (isIP(name) !== 0) return found([name]);
+    if (name === '' || (this.#settings.skipsUnroutable && !isRoutable(family))) return EMPTY;
+    const known = (await this.#hosts.lookUp(name)).filter((address) => isIP(address) === family);
+    if (known.length > 0) return found(known);
+    if (/(^|\.)localhost\.?$/i.test(name)) return found([family === 4 ? '127.0.0.1' : '::1']);
+    let answer: Resolution = EMPTY;
+    for (const candidate of candidatesOf(name, this.#search)) {
+      answer = await this.#query(candidate, family);
+      if (answer.outcome !== 'empty') return answer;
+    }
+    return answer;
+  }
+
+  async #query(name: string, family: Family): Promise<Resolution> {
+    if (this.#mustReinit && this.#pending === 0) this.#reinit();
+    this.#setPending(1);
+    const answer = await new Promise<Resolution>((resolve) => {
+      const callback = (error: NodeJS.ErrnoException | null, records: RecordWithTtl[]): void =>
+        resolve(error === null ? fromRecords(records) : this.#failure(error));
+      if (family === 4) this.#resolver.resolve4(name, { ttl: true }, callback);
+      else this.#resolver.resolve6(name, { ttl: true }, callback);
+    });
+    this.#setPending(-1);
+    return answer;
+  }
+
+  #failure({ code }: NodeJS.ErrnoException): Resolution {
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return EMPTY;
+    if (code === 'ETIMEOUT') this.#count('timeouts');
+    // The system's name servers may be others by now.
+    if (code === 'ETIMEOUT' || code === 'ECONNREFUSED') this.#mustReinit = true;
+    return { outcome: 'failed' };
+  }
+
+  #counted(answer: Resolution): Resolution {
+    if (answer.outcome === 'empty') this.#count('not_found');
+    if (answer.outcome === 'failed') this.#count('get_addr_failure');
+    return answer;
+  }
+
+  #reinit(): void {
+    this.#mustReinit = false;
+    this.#count('reinits');
+    this.#resolver = this.#makeResolver();
+  }
+
+  #makeResolver(): Resolver {
+    const { servers, serversAreFallback, timeoutMs, tries } = this.#settings;
+    const resolver = new Resolver({ timeout: timeoutMs, tries });
+    const useOwn = servers.length > 0 && !(serversAreFallback && hasSystemServers(resolver));
+    if (useOwn) resolver.setServers(servers);
+    return resolver;
+  }
+
+  #setPending(change: 1 | -1): void {
+    this.#pending += change;
+    this.#writer.setGauge(this.#stats + DNS_RESOLVER.index.pending_resolutions, this.#pending);
+  }
+
+  #count(name: 'resolve_total' | 'not_found' | 'timeouts' | 'reinits' | 'get_addr_failure'): void {
+    this.#writer.increment(this.#stats + DNS_RESOLVER.index[name]);
+  }
+}
+
+function found(addresses: readonly string[]): Resolution {
+  return { outcome: 'found', addresses: addresses.map((address) => ({ address, ttlS: 0 })) };
+}
+
+function fromRecords(records: readonly RecordWithTtl[]): Resolution {
+  if (records.length === 0) return EMPTY;
+  return {
+    outcome: 'found',
+    addresses: records.map(({ address, ttl }) => ({ address, ttlS: ttl })),
+  };
+}
+
+/** What either family brought; failed only when neither could be asked. A literal comes once. */
+function joined(answers: readonly Resolution[]): Resolution {
+  const addresses = new Map<string, ResolvedName>();
+  for (const answer of answers) {
+    if (answer.outcome !== 'found') continue;
+    for (const each of answer.addresses) addresses.set(each.address, each);
+  }
+  if (addresses.size > 0) return { outcome: 'found', addresses: [...addresses.values()] };
+  return answers.some(({ outcome }) => outcome === 'failed') ? { outcome: 'failed' } : EMPTY;
+}
+
+/** c-ares falls back to the loopback interface when the system names no server. */
+function hasSystemServers(resolver: Resolver): boolean {
+  return resolver.getServers().some((server) => server !== '127.0.0.1');
+}
+
+function isRoutable(family: Family): boolean {
+  return Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some((address) => !address.internal && address.family === `IPv${family}`),
+  );
+}

@@ -1,0 +1,27 @@
+/** The seam between a cluster and where its hosts come from: names, files, a control plane. */
+import type { HostResource } from '../../shared/resources/cluster.ts';
+
+/** What a source counts below `cluster.<name>.` */
+export type UpdateCounter =
+  | 'update_attempt'
+  | 'update_success'
+  | 'update_failure'
+  | 'update_empty'
+  | 'update_no_rebuild';
+
+/** The cluster as a source sees it. */
+export interface HostSink {
+  /** These are the hosts from now on; an address that comes twice is one host. */
+  setHosts(hosts: readonly HostResource[]): void;
+  count(counter: UpdateCounter): void;
+  /** The largest weight that a source saw. */
+  setMaxHostWeight(weight: number): void;
+  /** The first answer is there, good or bad. Called once. */
+  initialized(): void;
+}
+
+export interface HostSource {
+  start(): void;
+  /** Nothing is told to the sink any more. */
+  close(): void;
+}

@@ -1,0 +1,67 @@
+/**
+ * The part of `cluster.<name>.` that the supervisor knows best: how many hosts a cluster has, how many
+ * of them are healthy, and how its host set came about. Traffic is counted by the workers into the
+ * same blocks.
+ */
+import type { ClusterResource, HostResource } from '../../shared/resources/cluster.ts';
+import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { UpdateCounter } from './host-source.ts';
+
+/** The transport socket of a cluster without matches. */
+const ONLY_MATCH = 'default.';
+
+export class MembershipStats {
+  readonly #writer: StatWriter;
+  readonly #cluster: number;
+  readonly #match: number;
+
+  constructor({ statName }: ClusterResource, writer: StatWriter) {
+    const prefix = `cluster.${statName}.`;
+    this.#writer = writer;
+    this.#cluster = writer.defineBlock(CLUSTER, prefix);
+    this.#match = writer.defineBlock(TRANSPORT_SOCKET_MATCH, prefix + ONLY_MATCH);
+    writer.setGauge(this.#cluster + CLUSTER.index.warming_state, 0);
+    this.setHosts([]);
+  }
+
+  /** The hosts as they are now, whatever changed. */
+  setHosts(hosts: readonly HostResource[]): void {
+    const { index } = CLUSTER;
+    const counts = { healthy: 0, degraded: 0, unhealthy: 0 };
+    let excluded = 0;
+    for (const host of hosts) {
+      counts[host.health]++;
+      if (((host.healthBits ?? 0) & HEALTH_BITS.excluded_via_immediate_hc_fail) !== 0) excluded++;
+    }
+    this.#set(index.membership_total, hosts.length);
+    this.#set(index.membership_healthy, counts.healthy);
+    this.#set(index.membership_degraded, counts.degraded);
+    this.#set(index.membership_excluded, excluded);
+  }
+
+  /** Hosts came or went. */
+  membershipChanged(added: number): void {
+    this.#writer.increment(this.#cluster + CLUSTER.index.membership_change);
+    const { index } = TRANSPORT_SOCKET_MATCH;
+    if (added > 0) this.#writer.add(this.#match + index.total_match_count, added);
+  }
+
+  count(counter: UpdateCounter): void {
+    this.#writer.increment(this.#cluster + CLUSTER.index[counter]);
+  }
+
+  setMaxHostWeight(weight: number): void {
+    this.#set(CLUSTER.index.max_host_weight, weight);
+  }
+
+  release(): void {
+    this.#writer.releaseBlock(this.#cluster);
+    this.#writer.releaseBlock(this.#match);
+  }
+
+  #set(offset: number, value: number): void {
+    this.#writer.setGauge(this.#cluster + offset, value);
+  }
+}

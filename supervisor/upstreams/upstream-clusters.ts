@@ -1,0 +1,136 @@
+/**
+ * All clusters with the hosts that they have now: follows the resource store, runs each cluster's
+ * source of hosts, and tells the workers of every change. The one place that says which hosts there
+ * are.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { NameResolver } from '../dns/name-resolver.ts';
+import type { ResolvedCluster, ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { HostSink, HostSource } from './host-source.ts';
+import { LiveCluster } from './live-cluster.ts';
+import { LogicalDnsSource } from './logical-dns-source.ts';
+import { StrictDnsSource } from './strict-dns-source.ts';
+
+export interface UpstreamClustersOptions {
+  readonly store: ResourceStore;
+  readonly writer: StatWriter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** To all workers that have their first resources; others get the present hosts with these. */
+  send(updates: readonly ResourceUpdate[]): void;
+}
+
+export class UpstreamClusters {
+  readonly #options: UpstreamClustersOptions;
+  readonly #clusters = new Map<string, LiveCluster>();
+  /** By settings: clusters that ask the same name servers share a resolver. */
+  readonly #resolvers = new Map<string, NameResolver>();
+  readonly #changed = new Set<LiveCluster>();
+  #unsubscribe: (() => void) | undefined;
+  #isFlushPlanned = false;
+
+  constructor(options: UpstreamClustersOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to look for the hosts of all clusters. */
+  start(): void {
+    const { store } = this.#options;
+    for (const { name } of store.list('cluster')) this.#follow(name);
+    this.#unsubscribe = store.subscribe(({ kind, name }) => {
+      if (kind === 'cluster') this.#follow(name);
+    });
+  }
+
+  /** Resolves when every cluster that is there now may be used. */
+  async ready(): Promise<void> {
+    await Promise.all([...this.#clusters.values()].map((cluster) => cluster.ready));
+  }
+
+  get(name: string): LiveCluster | undefined {
+    return this.#clusters.get(name);
+  }
+
+  all(): IterableIterator<LiveCluster> {
+    return this.#clusters.values();
+  }
+
+  /** Empty for a cluster that is not there. */
+  hostsOf(name: string): ClusterHostsResource {
+    const none = { cluster: name, hosts: [], overprovisioningFactor: 140 };
+    return this.#clusters.get(name)?.hosts ?? none;
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+    for (const cluster of this.#clusters.values()) cluster.close();
+    for (const resolver of this.#resolvers.values()) resolver.close();
+    this.#clusters.clear();
+    this.#resolvers.clear();
+    this.#changed.clear();
+  }
+
+  /** Makes the live cluster what the store's active version says. */
+  #follow(name: string): void {
+    const resolved = this.#options.store.get('cluster', name)?.active?.resolved;
+    const known = this.#clusters.get(name);
+    if (known?.resolved === resolved) return;
+    if (known !== undefined) this.#forget(known);
+    if (resolved !== undefined) this.#clusters.set(name, this.#make(resolved));
+  }
+
+  #forget(cluster: LiveCluster): void {
+    cluster.close();
+    this.#changed.delete(cluster);
+    this.#clusters.delete(cluster.name);
+  }
+
+  #make(resolved: ResolvedCluster): LiveCluster {
+    return new LiveCluster({
+      resolved,
+      writer: this.#options.writer,
+      makeSource: (sink) => this.#makeSource(resolved, sink),
+      changed: (cluster) => this.#sendLater(cluster),
+    });
+  }
+
+  #makeSource({ discovery }: ResolvedCluster, sink: HostSink): HostSource | undefined {
+    if (discovery === undefined) return undefined;
+    const { settings, targets, isLogical } = discovery;
+    const { clock, random } = this.#options;
+    const resolver = this.#resolverOf(settings.resolver);
+    const environment = { settings, resolver, clock, random };
+    const [first] = targets;
+    if (!isLogical || first === undefined) return new StrictDnsSource(targets, environment, sink);
+    return new LogicalDnsSource(first, environment, sink);
+  }
+
+  #resolverOf(settings: ResolverSettings): NameResolver {
+    const key = JSON.stringify(settings);
+    let resolver = this.#resolvers.get(key);
+    if (resolver === undefined) {
+      resolver = new NameResolver({ settings, writer: this.#options.writer });
+      this.#resolvers.set(key, resolver);
+    }
+    return resolver;
+  }
+
+  /** Changes of one turn of the loop travel together. */
+  #sendLater(cluster: LiveCluster): void {
+    this.#changed.add(cluster);
+    if (this.#isFlushPlanned) return;
+    this.#isFlushPlanned = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isFlushPlanned = false;
+    const updates = [...this.#changed].map(({ hosts }) => ({ op: 'put_hosts', hosts }) as const);
+    this.#changed.clear();
+    if (updates.length > 0) this.#options.send(updates);
+  }
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { parseHosts } from '../../../supervisor/dns/hosts-file.ts';
+import { NameResolver } from '../../../supervisor/dns/name-resolver.ts';
+import { candidatesOf, parseSearchList } from '../../../supervisor/dns/search-list.ts';
+import type {
+  DnsFamily,
+  ResolverSettings,
+} from '../../../supervisor/resources/resolved-bootstrap.ts';
+import { StatStore } from '../../../supervisor/stats/stat-store.ts';
+import { startDnsServer, type DnsServer } from '../../support/dns-server.ts';
+import { makeScratch } from '../../support/scratch.ts';
+
+describe('the hosts file', () => {
+  it('gives all addresses of a name, without comments, whatever its case', () => {
+    const hosts = parseHosts(
+      '127.0.0.1 localhost Web # front\n::1\tlocalhost\nbad name\n#1.1.1.1 x',
+    );
+    assert.deepEqual(hosts.get('localhost'), ['127.0.0.1', '::1']);
+    assert.deepEqual(hosts.get('web'), ['127.0.0.1']);
+    assert.equal(hosts.size, 2);
+  });
+});
+
+describe('search domains', () => {
+  const list = parseSearchList('nameserver 1.1.1.1\nsearch a.test b.test.\noptions rotate ndots:2');
+  const cases: readonly (readonly [name: string, candidates: readonly string[]])[] = [
+    ['web', ['web.a.test', 'web.b.test', 'web']],
+    ['web.x', ['web.x.a.test', 'web.x.b.test', 'web.x']],
+    ['web.x.y', ['web.x.y', 'web.x.y.a.test', 'web.x.y.b.test']],
+    ['web.', ['web']],
+  ];
+  for (const [name, candidates] of cases) {
+    it(`of ${name} are tried in the order of c-ares`, () => {
+      assert.deepEqual(candidatesOf(name, list), candidates);
+    });
+  }
+});
+
+interface Fixture {
+  readonly dns: DnsServer;
+  readonly stats: StatStore;
+  readonly hostsPath: string;
+  resolve(name: string, family: DnsFamily): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+async function fixture(settings: Partial<ResolverSettings> = {}): Promise<Fixture> {
+  const scratch = makeScratch();
+  const dns = await startDnsServer({
+    'both.test': ['127.0.0.2', '::2'],
+    'four.test': ['127.0.0.4'],
+    'broken.test': 'fail',
+    'short.corp.test': ['127.0.0.9'],
+  });
+  const hostsPath = scratch.file('hosts');
+  const resolvConfPath = scratch.file('resolv.conf');
+  writeFileSync(hostsPath, '127.0.0.7 both.test\n');
+  writeFileSync(resolvConfPath, 'search corp.test\n');
+  const stats = new StatStore();
+  const resolver = new NameResolver({
+    settings: {
+      servers: [`127.0.0.1:${dns.port}`],
+      serversAreFallback: false,
+      noSearchDomains: false,
+      skipsUnroutable: false,
+      timeoutMs: 1_000,
+      tries: 1,
+      ...settings,
+    },
+    writer: stats,
+    hostsPath,
+    resolvConfPath,
+  });
+  return {
+    dns,
+    stats,
+    hostsPath,
+    resolve: async (name, family) => {
+      const answer = await resolver.resolve(name, family);
+      if (answer.outcome !== 'found') return answer.outcome;
+      return answer.addresses.map(({ address, ttlS }) => `${address}/${ttlS}`).join(' ');
+    },
+    [Symbol.asyncDispose]: async () => {
+      resolver.close();
+      await dns[Symbol.asyncDispose]();
+      scratch[Symbol.dispose]();
+    },
+  };
+}
+
+describe('the name resolver', () => {
+  const cases: readonly (readonly [name: string, family: DnsFamily, answer: string])[] = [
+    ['both.test', 'V4_ONLY', '127.0.0.7/0'],
+    ['both.test', 'V6_ONLY', '::2/30'],
+    ['both.test', 'AUTO', '::2/30'],
+    ['both.test', 'ALL', '127.0.0.7/0 ::2/30'],
+    ['four.test', 'AUTO', '127.0.0.4/30'],
+    ['four.test', 'V6_ONLY', 'empty'],
+    ['four.test', 'V4_PREFERRED', '127.0.0.4/30'],
+    ['none.test', 'AUTO', 'empty'],
+    ['broken.test', 'V4_ONLY', 'failed'],
+    ['short', 'V4_ONLY', '127.0.0.9/30'],
+    ['localhost', 'V6_ONLY', '::1/0'],
+    ['127.0.0.8', 'AUTO', '127.0.0.8/0'],
+    ['', 'AUTO', 'empty'],
+  ];
+  for (const [name, family, answer] of cases) {
+    it(`answers ${answer} for '${name}' with ${family}`, async () => {
+      await using made = await fixture();
+      assert.equal(await made.resolve(name, family), answer);
+    });
+  }
+
+  it('reads the hosts file again when it has changed', async () => {
+    await using made = await fixture();
+    writeFileSync(made.hostsPath, '127.0.0.10 both.test another.test\n');
+    assert.equal(await made.resolve('both.test', 'V4_ONLY'), '127.0.0.10/0');
+  });
+
+  it('asks for nothing but the name itself without search domains', async () => {
+    await using made = await fixture({ noSearchDomains: true });
+    assert.equal(await made.resolve('short', 'V4_ONLY'), 'empty');
+    assert.deepEqual(made.dns.asked, ['short A']);
+  });
+});
