@@ -16,6 +16,7 @@ import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
+import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
@@ -96,7 +97,7 @@ function compileManager(
     filters: config.filters.slice(0, -1).map((filter) => makeFilterFactory(filter, filterContext)),
     terminal,
     drain,
-    bufferLimitBytes: listener.perConnectionBufferLimitBytes,
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
   const release = (): void => {
     stats.release();

@@ -269,6 +269,7 @@ export interface TransportOptions {
   readonly bufferLimitBytes: number;
 }
 
-function bufferLimit(configured: number): number {
+/** The limit that a configured one stands for. */
+export function bufferLimit(configured: number): number {
   return configured === 0 ? LARGEST_BUFFER_LIMIT : configured;
 }
