@@ -19,6 +19,11 @@ export type HttpFilter =
     }
   | { readonly kind: 'rbac'; readonly name: string; readonly options: RbacOptions }
   | {
+      readonly kind: 'health_check';
+      readonly name: string;
+      readonly options: HealthCheckFilterOptions;
+    }
+  | {
       readonly kind: 'header_mutation';
       readonly name: string;
       readonly options: HeaderMutationOptions;
@@ -129,6 +134,19 @@ export interface RbacOptions {
 /** Per route: other rules, or none at all. */
 export interface RbacPerRoute {
   readonly rbac?: RbacOptions;
+}
+
+export interface HealthCheckFilterOptions {
+  /** Health checks go to the upstream, unless this server was failed on purpose. */
+  readonly passThrough: boolean;
+  /** How long an upstream's answer is repeated; 0 for never. */
+  readonly cacheTimeMs: number;
+  /** What makes a request a health check; all must match. */
+  readonly headers: readonly HeaderMatcher[];
+  readonly clusterMinHealthyPercent: readonly {
+    readonly cluster: string;
+    readonly percent: number;
+  }[];
 }
 
 export type HeaderMutationRule =

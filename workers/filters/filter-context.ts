@@ -11,6 +11,12 @@ export interface FilterContext {
   readonly statPrefix: string;
   /** Counts a request whose body was larger than a filter may keep. */
   countRequestTooLarge(): void;
+  /** This server's own health was failed by an operator. */
+  isHealthCheckFailed(): boolean;
+  /** Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts. */
+  clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** The node's own cluster name. */
+  readonly nodeCluster: string;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
 }

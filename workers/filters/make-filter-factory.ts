@@ -6,6 +6,7 @@ import { makeCorsFilter } from './cors-filter.ts';
 import { makeFaultFilter } from './fault-filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
+import { makeHealthCheckFilter } from './health-check-filter.ts';
 import { makeLocalRateLimitFilter } from './local-rate-limit-filter.ts';
 import { makeRbacFilter } from './rbac-filter.ts';
 
@@ -21,6 +22,8 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
       return makeLocalRateLimitFilter(filter.name, filter.options, context);
     case 'rbac':
       return makeRbacFilter(filter.name, filter.options, context);
+    case 'health_check':
+      return makeHealthCheckFilter(filter.name, filter.options, context);
     case 'header_mutation':
       return makeHeaderMutationFilter(filter.name, filter.options);
     case 'router':

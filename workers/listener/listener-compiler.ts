@@ -86,6 +86,9 @@ function compileManager(
     runtime: context.runtime,
     statPrefix: `http.${config.statPrefix}.`,
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
+    clusterHealth: (name) => context.clusters.get(name)?.health(),
+    nodeCluster: env.heritage.node.cluster,
     onBlock: (base) => void filterBlocks.push(base),
   };
   const manager = new ConnectionManager(config, {

@@ -75,6 +75,12 @@ export class UpstreamCluster {
     return pool;
   }
 
+  /** How many hosts there are, and how many of them may be asked. */
+  health(): { readonly total: number; readonly usable: number } {
+    const usable = this.hosts.filter(({ resource }) => resource.health !== 'unhealthy').length;
+    return { total: this.hosts.length, usable };
+  }
+
   /** Replaces the host set; hosts that stay keep their connections and figures. */
   putHosts(update: ClusterHostsResource): void {
     const known = new Map(this.hosts.map((host) => [host.id, host]));

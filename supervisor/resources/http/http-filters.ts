@@ -11,6 +11,7 @@ import { BUFFER_FILTER } from '../filters/buffer-filter.ts';
 import { CORS_FILTER } from '../filters/cors-filter.ts';
 import { FAULT_FILTER } from '../filters/fault-filter.ts';
 import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
+import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from '../filters/local-rate-limit-filter.ts';
 import { RBAC_FILTER } from '../filters/rbac-filter.ts';
 import { ROUTER_FILTER } from './router-filter.ts';
@@ -28,6 +29,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTT
   LOCAL_RATE_LIMIT_FILTER,
   RBAC_FILTER,
   HEADER_MUTATION_FILTER,
+  HEALTH_CHECK_FILTER,
 ]);
 
 const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'is_optional', 'disabled']);
