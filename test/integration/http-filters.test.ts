@@ -151,6 +151,29 @@ describe('HTTP filters', () => {
     assert.equal(upstream.requests.length, 1);
   });
 
+  it('health_check answers by itself, fails on request, and is not counted as traffic', async () => {
+    await using upstream = await startHttpUpstream();
+    const headers = [{ name: ':path', string_match: { exact: '/hc' } }];
+    const filter = {
+      name: 'hc',
+      type: 'health_check.v3.HealthCheck',
+      config: { pass_through_mode: false, headers },
+    };
+    const { sluice, port } = await startWith(filter, upstream.port);
+    await using _ = sluice;
+    assert.equal((await fetchOnce({ port, path: '/hc' })).status, 200);
+    assert.equal((await sluice.admin({ path: '/healthcheck/fail', method: 'POST' })).status, 200);
+    const failed = await fetchOnce({ port, path: '/hc' });
+    assert.equal(failed.status, 503);
+    assert.equal(failed.headers['x-envoy-immediate-health-check-fail'], 'true');
+    assert.equal((await fetchOnce({ port, path: '/x' })).headers.connection, 'close');
+    await sluice.admin({ path: '/healthcheck/ok', method: 'POST' });
+    assert.equal((await fetchOnce({ port, path: '/hc' })).status, 200);
+    assert.equal(upstream.requests.length, 1);
+    assert.equal(await sluice.stat('http.web.downstream_rq_completed'), 1);
+    assert.equal(await sluice.stat('http.web.health_check.failed'), 1);
+  });
+
   it('header_mutation changes both directions', async () => {
     await using upstream = await startHttpUpstream();
     const filter = {

@@ -91,7 +91,8 @@ class HealthCheckFilter extends PassThroughFilter {
         cache?.put(headers.status, headers.has('x-envoy-degraded'), context.loop.clock.ms);
       }
       headers.set('x-envoy-upstream-healthchecked-cluster', context.nodeCluster);
-    } else if (context.isHealthCheckFailed()) {
+    }
+    if (context.isHealthCheckFailed()) {
       headers.set('x-envoy-immediate-health-check-fail', 'true');
     }
     return 'continue';

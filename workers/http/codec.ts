@@ -90,6 +90,8 @@ export interface ServerCodec {
   onWriteBlocked(blocked: boolean): void;
   /** Says goodbye in the protocol's way: the next response closes the connection, or GOAWAY is sent. */
   startDrain(): void;
+  /** From now on responses ask the client to close; the caller closes when it does not. */
+  announceClose(): void;
   /** Takes no further request; the owner is about to close. */
   stop(): void;
   readonly openStreams: number;

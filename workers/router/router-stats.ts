@@ -34,6 +34,8 @@ export class RouterStats {
 
   /** A response, or an answer made here for want of one. `isCanary`: the upstream said so. */
   chargeCode(cluster: UpstreamCluster, info: StreamInfo, status: number, isCanary: boolean): void {
+    // Health checks through this server say nothing of its traffic.
+    if (info.isHealthCheck) return;
     const { stats } = cluster;
     stats.all.charge(status);
     (info.isInternalRequest ? stats.internal : stats.external).charge(status);

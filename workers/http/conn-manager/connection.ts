@@ -105,7 +105,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
       this.startDrain();
     } else if (!this.isDraining && drain.shouldClose()) {
       stats.count(CX_DRAIN_CLOSE);
-      this.startDrain();
+      this.announceDrain();
     }
   }
 
@@ -168,6 +168,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
       stats.count(CX_MAX_DURATION);
       this.endSoon();
     } else if (kind === TIMER_DRAIN) {
+      this.codec.startDrain();
       if (this.codec.openStreams > 0) return;
       this.codec.stop();
       this.onCodecFinished('delayed');
@@ -189,6 +190,18 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
     }
     this.startDrain();
     drain?.arm(this.drainTimer);
+  }
+
+  /** The client is asked to close, which leaves it the choice of the moment, up to the drain timeout. */
+  private announceDrain(): void {
+    const { drain } = this.manager;
+    if (drain === undefined) {
+      this.startDrain();
+      return;
+    }
+    this.isDraining = true;
+    this.codec.announceClose();
+    drain.arm(this.drainTimer);
   }
 
   private end(how: 'local' | 'remote'): void {

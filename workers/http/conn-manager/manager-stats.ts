@@ -64,6 +64,11 @@ export class ManagerStats {
   }
 
   /** Counts a response by the class of its status, here and for the listener. */
+  /** Health checks are counted apart, whatever their answer is. */
+  countHealthCheck(): void {
+    this.writer.increment(this.tracingBase + TRACING.index.health_check);
+  }
+
   chargeResponse(status: number): void {
     const { writer } = this;
     writer.increment(this.base + RQ_COMPLETED);

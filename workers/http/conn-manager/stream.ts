@@ -263,7 +263,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.responseCode = headers.status;
     info.firstDownstreamTxMs = loop.clock.ms;
     policy.onResponse(headers, info, loop.clock.wallMs);
-    stats.chargeResponse(headers.status);
+    if (info.isHealthCheck) stats.countHealthCheck();
+    else stats.chargeResponse(headers.status);
     if (!this.isRequestComplete) stats.count(RQ_BEFORE_COMPLETE);
     this.connection.beforeResponse();
     this.timers.onActivity();

@@ -69,6 +69,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private resumed: Buffer | undefined = undefined;
   /** Set by the request, the response or a drain: the connection ends after this exchange. */
   private closeAfter = false;
+  /** Responses say goodbye, but the connection stays open for the client to close. */
+  private announcesClose = false;
   private isHead = false;
   private responseStarted = false;
   private chunkedResponse = false;
@@ -126,6 +128,10 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   startDrain(): void {
     this.closeAfter = true;
+  }
+
+  announceClose(): void {
+    this.announcesClose = true;
   }
 
   stop(): void {
@@ -234,7 +240,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   private connectionLine(isUpgrade: boolean): string {
     if (isUpgrade) return UPGRADE_LINE;
-    if (this.closeAfter) return CLOSE_LINE;
+    if (this.closeAfter || this.announcesClose) return CLOSE_LINE;
     return this.line.isHttp10 ? KEEP_ALIVE_LINE : '';
   }
 
