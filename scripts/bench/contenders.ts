@@ -27,14 +27,12 @@ export function allContenders(): readonly Contender[] {
     {
       name: 'sluice',
       kind: 'sluice',
-      start: (place) =>
-        startOn(place, [process.execPath, MAIN, ...proxyArguments(place), '--disable-hot-restart']),
+      start: (place) => startOn(place, [process.execPath, MAIN, ...proxyArguments(place)]),
     },
     withProgram('envoy', {
       name: 'envoy',
       kind: 'reference',
-      start: (place) =>
-        startOn(place, ['envoy', ...proxyArguments(place), '--disable-hot-restart']),
+      start: (place) => startOn(place, ['envoy', ...proxyArguments(place)]),
     }),
     withProgram('nginx', { name: 'nginx', kind: 'server', start: startNginx }),
     withProgram('haproxy', { name: 'haproxy', kind: 'server', start: startHaproxy }),
