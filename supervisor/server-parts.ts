@@ -7,6 +7,7 @@ import { statsForm } from './admin/home/stats-form.ts';
 import { ContentionTracer } from './contention.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
+import { publishExpirations } from './loaded-certificates.ts';
 import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
@@ -110,6 +111,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     upstreams,
     listenersBound: () => {
       connectionGauges.push(...connectionGaugesOf(listeners, stats));
+      serverStats.setFirstExpiration(publishExpirations(configuration.store, stats.store));
       serverStats.clustersAdded(resolved.clusters.length);
       serverStats.listenersAdded(listeners.size);
     },

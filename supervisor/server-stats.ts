@@ -19,6 +19,7 @@ import {
 } from '../shared/stats/templates/server.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
 import type { WorkerExit } from './worker-host.ts';
+import { daysUntil } from './admin/endpoints/certs.ts';
 import type { ServerState } from './admin/admin-context.ts';
 
 /** What the reference prints without certificates. */
@@ -52,6 +53,7 @@ export class ServerStats {
   readonly #listenerManager: number;
   readonly #clusterManager: number;
   readonly #startedMs: number;
+  #firstExpirationMs: number | undefined = undefined;
   /** Block of the main thread and of each worker. */
   readonly #threads: number[] = [];
   #connections = 0;
@@ -67,9 +69,9 @@ export class ServerStats {
     this.#clusterManager = writer.defineBlock(CLUSTER_MANAGER, 'cluster_manager.');
     this.#setServer('concurrency', concurrency);
     if (options.restartEpoch > 0) this.#setServer('hot_restart_epoch', options.restartEpoch);
-    this.#setServer('days_until_first_cert_expiring', NO_CERTIFICATE_DAYS);
     this.#setServer('version', Number.parseInt(options.revision.slice(0, 6), 16) || 0);
     this.#addServer('static_unknown_fields', options.staticUnknownFields);
+    this.#showExpiration();
     this.#writeZeros();
     this.#defineTheRest(concurrency);
   }
@@ -93,6 +95,12 @@ export class ServerStats {
     const tookMs = this.#clock.monotonicMs() - this.#startedMs;
     this.#writer.record(this.#server + SERVER.index.initialization_time_ms, Math.round(tookMs));
     this.#setListeners('workers_started', 1);
+  }
+
+  /** Unix milliseconds; undefined without certificates. */
+  setFirstExpiration(expiresMs: number | undefined): void {
+    this.#firstExpirationMs = expiresMs;
+    this.#showExpiration();
   }
 
   setListenerCount(count: number): void {
@@ -141,6 +149,7 @@ export class ServerStats {
     this.#setServer('memory_allocated', own + this.#parent.memoryBytes);
     this.#setServer('memory_heap_size', memory.heapTotal + memory.external);
     this.#setServer('memory_physical_size', memory.rss + workers);
+    this.#showExpiration();
     this.#setServer('uptime', Math.floor((this.#clock.monotonicMs() - this.#startedMs) / 1000));
     this.#connections = connections;
     this.#setServer('parent_connections', this.#parent.connections);
@@ -175,6 +184,13 @@ export class ServerStats {
     this.#setListeners('total_listeners_warming', 0);
     const { index } = CLUSTER_MANAGER;
     this.#writer.setGauge(this.#clusterManager + index.warming_clusters, 0);
+  }
+
+  #showExpiration(): void {
+    const expiresMs = this.#firstExpirationMs;
+    const days =
+      expiresMs === undefined ? NO_CERTIFICATE_DAYS : daysUntil(expiresMs, this.#clock.wallMs());
+    this.#setServer('days_until_first_cert_expiring', days);
   }
 
   #addServer(name: Offsets<typeof SERVER>, count: number): void {

@@ -1,4 +1,5 @@
 /** What a new worker is told, read from the parts of the server at that moment. */
+import { randomBytes } from 'node:crypto';
 import type { LogSettings } from '../shared/logging/log-settings.ts';
 import { processLog } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
@@ -15,12 +16,16 @@ export interface ProvisionInput {
   readonly epochs: { notices(): readonly WorkerNotice[] } | undefined;
 }
 
+/** What the runtime wants: a name, a key for the hash and a key for the cipher, 16 bytes each. */
+const TICKET_KEY_BYTES = 48;
+
 export function makeWorkerProvision(
   parts: ServerParts,
   options: Options,
   { logSettings, mayListen, epochs }: ProvisionInput,
 ): WorkerProvision {
   const { resolved } = parts.configuration;
+  const ticketKeys = randomBytes(TICKET_KEY_BYTES).toString('base64');
   return {
     heritageOf: (workerIndex) => ({
       workerIndex,
@@ -32,6 +37,7 @@ export function makeWorkerProvision(
       log: { ...logSettings, levels: processLog.registry.allLevels },
       enableCoreDump: options.enableCoreDump,
       localAddressIpVersion: options.localAddressIpVersion,
+      ticketKeys,
       node: resolved.node,
     }),
     killTimeoutMs: resolved.workerKillTimeoutMs,

@@ -30,6 +30,8 @@ export interface WorkerHeritage {
   /** `--enable-core-dump`. */
   readonly enableCoreDump: boolean;
   readonly localAddressIpVersion: 'v4' | 'v6';
+  /** Base64 of 48 random bytes, the same in all workers: one resumes TLS sessions of another. */
+  readonly ticketKeys: string;
   /** The node's name, cluster and zone for headers such as `x-envoy-downstream-service-cluster`. */
   readonly node: { readonly id: string; readonly cluster: string; readonly zone: string };
 }

@@ -4,6 +4,7 @@
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
 import type { Metadata } from './route.ts';
+import type { UpstreamTls } from './tls.ts';
 
 export interface ClusterResource {
   readonly name: string;
@@ -16,6 +17,8 @@ export interface ClusterResource {
   readonly maxRequestsPerConnection?: number;
   readonly upstreamHttp: UpstreamHttpOptions;
   readonly tcpKeepalive?: TcpKeepalive;
+  /** Absent: plain bytes. */
+  readonly tls?: UpstreamTls;
   readonly sourceAddress?: { readonly address: string; readonly port: number };
   readonly closeConnectionsOnHostHealthFailure: boolean;
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;

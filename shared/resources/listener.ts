@@ -7,6 +7,7 @@ import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { RouteConfigurationResource } from './route.ts';
+import type { DownstreamTls } from './tls.ts';
 
 export type BoundAddress =
   | {
@@ -33,7 +34,32 @@ export interface ListenerResource {
 
 export interface FilterChain {
   readonly name: string;
+  /** Absent: takes every connection. */
+  readonly match?: FilterChainMatch;
+  /** Milliseconds for the handshake; absent: no limit of its own. */
+  readonly handshakeTimeoutMs?: number;
   readonly networkFilters: readonly NetworkFilter[];
+  /** Absent: plain bytes. */
+  readonly tls?: DownstreamTls;
+}
+
+export interface CidrRange {
+  readonly address: string;
+  readonly prefixLength: number;
+}
+
+/** envoy.config.listener.v3.FilterChainMatch. Empty lists and texts ask for nothing. */
+export interface FilterChainMatch {
+  readonly destinationPort?: number;
+  readonly prefixRanges: readonly CidrRange[];
+  /** Lower case; `*.suffix` stands for any label before it. */
+  readonly serverNames: readonly string[];
+  readonly transportProtocol: string;
+  readonly applicationProtocols: readonly string[];
+  readonly directSourcePrefixRanges: readonly CidrRange[];
+  readonly sourceType: 'ANY' | 'SAME_IP_OR_LOOPBACK' | 'EXTERNAL';
+  readonly sourcePrefixRanges: readonly CidrRange[];
+  readonly sourcePorts: readonly number[];
 }
 
 export type NetworkFilter = HttpConnectionManager;

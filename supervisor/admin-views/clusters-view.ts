@@ -3,6 +3,7 @@ import type { HostResource } from '../../shared/resources/cluster.ts';
 import { flagsOf } from '../../shared/resources/host-health.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ClustersView, ClusterStatus, HostStats, HostStatus } from '../admin/admin-context.ts';
+import { certificateStatuses } from '../loaded-certificates.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
@@ -25,7 +26,7 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
       const isDynamic = resources.get('cluster', name)?.source === 'dynamic';
       return cluster === undefined ? undefined : clusterStatus(cluster, isDynamic, stats);
     },
-    certificates: () => [],
+    certificates: () => certificateStatuses(resources),
   };
 }
 

@@ -12,7 +12,7 @@ import { REQUEST_ID } from './http/request-identity.ts';
 import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
-import { SOCKETS } from './transport-sockets.ts';
+import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets.ts';
 import { PATH_MATCH, PATH_REWRITE } from './routes/path-templates.ts';
 
 export interface KnownExtension {
@@ -45,8 +45,8 @@ const registries: readonly (readonly [category: string, registry: Registry])[] =
   ['envoy.retry_host_predicates', HOST_PREDICATES],
   ['envoy.retry_priorities', PRIORITIES],
   ['envoy.stats_sinks', SINKS],
-  ['envoy.transport_sockets.downstream', SOCKETS],
-  ['envoy.transport_sockets.upstream', SOCKETS],
+  ['envoy.transport_sockets.downstream', DOWNSTREAM_SOCKETS],
+  ['envoy.transport_sockets.upstream', UPSTREAM_SOCKETS],
 ];
 
 export function knownExtensions(): readonly KnownExtension[] {

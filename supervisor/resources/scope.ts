@@ -4,6 +4,7 @@
  * resource with an error is never used.
  */
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
 
@@ -11,6 +12,8 @@ export interface ResolveContext {
   readonly problems: ProblemSink;
   /** Largest program of a regular expression, in RE2's measure. */
   readonly maxRegexProgramSize: number;
+  /** Static secrets of the bootstrap by name. */
+  readonly secrets?: ReadonlyMap<string, Secret>;
   /** Told of route configurations that stand inside a connection manager. */
   readonly onInlineRoutes?: (
     message: RouteConfiguration,

@@ -132,6 +132,7 @@ const heritage: WorkerHeritage = {
   fileFlushMinSizeKb: 64,
   drainTimeS: 600,
   drainStrategy: 'gradual',
+  ticketKeys: Buffer.alloc(48).toString('base64'),
   log: {
     levels: { default: 'off', components: {}, files: [] },
     format: '',

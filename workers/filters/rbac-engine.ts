@@ -93,10 +93,11 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
     case 'authenticated': {
       const matches = rule.principal && compileStringMatcher(rule.principal);
       return (_, { connection: { tls } }) => {
-        if (tls?.peerSubject === undefined) return false;
+        const peer = tls?.isPeerVerified === true ? tls.peer : undefined;
+        if (peer === undefined) return false;
         // URI names come before DNS names, and the subject only when there is neither.
-        const names = tls.peerUriSans.length > 0 ? tls.peerUriSans : tls.peerDnsSans;
-        const known = names.length > 0 ? names : [tls.peerSubject];
+        const names = peer.uriSans.length > 0 ? peer.uriSans : peer.dnsSans;
+        const known = names.length > 0 ? names : [peer.subject];
         return matches === undefined || known.some((name) => matches(name));
       };
     }

@@ -24,16 +24,32 @@ export interface TlsInfo {
   readonly version: string;
   readonly cipherSuite: string;
   readonly sessionId: string;
-  readonly peerSubject?: string;
-  readonly peerIssuer?: string;
-  readonly peerFingerprint256?: string;
-  readonly peerSerial?: string;
-  readonly peerCertificatePem?: string;
-  readonly peerUriSans: readonly string[];
-  readonly peerDnsSans: readonly string[];
-  readonly localSubject?: string;
-  readonly localUriSans: readonly string[];
-  readonly localDnsSans: readonly string[];
+  /** The key exchange's group, such as `X25519`; undefined when it is not known. */
+  readonly group: string | undefined;
+  readonly peer: CertificateFacts | undefined;
+  /** The peer's certificate was verified against a trusted authority. */
+  readonly isPeerVerified: boolean;
+  readonly local: CertificateFacts | undefined;
+}
+
+/** What is said of one certificate; names are in the certificate's order. */
+export interface CertificateFacts {
+  /** RFC 2253 form. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** Lower case hex without separators. */
+  readonly serial: string;
+  readonly fingerprint1: string;
+  readonly fingerprint256: string;
+  readonly pem: string;
+  readonly uriSans: readonly string[];
+  readonly dnsSans: readonly string[];
+  readonly ipSans: readonly string[];
+  readonly emailSans: readonly string[];
+  readonly validFromMs: number;
+  readonly validToMs: number;
+  /** The certificate that signed this one, as far as the peer sent it or it is trusted. */
+  readonly issuedBy: CertificateFacts | undefined;
 }
 
 /** Facts of a downstream connection, shared by its streams. */

@@ -5,7 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
-import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
+import type {
+  FilterChain,
+  HttpConnectionManager,
+  ListenerResource,
+} from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
@@ -20,9 +24,11 @@ import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
+import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
+import { ChainSelector, type CompiledChain } from './chain-selector.ts';
 import type { DrainState } from './drain-state.ts';
 import type { RouteStore } from './route-store.ts';
 import type { CompiledListener } from './worker-listener.ts';
@@ -46,13 +52,40 @@ export function compileListener(
   resource: ListenerResource,
   context: CompilerContext,
 ): CompiledListener {
-  const chain = resource.filterChains[0] ?? resource.defaultFilterChain;
-  const [filter] = chain?.networkFilters ?? [];
-  if (chain === undefined || filter === undefined) {
-    return { resource, manager: undefined, filterChainName: '', release: () => undefined };
-  }
-  const { manager, release } = compileManager(filter, resource, context);
-  return { resource, manager, filterChainName: chain.name, release };
+  const compiled: CompiledChain[] = [];
+  const releases: (() => void)[] = [];
+  const compileOne = (chain: FilterChain): CompiledChain => {
+    const [filter] = chain.networkFilters;
+    const parts = filter === undefined ? undefined : compileManager(filter, resource, context);
+    const tls = compileTls(chain, resource, context);
+    if (parts !== undefined) releases.push(parts.release);
+    if (tls !== undefined) releases.push(() => tls.release());
+    return { resource: chain, manager: parts?.manager, tls };
+  };
+  for (const chain of resource.filterChains) compiled.push(compileOne(chain));
+  const { defaultFilterChain: last } = resource;
+  const release = (): void => {
+    for (const each of releases) each();
+  };
+  return {
+    resource,
+    chains: new ChainSelector(compiled, last === undefined ? undefined : compileOne(last)),
+    release,
+  };
+}
+
+function compileTls(
+  { tls }: FilterChain,
+  listener: ListenerResource,
+  { env }: CompilerContext,
+): DownstreamTlsFactory | undefined {
+  if (tls === undefined) return undefined;
+  return new DownstreamTlsFactory(tls, {
+    stats: env.stats,
+    statOwner: `listener.${listener.statName}.`,
+    ticketKeys: Buffer.from(env.heritage.ticketKeys, 'base64'),
+    log: (line) => env.log('debug', 'connection', line),
+  });
 }
 
 function compileManager(

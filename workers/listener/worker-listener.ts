@@ -2,6 +2,7 @@
  * One listener in this worker: its acceptors, its open connections and their accounting. A new version
  * of the listener's resource replaces the filter chain for new connections; open ones go on with theirs.
  */
+import net from 'node:net';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
@@ -18,9 +19,11 @@ import {
   HttpConnection,
 } from '../http/conn-manager/connection.ts';
 import type { ConnectionManager } from '../http/conn-manager/manager.ts';
-import { Transport, type TransportHandler } from '../net/transport.ts';
+import type { ManagerStats } from '../http/conn-manager/manager-stats.ts';
+import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
+import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
 const CX_TOTAL = LISTENER.index.downstream_cx_total;
@@ -36,9 +39,7 @@ const WORKER_CX_ACTIVE = LISTENER_WORKER.index.downstream_cx_active;
 /** A listener's resource, compiled. */
 export interface CompiledListener {
   readonly resource: ListenerResource;
-  /** Of the chain that takes connections; undefined when there is none. */
-  readonly manager: ConnectionManager | undefined;
-  readonly filterChainName: string;
+  readonly chains: ChainSelector;
   /** Called when the last connection of this version has ended and another version is in force. */
   readonly release: () => void;
 }
@@ -121,50 +122,82 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   #accept(accepted: Accepted, bound: BoundAddress): void {
-    const { stats, loop } = this.#context;
+    const { loop } = this.#context;
     const version = this.#current;
-    const { manager } = version;
     loop.enter();
-    if (manager === undefined) {
-      stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
-      if (accepted.kind === 'handle') accepted.handle.close();
-      else accepted.socket.destroy();
+    const { only } = version.chains;
+    const listener = this.#factsOf(version, bound);
+    if (only?.manager !== undefined && only.tls === undefined) {
+      this.#serve(version, only, (handler, parts) =>
+        this.#openAccepted(accepted, handler, parts, { ...listener, ...chainName(only) }),
+      );
+    } else {
+      this.#choose(version, socketOf(accepted), listener);
+    }
+    loop.leave();
+  }
+
+  /** Everything that has to look at the connection before it can be served. */
+  #choose(version: CompiledListener, socket: net.Socket, listener: ListenerFacts): void {
+    const facts = new ConnectionFacts(socket, listener);
+    const chain = version.chains.choose({
+      local: facts.localAddress,
+      remote: facts.remoteAddress,
+      directRemote: facts.directRemoteAddress,
+      serverName: facts.requestedServerName,
+      transportProtocol: 'raw_buffer',
+      applicationProtocols: [],
+    });
+    if (chain?.manager === undefined) {
+      if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
+      socket.on('error', () => undefined);
+      socket.destroy();
       return;
     }
+    facts.filterChainName = chain.resource.name;
+    this.#serve(version, chain, (handler, parts) => {
+      const { loop } = this.#context;
+      const { bufferLimitBytes } = parts;
+      const stream =
+        chain.tls === undefined ? socket : chain.tls.wrap(socket, facts, bufferLimitBytes);
+      const transport = Transport.adopt(loop, stream, handler, byteCounters(parts.stats));
+      return { transport, info: facts };
+    });
+  }
+
+  #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
+    const { manager } = chain;
+    if (manager === undefined) return;
+    const { stats } = this.#context;
     stats.increment(this.#base + CX_TOTAL);
     stats.add(this.#base + CX_ACTIVE, 1);
-    // No listener filter holds a connection back, and the gauge counts as used from here on.
+    // The gauge counts as used from here on, whether a listener filter holds connections back or not.
     stats.add(this.#base + PRE_CX_ACTIVE, 0);
     stats.increment(this.#workerBase + WORKER_CX_TOTAL);
     stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
-    const facts: ListenerFacts = {
-      name: this.name,
-      direction: version.resource.direction,
-      filterChainName: version.filterChainName,
-      localAddress: fixedLocalAddress(bound),
-    };
-    const connection = new HttpConnection(manager, this, (handler) =>
-      this.#open(accepted, handler, manager, facts),
-    );
+    const connection = new HttpConnection(manager, this, (handler) => open(handler, manager.parts));
     this.#connections.set(connection, version);
-    loop.leave();
   }
 
-  #open(
+  #factsOf(version: CompiledListener, bound: BoundAddress): ListenerFacts {
+    return {
+      name: this.name,
+      direction: version.resource.direction,
+      filterChainName: '',
+      localAddress: fixedLocalAddress(bound),
+    };
+  }
+
+  #openAccepted(
     accepted: Accepted,
     handler: TransportHandler,
-    manager: ConnectionManager,
+    parts: ConnectionManager['parts'],
     facts: ListenerFacts,
-  ): { transport: Transport; info: ConnectionFacts } {
+  ): OpenedTransport {
     const { loop } = this.#context;
-    const { stats, bufferLimitBytes } = manager.parts;
-    const counters = {
-      stats: stats.writer,
-      received: stats.base + DOWNSTREAM_RX_TOTAL,
-      waiting: stats.base + DOWNSTREAM_RX_BUFFERED,
-      sent: stats.base + DOWNSTREAM_TX_TOTAL,
-    };
+    const counters = byteCounters(parts.stats);
+    const { bufferLimitBytes } = parts;
     const transport =
       accepted.kind === 'handle'
         ? Transport.open(
@@ -184,4 +217,31 @@ export class WorkerListener implements ConnectionObserver {
     if (!this.#isRemoved || this.#connections.size > 0) return;
     for (const base of this.#bases) this.#context.stats.releaseBlock(base);
   }
+}
+
+type OpenedTransport = { readonly transport: Transport; readonly info: ConnectionFacts };
+type OpenTransport = (
+  handler: TransportHandler,
+  parts: ConnectionManager['parts'],
+) => OpenedTransport;
+
+function chainName(chain: CompiledChain): Pick<ListenerFacts, 'filterChainName'> {
+  return { filterChainName: chain.resource.name };
+}
+
+function socketOf(accepted: Accepted): net.Socket {
+  if (accepted.kind === 'socket') return accepted.socket;
+  const options: net.SocketConstructorOpts & { readonly handle: unknown } = {
+    handle: accepted.handle,
+  };
+  return new net.Socket(options);
+}
+
+function byteCounters(stats: ManagerStats): ByteCounters {
+  return {
+    stats: stats.writer,
+    received: stats.base + DOWNSTREAM_RX_TOTAL,
+    waiting: stats.base + DOWNSTREAM_RX_BUFFERED,
+    sent: stats.base + DOWNSTREAM_TX_TOTAL,
+  };
 }

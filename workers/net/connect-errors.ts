@@ -1,4 +1,5 @@
-/** The operating system's words for failed connections, as the reference shows them. */
+/** Words for failed connections, as the reference shows them: the operating system's or TLS's. */
+import { tlsErrorText } from '../tls/tls-errors.ts';
 
 const TEXTS: Readonly<Record<string, string>> = {
   EACCES: 'Permission denied',
@@ -14,6 +15,8 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** For example `delayed connect error: Connection refused`. */
 export function connectErrorText(error: NodeJS.ErrnoException): string {
+  const ofTls = tlsErrorText(error);
+  if (ofTls !== undefined) return ofTls;
   const code = error.code ?? '';
   return `delayed connect error: ${TEXTS[code] ?? code}`;
 }

@@ -186,7 +186,9 @@ export class Transport implements Flushable, Wire {
     this.isClosed = true;
     this.countWaiting(0);
     this.text = '';
-    this.socket.resetAndDestroy();
+    // What TLS wrapped has no reset of its own.
+    if ('encrypted' in this.socket) this.socket.destroy();
+    else this.socket.resetAndDestroy();
   }
 
   /**
@@ -206,8 +208,11 @@ export class Transport implements Flushable, Wire {
 
   private watch(): void {
     const { socket } = this;
-    socket.on('connect', () => {
-      if (this.isClosed) return;
+    // TLS can be written to after its handshake.
+    const readyEvent = 'encrypted' in socket ? 'secureConnect' : 'connect';
+    socket.on(readyEvent, () => {
+      // A peer that was refused in the same event is gone.
+      if (this.isClosed || socket.destroyed) return;
       this.loop.enter();
       this.handler.onConnect();
       this.loop.leave();

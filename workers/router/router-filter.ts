@@ -146,6 +146,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     info.upstreamConnectionId = connection.id;
     info.upstreamProtocol = connection.protocol;
     info.upstreamLocalAddress = connection.localAddress;
+    info.upstreamTls = connection.tls;
   }
 
   onUpstream1xx(headers: HeaderMap): void {

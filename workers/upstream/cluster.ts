@@ -11,6 +11,7 @@ import {
   CLUSTER,
   HOST,
 } from '../../shared/stats/templates/cluster.ts';
+import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
@@ -36,6 +37,8 @@ export interface ClusterContext {
 export class UpstreamCluster {
   readonly name: string;
   readonly stats: ClusterStats;
+  /** Undefined: plain bytes. */
+  readonly tls: UpstreamTlsFactory | undefined;
   /** Held by every connection and request of the cluster. */
   readonly retained: Retained;
   readonly limits: Readonly<Record<Priority, ResourceLimits>>;
@@ -50,6 +53,10 @@ export class UpstreamCluster {
     this.name = resource.name;
     this.#context = context;
     this.stats = new ClusterStats(resource, context.stats);
+    this.tls =
+      resource.tls === undefined
+        ? undefined
+        : new UpstreamTlsFactory(resource.tls, context.stats, this.stats.prefix);
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = makeBalancer(resource, context);
     this.retained = new Retained(() => this.#release());
@@ -108,6 +115,7 @@ export class UpstreamCluster {
   }
 
   #release(): void {
+    this.tls?.release();
     this.stats.release();
     for (const base of this.#remainingBases) this.stats.writer.releaseBlock(base);
   }

@@ -3,13 +3,15 @@
  * a stream and hears when there is one, or why there will be none.
  */
 import type { RequestEncoder, ResetReason, ResponseDecoder } from '../http/codec.ts';
-import type { Address, Protocol } from '../http/stream-info.ts';
+import type { Address, Protocol, TlsInfo } from '../http/stream-info.ts';
 
 /** Facts of the connection that a request got. */
 export interface UpstreamConnectionFacts {
   readonly id: number;
   readonly protocol: Protocol;
   readonly localAddress: Address | undefined;
+  /** Undefined: plain bytes. */
+  readonly tls: TlsInfo | undefined;
   /** Monotonic milliseconds; `connectedMs` is -1 until then. */
   readonly openedMs: number;
   readonly connectedMs: number;

@@ -5,13 +5,14 @@
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
-import type { Address, Protocol } from '../http/stream-info.ts';
+import type { Address, Protocol, TlsInfo } from '../http/stream-info.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { connectErrorText } from '../net/connect-errors.ts';
-import { Transport, type TransportHandler } from '../net/transport.ts';
+import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { Http1Pool } from './http1-pool.ts';
 import type { PoolClient, UpstreamConnectionFacts } from './http-pool.ts';
+import { openUpstream } from './upstream-transport.ts';
 
 const CX_TOTAL = CLUSTER.index.upstream_cx_total;
 const CX_ACTIVE = CLUSTER.index.upstream_cx_active;
@@ -55,6 +56,7 @@ export class Http1PoolConnection
   requests = 0;
   private readonly pool: Http1Pool;
   private readonly transport: Transport;
+  readonly tls: TlsInfo | undefined;
   private readonly codec: Http1ClientCodec;
   readonly openedMs: number;
   connectedMs = -1;
@@ -74,17 +76,14 @@ export class Http1PoolConnection
     this.openedMs = loop.clock.ms;
     cluster.retained.hold();
     host.retained.hold();
-    this.transport = Transport.open(
-      loop,
-      { socket: {}, bufferLimitBytes: resource.perConnectionBufferLimitBytes },
-      this,
-      {
-        stats: stats.writer,
-        received: stats.base + RX_TOTAL,
-        waiting: stats.base + RX_BUFFERED,
-        sent: stats.base + TX_TOTAL,
-      },
-    );
+    const { transport, tls } = openUpstream(cluster, host, this, {
+      stats: stats.writer,
+      received: stats.base + RX_TOTAL,
+      waiting: stats.base + RX_BUFFERED,
+      sent: stats.base + TX_TOTAL,
+    });
+    this.transport = transport;
+    this.tls = tls;
     this.codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: resource.upstreamHttp.maxResponseHeadersKb * 1024,
       maxHeaderCount: resource.upstreamHttp.maxHeadersCount,
@@ -94,7 +93,6 @@ export class Http1PoolConnection
     });
     this.countOpen();
     loop.timers.list(resource.connectTimeoutMs).arm(this.connectTimer);
-    this.connect();
   }
 
   get localAddress(): Address | undefined {
@@ -206,28 +204,6 @@ export class Http1PoolConnection
       if (this.state === 'busy') this.isLast = true;
       else this.closeIdle();
     }
-  }
-
-  private connect(): void {
-    const { resource } = this.pool.cluster;
-    const { address } = this.pool.host.resource;
-    const { socket } = this.transport;
-    if (address.kind === 'pipe') {
-      socket.connect({ path: address.path });
-      return;
-    }
-    const { sourceAddress, tcpKeepalive } = resource;
-    socket.setNoDelay(true);
-    if (tcpKeepalive !== undefined) {
-      socket.setKeepAlive(true, (tcpKeepalive.timeS ?? 0) * 1000);
-    }
-    socket.connect({
-      host: address.address,
-      port: address.port,
-      ...(sourceAddress === undefined
-        ? {}
-        : { localAddress: sourceAddress.address, localPort: sourceAddress.port }),
-    });
   }
 
   private failConnect(reason: ResetReason, error: NodeJS.ErrnoException | undefined): void {

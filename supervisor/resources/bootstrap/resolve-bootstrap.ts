@@ -92,8 +92,10 @@ export async function resolveBootstrap(
     new Scope({ problems: sink, maxRegexProgramSize: REGEX_PROGRAM_SIZE }).at('layered_runtime'),
   );
   const routes: StaticResources['routes'][number][] = [];
+  const secrets = message.static_resources?.secrets ?? [];
   const context: ResolveContext = {
     problems: sink,
+    secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
   };
@@ -113,7 +115,7 @@ export async function resolveBootstrap(
     clusters: [...clusters.values()],
     listeners: resolveStaticListeners(message, (name) => clusters.has(name), scope),
     routes,
-    secrets: message.static_resources?.secrets ?? [],
+    secrets,
   };
   const bootstrap: ResolvedBootstrap = {
     node,

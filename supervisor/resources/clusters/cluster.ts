@@ -10,7 +10,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { ResolvedCluster } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
-import { checkTransportSocket } from '../transport-sockets.ts';
+import { resolveUpstreamSocket } from '../transport-sockets.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
@@ -87,7 +87,6 @@ export function resolveCluster(
   scope: Scope,
 ): ResolvedCluster {
   refuseOtherFields(message, FIELDS, scope);
-  checkTransportSocket(message.transport_socket, scope.at('transport_socket'));
   const name = message.name ?? '';
   const discovery = resolveDiscovery(message, defaults.dns, scope);
   const hosts = isStatic(message)
@@ -115,6 +114,10 @@ function resolveResource(
     ...resolveUpstreamHttp(message, scope),
     ...optional('tcpKeepalive', keepalive(connection?.tcp_keepalive)),
     ...optional('sourceAddress', sourceAddress(bind, scope.at('upstream_bind_config'))),
+    ...optional(
+      'tls',
+      resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket')),
+    ),
     closeConnectionsOnHostHealthFailure: message.close_connections_on_host_health_failure ?? false,
     ignoreNewHostsUntilFirstHealthCheck:
       message.common_lb_config?.ignore_new_hosts_until_first_hc ?? false,

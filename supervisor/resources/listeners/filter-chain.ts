@@ -6,7 +6,8 @@ import type {
 import type { FilterChain } from '../../../shared/resources/listener.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { checkTransportSocket } from '../transport-sockets.ts';
+import { optional } from '../values.ts';
+import { resolveDownstreamSocket } from '../transport-sockets.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
 const FIELDS = knownFields<FilterChainMessage>(
@@ -60,10 +61,13 @@ export function resolveFilterChain(
   if (!isEmpty(message.filter_chain_match)) {
     scope.at('filter_chain_match').unsupported('choosing a filter chain by a match is');
   }
-  checkTransportSocket(message.transport_socket, scope.at('transport_socket'));
   return {
     name: message.name ?? '',
     networkFilters: filters.resolve(message.filters, scope.at('filters')),
+    ...optional(
+      'tls',
+      resolveDownstreamSocket(message.transport_socket, scope.at('transport_socket')),
+    ),
   };
 }
 

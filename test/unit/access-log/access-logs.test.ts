@@ -39,6 +39,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
       fileFlushMinSizeKb: 64,
       drainTimeS: 600,
       drainStrategy: 'gradual',
+      ticketKeys: Buffer.alloc(48).toString('base64'),
       log: {
         levels: { default: 'info', components: {}, files: [] },
         format: '%v',

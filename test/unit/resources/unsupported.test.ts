@@ -47,15 +47,15 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
   [
     bootstrapWith('chain', {
       transport_socket: {
-        name: 'envoy.transport_sockets.tls',
+        name: 'envoy.transport_sockets.alts',
         typed_config: {
-          '@type':
-            'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+          '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.alts.v3.Alts',
+          handshaker_service: 'a',
         },
       },
     }),
     `${CHAIN}.transport_socket.typed_config`,
-    "transport socket 'envoy.transport_sockets.tls' of type 'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext' is not supported; there is envoy.transport_sockets.raw_buffer",
+    "transport socket 'envoy.transport_sockets.alts' of type 'envoy.extensions.transport_sockets.alts.v3.Alts' is not supported; there is envoy.transport_sockets.raw_buffer, envoy.transport_sockets.tls",
   ],
   [
     bootstrapWith('chain', { filter_chain_match: { destination_port: 80 } }),

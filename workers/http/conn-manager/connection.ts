@@ -16,6 +16,8 @@ const CX_TOTAL = index.downstream_cx_total;
 const CX_ACTIVE = index.downstream_cx_active;
 const CX_HTTP1_TOTAL = index.downstream_cx_http1_total;
 const CX_HTTP1_ACTIVE = index.downstream_cx_http1_active;
+const CX_SSL_TOTAL = index.downstream_cx_ssl_total;
+const CX_SSL_ACTIVE = index.downstream_cx_ssl_active;
 const CX_DESTROY = index.downstream_cx_destroy;
 const CX_DESTROY_LOCAL = index.downstream_cx_destroy_local;
 const CX_DESTROY_REMOTE = index.downstream_cx_destroy_remote;
@@ -220,6 +222,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
       stats.count(how === 'local' ? CX_DESTROY_LOCAL_ACTIVE : CX_DESTROY_REMOTE_ACTIVE);
     }
     stats.lower(CX_ACTIVE);
+    if (this.info.tls !== undefined) stats.lower(CX_SSL_ACTIVE);
     if (this.hasSpoken) stats.lower(CX_HTTP1_ACTIVE);
     stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
     this.codec.onTransportClosed();
@@ -239,6 +242,10 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
     const { stats } = this.manager.parts;
     stats.count(CX_TOTAL);
     stats.raise(CX_ACTIVE);
+    if (this.info.tls !== undefined) {
+      stats.count(CX_SSL_TOTAL);
+      stats.raise(CX_SSL_ACTIVE);
+    }
     // Nothing waits yet, and the gauge counts as used from here on.
     stats.writer.add(stats.base + DOWNSTREAM_RX_BUFFERED, 0);
   }

@@ -1,0 +1,84 @@
+/**
+ * TLS of listeners and clusters as workers receive it: names checked, files read, keys decrypted.
+ * Source: envoy.extensions.transport_sockets.tls.v3.
+ */
+import type { StringMatcher } from './matchers.ts';
+
+/** As node:tls names them. */
+export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
+
+export interface TlsParameters {
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** For OpenSSL, the suites of TLS 1.3 included. */
+  readonly ciphers: string;
+  /** For OpenSSL: names between colons. */
+  readonly curves: string;
+  readonly signatureAlgorithms?: string;
+}
+
+/** A certificate chain with its key. */
+export interface TlsCertificate {
+  /** PEM, the leaf first. */
+  readonly chain: string;
+  /** PEM without a passphrase. */
+  readonly key: string;
+  /** Where the chain came from, as `/certs` shows it. */
+  readonly path: string;
+  /** DNS names that the leaf is for, lower case; its common name when it has none. */
+  readonly names: readonly string[];
+}
+
+export type SanType = 'DNS' | 'URI' | 'EMAIL' | 'IP_ADDRESS';
+
+export interface SanMatcher {
+  readonly type: SanType;
+  readonly matcher: StringMatcher;
+}
+
+/** How a peer's certificate is judged. */
+export interface TlsValidation {
+  /** PEM; absent: the chain is not verified. */
+  readonly trustedCa?: string;
+  /** Where `trustedCa` came from, as `/certs` shows it. */
+  readonly caPath: string;
+  /** PEM. */
+  readonly crl?: string;
+  readonly allowExpired: boolean;
+  readonly acceptUntrusted: boolean;
+  /** Any of them has to match; empty: none is asked for. */
+  readonly sanMatchers: readonly SanMatcher[];
+  /** SHA-256 of the certificate, lower case hex. */
+  readonly certificateHashes: readonly string[];
+  /** SHA-256 of the public key, base64. */
+  readonly spkiHashes: readonly string[];
+}
+
+export interface TlsContext {
+  readonly parameters: TlsParameters;
+  /** Offered or accepted protocols that this build speaks. */
+  readonly alpn: readonly string[];
+  readonly certificates: readonly TlsCertificate[];
+  readonly validation?: TlsValidation;
+}
+
+export interface DownstreamTls extends TlsContext {
+  readonly requireClientCertificate: boolean;
+  readonly requireServerName: boolean;
+  readonly preferClientCiphers: boolean;
+  /** Base64 of the 48 bytes that are made of the configured keys; absent: the server's own. */
+  readonly ticketKeys?: string;
+  readonly usesTickets: boolean;
+  readonly sessionTimeoutS: number;
+}
+
+export interface UpstreamTls extends TlsContext {
+  /** Empty: none is sent. */
+  readonly serverName: string;
+  /** The host's own name is sent as server name. */
+  readonly autoHostServerName: boolean;
+  /** The server name that was sent has to be among the certificate's DNS names. */
+  readonly autoSanValidation: boolean;
+  /** Sessions kept for resumption; 0: none. */
+  readonly maxSessionKeys: number;
+}

@@ -1,0 +1,123 @@
+/** Resolves envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext. */
+import type {
+  CertificateValidationContext as ValidationMessage,
+  SubjectAltNameMatcher,
+} from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
+import type { SanMatcher, TlsValidation } from '../../../shared/resources/tls.ts';
+import { readDataSource } from '../data-source.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveStringMatcher } from '../matchers/string-matcher.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+import { parseCertificate, pathOf } from './certificates.ts';
+
+const FIELDS = knownFields<ValidationMessage>(
+  [
+    'trusted_ca',
+    'system_root_certs',
+    'verify_certificate_spki',
+    'verify_certificate_hash',
+    'match_typed_subject_alt_names',
+    'match_subject_alt_names',
+    'crl',
+    'allow_expired_certificate',
+    'trust_chain_verification',
+    'max_verify_depth',
+    'only_verify_leaf_cert_crl',
+  ],
+  // Files of secrets are watched in any case; a list of names is a hint for clients.
+  ['watched_directory', 'suppress_client_ca_list'],
+);
+
+const SHA256 = /^[\da-f]{64}$/;
+const SYSTEM_ROOTS = '<system>';
+
+export function resolveValidation(
+  message: ValidationMessage,
+  scope: Scope,
+  /** A context that another one completes may have matchers without an authority. */
+  isPartial = false,
+): TlsValidation {
+  refuseOtherFields(message, FIELDS, scope);
+  refuseUnsupported(message, scope);
+  const trustedCa = resolveTrustedCa(message, scope);
+  const sanMatchers = resolveSanMatchers(message, scope);
+  if (sanMatchers.length > 0 && trustedCa === undefined && !isPartial) {
+    scope.error(
+      'conflict',
+      'SAN-based verification of peer certificates without trusted CA is insecure and not allowed',
+    );
+  }
+  const { crl } = message;
+  const crlText =
+    crl === undefined ? undefined : readDataSource(crl, scope.at('crl'))?.toString('latin1');
+  return {
+    ...optional('trustedCa', trustedCa),
+    caPath: message.system_root_certs === undefined ? pathOf(message.trusted_ca) : SYSTEM_ROOTS,
+    ...optional(
+      'crl',
+      crlText?.includes('-----BEGIN X509 CRL-----') === true ? crlText : undefined,
+    ),
+    allowExpired: message.allow_expired_certificate ?? false,
+    acceptUntrusted: message.trust_chain_verification === 'ACCEPT_UNTRUSTED',
+    sanMatchers,
+    certificateHashes: (message.verify_certificate_hash ?? []).map((hash, index) =>
+      resolveHash(hash, scope.at('verify_certificate_hash', index)),
+    ),
+    spkiHashes: message.verify_certificate_spki ?? [],
+  };
+}
+
+function refuseUnsupported(message: ValidationMessage, scope: Scope): void {
+  for (const field of ['max_verify_depth', 'only_verify_leaf_cert_crl'] as const) {
+    const value = message[field];
+    if (value === undefined || value === false) continue;
+    scope.at(field).unsupported(`field '${field}' is`, 'leave it out');
+  }
+}
+
+function resolveTrustedCa(message: ValidationMessage, scope: Scope): string | undefined {
+  const { trusted_ca: source } = message;
+  if (source === undefined) {
+    if (message.system_root_certs === undefined) return undefined;
+    return process.getBuiltinModule('node:tls').rootCertificates.join('\n');
+  }
+  const place = scope.at('trusted_ca');
+  const text = readDataSource(source, place)?.toString('latin1');
+  if (text === undefined) return undefined;
+  if (text === '') {
+    place.error('file', 'DataSource cannot be empty');
+  } else if (parseCertificate(text) === undefined) {
+    place.error('file', `Failed to load trusted CA certificates from ${pathOf(source)}`);
+  }
+  return text;
+}
+
+function resolveSanMatchers(message: ValidationMessage, scope: Scope): readonly SanMatcher[] {
+  const typed = (message.match_typed_subject_alt_names ?? []).map((each, index) =>
+    resolveSanMatcher(each, scope.at('match_typed_subject_alt_names', index)),
+  );
+  // The older field matches names of every type.
+  const untyped = (message.match_subject_alt_names ?? []).flatMap((each, index) => {
+    const matcher = resolveStringMatcher(each, scope.at('match_subject_alt_names', index));
+    if (matcher === undefined) return [];
+    return (['DNS', 'URI', 'EMAIL', 'IP_ADDRESS'] as const).map((type) => ({ type, matcher }));
+  });
+  return [...typed.filter((matcher) => matcher !== undefined), ...untyped];
+}
+
+function resolveSanMatcher(message: SubjectAltNameMatcher, scope: Scope): SanMatcher | undefined {
+  const { san_type: type } = message;
+  const matcher = resolveStringMatcher(message.matcher ?? {}, scope.at('matcher'));
+  if (type === 'DNS' || type === 'URI' || type === 'EMAIL' || type === 'IP_ADDRESS') {
+    return matcher === undefined ? undefined : { type, matcher };
+  }
+  scope.at('san_type').unsupported(`subject alternative names of type ${String(type)} are`);
+  return undefined;
+}
+
+function resolveHash(hash: string, scope: Scope): string {
+  const plain = hash.replaceAll(':', '').toLowerCase();
+  if (!SHA256.test(plain)) scope.error('conflict', `Invalid hex-encoded SHA-256 ${hash}`);
+  return plain;
+}

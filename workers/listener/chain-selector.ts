@@ -1,0 +1,184 @@
+/**
+ * Chooses the filter chain of a connection. One criterion after the other, in the reference's order,
+ * the chains that say most about the connection remain; a chain that lost never comes back.
+ */
+import { BlockList, isIPv6 } from 'node:net';
+import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
+import type { ConnectionManager } from '../http/conn-manager/manager.ts';
+import type { Address } from '../http/stream-info.ts';
+import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
+
+export interface CompiledChain {
+  readonly resource: FilterChain;
+  /** Undefined for a chain without filters, which closes its connections. */
+  readonly manager: ConnectionManager | undefined;
+  readonly tls: DownstreamTlsFactory | undefined;
+}
+
+/** What is known of a connection before its chain is chosen. */
+export interface ChainFacts {
+  readonly local: Address;
+  /** As listener filters found it. */
+  readonly remote: Address;
+  readonly directRemote: Address;
+  /** Lower case; empty without a server name. */
+  readonly serverName: string;
+  /** `raw_buffer` or `tls`. */
+  readonly transportProtocol: string;
+  readonly applicationProtocols: readonly string[];
+}
+
+/** How much a chain's criterion says of a connection: -1 contradicts, 0 nothing, more is better. */
+type Score = (match: MatchIndex, facts: ChainFacts) => number;
+
+interface MatchIndex {
+  readonly match: FilterChainMatch;
+  readonly local: readonly RangeTest[];
+  readonly directSource: readonly RangeTest[];
+  readonly source: readonly RangeTest[];
+}
+
+interface RangeTest {
+  readonly bits: number;
+  readonly list: BlockList;
+}
+
+interface Candidate {
+  readonly chain: CompiledChain;
+  readonly index: MatchIndex | undefined;
+}
+
+/** In the order of precedence. */
+const CRITERIA: readonly Score[] = [
+  ({ match }, { local }) => exact(match.destinationPort, local.port),
+  ({ local: ranges }, { local }) => inRanges(ranges, local),
+  ({ match }, { serverName }) => serverNameScore(match.serverNames, serverName),
+  ({ match }, { transportProtocol }) => exact(match.transportProtocol, transportProtocol),
+  ({ match }, { applicationProtocols }) => protocolScore(match, applicationProtocols),
+  ({ directSource }, { directRemote }) => inRanges(directSource, directRemote),
+  ({ match }, facts) => sourceTypeScore(match, facts),
+  ({ source }, { remote }) => inRanges(source, remote),
+  ({ match }, { remote }) => portScore(match.sourcePorts, remote.port),
+];
+
+export class ChainSelector {
+  readonly #candidates: readonly Candidate[];
+  readonly #default: CompiledChain | undefined;
+  /** The answer where nothing has to be looked at. */
+  readonly #only: CompiledChain | undefined;
+
+  constructor(chains: readonly CompiledChain[], defaultChain: CompiledChain | undefined) {
+    this.#candidates = chains.map((chain) => {
+      const { match } = chain.resource;
+      return { chain, index: match === undefined ? undefined : indexMatch(match) };
+    });
+    this.#default = defaultChain;
+    const [first] = this.#candidates;
+    this.#only =
+      first === undefined
+        ? defaultChain
+        : this.#candidates.length === 1 && first.index === undefined
+          ? first.chain
+          : undefined;
+  }
+
+  /** The chain that takes whatever comes, if there is one. */
+  get only(): CompiledChain | undefined {
+    return this.#only;
+  }
+
+  /** Undefined: no chain matches and there is no default one. */
+  choose(facts: ChainFacts): CompiledChain | undefined {
+    let left: readonly Candidate[] = this.#candidates;
+    for (const score of CRITERIA) {
+      if (left.length === 0) break;
+      left = best(left, score, facts);
+    }
+    return left[0]?.chain ?? this.#default;
+  }
+}
+
+function best(
+  candidates: readonly Candidate[],
+  score: Score,
+  facts: ChainFacts,
+): readonly Candidate[] {
+  let highest = 0;
+  let left: Candidate[] = [];
+  for (const candidate of candidates) {
+    const points = candidate.index === undefined ? 0 : score(candidate.index, facts);
+    if (points < highest) continue;
+    if (points > highest) left = [];
+    highest = points;
+    left.push(candidate);
+  }
+  return left;
+}
+
+function exact<Value extends string | number>(wanted: Value | undefined, value: Value): number {
+  if (wanted === undefined || wanted === '') return 0;
+  return wanted === value ? 1 : -1;
+}
+
+/** An exact name says more than any wildcard, a longer suffix more than a shorter one. */
+function serverNameScore(names: readonly string[], serverName: string): number {
+  if (names.length === 0) return 0;
+  let score = -1;
+  for (const name of names) {
+    if (name === serverName && name !== '') return Number.MAX_SAFE_INTEGER;
+    const suffix = name.startsWith('*.') ? name.slice(1) : undefined;
+    if (suffix === undefined || !serverName.endsWith(suffix)) continue;
+    if (serverName.length > suffix.length) score = Math.max(score, suffix.length);
+  }
+  return score;
+}
+
+/** The client's first protocol that any chain knows decides, so earlier ones score higher. */
+function protocolScore(match: FilterChainMatch, offered: readonly string[]): number {
+  if (match.applicationProtocols.length === 0) return 0;
+  const at = offered.findIndex((name) => match.applicationProtocols.includes(name));
+  return at < 0 ? -1 : offered.length - at;
+}
+
+function sourceTypeScore({ sourceType }: FilterChainMatch, facts: ChainFacts): number {
+  if (sourceType === 'ANY') return 0;
+  const { remote, local } = facts;
+  const isNear = remote.kind === 'pipe' || remote.ip === local.ip || isLoopback(remote.ip);
+  return (sourceType === 'SAME_IP_OR_LOOPBACK') === isNear ? 1 : -1;
+}
+
+function isLoopback(ip: string): boolean {
+  return ip.startsWith('127.') || ip === '::1';
+}
+
+function portScore(ports: readonly number[], port: number): number {
+  if (ports.length === 0) return 0;
+  return ports.includes(port) ? 1 : -1;
+}
+
+/** The longest prefix wins. */
+function inRanges(ranges: readonly RangeTest[], address: Address): number {
+  if (ranges.length === 0) return 0;
+  if (address.kind === 'pipe') return -1;
+  const family = isIPv6(address.ip) ? 'ipv6' : 'ipv4';
+  let score = -1;
+  for (const { bits, list } of ranges) {
+    if (bits + 1 > score && list.check(address.ip, family)) score = bits + 1;
+  }
+  return score;
+}
+
+function indexMatch(match: FilterChainMatch): MatchIndex {
+  return {
+    match,
+    local: match.prefixRanges.map(rangeTest),
+    directSource: match.directSourcePrefixRanges.map(rangeTest),
+    source: match.sourcePrefixRanges.map(rangeTest),
+  };
+}
+
+function rangeTest({ address, prefixLength }: CidrRange): RangeTest {
+  const list = new BlockList();
+  list.addSubnet(address, prefixLength, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return { bits: prefixLength, list };
+}

@@ -1,0 +1,72 @@
+/** What a finished handshake says: the facts for access logs and headers, and for statistics. */
+import type { X509Certificate } from 'node:crypto';
+import type tls from 'node:tls';
+import type { CertificateFacts, TlsInfo } from '../http/stream-info.ts';
+import { X509Facts } from './certificate-facts.ts';
+import { readSession, type SessionFacts } from './session-facts.ts';
+import type { HandshakeFacts } from './tls-stats.ts';
+
+/** Set when the handshake is done; until then everything is empty. */
+export class HandshakeInfo implements TlsInfo {
+  version = '';
+  cipherSuite = '';
+  isPeerVerified = false;
+  peerCertificate: X509Certificate | undefined = undefined;
+  #localCertificate: X509Certificate | undefined = undefined;
+  #session: Buffer | undefined = undefined;
+  #sessionFacts: SessionFacts | undefined = undefined;
+  #peer: CertificateFacts | undefined = undefined;
+  #local: CertificateFacts | undefined = undefined;
+
+  /** Takes everything from the socket that is gone with it. */
+  complete(socket: tls.TLSSocket, asksPeer: boolean): void {
+    this.version = socket.getProtocol() ?? '';
+    this.cipherSuite = socket.getCipher().name;
+    this.#session = socket.getSession();
+    this.#localCertificate = socket.getX509Certificate();
+    if (asksPeer) this.peerCertificate = socket.getPeerX509Certificate();
+  }
+
+  get sessionId(): string {
+    return this.#facts().id;
+  }
+
+  get group(): string | undefined {
+    return this.#facts().group;
+  }
+
+  get peer(): CertificateFacts | undefined {
+    if (this.peerCertificate === undefined) return undefined;
+    this.#peer ??= new X509Facts(this.peerCertificate);
+    return this.#peer;
+  }
+
+  get local(): CertificateFacts | undefined {
+    if (this.#localCertificate === undefined) return undefined;
+    this.#local ??= new X509Facts(this.#localCertificate);
+    return this.#local;
+  }
+
+  /** For the statistics of a listener or cluster. */
+  counted(isReused: boolean): HandshakeFacts {
+    return {
+      version: this.version,
+      cipher: this.cipherSuite,
+      group: this.group,
+      isReused,
+      hasPeerCertificate: this.peerCertificate !== undefined,
+    };
+  }
+
+  #facts(): SessionFacts {
+    this.#sessionFacts ??= readSession(this.#session);
+    return this.#sessionFacts;
+  }
+}
+
+/** Parts of the runtime's TLS sockets that its types leave out. */
+export interface InnerTlsSocket {
+  /** Lets errors after the handshake reach the socket's own events. */
+  _releaseControl(): boolean;
+  readonly ssl: { verifyError(): NodeJS.ErrnoException | null } | null;
+}

@@ -1,0 +1,160 @@
+/**
+ * Judges a peer's certificate after the handshake: the chain as OpenSSL verified it, subject
+ * alternative names, pinned hashes.
+ */
+import { createHash, X509Certificate } from 'node:crypto';
+import type { SanMatcher, SanType, TlsValidation } from '../../shared/resources/tls.ts';
+import { parseSubjectAltNames, type SubjectAltName } from '../../shared/tls/subject-alt-names.ts';
+import { compileStringMatcher } from '../routing/string-matcher.ts';
+
+export interface PeerRefusal {
+  readonly stat: 'fail_verify_error' | 'fail_verify_san' | 'fail_verify_cert_hash';
+  /** Follows `CERTIFICATE_VERIFY_FAILED:`. */
+  readonly detail: string;
+}
+
+type NameTest = (name: SubjectAltName) => boolean;
+
+const SAN_KINDS: Readonly<Record<SanType, SubjectAltName['kind']>> = {
+  DNS: 'dns',
+  URI: 'uri',
+  EMAIL: 'email',
+  IP_ADDRESS: 'ip',
+};
+
+export class PeerCheck {
+  readonly #validation: TlsValidation;
+  readonly #names: readonly NameTest[];
+  readonly #authorities: readonly X509Certificate[];
+
+  constructor(validation: TlsValidation) {
+    this.#validation = validation;
+    this.#names = validation.sanMatchers.map(compileName);
+    this.#authorities = validation.allowExpired ? parseAll(validation.trustedCa ?? '') : [];
+  }
+
+  /** Whether a peer that passes is one that a trusted authority vouches for. */
+  get verifiesChain(): boolean {
+    return this.#validation.trustedCa !== undefined && !this.#validation.acceptUntrusted;
+  }
+
+  /**
+   * Undefined when the peer is accepted. `verifyError` is OpenSSL's; `serverName` is what a client
+   * sent and wants to find in the certificate, else undefined.
+   */
+  judge(
+    peer: X509Certificate,
+    verifyError: NodeJS.ErrnoException | null | undefined,
+    serverName: string | undefined,
+  ): PeerRefusal | undefined {
+    if (this.#validation.acceptUntrusted) return undefined;
+    return (
+      this.#judgeChain(peer, verifyError) ??
+      this.#judgeNames(peer, serverName) ??
+      this.#judgePins(peer)
+    );
+  }
+
+  #judgeChain(
+    peer: X509Certificate,
+    error: NodeJS.ErrnoException | null | undefined,
+  ): PeerRefusal | undefined {
+    if (this.#validation.trustedCa === undefined || error === null || error === undefined) {
+      return undefined;
+    }
+    const code = error.code ?? '';
+    // OpenSSL tells its last complaint only: an expired chain is looked at for the others.
+    const isOnlyExpired = code === 'CERT_HAS_EXPIRED' && this.#validation.allowExpired;
+    if (isOnlyExpired && this.#isSignedByAuthority(peer)) return undefined;
+    const text = VERIFY_TEXTS[code] ?? error.message;
+    return {
+      stat: 'fail_verify_error',
+      detail: `verify cert failed: X509_verify_cert: certificate verification error at depth ${DEPTHS[code] ?? 0}: ${text}`,
+    };
+  }
+
+  #judgeNames(peer: X509Certificate, serverName: string | undefined): PeerRefusal | undefined {
+    if (this.#names.length === 0 && serverName === undefined) return undefined;
+    const names = parseSubjectAltNames(peer.subjectAltName);
+    const isMatched =
+      this.#names.length === 0 || names.some((name) => this.#names.some((test) => test(name)));
+    const isNamed =
+      serverName === undefined ||
+      names.some(({ kind, value }) => kind === 'dns' && dnsNameMatches(serverName, value));
+    if (isMatched && isNamed) return undefined;
+    const shown = names.map(({ value }) => value).join(', ');
+    return {
+      stat: 'fail_verify_san',
+      detail: `verify cert failed: SAN matcher, certificate SANs are [${shown}]`,
+    };
+  }
+
+  /** Either list may hold the certificate. */
+  #judgePins(peer: X509Certificate): PeerRefusal | undefined {
+    const { certificateHashes, spkiHashes } = this.#validation;
+    if (certificateHashes.length === 0 && spkiHashes.length === 0) return undefined;
+    const hash = peer.fingerprint256.replaceAll(':', '').toLowerCase();
+    if (certificateHashes.includes(hash)) return undefined;
+    if (spkiHashes.length > 0) {
+      const spki = peer.publicKey.export({ type: 'spki', format: 'der' });
+      if (spkiHashes.includes(createHash('sha256').update(spki).digest('base64'))) return undefined;
+    }
+    return { stat: 'fail_verify_cert_hash', detail: 'verify cert failed: cert hash and spki' };
+  }
+
+  #isSignedByAuthority(peer: X509Certificate): boolean {
+    let present: X509Certificate | undefined = peer;
+    for (let depth = 0; present !== undefined && depth < LONGEST_CHAIN; depth += 1) {
+      const signed: X509Certificate = present;
+      if (this.#authorities.some((authority) => isIssuedBy(signed, authority))) return true;
+      const issuer: X509Certificate | undefined = signed.issuerCertificate;
+      if (issuer === undefined || !isIssuedBy(signed, issuer)) return false;
+      present = issuer.fingerprint256 === signed.fingerprint256 ? undefined : issuer;
+    }
+    return false;
+  }
+}
+
+/** Whether `name` is meant by a certificate's name, whose first label may be `*`. */
+function dnsNameMatches(name: string, pattern: string): boolean {
+  const wanted = name.toLowerCase();
+  const given = pattern.toLowerCase();
+  if (wanted === given) return true;
+  if (!given.startsWith('*.')) return false;
+  const dot = wanted.indexOf('.');
+  return dot > 0 && wanted.slice(dot) === given.slice(1);
+}
+
+const LONGEST_CHAIN = 16;
+
+/** The reference's words for OpenSSL's complaints, where they differ from this runtime's. */
+const VERIFY_TEXTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'certificate has expired',
+  CERT_REVOKED: 'certificate revoked',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self signed certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'self signed certificate in certificate chain',
+  UNABLE_TO_GET_ISSUER_CERT: 'unable to get issuer certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unable to get local issuer certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unable to get local issuer certificate',
+};
+
+const DEPTHS: Readonly<Record<string, number>> = { SELF_SIGNED_CERT_IN_CHAIN: 1 };
+
+function compileName({ type, matcher }: SanMatcher): NameTest {
+  const wantedKind = SAN_KINDS[type];
+  // An exact DNS name is found in a wildcard too, as the reference reads it.
+  const test =
+    type === 'DNS' && matcher.kind === 'exact' && !matcher.ignoreCase
+      ? (value: string) => dnsNameMatches(matcher.value, value)
+      : compileStringMatcher(matcher);
+  return ({ kind, value }) => kind === wantedKind && test(value);
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+function parseAll(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}

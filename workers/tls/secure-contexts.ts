@@ -1,0 +1,119 @@
+/**
+ * The OpenSSL contexts of one TLS configuration: one per set of names that certificates share, so that
+ * an RSA and an ECDSA certificate for the same names stand in one and are chosen by what the client
+ * can verify. Knows which context serves which server name.
+ */
+import { createHash } from 'node:crypto';
+import type tls from 'node:tls';
+import type { TlsCertificate, TlsContext, TlsValidation } from '../../shared/resources/tls.ts';
+
+interface ServerSessions {
+  /** 48 bytes. */
+  readonly ticketKeys: Buffer;
+  readonly usesTickets: boolean;
+  readonly timeoutS: number;
+  readonly preferClientCiphers: boolean;
+}
+
+export interface ContextInput {
+  readonly tls: TlsContext;
+  readonly certificates: readonly TlsCertificate[];
+  readonly validation: TlsValidation | undefined;
+  /** Absent for clients. */
+  readonly sessions?: ServerSessions;
+}
+
+/** Bound of a session id context. */
+const SESSION_CONTEXT_HEX = 32;
+
+export class SecureContexts {
+  readonly #byName = new Map<string, tls.SecureContext>();
+  /** For clients that name nobody, or nobody who is here. */
+  readonly first: tls.SecureContext;
+  readonly hasSeveral: boolean;
+
+  /** Throws when OpenSSL takes a part of it not. */
+  constructor(input: ContextInput) {
+    const groups = groupByNames(input.certificates);
+    const contexts = groups.map((group) => {
+      const context = makeContext(input, group);
+      for (const name of group[0]?.names ?? []) {
+        if (!this.#byName.has(name)) this.#byName.set(name, context);
+      }
+      return context;
+    });
+    this.first = contexts[0] ?? makeContext(input, []);
+    this.hasSeveral = contexts.length > 1;
+  }
+
+  /** An exact name, then a wildcard for its first label, then the first certificate. */
+  choose(serverName: string): tls.SecureContext {
+    const name = serverName.toLowerCase();
+    const dot = name.indexOf('.');
+    const wildcard = dot > 0 ? `*${name.slice(dot)}` : '';
+    return this.#byName.get(name) ?? this.#byName.get(wildcard) ?? this.first;
+  }
+}
+
+function groupByNames(certificates: readonly TlsCertificate[]): readonly TlsCertificate[][] {
+  const groups = new Map<string, TlsCertificate[]>();
+  for (const certificate of certificates) {
+    const key = certificate.names.join(' ');
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [certificate]);
+    else group.push(certificate);
+  }
+  return [...groups.values()];
+}
+
+function makeContext(
+  input: ContextInput,
+  certificates: readonly TlsCertificate[],
+): tls.SecureContext {
+  const { parameters } = input.tls;
+  const { validation, sessions } = input;
+  const options: ContextOptions = {
+    cert: certificates.map(({ chain }) => chain),
+    key: certificates.map(({ key }) => key),
+    minVersion: parameters.minVersion,
+    maxVersion: parameters.maxVersion,
+    ciphers: parameters.ciphers,
+    ecdhCurve: parameters.curves,
+    // Any certificate in the bundle ends a chain, as in the reference.
+    allowPartialTrustChain: true,
+    // Without an authority nothing is verified: the runtime's own list must not stand in for it.
+    ca: validation?.trustedCa ?? [],
+  };
+  if (parameters.signatureAlgorithms !== undefined)
+    options.sigalgs = parameters.signatureAlgorithms;
+  if (validation?.crl !== undefined) options.crl = validation.crl;
+  if (sessions !== undefined) {
+    options.ticketKeys = sessions.ticketKeys;
+    options.sessionTimeout = sessions.timeoutS;
+    options.sessionIdContext = sessionContext(input);
+    options.honorCipherOrder = !sessions.preferClientCiphers;
+    if (!sessions.usesTickets) options.secureOptions = noTickets();
+  }
+  return nodeTls().createSecureContext(options);
+}
+
+/** Fields that the runtime knows and its types do not. */
+interface ContextOptions extends tls.SecureContextOptions {
+  allowPartialTrustChain?: boolean;
+}
+
+/** Loaded with the first TLS configuration: plain servers do without it. */
+export function nodeTls(): typeof tls {
+  return process.getBuiltinModule('node:tls');
+}
+
+function noTickets(): number {
+  return process.getBuiltinModule('node:crypto').constants.SSL_OP_NO_TICKET;
+}
+
+/** Sessions are resumed only where the same certificates and the same checks of clients hold. */
+function sessionContext({ certificates, validation }: ContextInput): string {
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([certificates.map(({ chain }) => chain), validation ?? null]));
+  return hash.digest('hex').slice(0, SESSION_CONTEXT_HEX);
+}

@@ -1,0 +1,64 @@
+/** Failures of handshakes in the words that users of the reference know from its logs. */
+
+/** The peer's certificate was refused after the handshake. */
+export class PeerRefusedError extends Error {
+  readonly code = 'ERR_PEER_REFUSED';
+
+  /** `detail` is such as `verify cert failed: ...`. */
+  constructor(detail: string) {
+    super(failureText('CERTIFICATE_VERIFY_FAILED', detail));
+    this.name = 'PeerRefusedError';
+  }
+}
+
+/** Reason codes of the reference's TLS library; alerts are 1000 and their number. */
+const REASONS: Readonly<Record<string, number>> = {
+  BAD_DECRYPT: 109,
+  CERTIFICATE_VERIFY_FAILED: 125,
+  DECRYPTION_FAILED_OR_BAD_RECORD_MAC: 139,
+  HTTPS_PROXY_REQUEST: 156,
+  HTTP_REQUEST: 157,
+  NO_APPLICATION_PROTOCOL: 307,
+  NO_SHARED_CIPHER: 184,
+  PEER_DID_NOT_RETURN_A_CERTIFICATE: 197,
+  UNEXPECTED_MESSAGE: 223,
+  UNKNOWN_PROTOCOL: 239,
+  UNSUPPORTED_PROTOCOL: 240,
+  WRONG_VERSION_NUMBER: 247,
+  SSLV3_ALERT_HANDSHAKE_FAILURE: 1040,
+  SSLV3_ALERT_BAD_CERTIFICATE: 1042,
+  SSLV3_ALERT_CERTIFICATE_REVOKED: 1044,
+  SSLV3_ALERT_CERTIFICATE_EXPIRED: 1045,
+  SSLV3_ALERT_CERTIFICATE_UNKNOWN: 1046,
+  TLSV1_ALERT_UNKNOWN_CA: 1048,
+  TLSV1_ALERT_ACCESS_DENIED: 1049,
+  TLSV1_ALERT_DECODE_ERROR: 1050,
+  TLSV1_ALERT_PROTOCOL_VERSION: 1070,
+  TLSV1_ALERT_INTERNAL_ERROR: 1080,
+  TLSV1_ALERT_CERTIFICATE_REQUIRED: 1116,
+  TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 1120,
+};
+
+/** How this runtime names what the reference's library names otherwise. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  SSLV3_ALERT_UNKNOWN_CA: 'TLSV1_ALERT_UNKNOWN_CA',
+  TLSV13_ALERT_CERTIFICATE_REQUIRED: 'TLSV1_ALERT_CERTIFICATE_REQUIRED',
+};
+
+/** The library number 16 in the upper byte. */
+const SSL_LIBRARY = 0x1000_0000;
+
+/** `TLS_error:|<number>:...:TLS_error_end`, or undefined when the error is not of TLS. */
+export function tlsErrorText(error: NodeJS.ErrnoException): string | undefined {
+  if (error instanceof PeerRefusedError) return error.message;
+  const { code = '' } = error;
+  if (!code.startsWith('ERR_SSL_')) return undefined;
+  const name = code.slice('ERR_SSL_'.length);
+  return failureText(OTHER_NAMES[name] ?? name, '');
+}
+
+function failureText(reason: string, detail: string): string {
+  const number = SSL_LIBRARY + (REASONS[reason] ?? 0);
+  const end = detail === '' ? '' : `:${detail}`;
+  return `TLS_error:|${number}:SSL routines:OPENSSL_internal:${reason}${end}:TLS_error_end`;
+}

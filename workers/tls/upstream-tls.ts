@@ -1,0 +1,119 @@
+/**
+ * TLS with the hosts of one cluster: connects, judges the host's certificate after the handshake,
+ * keeps sessions for resumption and counts.
+ */
+import type tls from 'node:tls';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { UpstreamTls } from '../../shared/resources/tls.ts';
+import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
+import { PeerCheck } from './peer-check.ts';
+import { nodeTls, SecureContexts } from './secure-contexts.ts';
+import { PeerRefusedError } from './tls-errors.ts';
+import { TlsStats } from './tls-stats.ts';
+
+/** Where to connect: a path, or an address with a port and perhaps the address to come from. */
+export type ConnectTarget =
+  | { readonly path: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly localAddress?: string;
+      readonly localPort?: number;
+    };
+
+export interface SecuredSocket {
+  readonly socket: tls.TLSSocket;
+  readonly info: HandshakeInfo;
+}
+
+/** Validates nothing but asks for what `autoSanValidation` adds. */
+const NO_VALIDATION = {
+  caPath: '',
+  allowExpired: false,
+  acceptUntrusted: false,
+  sanMatchers: [],
+  certificateHashes: [],
+  spkiHashes: [],
+} as const;
+
+export class UpstreamTlsFactory {
+  readonly #config: UpstreamTls;
+  readonly #stats: TlsStats;
+  readonly #contexts: SecureContexts;
+  readonly #check: PeerCheck;
+  /** The newest last. */
+  readonly #sessions: Buffer[] = [];
+
+  /** `statOwner` is such as `cluster.web.`. Throws when OpenSSL does not take the configuration. */
+  constructor(config: UpstreamTls, stats: StatWriter, statOwner: string) {
+    this.#config = config;
+    this.#check = new PeerCheck(config.validation ?? NO_VALIDATION);
+    this.#contexts = new SecureContexts({
+      tls: config,
+      certificates: config.certificates,
+      validation: config.validation,
+    });
+    this.#stats = new TlsStats(stats, statOwner, 'client');
+  }
+
+  /**
+   * Starts to connect. The socket says `secureConnect` when its host is accepted, or ends with an
+   * error. `serverName` is what the route or host asks for; empty: the configured one.
+   */
+  connect(target: ConnectTarget, hostname: string, serverName = ''): SecuredSocket {
+    const info = new HandshakeInfo();
+    const name = this.#serverName(hostname, serverName);
+    const session = this.#sessions.at(-1);
+    const options: tls.ConnectionOptions = {
+      ...target,
+      secureContext: this.#contexts.first,
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+      ...(name === '' ? {} : { servername: name }),
+      ...(session === undefined ? {} : { session }),
+      ...(this.#config.alpn.length === 0 ? {} : { ALPNProtocols: [...this.#config.alpn] }),
+    };
+    const socket = nodeTls().connect(options);
+    let isSecure = false;
+    socket.on('secureConnect', () => {
+      isSecure = true;
+      this.#judge(socket, info, name);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (!isSecure && error.code?.startsWith('ERR_SSL_') === true) {
+        this.#stats.count('connection_error');
+      }
+    });
+    if (this.#config.maxSessionKeys > 0) socket.on('session', (each) => this.#keep(each));
+    return { socket, info };
+  }
+
+  release(): void {
+    this.#stats.release();
+  }
+
+  #serverName(hostname: string, asked: string): string {
+    if (asked !== '') return asked;
+    return this.#config.autoHostServerName && hostname !== '' ? hostname : this.#config.serverName;
+  }
+
+  #judge(socket: tls.TLSSocket, info: HandshakeInfo, serverName: string): void {
+    info.complete(socket, true);
+    const peer = info.peerCertificate;
+    const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
+    const wanted = this.#config.autoSanValidation && serverName !== '' ? serverName : undefined;
+    const refusal = peer === undefined ? undefined : this.#check.judge(peer, verifyError, wanted);
+    if (refusal === undefined) {
+      info.isPeerVerified = this.#check.verifiesChain;
+      this.#stats.countHandshake(info.counted(socket.isSessionReused()));
+      return;
+    }
+    this.#stats.count(refusal.stat);
+    socket.destroy(new PeerRefusedError(refusal.detail));
+  }
+
+  #keep(session: Buffer): void {
+    this.#sessions.push(session);
+    if (this.#sessions.length > this.#config.maxSessionKeys) this.#sessions.shift();
+  }
+}

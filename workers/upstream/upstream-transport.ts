@@ -1,0 +1,66 @@
+/**
+ * Opens the byte stream to a host: plain or TLS, from the configured source address. The stream says
+ * `onConnect` when bytes can be sent, with TLS after an accepted handshake.
+ */
+import type net from 'node:net';
+import type { ClusterResource, HostAddress } from '../../shared/resources/cluster.ts';
+import type { TlsInfo } from '../http/stream-info.ts';
+import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
+import type { ConnectTarget, UpstreamTlsFactory } from '../tls/upstream-tls.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+
+export interface UpstreamTransport {
+  readonly transport: Transport;
+  readonly tls: TlsInfo | undefined;
+}
+
+interface Cluster {
+  readonly loop: WorkerLoop;
+  readonly resource: ClusterResource;
+  readonly tls: UpstreamTlsFactory | undefined;
+}
+
+interface Host {
+  readonly hostname: string;
+  readonly resource: { readonly address: HostAddress };
+}
+
+export function openUpstream(
+  cluster: Cluster,
+  host: Host,
+  handler: TransportHandler,
+  counters: ByteCounters,
+): UpstreamTransport {
+  const { loop, resource } = cluster;
+  const target = targetOf(resource, host.resource.address);
+  if (cluster.tls === undefined) {
+    const options = { socket: {}, bufferLimitBytes: resource.perConnectionBufferLimitBytes };
+    const transport = Transport.open(loop, options, handler, counters);
+    setOptions(transport.socket, resource, target);
+    transport.socket.connect(target);
+    return { transport, tls: undefined };
+  }
+  const { socket, info } = cluster.tls.connect(target, host.hostname);
+  setOptions(socket, resource, target);
+  const transport = Transport.adopt(loop, socket, handler, counters);
+  return { transport, tls: info };
+}
+
+function targetOf({ sourceAddress }: ClusterResource, address: HostAddress): ConnectTarget {
+  if (address.kind === 'pipe') return { path: address.path };
+  const from =
+    sourceAddress === undefined
+      ? {}
+      : { localAddress: sourceAddress.address, localPort: sourceAddress.port };
+  return { host: address.address, port: address.port, ...from };
+}
+
+function setOptions(
+  socket: net.Socket,
+  { tcpKeepalive }: ClusterResource,
+  target: ConnectTarget,
+): void {
+  if ('path' in target) return;
+  socket.setNoDelay(true);
+  if (tcpKeepalive !== undefined) socket.setKeepAlive(true, (tcpKeepalive.timeS ?? 0) * 1000);
+}
