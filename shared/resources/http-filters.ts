@@ -29,7 +29,7 @@ export type HttpFilter =
       readonly options: HeaderMutationOptions;
     };
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly dynamicStats: boolean;
   readonly suppressEnvoyHeaders: boolean;
   readonly respectExpectedRqTimeout: boolean;
@@ -112,7 +112,7 @@ export type RbacRule =
   /** Absent: any client with a verified certificate. */
   | { readonly kind: 'authenticated'; readonly principal?: StringMatcher };
 
-export interface RbacPolicy {
+interface RbacPolicy {
   readonly name: string;
   readonly permission: RbacRule;
   readonly principal: RbacRule;

@@ -9,7 +9,7 @@ import type { StreamInfo } from '../http/stream-info.ts';
 import { compileHeaderMatcher } from '../routing/header-matcher.ts';
 import { compileStringMatcher } from '../routing/string-matcher.ts';
 
-export interface RbacDecision {
+interface RbacDecision {
   readonly isAllowed: boolean;
   /** Name of the first policy that matched; undefined for none. */
   readonly policy: string | undefined;
