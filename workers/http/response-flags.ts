@@ -33,9 +33,14 @@ export const ResponseFlag = {
   unconditionalDropOverload: 1 << 29,
 } as const;
 
-/** `[bit, short, long]` in the reference's order, which is also the order of output. */
+/**
+ * `[bit, short, long]` in the order of output. The reference puts out what it noted first, which is
+ * why no further try was made; then what ended the last one.
+ */
 export const RESPONSE_FLAG_NAMES: readonly (readonly [bit: number, short: string, long: string])[] =
   [
+    [ResponseFlag.upstreamRetryLimitExceeded, 'URX', 'UpstreamRetryLimitExceeded'],
+    [ResponseFlag.upstreamOverflow, 'UO', 'UpstreamOverflow'],
     [ResponseFlag.failedLocalHealthCheck, 'LH', 'FailedLocalHealthCheck'],
     [ResponseFlag.noHealthyUpstream, 'UH', 'NoHealthyUpstream'],
     [ResponseFlag.upstreamRequestTimeout, 'UT', 'UpstreamRequestTimeout'],
@@ -43,7 +48,6 @@ export const RESPONSE_FLAG_NAMES: readonly (readonly [bit: number, short: string
     [ResponseFlag.upstreamRemoteReset, 'UR', 'UpstreamRemoteReset'],
     [ResponseFlag.upstreamConnectionFailure, 'UF', 'UpstreamConnectionFailure'],
     [ResponseFlag.upstreamConnectionTermination, 'UC', 'UpstreamConnectionTermination'],
-    [ResponseFlag.upstreamOverflow, 'UO', 'UpstreamOverflow'],
     [ResponseFlag.noRouteFound, 'NR', 'NoRouteFound'],
     [ResponseFlag.delayInjected, 'DI', 'DelayInjected'],
     [ResponseFlag.faultInjected, 'FI', 'FaultInjected'],
@@ -51,7 +55,6 @@ export const RESPONSE_FLAG_NAMES: readonly (readonly [bit: number, short: string
     [ResponseFlag.unauthorizedExternalService, 'UAEX', 'UnauthorizedExternalService'],
     [ResponseFlag.rateLimitServiceError, 'RLSE', 'RateLimitServiceError'],
     [ResponseFlag.downstreamConnectionTermination, 'DC', 'DownstreamConnectionTermination'],
-    [ResponseFlag.upstreamRetryLimitExceeded, 'URX', 'UpstreamRetryLimitExceeded'],
     [ResponseFlag.streamIdleTimeout, 'SI', 'StreamIdleTimeout'],
     [ResponseFlag.invalidEnvoyRequestHeaders, 'IH', 'InvalidEnvoyRequestHeaders'],
     [ResponseFlag.downstreamProtocolError, 'DPE', 'DownstreamProtocolError'],

@@ -40,6 +40,12 @@ export function resetWords(reason: ResetReason): ResetWords {
   return words[reason];
 }
 
+/** Body of the answer; `isRetried`: this was not the first try. */
+export function failureBody(reason: ResetReason, isRetried: boolean): string {
+  const which = isRetried ? 'retried and the latest reset reason: ' : 'reset reason: ';
+  return `upstream connect error or disconnect/reset before headers. ${which}${words[reason].text}`;
+}
+
 /** `upstream_reset_before_response_started{connection_termination}`, blanks as underscores. */
 export function resetDetails(isStarted: boolean, reason: ResetReason, detail: string): string {
   const moment = isStarted ? 'after' : 'before';

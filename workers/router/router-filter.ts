@@ -2,10 +2,13 @@
  * The terminal filter: sends a request to a host of its route's cluster and the response back, or
  * answers itself where the route says so or no host can. One object per request.
  *
- * `onUpstreamReset` and the timeouts are the only places where a try's failure becomes an answer: a
- * retry policy decides there.
+ * A request is tried at one host at a time. Where the route hedges, a try that takes too long goes on
+ * beside the next one: then `upstream` is the newest and `others` are the rest, and the first good
+ * response ends them all.
  */
+import assert from 'node:assert/strict';
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
+import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks, TerminalFilter } from '../http/filter.ts';
@@ -13,28 +16,37 @@ import type { AccessLog } from '../access-log/types.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
-import { removeProxyHeaders, type RequestTimeouts, resolveTimeouts } from '../routing/timeouts.ts';
-import type { ClusterRoute, DirectResponseRoute, RedirectRoute } from '../routing/types.ts';
+import { type RequestRetries, takeRequestRetries } from '../routing/retry-policy.ts';
+import { type RequestTimeouts, tellExpectedTimeout } from '../routing/timeouts.ts';
+import type { ClusterRoute } from '../routing/types.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
+import type { BalanceContext } from '../upstream/load-balancer.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
-import { resetDetails, resetWords } from './reset-reasons.ts';
+import { answerRequest } from './answered-requests.ts';
+import { finalizeRequest, finalizeResponse, type HeaderOptions } from './envoy-headers.ts';
+import { answerFailure, answerNoCluster, answerNoRoute, type Failure } from './failures.ts';
+import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
+import { type Retrier, startRetrying } from './retrier.ts';
 import type { RouterStats } from './router-stats.ts';
+import { noteConnection } from './upstream-facts.ts';
 import { UpstreamTryLog } from './upstream-log.ts';
-import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
+import { UpstreamTries } from './upstream-tries.ts';
+import { type TryTimeout, UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
 
 const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;
 const NO_CLUSTER = ROUTER.index.no_cluster;
-const RQ_DIRECT_RESPONSE = ROUTER.index.rq_direct_response;
-const RQ_RESET_AFTER_START = ROUTER.index.rq_reset_after_downstream_response_started;
 const CX_NONE_HEALTHY = CLUSTER.index.upstream_cx_none_healthy;
 const RQ_TIMEOUT = CLUSTER.index.upstream_rq_timeout;
 const RQ_PER_TRY_TIMEOUT = CLUSTER.index.upstream_rq_per_try_timeout;
-const RQ_TX_RESET = CLUSTER.index.upstream_rq_tx_reset;
+const RQ_PER_TRY_IDLE_TIMEOUT = CLUSTER.index.upstream_rq_per_try_idle_timeout;
+const RETRY_ABANDONED = CLUSTER.index.retry_or_shadow_abandoned;
+const VIRTUAL_RQ_TOTAL = VIRTUAL_CLUSTER.index.upstream_rq_total;
+const VIRTUAL_RQ_TIMEOUT = VIRTUAL_CLUSTER.index.upstream_rq_timeout;
 const BACKED_UP = CLUSTER.index.upstream_flow_control_backed_up_total;
 const DRAINED = CLUSTER.index.upstream_flow_control_drained_total;
 const PAUSED_READING = CLUSTER.index.upstream_flow_control_paused_reading_total;
@@ -43,42 +55,56 @@ const HOST_RQ_SUCCESS = HOST.index.rq_success;
 const HOST_RQ_ERROR = HOST.index.rq_error;
 const HOST_RQ_TIMEOUT = HOST.index.rq_timeout;
 
-const TIMER_GLOBAL = 0;
-const TIMER_PER_TRY = 1;
-
-const FAILURE_BODY = 'upstream connect error or disconnect/reset before headers. reset reason: ';
-
-export interface RouterContext {
+export interface RouterContext extends HeaderOptions {
   readonly loop: WorkerLoop;
   readonly clusters: ClusterManager;
   readonly stats: RouterStats;
-  readonly suppressEnvoyHeaders: boolean;
-  readonly respectExpectedRqTimeout: boolean;
   readonly proxy100Continue: boolean;
   /** Written once per try. */
   readonly upstreamLogs: readonly AccessLog[];
-  /** `/healthcheck/fail` is in force: responses say so. */
-  readonly isHealthCheckFailed: () => boolean;
 }
 
-export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, TimerOwner {
+export class RouterFilter
+  implements TerminalFilter, UpstreamRequestOwner, TimerOwner, BalanceContext
+{
   private readonly context: RouterContext;
   private readonly callbacks: TerminalCallbacks;
   private route: ClusterRoute | undefined = undefined;
   private cluster: UpstreamCluster | undefined = undefined;
-  private host: UpstreamHost | undefined = undefined;
-  private upstream: UpstreamRequest | undefined = undefined;
-  private readonly timeouts: RequestTimeouts = { globalMs: 0, perTryMs: 0, perTryIdleMs: 0 };
+  private readonly tries: UpstreamTries;
+  private headers: HeaderMap | undefined = undefined;
+  private readonly timeouts: RequestTimeouts = {
+    globalMs: 0,
+    perTryMs: 0,
+    perTryIdleMs: 0,
+    hedges: false,
+  };
+  private timeoutStatus = 504;
   private globalTimer: LoopTimer | undefined = undefined;
-  private perTryTimer: LoopTimer | undefined = undefined;
-  private requestDoneMs = -1;
   private isCanary = false;
   private isHoldingCluster = false;
-  private tryLog: UpstreamTryLog | undefined = undefined;
+  /** There while the request may have to be sent again. */
+  private retrier: Retrier | undefined = undefined;
+  private isRequestStarted = false;
+  private isRetry = false;
 
   constructor(context: RouterContext, callbacks: TerminalCallbacks) {
     this.context = context;
     this.callbacks = callbacks;
+    this.tries = new UpstreamTries(callbacks.info, context.loop.clock);
+  }
+
+  get requestHeaders(): HeaderMap {
+    assert(this.headers !== undefined, 'hosts are chosen for requests');
+    return this.headers;
+  }
+
+  get maxHostDraws(): number {
+    return this.isRetry ? (this.retrier?.state.maxHostDraws ?? 0) : 0;
+  }
+
+  refusesHost(host: UpstreamHost): boolean {
+    return this.isRetry && this.retrier?.state.refuses(host) === true;
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
@@ -87,26 +113,29 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     stats.count(RQ_TOTAL);
     if (route === undefined) {
       stats.count(NO_ROUTE);
-      this.callbacks.info.responseFlags |= ResponseFlag.noRouteFound;
-      this.callbacks.sendLocalReply({ status: 404, body: '', details: 'route_not_found' });
+      answerNoRoute(this.callbacks);
     } else if (route.kind === 'cluster') this.routeTo(route, headers, endStream);
-    else if (route.kind === 'redirect') this.redirect(route, headers);
-    else this.respond(route, headers);
+    else answerRequest(route, headers, this.callbacks, stats);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
+    if (this.retrier !== undefined && !this.retrier.copy.add(data)) {
+      this.abandonRetries(this.retrier);
+      if (this.tries.newest === undefined) return;
+    }
     if (endStream) this.onRequestComplete();
-    this.tryLog?.sent(data.length);
-    this.upstream?.sendData(data, endStream);
+    this.tries.newest?.sendData(data, endStream);
   }
 
   decodeTrailers(trailers: HeaderMap): void {
+    if (this.retrier !== undefined) this.retrier.copy.trailers = trailers;
     this.onRequestComplete();
-    this.upstream?.sendTrailers(trailers);
+    this.tries.newest?.sendTrailers(trailers);
   }
 
   onDownstreamBlocked(blocked: boolean): void {
-    const { cluster, upstream } = this;
+    const { cluster } = this;
+    const upstream = this.tries.newest;
     if (cluster === undefined || upstream === undefined) return;
     const { writer, base } = cluster.stats;
     writer.increment(base + (blocked ? PAUSED_READING : RESUMED_READING));
@@ -114,12 +143,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onDestroy(): void {
-    this.disarm();
-    const { cluster, upstream } = this;
-    this.upstream = undefined;
+    const { cluster } = this;
     if (cluster === undefined) return;
-    this.endTry(upstream, 0);
-    upstream?.cancel();
+    this.tries.cancelOthers();
+    this.endRetries();
+    this.disarm();
     if (this.isHoldingCluster) cluster.retained.letGo();
     this.isHoldingCluster = false;
   }
@@ -132,21 +160,18 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.callbacks.pauseRequest(paused);
   }
 
-  onHostTried(): void {
-    this.callbacks.info.upstreamHost = this.host;
+  onHostTried(upstream: UpstreamRequest): void {
+    this.callbacks.info.upstreamHost = upstream.host;
+    this.retrier?.state.noteTriedHost(upstream.host);
   }
 
-  onUpstreamConnected(connection: UpstreamConnectionFacts): void {
+  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionFacts): void {
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
-    info.upstreamPoolReadyMs = nowMs;
-    info.upstreamConnectStartMs = connection.openedMs;
-    info.upstreamConnectEndMs = connection.connectedMs;
-    info.firstUpstreamTxMs = nowMs;
-    info.upstreamConnectionId = connection.id;
-    info.upstreamProtocol = connection.protocol;
-    info.upstreamLocalAddress = connection.localAddress;
-    info.upstreamTls = connection.tls;
+    this.isRequestStarted = true;
+    this.context.stats.countVirtual(info, VIRTUAL_RQ_TOTAL);
+    noteConnection(info, connection, nowMs);
+    if (this.tries.requestDoneMs >= 0) upstream.startTimers();
   }
 
   onUpstream1xx(headers: HeaderMap): void {
@@ -156,95 +181,107 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.context.proxy100Continue) this.callbacks.encode1xx(headers);
   }
 
-  onUpstreamHeaders(headers: HeaderMap, endStream: boolean): void {
-    const { cluster, route, host } = this;
-    if (cluster === undefined || route === undefined || host === undefined) return;
+  onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
+    const { cluster, route } = this;
+    if (cluster === undefined || route === undefined) return;
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
-    this.perTryTimer?.disarm();
-    this.tryLog?.responded(headers);
+    upstream.log?.responded(headers);
     info.firstUpstreamRxMs = nowMs;
-    info.responseCodeDetails = 'via_upstream';
-    this.isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
+    if (this.retrier !== undefined && this.retriesHeaders(upstream, headers)) return;
+    this.endRetries();
+    this.tries.cancelOthers(upstream);
+    this.isCanary =
+      headers.get('x-envoy-upstream-canary') === 'true' || upstream.host.resource.canary;
     this.context.stats.chargeCode(cluster, info, headers.status, this.isCanary);
-    cluster.stats.writer.increment(
-      host.statBase + (headers.status >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS),
-    );
-    if (!this.context.suppressEnvoyHeaders && this.requestDoneMs >= 0) {
-      const serviceMs = Math.round(nowMs - this.requestDoneMs);
-      headers.set('x-envoy-upstream-service-time', String(serviceMs));
-    }
-    if (this.context.isHealthCheckFailed()) {
-      headers.set('x-envoy-immediate-health-check-fail', 'true');
-    }
-    if (route.virtualHost.includeAttemptCountInResponse) {
-      headers.set('x-envoy-attempt-count', String(info.attemptCount));
-    }
-    info.responseCode = headers.status;
-    route.finalizeResponseHeaders(headers, info);
-    if (endStream) this.onUpstreamComplete();
+    this.countHost(upstream, headers.status >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS);
+    const { requestDoneMs } = this.tries;
+    const serviceMs = requestDoneMs >= 0 ? Math.round(nowMs - requestDoneMs) : undefined;
+    finalizeResponse(route, headers, this.context, { info, serviceMs });
+    if (endStream) this.onUpstreamComplete(upstream);
     this.callbacks.encodeHeaders(headers, endStream);
   }
 
-  onUpstreamData(data: Buffer, endStream: boolean): void {
+  onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void {
     const { info } = this.callbacks;
-    this.tryLog?.received(data.length);
+    upstream.log?.received(data.length);
     if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.context.loop.clock.ms;
-    if (endStream) this.onUpstreamComplete();
+    if (endStream) this.onUpstreamComplete(upstream);
     this.callbacks.encodeData(data, endStream);
   }
 
-  onUpstreamTrailers(trailers: HeaderMap): void {
-    this.onUpstreamComplete();
+  onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void {
+    this.onUpstreamComplete(upstream);
     this.callbacks.encodeTrailers(trailers);
   }
 
-  onUpstreamReset(reason: ResetReason, detail: string): void {
+  onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void {
     const { info, isResponseStarted } = this.callbacks;
     const words = resetWords(reason);
-    this.disarm();
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
-    this.endTry(this.upstream, words.flag);
-    this.upstream = undefined;
-    info.responseFlags |= words.flag;
+    this.tries.end(upstream, words.flag);
     const details = resetDetails(isResponseStarted, reason, detail);
     if (isResponseStarted) {
-      this.countHost(HOST_RQ_ERROR);
-      this.context.stats.count(RQ_RESET_AFTER_START);
+      this.disarm();
+      info.responseFlags |= words.flag;
       info.responseCodeDetails = details;
       this.callbacks.resetStream();
       return;
     }
-    this.fail({
-      status: words.status,
-      body: FAILURE_BODY + words.text,
-      details,
-      isOverload: reason === 'overflow',
-    });
+    if (this.retriesReset(upstream, reason)) return;
+    this.chargeAbort(upstream, words.status);
+    if (this.retrier?.isWaiting === true || !this.tries.isEmpty) return;
+    info.responseFlags |= words.flag;
+    const body = failureBody(reason, info.attemptCount > 1);
+    this.fail({ status: words.status, body, details, isOverload: reason === 'overflow' });
   }
 
-  onTimer(kind: number): void {
-    const { cluster, upstream } = this;
-    if (cluster === undefined) return;
-    const { info, isResponseStarted } = this.callbacks;
-    const isGlobal = kind === TIMER_GLOBAL;
+  onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void {
+    const { cluster } = this;
+    if (cluster === undefined || this.callbacks.isResponseStarted) return;
+    if (this.timeouts.hedges) {
+      this.hedge(upstream);
+      return;
+    }
     const { writer, base } = cluster.stats;
-    writer.increment(base + (isGlobal ? RQ_TIMEOUT : RQ_PER_TRY_TIMEOUT));
-    if (info.virtualClusterName !== '') this.context.stats.countVirtualTimeout(info);
-    this.countHost(HOST_RQ_TIMEOUT);
-    if (upstream?.connection !== undefined) writer.increment(base + RQ_TX_RESET);
-    this.disarm();
-    this.upstream = undefined;
-    this.endTry(upstream, 0);
-    upstream?.cancel();
+    writer.increment(base + (kind === 'whole' ? RQ_PER_TRY_TIMEOUT : RQ_PER_TRY_IDLE_TIMEOUT));
+    if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_TIMEOUT);
+    this.tries.cancel(upstream);
+    if (this.retriesReset(upstream, 'local_reset')) return;
+    this.chargeAbort(upstream, this.timeoutStatus);
+    const isWhole = kind === 'whole';
+    this.failTimeout(isWhole ? 'upstream_per_try_timeout' : 'upstream_per_try_idle_timeout');
+  }
+
+  /** The whole answer took too long. */
+  onTimer(): void {
+    const { cluster } = this;
+    if (cluster === undefined) return;
+    const { writer, base } = cluster.stats;
+    for (const upstream of this.tries.all()) {
+      this.tries.end(upstream, 0);
+      if (upstream.isAwaitingHeaders) {
+        writer.increment(base + RQ_TIMEOUT);
+        this.context.stats.countVirtual(this.callbacks.info, VIRTUAL_RQ_TIMEOUT);
+        if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_TIMEOUT);
+        this.chargeAbort(upstream, this.timeoutStatus);
+      }
+      upstream.cancel();
+    }
+    this.failTimeout('response_timeout');
+  }
+
+  private failTimeout(details: string): void {
+    const { info, isResponseStarted } = this.callbacks;
     info.responseFlags |= ResponseFlag.upstreamRequestTimeout;
-    const details = isGlobal ? 'response_timeout' : 'upstream_per_try_timeout';
     if (isResponseStarted) {
+      this.disarm();
       info.responseCodeDetails = details;
       this.callbacks.resetStream();
       return;
     }
-    this.fail({ status: 504, body: 'upstream request timeout', details, isOverload: false });
+    const body = this.timeoutStatus === 504 ? 'upstream request timeout' : '';
+    this.fail({ status: this.timeoutStatus, body, details });
   }
 
   private routeTo(route: ClusterRoute, headers: HeaderMap, endStream: boolean): void {
@@ -252,18 +289,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const cluster = this.context.clusters.get(route.clusterName);
     if (cluster === undefined) {
       this.context.stats.count(NO_CLUSTER);
-      info.responseFlags |= ResponseFlag.noClusterFound;
-      const status = route.action.clusterNotFoundStatus;
-      this.callbacks.sendLocalReply({
-        status,
-        body: '',
-        details: 'cluster_not_found',
-        modifyHeaders: (answer) => route.finalizeResponseHeaders(answer, info),
-      });
+      answerNoCluster(this.callbacks, route);
       return;
     }
     this.route = route;
     this.cluster = cluster;
+    this.headers = headers;
     cluster.retained.hold();
     this.isHoldingCluster = true;
     info.upstreamCluster = cluster.name;
@@ -271,33 +302,28 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     info.attemptCount = 1;
     if (route.virtualHost.virtualClusters.length > 0) {
       info.virtualClusterName = route.virtualClusterOf(headers);
-      if (info.virtualClusterName !== '') this.context.stats.countVirtualRequest(info);
     }
-    const host = cluster.chooseHost({ requestHeaders: headers });
+    const host = cluster.chooseHost(this);
     if (host === undefined) {
-      cluster.stats.writer.increment(cluster.stats.base + CX_NONE_HEALTHY);
-      info.responseFlags |= ResponseFlag.noHealthyUpstream;
-      this.fail({
-        status: 503,
-        body: 'no healthy upstream',
-        details: 'no_healthy_upstream',
-        isOverload: false,
-      });
+      this.failWithoutHost(cluster);
       return;
     }
-    this.host = host;
-    this.prepareHeaders(route, headers, host);
+    const { timeouts } = this;
+    this.timeoutStatus = finalizeRequest(route, headers, this.context, { info, timeouts });
+    rewriteToHost(headers, host.hostname, route.action, !this.context.suppressEnvoyHeaders);
+    const retries = takeRequestRetries(route.retryPolicy, headers);
+    if (retries !== undefined) this.retrier = this.startRetrying(retries, route, cluster);
     this.sendTo(cluster, host, headers, endStream);
   }
 
-  private prepareHeaders(route: ClusterRoute, headers: HeaderMap, host: UpstreamHost): void {
-    const { info } = this.callbacks;
-    const { suppressEnvoyHeaders } = this.context;
-    resolveTimeouts(route, headers, this.context, this.timeouts);
-    if (info.isInternalRequest) removeProxyHeaders(headers);
-    if (route.virtualHost.includeRequestAttemptCount) headers.set('x-envoy-attempt-count', '1');
-    route.finalizeRequestHeaders(headers, info, !suppressEnvoyHeaders);
-    rewriteToHost(headers, host.hostname, route.action, !suppressEnvoyHeaders);
+  private startRetrying(
+    retries: RequestRetries,
+    route: ClusterRoute,
+    cluster: UpstreamCluster,
+  ): Retrier {
+    const { callbacks, context } = this;
+    const tryAgain = (): void => this.tryAgain();
+    return startRetrying(retries, { callbacks, cluster, route, ...context, tryAgain });
   }
 
   private sendTo(
@@ -305,139 +331,169 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     host: UpstreamHost,
     headers: HeaderMap,
     endStream: boolean,
-  ): void {
+  ): UpstreamRequest {
     const priority = this.route?.action.priority ?? 'DEFAULT';
     const pool = cluster.poolOf(host, priority);
-    const { clock } = this.context.loop;
-    if (this.context.upstreamLogs.length > 0) {
-      this.tryLog = new UpstreamTryLog(this.context.upstreamLogs, clock.ms, clock.wallMs);
-    }
-    const upstream = new UpstreamRequest(this, pool, headers, {
+    const { upstreamLogs, loop } = this.context;
+    const { clock, timers } = loop;
+    const log =
+      upstreamLogs.length > 0
+        ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs)
+        : undefined;
+    const upstream = new UpstreamRequest(this, { host, pool }, headers, {
       endStream,
       bufferLimitBytes: this.callbacks.bufferLimitBytes,
+      timers,
+      timeouts: this.timeouts,
+      log,
     });
-    this.upstream = upstream;
+    this.tries.add(upstream);
     if (endStream) this.onRequestComplete();
     upstream.start();
+    return upstream;
   }
 
   /** The whole request is here: what remains is the upstream's time. */
   private onRequestComplete(): void {
-    if (this.cluster === undefined || this.upstream === undefined) return;
+    const upstream = this.tries.newest;
+    if (this.cluster === undefined || this.tries.requestDoneMs >= 0) return;
+    if (upstream === undefined && this.retrier?.isWaiting !== true) return;
     const { timers, clock } = this.context.loop;
-    const { globalMs, perTryMs } = this.timeouts;
-    this.requestDoneMs = clock.ms;
+    const { globalMs } = this.timeouts;
+    this.tries.requestDoneMs = clock.ms;
     if (globalMs > 0) {
-      this.globalTimer = new LoopTimer(this, TIMER_GLOBAL);
+      this.globalTimer = new LoopTimer(this, 0);
       timers.list(globalMs).arm(this.globalTimer);
     }
-    if (perTryMs > 0) {
-      this.perTryTimer = new LoopTimer(this, TIMER_PER_TRY);
-      timers.list(perTryMs).arm(this.perTryTimer);
-    }
+    upstream?.startTimers();
   }
 
-  private onUpstreamComplete(): void {
-    const { cluster, upstream } = this;
+  private onUpstreamComplete(upstream: UpstreamRequest): void {
+    const { cluster } = this;
     if (cluster === undefined) return;
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     this.disarm();
-    this.upstream = undefined;
-    this.endTry(upstream, 0);
+    this.tries.end(upstream, 0);
     info.lastUpstreamRxMs = nowMs;
     // An answer before the whole request says nothing of the upstream's speed.
-    if (this.requestDoneMs < 0) return;
-    const tookMs = Math.round(nowMs - this.requestDoneMs);
+    if (this.tries.requestDoneMs < 0) return;
+    const tookMs = Math.round(nowMs - this.tries.requestDoneMs);
     this.context.stats.chargeTime(cluster, info, tookMs, this.isCanary);
   }
 
-  /** Answers for an upstream that did not. */
-  private fail(failure: {
-    readonly status: number;
-    readonly body: string;
-    readonly details: string;
-    readonly isOverload: boolean;
-  }): void {
-    const { cluster, context, route } = this;
+  /** Whether another try takes the place of this one's response, or others are still waited for. */
+  private retriesHeaders(upstream: UpstreamRequest, headers: HeaderMap): boolean {
+    const { retrier, cluster } = this;
+    if (retrier === undefined || cluster === undefined) return false;
+    const verdict = retrier.afterHeaders(headers, upstream.isRetried);
+    if (verdict === 'retry') cluster.stats.retried.charge(headers.status);
+    else if (verdict === 'no') return false;
+    else if (!retrier.isWaiting && !this.tries.isWaitingBesides(upstream)) return false;
+    this.dropTry(upstream);
+    return true;
+  }
+
+  private dropTry(upstream: UpstreamRequest): void {
+    this.countHost(upstream, HOST_RQ_ERROR);
+    this.tries.cancel(upstream);
+  }
+
+  private retriesReset(upstream: UpstreamRequest, reason: ResetReason): boolean {
+    const { retrier } = this;
+    if (retrier === undefined || upstream.isRetried) return false;
+    if (!retrier.afterReset(reason, this.isRequestStarted)) return false;
+    if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_ERROR);
+    return true;
+  }
+
+  /** The try goes on, and another one begins beside it. */
+  private hedge(upstream: UpstreamRequest): void {
+    if (this.retrier === undefined || upstream.isRetried) return;
+    if (this.retrier.afterSlowTry()) upstream.isRetried = true;
+  }
+
+  private tryAgain(): void {
+    const { route, headers, retrier } = this;
+    const { info } = this.callbacks;
+    if (route === undefined || headers === undefined || retrier === undefined) return;
+    this.isRetry = true;
+    info.attemptCount++;
+    const cluster = this.context.clusters.get(route.clusterName);
+    const host = cluster?.chooseHost(this);
+    if (cluster === undefined || host === undefined) {
+      this.tries.cancelOthers();
+      this.failWithoutHost(cluster ?? this.cluster);
+      return;
+    }
+    const { suppressEnvoyHeaders, loop } = this.context;
+    if (route.virtualHost.includeRequestAttemptCount) {
+      headers.set('x-envoy-attempt-count', String(info.attemptCount));
+    }
+    const { requestDoneMs } = this.tries;
+    const elapsedMs = requestDoneMs < 0 ? 0 : Math.floor(loop.clock.ms - requestDoneMs);
+    tellExpectedTimeout(route, headers, this.timeouts, { suppressEnvoyHeaders, elapsedMs });
+    rewriteToHost(headers, host.hostname, route.action, !suppressEnvoyHeaders);
+    const { copy } = retrier;
+    const isWhole = this.tries.requestDoneMs >= 0;
+    const upstream = this.sendTo(cluster, host, headers, isWhole && copy.isEmpty);
+    // A limit may have refused the try at once, and others may have followed it.
+    if (this.tries.newest === upstream) copy.sendTo(upstream, isWhole);
+  }
+
+  /** The body is more than may be kept: what was sent so far cannot be sent again. */
+  private abandonRetries(retrier: Retrier): void {
+    const { cluster } = this;
+    if (cluster === undefined) return;
+    const isBetweenTries = retrier.isWaiting && this.tries.newest === undefined;
+    cluster.stats.writer.increment(cluster.stats.base + RETRY_ABANDONED);
+    this.endRetries();
+    if (!isBetweenTries) return;
+    this.fail({
+      status: 507,
+      body: 'exceeded request buffer limit while retrying upstream',
+      details: 'request_payload_exceeded_retry_buffer_limit',
+    });
+  }
+
+  /** There will be no further try. */
+  private endRetries(): void {
+    this.retrier?.end();
+    this.retrier = undefined;
+  }
+
+  private failWithoutHost(cluster: UpstreamCluster | undefined): void {
     const { info } = this.callbacks;
     if (cluster === undefined) return;
-    this.countHost(HOST_RQ_ERROR);
-    context.stats.chargeCode(cluster, info, failure.status, false);
-    const marksOverload = failure.isOverload && !context.suppressEnvoyHeaders;
-    const saysAttempts = route?.virtualHost.includeAttemptCountInResponse ?? false;
-    this.callbacks.sendLocalReply({
-      status: failure.status,
-      body: failure.body,
-      details: failure.details,
-      modifyHeaders: (headers) => {
-        if (marksOverload) headers.set('x-envoy-overloaded', 'true');
-        if (saysAttempts) headers.set('x-envoy-attempt-count', String(info.attemptCount));
-        route?.finalizeResponseHeaders(headers, info);
-      },
-    });
+    cluster.stats.writer.increment(cluster.stats.base + CX_NONE_HEALTHY);
+    this.context.stats.chargeCode(cluster, info, 503, false);
+    info.responseFlags |= ResponseFlag.noHealthyUpstream;
+    this.fail({ status: 503, body: 'no healthy upstream', details: 'no_healthy_upstream' });
   }
 
-  private redirect(route: RedirectRoute, headers: HeaderMap): void {
-    const { info } = this.callbacks;
-    this.context.stats.count(RQ_DIRECT_RESPONSE);
-    const location = route.location(headers, info);
-    this.callbacks.sendLocalReply({
-      status: route.status,
-      body: '',
-      details: 'direct_response',
-      modifyHeaders: (answer) => {
-        answer.add('location', location);
-        route.finalizeResponseHeaders(answer, info);
-      },
-    });
+  /** A try is over without a response: counts what the client is told for it. */
+  private chargeAbort(upstream: UpstreamRequest, status: number): void {
+    const { cluster } = this;
+    if (cluster === undefined) return;
+    if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_ERROR);
+    this.context.stats.chargeCode(cluster, this.callbacks.info, status, false);
   }
 
-  private respond(route: DirectResponseRoute, headers: HeaderMap): void {
-    const { info } = this.callbacks;
-    this.context.stats.count(RQ_DIRECT_RESPONSE);
-    this.callbacks.sendLocalReply({
-      status: route.status,
-      body: route.body(headers, info) ?? '',
-      details: 'direct_response',
-      contentType: route.contentType,
-      modifyHeaders: (answer) => {
-        const location = route.location(headers, info);
-        if (location !== undefined) answer.add('location', location);
-        route.finalizeResponseHeaders(answer, info);
-      },
-    });
+  /** Answers for an upstream that did not. */
+  private fail(failure: Omit<Failure, 'isOverload'> & { readonly isOverload?: boolean }): void {
+    const { route } = this;
+    if (route === undefined) return;
+    this.disarm();
+    this.endRetries();
+    const isOverload = failure.isOverload === true && !this.context.suppressEnvoyHeaders;
+    answerFailure(this.callbacks, route, { ...failure, isOverload });
   }
 
-  private countHost(offset: number): void {
-    const { cluster, host } = this;
-    if (cluster !== undefined && host !== undefined) {
-      cluster.stats.writer.increment(host.statBase + offset);
-    }
-  }
-
-  /** The exchange with the upstream is over; `flag` says how when it was reset. */
-  private endTry(upstream: UpstreamRequest | undefined, flag: number): void {
-    this.noteWireBytes(upstream);
-    this.tryLog?.end(this.callbacks.info, this.context.loop.clock.ms, flag);
-    this.tryLog = undefined;
-  }
-
-  private noteWireBytes(upstream: UpstreamRequest | undefined): void {
-    const connection = upstream?.connection;
-    if (connection === undefined) return;
-    const { info } = this.callbacks;
-    if (this.requestDoneMs >= 0) {
-      info.lastUpstreamTxMs = Math.max(this.requestDoneMs, info.firstUpstreamTxMs);
-    }
-    info.upstreamHeaderBytesSent = connection.headerBytesSent;
-    info.upstreamWireBytesSent = connection.wireBytesSent;
-    info.upstreamHeaderBytesReceived = connection.headerBytesReceived;
-    info.upstreamWireBytesReceived = connection.wireBytesReceived;
+  private countHost(upstream: UpstreamRequest, offset: number): void {
+    this.cluster?.stats.writer.increment(upstream.host.statBase + offset);
   }
 
   private disarm(): void {
     this.globalTimer?.disarm();
-    this.perTryTimer?.disarm();
   }
 }

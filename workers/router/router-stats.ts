@@ -12,9 +12,6 @@ interface VirtualClusterStats {
   readonly codes: ResponseCodeStats;
 }
 
-const VIRTUAL_RQ_TOTAL = VIRTUAL_CLUSTER.index.upstream_rq_total;
-const VIRTUAL_RQ_TIMEOUT = VIRTUAL_CLUSTER.index.upstream_rq_timeout;
-
 export class RouterStats {
   readonly writer: StatWriter;
   /** Base of the router's block. */
@@ -69,12 +66,9 @@ export class RouterStats {
     if (info.virtualClusterName !== '') this.#virtualOf(info).codes.recordTime(milliseconds);
   }
 
-  countVirtualRequest(info: StreamInfo): void {
-    this.writer.increment(this.#virtualOf(info).base + VIRTUAL_RQ_TOTAL);
-  }
-
-  countVirtualTimeout(info: StreamInfo): void {
-    this.writer.increment(this.#virtualOf(info).base + VIRTUAL_RQ_TIMEOUT);
+  /** Counts for the request's virtual cluster, if it has one; `offset` is of VIRTUAL_CLUSTER. */
+  countVirtual(info: StreamInfo, offset: number): void {
+    if (info.virtualClusterName !== '') this.writer.increment(this.#virtualOf(info).base + offset);
   }
 
   release(): void {

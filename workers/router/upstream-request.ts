@@ -1,28 +1,55 @@
 /**
  * One try of a request at one host: waits for a connection, sends the request, hands the response to
- * the router. Owns what must be kept of the body until there is a connection, and the back-pressure
- * between the two connections; timeouts and what a failure means are the router's.
+ * the router. Owns what must be kept of the body until there is a connection, the back-pressure
+ * between the two connections and the try's own timers; what a failure means is the router's.
  */
 import type { RequestEncoder, ResetReason } from '../http/codec.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import type { RequestTimeouts } from '../routing/timeouts.ts';
+import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
 import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { UpstreamTryLog } from './upstream-log.ts';
 
 /** What a try tells the router. */
 export interface UpstreamRequestOwner {
   /** The request reached for its host, whether or not a connection came of it. */
-  onHostTried(): void;
-  onUpstreamConnected(connection: UpstreamConnectionFacts): void;
+  onHostTried(upstream: UpstreamRequest): void;
+  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionFacts): void;
   onUpstream1xx(headers: HeaderMap): void;
-  onUpstreamHeaders(headers: HeaderMap, endStream: boolean): void;
-  onUpstreamData(data: Buffer, endStream: boolean): void;
-  onUpstreamTrailers(trailers: HeaderMap): void;
+  onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void;
+  onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void;
+  onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void;
   /** The try is over without a complete response. `detail` is the operating system's word. */
-  onUpstreamReset(reason: ResetReason, detail: string): void;
+  onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void;
+  /** The try took longer than one try may; it goes on unless the owner ends it. */
+  onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void;
   /** Back-pressure towards the client; counted. */
   pauseRequest(paused: boolean): void;
 }
 
-export class UpstreamRequest implements PoolClient {
+/** `idle`: nothing came or went for too long. */
+export type TryTimeout = 'whole' | 'idle';
+
+const TIMER_WHOLE = 0;
+const TIMER_IDLE = 1;
+
+export interface TryOptions {
+  readonly endStream: boolean;
+  readonly bufferLimitBytes: number;
+  readonly timers: LoopTimers;
+  readonly timeouts: RequestTimeouts;
+  readonly log: UpstreamTryLog | undefined;
+}
+
+export class UpstreamRequest implements PoolClient, TimerOwner {
+  readonly host: UpstreamHost;
+  readonly log: UpstreamTryLog | undefined;
+  /** False while the request waits, and when a limit refused it before the host was involved. */
+  hasTriedHost = false;
+  isAwaitingHeaders = true;
+  /** Another try was begun beside this one. */
+  isRetried = false;
   private readonly owner: UpstreamRequestOwner;
   private readonly pool: HttpPool;
   private readonly headers: HeaderMap;
@@ -37,27 +64,52 @@ export class UpstreamRequest implements PoolClient {
   private isBodyPaused = false;
   private isWritePaused = false;
   private isOver = false;
+  private readonly options: TryOptions;
+  private wholeTimer: LoopTimer | undefined = undefined;
+  private idleTimer: LoopTimer | undefined = undefined;
 
   constructor(
     owner: UpstreamRequestOwner,
-    pool: HttpPool,
+    target: { readonly host: UpstreamHost; readonly pool: HttpPool },
     headers: HeaderMap,
-    options: { readonly endStream: boolean; readonly bufferLimitBytes: number },
+    options: TryOptions,
   ) {
     this.owner = owner;
-    this.pool = pool;
+    this.host = target.host;
+    this.pool = target.pool;
     this.headers = headers;
     this.sawEnd = options.endStream;
     this.bufferLimitBytes = options.bufferLimitBytes;
+    this.log = options.log;
+    this.options = options;
   }
 
   start(): void {
     this.pool.newStream(this);
   }
 
+  /** The whole request has come and there is a connection: the try's time begins. */
+  startTimers(): void {
+    const { timers, timeouts } = this.options;
+    if (this.isOver || this.encoder === undefined) return;
+    if (timeouts.perTryMs > 0 && this.wholeTimer === undefined) {
+      this.wholeTimer = new LoopTimer(this, TIMER_WHOLE);
+      timers.list(timeouts.perTryMs).arm(this.wholeTimer);
+    }
+    if (timeouts.perTryIdleMs > 0 && this.idleTimer === undefined) {
+      this.idleTimer = new LoopTimer(this, TIMER_IDLE);
+      timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
+    }
+  }
+
+  onTimer(kind: number): void {
+    if (!this.isOver) this.owner.onTryTimeout(this, kind === TIMER_WHOLE ? 'whole' : 'idle');
+  }
+
   sendData(data: Buffer, endStream: boolean): void {
     if (this.isOver) return;
     if (endStream) this.sawEnd = true;
+    this.log?.sent(data.length);
     if (this.encoder !== undefined) {
       this.encoder.encodeData(data, endStream);
       return;
@@ -93,8 +145,9 @@ export class UpstreamRequest implements PoolClient {
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void {
     this.encoder = encoder;
     this.connection = connection;
-    this.owner.onHostTried();
-    this.owner.onUpstreamConnected(connection);
+    this.hasTriedHost = true;
+    this.owner.onHostTried(this);
+    this.owner.onUpstreamConnected(this, connection);
     const { pendingBody, pendingTrailers } = this;
     const hasBody = pendingBody.length > 0;
     const isWhole = this.sawEnd && pendingTrailers === undefined;
@@ -112,7 +165,8 @@ export class UpstreamRequest implements PoolClient {
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
-    if (triedHost) this.owner.onHostTried();
+    this.hasTriedHost = triedHost;
+    if (triedHost) this.owner.onHostTried(this);
     this.onOver(reason, detail);
   }
 
@@ -121,18 +175,25 @@ export class UpstreamRequest implements PoolClient {
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    this.isAwaitingHeaders = false;
+    this.wholeTimer?.disarm();
+    this.restartIdleTimer();
     if (endStream) this.end();
-    this.owner.onUpstreamHeaders(headers, endStream);
+    this.owner.onUpstreamHeaders(this, headers, endStream);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
+    // What a filter cancelled from within the same read may still bring the rest of it.
+    if (this.isOver) return;
+    this.restartIdleTimer();
     if (endStream) this.end();
-    this.owner.onUpstreamData(data, endStream);
+    this.owner.onUpstreamData(this, data, endStream);
   }
 
   decodeTrailers(trailers: HeaderMap): void {
+    if (this.isOver) return;
     this.end();
-    this.owner.onUpstreamTrailers(trailers);
+    this.owner.onUpstreamTrailers(this, trailers);
   }
 
   onReset(reason: ResetReason): void {
@@ -148,11 +209,18 @@ export class UpstreamRequest implements PoolClient {
   private onOver(reason: ResetReason, detail: string): void {
     if (this.isOver) return;
     this.end();
-    this.owner.onUpstreamReset(reason, detail);
+    this.owner.onUpstreamReset(this, reason, detail);
+  }
+
+  private restartIdleTimer(): void {
+    const { timers, timeouts } = this.options;
+    if (this.idleTimer !== undefined) timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
   }
 
   private end(): void {
     this.isOver = true;
+    this.wholeTimer?.disarm();
+    this.idleTimer?.disarm();
     this.pendingBody = [];
     if (this.isBodyPaused) this.owner.pauseRequest(false);
     if (this.isWritePaused) this.owner.pauseRequest(false);

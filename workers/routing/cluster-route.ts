@@ -14,6 +14,7 @@ import { compileHostRewrite, replaceAuthority } from './host-rewrite.ts';
 import type { HostRewriter } from './host-rewrite.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';
+import { compileRetryPolicy } from './retry-policy.ts';
 import { mutationsOf, perFilterConfigOf } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
 import type { ClusterRoute } from './types.ts';
@@ -110,7 +111,8 @@ class CompiledClusterRoute implements ClusterRoute {
   readonly perFilterConfig: PerFilterConfig;
   readonly action: ClusterRouteAction;
   readonly statPrefix: string;
-  readonly retryPolicy: ClusterRouteAction['retryPolicy'];
+  readonly retryPolicy: ClusterRoute['retryPolicy'];
+  readonly copyLimitBytes: number | undefined;
   clusterName: string;
   readonly virtualClusterOf: VirtualClusterOf;
   readonly #requestMutation: HeaderMutation | undefined;
@@ -127,7 +129,10 @@ class CompiledClusterRoute implements ClusterRoute {
     this.perFilterConfig = perFilterConfigOf(context, route, weighted);
     this.action = action;
     this.statPrefix = route.statPrefix ?? '';
-    this.retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
+    const retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
+    this.retryPolicy = retryPolicy && compileRetryPolicy(retryPolicy);
+    this.copyLimitBytes =
+      route.perRequestBufferLimitBytes ?? context.virtualHost.perRequestBufferLimitBytes;
     this.clusterName = weighted?.name ?? '';
     this.virtualClusterOf = virtualClusterOf;
     this.#requestMutation = mutationsOf('request', context, route, weighted);
@@ -149,6 +154,7 @@ class CompiledClusterRoute implements ClusterRoute {
       action: this.action,
       statPrefix: this.statPrefix,
       retryPolicy: this.retryPolicy,
+      copyLimitBytes: this.copyLimitBytes,
       clusterName,
       virtualClusterOf: this.virtualClusterOf,
       finalizeRequestHeaders: (headers, info, insert) =>

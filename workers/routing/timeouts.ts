@@ -12,6 +12,8 @@ export interface RequestTimeouts {
   globalMs: number;
   perTryMs: number;
   perTryIdleMs: number;
+  /** A try that takes too long goes on beside the next one. */
+  hedges: boolean;
 }
 
 export interface TimeoutOptions {
@@ -34,7 +36,7 @@ export function resolveTimeouts(
   options: TimeoutOptions,
   timeouts: RequestTimeouts,
 ): void {
-  const { retryPolicy } = route;
+  const retryPolicy = route.retryPolicy?.policy;
   timeouts.globalMs = routeTimeoutMs(route, headers);
   timeouts.perTryMs = Math.floor(retryPolicy?.perTryTimeoutMs ?? 0);
   timeouts.perTryIdleMs = retryPolicy?.perTryIdleTimeoutMs ?? 0;
@@ -43,32 +45,32 @@ export function resolveTimeouts(
   const perTry = take(headers, PER_TRY);
   if (perTry !== undefined) timeouts.perTryMs = perTry;
   if (timeouts.globalMs !== 0 && timeouts.perTryMs >= timeouts.globalMs) timeouts.perTryMs = 0;
-  tellUpstream(route, headers, timeouts, options);
+  timeouts.hedges = hedges(route, headers);
+  const { suppressEnvoyHeaders } = options;
+  tellExpectedTimeout(route, headers, timeouts, { suppressEnvoyHeaders, elapsedMs: 0 });
 }
 
-/** How long this proxy waits, told to the upstream. */
-function tellUpstream(
-  route: ClusterRoute,
+/** Tells the upstream how long its answer is waited for, `elapsedMs` after the request was complete. */
+export function tellExpectedTimeout(
+  { action }: ClusterRoute,
   headers: HeaderMap,
-  { globalMs, perTryMs }: RequestTimeouts,
-  { suppressEnvoyHeaders }: TimeoutOptions,
+  { globalMs, perTryMs, hedges: isHedging }: RequestTimeouts,
+  { suppressEnvoyHeaders, elapsedMs }: { suppressEnvoyHeaders: boolean; elapsedMs: number },
 ): void {
-  const waits = (hedges(route, headers) ? 0 : perTryMs) || globalMs;
-  if (waits === 0) return;
-  if (!suppressEnvoyHeaders) headers.set(EXPECTED, String(waits));
-  if (route.action.maxGrpcTimeout !== undefined && isGrpcContentType(headers.get('content-type'))) {
-    writeGrpcTimeout(headers, waits);
+  const waits = (isHedging ? 0 : perTryMs) || globalMs;
+  if (waits <= 0) return;
+  const left = globalMs > 0 ? Math.max(1, Math.min(waits, globalMs - elapsedMs)) : waits;
+  if (!suppressEnvoyHeaders) headers.set(EXPECTED, String(left));
+  if (action.maxGrpcTimeout !== undefined && isGrpcContentType(headers.get('content-type'))) {
+    writeGrpcTimeout(headers, left);
   }
 }
 
-/** What a trusted client tells this proxy alone; the upstream does not see it. */
+/**
+ * What a trusted client tells this proxy alone; the upstream does not see it. Headers about retries
+ * are taken out where they are read.
+ */
 const FOR_THIS_PROXY = [
-  'x-envoy-hedge-on-per-try-timeout',
-  'x-envoy-max-retries',
-  'x-envoy-retriable-header-names',
-  'x-envoy-retriable-status-codes',
-  'x-envoy-retry-grpc-on',
-  'x-envoy-retry-on',
   'x-envoy-upstream-alt-stat-name',
   'x-envoy-upstream-rq-timeout-alt-response',
   'x-envoy-upstream-stream-duration-ms',
@@ -156,9 +158,10 @@ function askedTimeoutMs(headers: HeaderMap, options: TimeoutOptions): number | u
   return expected ?? take(headers, GLOBAL);
 }
 
-function hedges({ action }: ClusterRoute, headers: HeaderMap): boolean {
-  if (action.hedgePolicy?.hedgeOnPerTryTimeout === true) return true;
-  return headers.get('x-envoy-hedge-on-per-try-timeout') === 'true';
+function hedges({ action, virtualHost }: ClusterRoute, headers: HeaderMap): boolean {
+  const asked = headers.get('x-envoy-hedge-on-per-try-timeout');
+  if (asked === 'true' || asked === 'false') return asked === 'true';
+  return (action.hedgePolicy ?? virtualHost.hedgePolicy)?.hedgeOnPerTryTimeout === true;
 }
 
 const GRPC_TIMEOUT = /^(\d{1,8})([HMSmun])$/;

@@ -11,6 +11,7 @@ import type {
 } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import type { CompiledRetryPolicy } from './retry-policy.ts';
 
 export interface RouteTable {
   /** The route configuration's name. */
@@ -38,13 +39,15 @@ export interface RouteCommon {
 
 export interface ClusterRoute extends RouteCommon {
   readonly kind: 'cluster';
+  /** Bytes of a request's body that may be kept to be sent again; undefined: what a stream may keep. */
+  readonly copyLimitBytes: number | undefined;
   /** Empty when a `cluster_header` was missing: answered as a cluster that does not exist. */
   readonly clusterName: string;
   readonly action: ClusterRouteAction;
   /** `stat_prefix` of the route, empty when none. */
   readonly statPrefix: string;
   /** Retry policy of the route, else of its virtual host. */
-  readonly retryPolicy: ClusterRouteAction['retryPolicy'];
+  readonly retryPolicy: CompiledRetryPolicy | undefined;
   /**
    * Path and host rewrites and `request_headers_to_add` and `_remove` of all levels, as the last
    * step before the request is sent; sets `x-envoy-original-path` when `insertEnvoyHeaders`.

@@ -14,6 +14,8 @@ export class ClusterStats {
   readonly internal: ResponseCodeStats;
   readonly external: ResponseCodeStats;
   readonly canary: ResponseCodeStats;
+  /** Responses that nobody saw, since the request was tried again. */
+  readonly retried: ResponseCodeStats;
   #http1Base: number | undefined = undefined;
   readonly #zones = new Map<string, ResponseCodeStats>();
 
@@ -24,6 +26,7 @@ export class ClusterStats {
     this.all = new ResponseCodeStats(writer, this.prefix);
     this.internal = new ResponseCodeStats(writer, `${this.prefix}internal.`);
     this.external = new ResponseCodeStats(writer, `${this.prefix}external.`);
+    this.retried = new ResponseCodeStats(writer, `${this.prefix}retry.`);
     this.canary = new ResponseCodeStats(writer, `${this.prefix}canary.`);
   }
 

@@ -70,7 +70,12 @@ export class UpstreamCluster {
     if (this.#balancer.isPanicking) {
       this.stats.writer.increment(this.stats.base + LB_HEALTHY_PANIC);
     }
-    return this.#balancer.choose(context);
+    for (let draw = 0; ; draw++) {
+      const host = this.#balancer.choose(context, draw);
+      if (host === undefined || draw >= context.maxHostDraws || !context.refusesHost(host)) {
+        return host;
+      }
+    }
   }
 
   poolOf(host: UpstreamHost, priority: Priority): HttpPool {

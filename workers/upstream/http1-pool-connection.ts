@@ -227,6 +227,7 @@ export class Http1PoolConnection
     const wasBusy = this.codec.isBusy || this.state === 'busy';
     this.finish(how, wasBusy);
     if (wasBusy) this.pool.onStreamEnd();
+    if (isOrderly && this.codec.isInsideBody) this.count(CX_PROTOCOL_ERROR);
     this.codec.onTransportClosed(reason, isOrderly);
     if (wasConnecting) this.pool.onConnectFailure(reason, '');
     this.pool.onConnectionGone(this);
@@ -250,7 +251,7 @@ export class Http1PoolConnection
     writer.subtract(base + CX_ACTIVE, 1);
     writer.subtract(host.statBase + HOST_CX_ACTIVE, 1);
     writer.record(base + CX_LENGTH_MS, Math.round(cluster.loop.clock.ms - this.openedMs));
-    writer.record(base + RQ_PER_CX, this.requests);
+    if (this.connectedMs >= 0) writer.record(base + RQ_PER_CX, this.requests);
   }
 
   private letGo(): void {

@@ -8,11 +8,18 @@ import type { UpstreamHost } from './host.ts';
 /** What a choice may depend on. */
 export interface BalanceContext {
   readonly requestHeaders: HeaderMap;
+  /** How many further hosts may be drawn where one is refused. */
+  readonly maxHostDraws: number;
+  /** Whether the request would rather go to another host. */
+  refusesHost(host: UpstreamHost): boolean;
 }
 
 export interface LoadBalancer {
-  /** The host for the next request, undefined when there is none. */
-  choose(context: BalanceContext): UpstreamHost | undefined;
+  /**
+   * The host for the next request, undefined when there is none. `draw` counts from 0 the choices
+   * made for the same try: one that hashes gives another host for each.
+   */
+  choose(context: BalanceContext, draw: number): UpstreamHost | undefined;
   /** The host set changed, or a host's health did. */
   update(hosts: readonly UpstreamHost[]): void;
   /** True when the choices are made over all hosts, since too few are healthy. */

@@ -16,6 +16,8 @@ export interface ResourceLimits {
   canOpen(resource: LimitedResource): boolean;
   /** Counts one more, even beyond the limit: the caller asked `canOpen` or has a reason not to. */
   open(resource: LimitedResource): void;
+  /** Counts one more when it may be opened; false when not. */
+  tryOpen(resource: LimitedResource): boolean;
   close(resource: LimitedResource): void;
 }
 
@@ -41,10 +43,12 @@ const NO_LIMIT = 0xffff_ffff;
 
 export class LocalResourceLimits implements ResourceLimits {
   readonly #stats: StatWriter;
+  readonly #retryBudget: CircuitBreakerThresholds['retryBudget'];
   readonly #gates: Readonly<Record<LimitedResource, Gate>>;
 
   constructor(thresholds: CircuitBreakerThresholds, breaker: BreakerStats) {
     this.#stats = breaker.stats;
+    this.#retryBudget = thresholds.retryBudget;
     const gate = (
       limit: number,
       open: keyof typeof CIRCUIT_BREAKER,
@@ -74,7 +78,13 @@ export class LocalResourceLimits implements ResourceLimits {
 
   canOpen(resource: LimitedResource): boolean {
     const gate = this.#gates[resource];
-    return gate.count < gate.limit;
+    return gate.count < (resource === 'retries' ? this.#retryLimit(gate) : gate.limit);
+  }
+
+  tryOpen(resource: LimitedResource): boolean {
+    if (!this.canOpen(resource)) return false;
+    this.open(resource);
+    return true;
   }
 
   open(resource: LimitedResource): void {
@@ -87,6 +97,14 @@ export class LocalResourceLimits implements ResourceLimits {
     const gate = this.#gates[resource];
     gate.count--;
     this.#changed(gate);
+  }
+
+  /** With a budget: a share of the requests that are open or wait, but never below a minimum. */
+  #retryLimit(gate: Gate): number {
+    if (this.#retryBudget === undefined) return gate.limit;
+    const { budgetPercent, minRetryConcurrency } = this.#retryBudget;
+    const active = this.#gates.requests.count + this.#gates.pendingRequests.count;
+    return Math.max(Math.floor((active * budgetPercent) / 100), minRetryConcurrency);
   }
 
   #changed(gate: Gate): void {

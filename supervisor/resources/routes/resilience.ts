@@ -1,6 +1,6 @@
 /**
- * What routes and virtual hosts say about retries, hedging and shadowing. Their messages are checked
- * in full; the features themselves are refused until the router has them.
+ * What routes and virtual hosts say about retries, hedging and shadowing. Shadowing is checked in
+ * full and refused until the router has it.
  */
 import type {
   HedgePolicy as HedgePolicyMessage,
@@ -37,8 +37,6 @@ interface Resilience {
 
 export function resolveResilience(message: ResilienceMessage, scope: Scope): Resilience {
   const { retry_policy: retry, hedge_policy: hedge } = message;
-  if (retry !== undefined) scope.at('retry_policy').unsupported('retries are');
-  if (hedge !== undefined) scope.at('hedge_policy').unsupported('hedging is');
   return {
     ...optional(
       'retryPolicy',

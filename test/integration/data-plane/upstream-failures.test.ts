@@ -132,7 +132,8 @@ describe('an upstream that fails during its answer', () => {
       assert.match(answer, /abc/);
       assert.doesNotMatch(answer, /0\r\n\r\n$/, 'it must not look complete');
       const stats = plane.stats();
-      assert.equal(stats.get('http.web.rq_reset_after_downstream_response_started'), 1);
+      assert.equal(stats.get('cluster.up.upstream_cx_protocol_error'), 1);
+      assert.equal(stats.get(`host.up.127.0.0.1:${upstream.port}.rq_success`), 1);
       assert.equal(stats.get('http.web.downstream_rq_active'), 0);
     });
   }

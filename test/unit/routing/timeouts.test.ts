@@ -43,7 +43,7 @@ type Given = readonly (readonly [string, string])[];
 
 function resolved(action: Partial<ClusterRouteAction>, given: Given, respect = false) {
   const headers = requestHeaders('/', given);
-  const timeouts = { globalMs: -1, perTryMs: -1, perTryIdleMs: -1 };
+  const timeouts = { globalMs: -1, perTryMs: -1, perTryIdleMs: -1, hedges: false };
   const options = { suppressEnvoyHeaders: false, respectExpectedRqTimeout: respect };
   resolveTimeouts(clusterRoute(action), headers, options, timeouts);
   return { ...timeouts, expected: headers.get('x-envoy-expected-rq-timeout-ms'), headers };

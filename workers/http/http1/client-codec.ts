@@ -52,6 +52,9 @@ export interface Http1ClientOwner {
 
 type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'until_close' | 'upgraded';
 
+/** While a body of known length, or one in chunks, is read. */
+const KNOWN_END: ReadonlySet<ReadState> = new Set(['fixed_body', 'chunked_body']);
+
 export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   private readonly wire: Wire;
   private readonly owner: Http1ClientOwner;
@@ -90,6 +93,11 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   get isBusy(): boolean {
     return this.stream !== undefined;
+  }
+
+  /** A body whose end is known has not come to it: a close now breaks the protocol. */
+  get isInsideBody(): boolean {
+    return this.stream !== undefined && KNOWN_END.has(this.readState);
   }
 
   /** Begins an exchange; one at a time. */
@@ -185,7 +193,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       return;
     }
     this.detach();
-    stream.onReset(isOrderly && this.readState !== 'head' ? 'protocol_error' : reason);
+    stream.onReset(isOrderly && KNOWN_END.has(this.readState) ? 'protocol_error' : reason);
   }
 
   onWriteBlocked(blocked: boolean): void {

@@ -1,0 +1,38 @@
+/**
+ * What a request has brought so far, kept to be sent again: to another host, to a mirror, or after a
+ * redirect. Keeps at most `limitBytes` of body; beyond that nothing can be sent again.
+ */
+import type { HeaderMap } from '../http/header-map.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
+
+export class RequestCopy {
+  readonly #limitBytes: number;
+  readonly #pieces: Buffer[] = [];
+  trailers: HeaderMap | undefined = undefined;
+  #bytes = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** The request has headers alone. */
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0 && this.trailers === undefined;
+  }
+
+  /** Keeps a piece, which is copied; false when it is one too many, and the copy is of no use. */
+  add(data: Buffer): boolean {
+    if (this.#bytes + data.length > this.#limitBytes) return false;
+    this.#bytes += data.length;
+    if (data.length > 0) this.#pieces.push(Buffer.from(data));
+    return true;
+  }
+
+  /** Sends what came after the headers; `isWhole`: nothing more will come. */
+  sendTo(upstream: UpstreamRequest, isWhole: boolean): void {
+    const { trailers } = this;
+    const last = isWhole && trailers === undefined ? this.#pieces.length - 1 : -1;
+    this.#pieces.forEach((piece, position) => upstream.sendData(piece, position === last));
+    if (trailers !== undefined) upstream.sendTrailers(trailers);
+  }
+}
