@@ -91,9 +91,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'choosing a weighted cluster by hash is not supported yet',
   ],
   [
-    routeWith({ retry_policy: { retry_on: '5xx' } }),
-    `${ROUTE}.retry_policy`,
-    'retries are not supported yet',
+    routeWith({ request_mirror_policies: [{ cluster: 'c' }] }),
+    `${ROUTE}.request_mirror_policies[0]`,
+    'request mirroring is not supported yet',
   ],
   [
     routeWith({ request_mirror_policies: [{ cluster: 'c' }] }),
