@@ -8,6 +8,7 @@ import { ContentionTracer } from './contention.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { publishExpirations } from './loaded-certificates.ts';
+import { LoopDelay } from './loop-delay.ts';
 import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
@@ -100,6 +101,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     drainTimeMs: options.drainTimeS * 1000,
     drainsImmediately: options.drainStrategy === 'immediate',
   });
+  let loopDelay: LoopDelay | undefined;
   return {
     configuration,
     stats,
@@ -120,8 +122,10 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       serverStats.setListenerCount(listeners.size);
       serverStats.initialized();
       stats.start();
+      loopDelay = new LoopDelay(clock, stats.store);
     },
     stop: () => {
+      loopDelay?.stop();
       stats.stop();
       commands.stop();
       runtime.close();
