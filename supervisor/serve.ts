@@ -108,6 +108,7 @@ function makePool(input: ServeInput, server: () => Server | undefined): WorkerPo
     log: log.log,
     onSpawned: (index) => server()?.workerSpawned(index),
     onReport: (index, report) => server()?.workerReported(index, report),
+    onUpstreamNotice: (notice) => server()?.workerNoticed(notice),
     onGone: (index, exit) => server()?.workerGone(index, exit),
   });
 }

@@ -25,7 +25,7 @@ import { LifeCycle } from './life-cycle.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { serverStateOf } from './server-state.ts';
-import type { WorkerExit } from './worker-host.ts';
+import type { UpstreamNotice, WorkerExit } from './worker-host.ts';
 import type { WorkerPool } from './worker-pool.ts';
 import { makeWorkerProvision } from './worker-provision.ts';
 
@@ -147,6 +147,10 @@ export class Server {
 
   workerReported(index: number, report: StatsReport): void {
     this.#parts?.stats.workerReported(index, report);
+  }
+
+  workerNoticed(notice: UpstreamNotice): void {
+    this.#parts?.upstreams.heard(notice);
   }
 
   workerGone(index: number, exit: WorkerExit): void {

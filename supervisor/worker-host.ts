@@ -63,6 +63,7 @@ export interface WorkerHostOptions {
   log(level: 'debug' | 'warning' | 'error', text: string): void;
   /** Each report exactly once and in order, also of a flush whose deadline has passed. */
   onReport(report: StatsReport): void;
+  onUpstreamNotice(notice: UpstreamNotice): void;
 }
 
 export interface SocketToAdopt {
@@ -72,6 +73,11 @@ export interface SocketToAdopt {
 }
 
 type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kind: 'pong' }>;
+/** What a worker says unasked of the hosts that it talks to. */
+export type UpstreamNotice = Extract<
+  WorkerToSupervisor,
+  { readonly kind: 'health_result' | 'traffic_began' }
+>;
 /** What a worker is told without an answer. */
 export type WorkerNotice = Extract<
   SupervisorToWorker,
@@ -81,7 +87,8 @@ export type WorkerNotice = Extract<
       | 'reopen_logs'
       | 'drain'
       | 'undrain'
-      | 'set_health_check_failed';
+      | 'set_health_check_failed'
+      | 'set_checking_workers';
   }
 >;
 
@@ -283,6 +290,9 @@ export class WorkerHost {
         this.#options.onReport(message.report);
         this.#calls.settle(message.id, message);
         return;
+      case 'health_result':
+      case 'traffic_began':
+        return this.#options.onUpstreamNotice(message);
       case 'applied':
       case 'listening':
       case 'stopped_listening':

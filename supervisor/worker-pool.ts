@@ -10,7 +10,12 @@ import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
 import { FirstStart, WorkerStartError } from './first-start.ts';
 import type { ListeningSockets } from './sockets/listening-sockets.ts';
-import { WorkerHost, type WorkerExit, type WorkerNotice } from './worker-host.ts';
+import {
+  WorkerHost,
+  type UpstreamNotice,
+  type WorkerExit,
+  type WorkerNotice,
+} from './worker-host.ts';
 
 const BACK_OFF_FIRST_MS = 200;
 const BACK_OFF_MAX_MS = 10_000;
@@ -37,6 +42,7 @@ export interface WorkerPoolOptions {
   /** A new life begins in a slot; its reports follow. */
   onSpawned(workerIndex: number): void;
   onReport(workerIndex: number, report: StatsReport): void;
+  onUpstreamNotice(notice: UpstreamNotice): void;
   /** After the last report of that life. */
   onGone(workerIndex: number, exit: WorkerExit): void;
 }
@@ -58,6 +64,8 @@ interface Slot {
   failuresInARow: number;
   /** The worker was sent the resources of its start, so that later updates may follow. */
   isProvisioned: boolean;
+  /** It has its resources, so that it can check hosts. */
+  canCheck: boolean;
   /** Listeners whose sockets this life has. */
   adopted: Set<string>;
   /** The worker that accepts on this slot's sockets too, since the slot could not be filled. */
@@ -92,6 +100,7 @@ export class WorkerPool {
         restarts: 0,
         failuresInARow: 0,
         isProvisioned: false,
+        canCheck: false,
         adopted: new Set(),
         helper: undefined,
       };
@@ -211,6 +220,7 @@ export class WorkerPool {
       clock: this.#options.clock,
       log: (level, text) => this.#options.log(level, text),
       onReport: (report) => this.#options.onReport(index, report),
+      onUpstreamNotice: (notice) => this.#options.onUpstreamNotice(notice),
     });
   }
 
@@ -220,6 +230,7 @@ export class WorkerPool {
       await this.#setUp(slot);
       const exit = await slot.host.exited;
       slot.isProvisioned = false;
+      this.#setChecking(slot, false);
       slot.adopted.clear();
       this.#options.onGone(slot.index, exit);
       if (this.#isStopping) return;
@@ -253,6 +264,7 @@ export class WorkerPool {
       const refusal = await host.apply(provision.resources());
       if (refusal !== undefined) throw new WorkerStartError(refusal);
       await this.#first.applied(slot.index);
+      this.#setChecking(slot, true);
       await Promise.race([provision.mayListen, host.exited]);
       for (const sockets of provision.listeners()) sockets.listen();
       const failure = await this.#adopt(slot);
@@ -270,6 +282,16 @@ export class WorkerPool {
       if (error instanceof WorkerStartError) this.#first.fail(error);
       host.kill('start_failed');
     }
+  }
+
+  /** Tells all who shares the active checks; once for all changes of a turn of the loop. */
+  #setChecking(slot: Slot, canCheck: boolean): void {
+    if (slot.canCheck === canCheck) return;
+    slot.canCheck = canCheck;
+    setImmediate(() => {
+      const workers = this.#slots.filter((each) => each.canCheck).map(({ index }) => index);
+      if (!this.#isStopping) this.notify({ kind: 'set_checking_workers', workers });
+    });
   }
 
   async #adopt(slot: Slot): Promise<string | undefined> {

@@ -14,7 +14,7 @@ import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor
 import { receiveDescriptorMessage } from '../shared/posix/descriptor-messages.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
-import type { DataPlane, DataPlaneEnv } from './data-plane.ts';
+import type { DataPlane, DataPlaneEnv, UpstreamNotice } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
@@ -82,7 +82,13 @@ export class CommandedWorker {
     if (heritage.enableCoreDump) enableCoreDumps();
     else logCrashes(heritage.log.path);
     const stats = new WorkerStatStore();
-    const env: DataPlaneEnv = { heritage, stats, clock: this.#clock, log: componentLog() };
+    const env: DataPlaneEnv = {
+      heritage,
+      stats,
+      clock: this.#clock,
+      notify: (notice) => this.#notify(notice),
+      log: componentLog(),
+    };
     const dataPlane = createDataPlane(env);
     this.#started = { dataPlane, stats };
     this.#channel.post({ kind: 'ready' });
@@ -109,6 +115,8 @@ export class CommandedWorker {
         return dataPlane.undrain();
       case 'set_health_check_failed':
         return dataPlane.setHealthCheckFailed(command.failed);
+      case 'set_checking_workers':
+        return dataPlane.setCheckingWorkers(command.workers);
       case 'stop_listening':
         return void this.#stopListening(command, dataPlane);
       case 'profile':
@@ -181,6 +189,10 @@ export class CommandedWorker {
   #flush(id: number, stats: WorkerStatStore): void {
     const report = this.#channel.isCongested ? emptyReport : stats.takeReport();
     this.#channel.post({ kind: 'stats', id, report });
+  }
+
+  #notify(notice: UpstreamNotice): void {
+    if (!this.#channel.isClosed) this.#channel.post(notice);
   }
 
   /** Only another build can send what this one does not know. */

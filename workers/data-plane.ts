@@ -6,15 +6,23 @@
 import type { Clock } from '../shared/clock.ts';
 import type { LogLevel } from '../shared/logging/levels.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
+import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
+
+/** What the data plane tells the supervisor unasked. */
+export type UpstreamNotice = Extract<
+  WorkerToSupervisor,
+  { readonly kind: 'health_result' | 'traffic_began' }
+>;
 
 /** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */
 export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
   readonly stats: StatWriter;
   readonly clock: Clock;
+  readonly notify: (notice: UpstreamNotice) => void;
   /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
   readonly log: (level: LogLevel, component: string, message: string) => void;
 }
@@ -35,6 +43,7 @@ export interface DataPlane {
   drain(startedAtNs: bigint, immediate: boolean, listeners?: readonly string[]): void;
   undrain(): void;
   setHealthCheckFailed(failed: boolean): void;
+  setCheckingWorkers(workers: readonly number[]): void;
   reopenLogs(): void;
   /** Cuts what is open, flushes access logs, resolves when all is written. */
   close(): Promise<void>;

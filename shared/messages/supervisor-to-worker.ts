@@ -53,6 +53,8 @@ export type SupervisorToWorker =
   | { readonly kind: 'undrain' }
   /** `/healthcheck/fail` and `/healthcheck/ok`. */
   | { readonly kind: 'set_health_check_failed'; readonly failed: boolean }
+  /** At start and when a worker died or came back: these share the active health checks. No reply. */
+  | { readonly kind: 'set_checking_workers'; readonly workers: readonly number[] }
   /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
   | { readonly kind: 'stop_listening'; readonly id: number; readonly listeners: readonly string[] }
   /**

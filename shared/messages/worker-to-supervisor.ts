@@ -16,5 +16,14 @@ export type WorkerToSupervisor =
   /** Also sent unasked when a report would grow past its limit. `id` is 0 then. */
   | { readonly kind: 'stats'; readonly id: number; readonly report: StatsReport }
   | { readonly kind: 'pong'; readonly id: number }
+  /** After a host's first active check and whenever `bits`, those of active checks, change. */
+  | {
+      readonly kind: 'health_result';
+      readonly cluster: string;
+      readonly host: string;
+      readonly bits: number;
+    }
+  /** The first request of this worker to a cluster with active checks. */
+  | { readonly kind: 'traffic_began'; readonly cluster: string }
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };

@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { HealthCheckResource } from './health-check.ts';
 import type { Metadata } from './route.ts';
 import type { UpstreamTls } from './tls.ts';
 
@@ -20,6 +21,7 @@ export interface ClusterResource {
   /** Absent: plain bytes. */
   readonly tls?: UpstreamTls;
   readonly sourceAddress?: { readonly address: string; readonly port: number };
+  readonly healthCheck?: HealthCheckResource;
   readonly closeConnectionsOnHostHealthFailure: boolean;
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
   readonly metadata?: Metadata;
@@ -82,11 +84,21 @@ export interface ClusterHostsResource {
   readonly cluster: string;
   readonly hosts: readonly HostResource[];
   readonly overprovisioningFactor: number;
+  /** Set once any worker had a request for the cluster: its checks come more often then. */
+  readonly hasTraffic?: true;
 }
 
 export type HostAddress =
   | { readonly kind: 'ip'; readonly address: string; readonly port: number }
   | { readonly kind: 'pipe'; readonly path: string };
+
+/** What a host has of its own for active checks. */
+export interface HostCheckOptions {
+  readonly address?: HostAddress;
+  readonly port?: number;
+  readonly hostname?: string;
+  readonly isDisabled?: true;
+}
 
 export type HostHealth = 'healthy' | 'degraded' | 'unhealthy';
 
@@ -103,6 +115,9 @@ export interface HostResource {
   readonly health: HostHealth;
   /** Bits of shared/resources/host-health.ts that `health` follows from; absent: none. */
   readonly healthBits?: number;
+  /** An active check of this host has ended before. */
+  readonly wasChecked?: true;
+  readonly check?: HostCheckOptions;
   /** What the configuration or EDS said, where it said something else than that it is healthy. */
   readonly configuredHealth?: 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
   readonly region: string;

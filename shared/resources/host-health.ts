@@ -24,6 +24,14 @@ export const HEALTH_BITS = Object.fromEntries(
   HEALTH_FLAGS.map((flag, position) => [flag, 1 << position]),
 ) as Readonly<Record<HealthFlag, number>>;
 
+/** The bits that active checks decide. */
+export const ACTIVE_CHECK_BITS =
+  HEALTH_BITS.failed_active_hc |
+  HEALTH_BITS.pending_active_hc |
+  HEALTH_BITS.degraded_active_hc |
+  HEALTH_BITS.active_hc_timeout |
+  HEALTH_BITS.excluded_via_immediate_hc_fail;
+
 const UNHEALTHY_BITS =
   HEALTH_BITS.failed_active_hc |
   HEALTH_BITS.failed_outlier_check |

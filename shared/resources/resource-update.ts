@@ -11,6 +11,13 @@ export type ResourceUpdate =
   | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
   | { readonly op: 'remove_cluster'; readonly name: string }
   | { readonly op: 'put_hosts'; readonly hosts: ClusterHostsResource }
+  /** Hosts of a cluster whose health is another now; the others stay as they are. */
+  | {
+      readonly op: 'put_host_health';
+      readonly cluster: string;
+      /** Bits of host-health.ts by host id. */
+      readonly bits: readonly (readonly [id: string, bits: number])[];
+    }
   | { readonly op: 'put_route_configuration'; readonly routes: RouteConfigurationResource }
   | { readonly op: 'remove_route_configuration'; readonly name: string }
   | { readonly op: 'put_listener'; readonly listener: ListenerResource }

@@ -40,6 +40,8 @@ export interface ResolvedCluster {
   readonly hosts: ClusterHostsResource;
   /** Absent: the hosts are those above. */
   readonly discovery?: Discovery;
+  /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */
+  readonly ignoresHealthOnRemoval?: true;
 }
 
 /** Where hosts come from that the configuration does not name by address. */

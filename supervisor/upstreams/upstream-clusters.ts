@@ -10,6 +10,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
 import type { ResolvedCluster, ResolverSettings } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
+import type { UpstreamNotice } from '../worker-host.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
@@ -63,6 +64,13 @@ export class UpstreamClusters {
   hostsOf(name: string): ClusterHostsResource {
     const none = { cluster: name, hosts: [], overprovisioningFactor: 140 };
     return this.#clusters.get(name)?.hosts ?? none;
+  }
+
+  /** A worker's word about a cluster; one that is gone meanwhile needs none. */
+  heard(notice: UpstreamNotice): void {
+    const cluster = this.#clusters.get(notice.cluster);
+    if (notice.kind === 'traffic_began') cluster?.beginTraffic();
+    else cluster?.setActiveBits(notice.host, notice.bits);
   }
 
   close(): void {

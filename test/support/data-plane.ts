@@ -51,6 +51,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
     heritage: { ...heritage, ...setup.heritage },
     stats,
     clock: systemClock,
+    notify: () => undefined,
     log: () => undefined,
   });
   const { fd, port } = openListener(setup.port ?? 0);

@@ -43,6 +43,13 @@ class WorkerDataPlane implements DataPlane {
       loop: this.#loop,
       stats: env.stats,
       randomSeed: () => this.#runtime.random(),
+      duty: {
+        clock: env.clock,
+        workerIndex: env.heritage.workerIndex,
+        living: [],
+        report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
+      },
+      trafficBegan: (cluster) => env.notify({ kind: 'traffic_began', cluster }),
     });
     this.#drain = new DrainState({
       drainTimeS: env.heritage.drainTimeS,
@@ -92,6 +99,10 @@ class WorkerDataPlane implements DataPlane {
     this.#drain.isHealthCheckFailed = failed;
   }
 
+  setCheckingWorkers(workers: readonly number[]): void {
+    this.#clusters.setCheckingWorkers(workers);
+  }
+
   reopenLogs(): void {
     this.#accessLogs.reopen();
   }
@@ -115,6 +126,8 @@ class WorkerDataPlane implements DataPlane {
         return () => this.#clusters.removeCluster(update.name);
       case 'put_hosts':
         return () => this.#clusters.putHosts(update.hosts);
+      case 'put_host_health':
+        return () => this.#clusters.putHealth(update.cluster, update.bits);
       case 'put_route_configuration': {
         const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
         return () => this.#routes.put(table);

@@ -32,6 +32,16 @@ export class ClusterManager {
     this.#clusters.get(update.cluster)?.putHosts(update);
   }
 
+  putHealth(cluster: string, bits: readonly (readonly [id: string, bits: number])[]): void {
+    this.#clusters.get(cluster)?.putHealth(bits);
+  }
+
+  /** These workers share the active checks from now on. */
+  setCheckingWorkers(workers: readonly number[]): void {
+    this.#context.duty.living = workers;
+    for (const cluster of this.#clusters.values()) cluster.shareChecks();
+  }
+
   close(): void {
     for (const cluster of this.#clusters.values()) cluster.close();
   }

@@ -4,6 +4,7 @@ import type {
   ClusterResource,
   HostResource,
 } from '../../shared/resources/cluster.ts';
+import { HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
   CIRCUIT_BREAKER_REMAINING,
@@ -11,6 +12,7 @@ import {
   CLUSTER,
   HOST,
 } from '../../shared/stats/templates/cluster.ts';
+import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
 import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
@@ -28,6 +30,9 @@ export type Priority = 'DEFAULT' | 'HIGH';
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
 
 export interface ClusterContext {
+  readonly duty: CheckingDuty;
+  /** A cluster with active checks has its first request. */
+  trafficBegan(cluster: string): void;
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   /** A whole number from 0 that differs between workers and moments. */
@@ -44,7 +49,9 @@ export class UpstreamCluster {
   readonly limits: Readonly<Record<Priority, ResourceLimits>>;
   readonly #context: ClusterContext;
   readonly #balancer: LoadBalancer;
+  readonly #checker: HealthChecker | undefined;
   readonly #remainingBases: number[] = [];
+  #hasTraffic = false;
   resource: ClusterResource;
   hosts: readonly UpstreamHost[] = [];
 
@@ -59,6 +66,7 @@ export class UpstreamCluster {
         : new UpstreamTlsFactory(resource.tls, context.stats, this.stats.prefix);
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = makeBalancer(resource, context);
+    this.#checker = this.#makeChecker();
     this.retained = new Retained(() => this.#release());
   }
 
@@ -82,6 +90,7 @@ export class UpstreamCluster {
     let pool = host.pools[priority];
     if (pool === undefined) {
       pool = new Http1Pool(this, host, priority);
+      if (!this.#hasTraffic) this.#beginTraffic();
       host.pools[priority] = pool;
     }
     return pool;
@@ -99,7 +108,9 @@ export class UpstreamCluster {
     this.hosts = update.hosts.map((resource) => this.#keepOrMake(known.get(resource.id), resource));
     for (const host of this.hosts) known.delete(host.id);
     for (const gone of known.values()) gone.drain();
-    this.#balancer.update(this.hosts);
+    if (update.hasTraffic === true) this.#hasTraffic = true;
+    this.#updateBalancer();
+    this.#checker?.putHosts(update);
   }
 
   /** Takes hosts and connections over from the version of the cluster that this one replaces. */
@@ -109,14 +120,59 @@ export class UpstreamCluster {
     this.putHosts({ ...update, overprovisioningFactor: 140 });
   }
 
+  /** The workers that share active checks are others. */
+  shareChecks(): void {
+    this.#checker?.share();
+  }
+
   /** The cluster is gone: what is in flight may end. */
   drain(): void {
+    this.#checker?.close();
     for (const host of this.hosts) host.drain();
     this.retained.end();
   }
 
   close(): void {
+    this.#checker?.close();
     for (const host of this.hosts) host.close();
+  }
+
+  /** Applies what other sources know of some hosts' health. */
+  putHealth(bits: readonly (readonly [id: string, bits: number])[]): void {
+    const changed = new Map(bits);
+    for (const host of this.hosts) {
+      const healthBits = changed.get(host.id);
+      if (healthBits === undefined) continue;
+      const health = healthOf(healthBits);
+      this.#keepOrMake(host, { ...host.resource, healthBits, health, wasChecked: true });
+    }
+    this.#updateBalancer();
+  }
+
+  #beginTraffic(): void {
+    this.#hasTraffic = true;
+    if (this.#checker !== undefined) this.#context.trafficBegan(this.name);
+  }
+
+  /** Hosts that wait for their first check are none yet, where the cluster wants it so. */
+  #updateBalancer(): void {
+    const { hosts } = this;
+    const isPending = ({ resource }: UpstreamHost): boolean =>
+      ((resource.healthBits ?? 0) & HEALTH_BITS.pending_active_hc) !== 0;
+    this.#balancer.update(hosts.some(isPending) ? hosts.filter((h) => !isPending(h)) : hosts);
+  }
+
+  #makeChecker(): HealthChecker | undefined {
+    const { healthCheck: check } = this.resource;
+    if (check === undefined) return undefined;
+    return new HealthChecker({
+      cluster: this.name,
+      check,
+      writer: this.#context.stats,
+      statPrefix: this.stats.prefix,
+      duty: this.#context.duty,
+      hasTraffic: () => this.#hasTraffic,
+    });
   }
 
   #release(): void {

@@ -15,6 +15,7 @@ import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
+import { resolveHealthCheck } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveUpstreamHttp } from './upstream-http.ts';
@@ -48,6 +49,8 @@ const FIELDS = knownFields<Cluster>(
     'close_connections_on_host_health_failure',
     'track_timeout_budgets',
     'track_cluster_stats',
+    'health_checks',
+    'ignore_health_on_host_removal',
     // Of clusters that resolve names.
     'dns_refresh_rate',
     'dns_failure_refresh_rate',
@@ -62,7 +65,6 @@ const FIELDS = knownFields<Cluster>(
   [
     // Of health checks, other balancers, TLS and other cluster types, each refused by itself.
     'wait_for_warm_on_init',
-    'ignore_health_on_host_removal',
     'cleanup_interval',
     'ring_hash_lb_config',
     'maglev_lb_config',
@@ -93,7 +95,13 @@ export function resolveCluster(
     ? resolveLoadAssignment(name, message.load_assignment, scope.at('load_assignment'))
     : withoutHosts(name, message.load_assignment);
   const resource = resolveResource(name, message, defaults.bindConfig, scope);
-  return { resource, hosts, ...optional('discovery', discovery) };
+  const ignores = message.ignore_health_on_host_removal === true;
+  return {
+    resource,
+    hosts,
+    ...optional('discovery', discovery),
+    ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
+  };
 }
 
 function resolveResource(
@@ -117,6 +125,10 @@ function resolveResource(
     ...optional(
       'tls',
       resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket')),
+    ),
+    ...optional(
+      'healthCheck',
+      resolveHealthCheck(message.health_checks, scope.at('health_checks')),
     ),
     closeConnectionsOnHostHealthFailure: message.close_connections_on_host_health_failure ?? false,
     ignoreNewHostsUntilFirstHealthCheck:

@@ -12,10 +12,12 @@ import type {
 } from '../../../shared/resources/cluster.ts';
 import { HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
 import { printAddress, resolveAddress } from '../addresses.ts';
+
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
+import { resolveEndpointCheck } from './health-checks.ts';
 
 const FIELDS = knownFields<ClusterLoadAssignment>(
   ['cluster_name', 'endpoints', 'policy'],
@@ -37,9 +39,8 @@ const LB_ENDPOINT_FIELDS = knownFields<LbEndpoint>([
   'load_balancing_weight',
 ]);
 export const ENDPOINT_FIELDS = knownFields<Endpoint>(
-  ['address', 'hostname'],
-  // Health checks are refused by themselves.
-  ['health_check_config', 'observability_name'],
+  ['address', 'hostname', 'health_check_config'],
+  ['observability_name'],
 );
 
 const OVERPROVISIONING_FACTOR = 140;
@@ -114,8 +115,15 @@ function resolveLocality<Resolved>(
   const resolved = (message.lb_endpoints ?? []).map((endpoint, index) => {
     const place = scope.at('lb_endpoints', index);
     refuseOtherFields(endpoint, LB_ENDPOINT_FIELDS, place);
-    const facts = { ...endpointFacts(endpoint), ...common };
-    return resolveOne(endpoint.endpoint ?? {}, facts, place.at('endpoint'));
+    const own = endpoint.endpoint ?? {};
+    const checkPlace = place.at('endpoint', 'health_check_config');
+    const isPipe = own.address?.pipe !== undefined;
+    const facts = {
+      ...endpointFacts(endpoint),
+      ...resolveEndpointCheck(own.health_check_config, isPipe, checkPlace),
+      ...common,
+    };
+    return resolveOne(own, facts, place.at('endpoint'));
   });
   return resolved.filter((each) => each !== undefined);
 }

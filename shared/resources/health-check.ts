@@ -1,0 +1,46 @@
+/** Active health checks of a cluster as workers receive them. Source: envoy.config.core.v3.HealthCheck. */
+
+export interface HealthCheckResource {
+  readonly timeoutMs: number;
+  readonly intervalMs: number;
+  readonly unhealthyIntervalMs: number;
+  /** While a threshold is being counted. */
+  readonly healthyEdgeIntervalMs: number;
+  readonly unhealthyEdgeIntervalMs: number;
+  /** Before the cluster carried any traffic. */
+  readonly noTrafficIntervalMs: number;
+  readonly noTrafficHealthyIntervalMs: number;
+  readonly initialJitterMs: number;
+  readonly intervalJitterMs: number;
+  readonly intervalJitterPercent: number;
+  readonly unhealthyThreshold: number;
+  readonly healthyThreshold: number;
+  readonly reuseConnection: boolean;
+  readonly altPort?: number;
+  readonly probe: HttpProbe | TcpProbe;
+}
+
+export interface HttpProbe {
+  readonly kind: 'http';
+  /** Absent: the host's own name for checks, or the cluster's. */
+  readonly authority?: string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly removedHeaders: readonly string[];
+  /** Half-open ranges. */
+  readonly expectedStatuses: readonly StatusRange[];
+  readonly retriableStatuses: readonly StatusRange[];
+}
+
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Bytes as hexadecimal digits. Without any, a connection is all that is asked for. */
+export interface TcpProbe {
+  readonly kind: 'tcp';
+  readonly send: string;
+  readonly receive: readonly string[];
+}

@@ -1,0 +1,223 @@
+/** Resolves envoy.config.core.v3.HealthCheck: how workers ask hosts whether they are well. */
+import type { Endpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
+import type {
+  HealthCheck,
+  HealthCheck_HttpHealthCheck as HttpHealthCheck,
+  HealthCheck_Payload as Payload,
+  HealthCheck_TcpHealthCheck as TcpHealthCheck,
+} from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
+import type { Int64Range } from '../../../shared/api/generated/envoy/type/v3/range.ts';
+import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type {
+  HealthCheckResource,
+  HttpProbe,
+  StatusRange,
+  TcpProbe,
+} from '../../../shared/resources/health-check.ts';
+import { resolveAddress } from '../addresses.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { durationMs, durationMsOr, optional } from '../values.ts';
+
+const FIELDS = knownFields<HealthCheck>(
+  [
+    'timeout',
+    'interval',
+    'initial_jitter',
+    'interval_jitter',
+    'interval_jitter_percent',
+    'unhealthy_threshold',
+    'healthy_threshold',
+    'alt_port',
+    'reuse_connection',
+    'http_health_check',
+    'tcp_health_check',
+    'no_traffic_interval',
+    'no_traffic_healthy_interval',
+    'unhealthy_interval',
+    'unhealthy_edge_interval',
+    'healthy_edge_interval',
+  ],
+  // A name only tells several checks apart; the others are of the event log, refused by itself.
+  ['name', 'always_log_health_check_failures', 'always_log_health_check_success'],
+);
+const HTTP_FIELDS = knownFields<HttpHealthCheck>(
+  [
+    'host',
+    'path',
+    'request_headers_to_add',
+    'request_headers_to_remove',
+    'expected_statuses',
+    'retriable_statuses',
+    'codec_client_type',
+    'method',
+  ],
+  ['response_buffer_size'],
+);
+const TCP_FIELDS = knownFields<TcpHealthCheck>(['send', 'receive']);
+
+const NO_TRAFFIC_INTERVAL_MS = 60_000;
+const OK: readonly StatusRange[] = [{ from: 200, to: 201 }];
+
+/** Undefined without checks. */
+export function resolveHealthCheck(
+  messages: readonly HealthCheck[] = [],
+  scope: Scope,
+): HealthCheckResource | undefined {
+  const [message] = messages;
+  if (message === undefined) return undefined;
+  if (messages.length > 1) {
+    const unnamed = messages.findIndex(({ name = '' }) => name === '');
+    if (unnamed >= 0) {
+      scope.error(
+        'conflict',
+        `health check at index ${unnamed} is missing a name; all health checks must have a name when multiple health checks are configured`,
+      );
+    } else {
+      scope.unsupported('more than one health check is', 'leave one');
+    }
+  }
+  return resolveOne(message, scope.at(0));
+}
+
+function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  const probe = resolveProbe(message, scope);
+  if (probe === undefined) return undefined;
+  const intervalMs = durationMsOr(message.interval, 0);
+  const unhealthyIntervalMs = durationMsOr(message.unhealthy_interval, intervalMs);
+  const noTrafficIntervalMs = durationMsOr(message.no_traffic_interval, NO_TRAFFIC_INTERVAL_MS);
+  return {
+    timeoutMs: durationMsOr(message.timeout, 0),
+    intervalMs,
+    unhealthyIntervalMs,
+    healthyEdgeIntervalMs: durationMsOr(message.healthy_edge_interval, intervalMs),
+    unhealthyEdgeIntervalMs: durationMsOr(message.unhealthy_edge_interval, unhealthyIntervalMs),
+    noTrafficIntervalMs,
+    noTrafficHealthyIntervalMs: durationMsOr(
+      message.no_traffic_healthy_interval,
+      noTrafficIntervalMs,
+    ),
+    initialJitterMs: message.initial_jitter === undefined ? 0 : durationMs(message.initial_jitter),
+    intervalJitterMs: durationMsOr(message.interval_jitter, 0),
+    intervalJitterPercent: message.interval_jitter_percent ?? 0,
+    unhealthyThreshold: message.unhealthy_threshold ?? 1,
+    healthyThreshold: message.healthy_threshold ?? 1,
+    reuseConnection: message.reuse_connection ?? true,
+    ...optional('altPort', message.alt_port),
+    probe,
+  };
+}
+
+function resolveProbe(message: HealthCheck, scope: Scope): HttpProbe | TcpProbe | undefined {
+  const { http_health_check: http, tcp_health_check: tcp } = message;
+  if (http !== undefined) return resolveHttp(http, scope.at('http_health_check'));
+  if (tcp !== undefined) return resolveTcp(tcp, scope.at('tcp_health_check'));
+  // gRPC and custom checks were refused as fields.
+  return undefined;
+}
+
+function resolveHttp(message: HttpHealthCheck, scope: Scope): HttpProbe {
+  refuseOtherFields(message, HTTP_FIELDS, scope);
+  const { codec_client_type: codec = 'HTTP1' } = message;
+  if (codec !== 'HTTP1') scope.at('codec_client_type').unsupported(`a check over ${codec} is`);
+  const headers = (message.request_headers_to_add ?? []).map(({ header }, index) => {
+    const value = header?.value ?? '';
+    if (value.includes('%')) {
+      scope
+        .at('request_headers_to_add', index, 'header', 'value')
+        .unsupported('a substitution command in a header of a health check is');
+    }
+    return [(header?.key ?? '').toLowerCase(), value] as const;
+  });
+  const { method = 'GET' } = message;
+  return {
+    kind: 'http',
+    ...optional('authority', message.host),
+    path: message.path ?? '/',
+    method: method === 'METHOD_UNSPECIFIED' ? 'GET' : String(method),
+    headers,
+    removedHeaders: (message.request_headers_to_remove ?? []).map((name) => name.toLowerCase()),
+    expectedStatuses: ranges(message.expected_statuses, scope.at('expected_statuses')) ?? OK,
+    retriableStatuses: ranges(message.retriable_statuses, scope.at('retriable_statuses')) ?? [],
+  };
+}
+
+function ranges(
+  messages: readonly Int64Range[] = [],
+  scope: Scope,
+): readonly StatusRange[] | undefined {
+  if (messages.length === 0) return undefined;
+  return messages.map(({ start = '0', end = '0' }, index) => {
+    const [from, to] = [Number(start), Number(end)];
+    const place = scope.at(index);
+    const what = scope.place?.key === 'retriable_statuses' ? 'retriable' : 'expected';
+    if (from >= to) {
+      place.error(
+        'conflict',
+        `Invalid http ${what} status range: expecting start < end, but found start=${from} and end=${to}`,
+      );
+    } else if (from < 100) {
+      place.error(
+        'conflict',
+        `Invalid http ${what} status range: expecting start >= 100, but found start=${from}`,
+      );
+    } else if (to > 600) {
+      place.error(
+        'conflict',
+        `Invalid http ${what} status range: expecting end <= 600, but found end=${to}`,
+      );
+    }
+    return { from, to };
+  });
+}
+
+function resolveTcp(message: TcpHealthCheck, scope: Scope): TcpProbe {
+  refuseOtherFields(message, TCP_FIELDS, scope);
+  return {
+    kind: 'tcp',
+    send: bytes(message.send, scope.at('send')),
+    receive: (message.receive ?? []).map((each, index) => bytes(each, scope.at('receive', index))),
+  };
+}
+
+function bytes(payload: Payload | undefined, scope: Scope): string {
+  if (payload?.binary !== undefined) return Buffer.from(payload.binary, 'base64').toString('hex');
+  const text = payload?.text ?? '';
+  if (!/^(?:[0-9a-fA-F]{2})*$/.test(text)) {
+    scope.at('text').error('conflict', `invalid hex string '${text}'`);
+  }
+  return text.toLowerCase();
+}
+
+const ENDPOINT_CHECK_FIELDS = knownFields<NonNullable<Endpoint['health_check_config']>>([
+  'port_value',
+  'hostname',
+  'address',
+  'disable_active_health_check',
+]);
+
+/** What an endpoint says about its own checks. */
+export function resolveEndpointCheck(
+  message: Endpoint['health_check_config'],
+  isPipe: boolean,
+  scope: Scope,
+): Pick<HostResource, 'check'> {
+  if (message === undefined) return {};
+  refuseOtherFields(message, ENDPOINT_CHECK_FIELDS, scope);
+  const { port_value: port, hostname, disable_active_health_check: isDisabled } = message;
+  if (isPipe && port !== undefined && port !== 0) {
+    scope.error('conflict', 'Invalid host configuration: non-zero port for non-IP address');
+  }
+  const resolved =
+    message.address === undefined
+      ? undefined
+      : resolveAddress(message.address, scope.at('address'))?.address;
+  const check = {
+    ...optional('port', port === 0 ? undefined : port),
+    ...optional('hostname', hostname === '' ? undefined : hostname),
+    ...optional('address', resolved),
+    ...(isDisabled === true ? { isDisabled: true as const } : {}),
+  };
+  return Object.keys(check).length === 0 ? {} : { check };
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { fetchOnce } from '../support/http-client.ts';
+import { startSluice, type Sluice } from '../support/sluice.ts';
+import { startHttpUpstream } from '../support/upstream.ts';
+import { waitUntil } from '../support/wait.ts';
+
+const ROUTES = [{ match: { prefix: '/' }, route: { cluster: 'up' } }];
+const QUICK = {
+  timeout: '1s',
+  interval: '0.05s',
+  no_traffic_interval: '0.05s',
+  unhealthy_threshold: 2,
+  healthy_threshold: 2,
+};
+const NO_PANIC = { common_lb_config: { healthy_panic_threshold: { value: 0 } } };
+const overHttp = { ...QUICK, http_health_check: { path: '/hc', host: 'hc.test' } };
+
+async function waitForFlags(sluice: Sluice, port: number, flags: string): Promise<void> {
+  await waitUntil(`flags ${flags} of ${port}`, async () => {
+    const { body } = await sluice.admin('/clusters');
+    return body.includes(`127.0.0.1:${port}::health_flags::${flags}\n`) ? true : undefined;
+  });
+}
+
+describe('active health checks', () => {
+  it('keep requests from hosts that fail, and let them back', async () => {
+    let status = 200;
+    const seen = { host: '', agent: '' };
+    await using checked = await startHttpUpstream((request, response) => {
+      if (request.url === '/hc') {
+        seen.host = request.headers.host ?? '';
+        seen.agent = request.headers['user-agent'] ?? '';
+        response.statusCode = status;
+      }
+      response.end('checked');
+    });
+    await using other = await startHttpUpstream((_, response) => response.end('other'));
+    await using sluice = await startSluice({
+      concurrency: 2,
+      bootstrap: bootstrap({
+        listeners: [httpListener(ROUTES)],
+        clusters: [
+          staticCluster('up', [checked.port, other.port], {
+            health_checks: [overHttp],
+            ...NO_PANIC,
+          }),
+        ],
+      }),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal(await sluice.stat('cluster.up.membership_healthy'), 2);
+    assert.deepEqual(seen, { host: 'hc.test', agent: 'Envoy/HC' });
+    status = 503;
+    await waitForFlags(sluice, checked.port, '/failed_active_hc');
+    for (let count = 0; count < 6; count += 1) {
+      assert.equal((await fetchOnce({ port, path: '/' })).body, 'other');
+    }
+    assert.equal(await sluice.stat('cluster.up.health_check.healthy'), 1);
+    status = 200;
+    await waitForFlags(sluice, checked.port, 'healthy');
+    assert.equal(await sluice.stat('cluster.up.membership_healthy'), 2);
+    assert.ok((await sluice.stat('cluster.up.health_check.failure')) > 0);
+    assert.equal(await sluice.stat('cluster.up.health_check.network_failure'), 0);
+  });
+
+  it('go on in another worker when theirs dies', async () => {
+    let status = 200;
+    await using checked = await startHttpUpstream((_, response) => {
+      response.statusCode = status;
+      response.end();
+    });
+    const ports = [checked.port];
+    await using sluice = await startSluice({
+      concurrency: 2,
+      bootstrap: bootstrap({
+        listeners: [httpListener(ROUTES)],
+        clusters: [staticCluster('up', ports, { health_checks: [overHttp], ...NO_PANIC })],
+      }),
+    });
+    for (const pid of workersOf(sluice.pid)) {
+      process.kill(pid, 'SIGKILL');
+      status = status === 200 ? 503 : 200;
+      await waitForFlags(sluice, checked.port, status === 200 ? 'healthy' : '/failed_active_hc');
+    }
+  });
+
+  it('hold the server back until every host was checked once, with or without success', async () => {
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [httpListener(ROUTES)],
+        clusters: [staticCluster('up', [1], { health_checks: [overHttp], ...NO_PANIC })],
+      }),
+    });
+    assert.ok((await sluice.stat('cluster.up.health_check.attempt')) > 0);
+    assert.ok((await sluice.stat('cluster.up.health_check.network_failure')) > 0);
+    await waitForFlags(sluice, 1, '/failed_active_hc');
+    const port = await sluice.listenerPort('web');
+    assert.equal((await fetchOnce({ port, path: '/' })).status, 503);
+  });
+
+  it('compare what comes back over TCP', async () => {
+    let answer = 'PONG';
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => void socket.write(`${data.toString()}${answer}`));
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const hex = (text: string): { text: string } => ({ text: Buffer.from(text).toString('hex') });
+    const check = {
+      ...QUICK,
+      timeout: '0.2s',
+      tcp_health_check: { send: hex('PING'), receive: [hex('NG'), hex('PONG')] },
+    };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ clusters: [staticCluster('up', [port], { health_checks: [check] })] }),
+    });
+    await waitForFlags(sluice, port, 'healthy');
+    answer = 'nothing';
+    await waitForFlags(sluice, port, '/failed_active_hc/active_hc_timeout');
+    server.close();
+  });
+});
+
+function workersOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.trim().split(' ').map(Number);
+}

@@ -1,0 +1,109 @@
+/**
+ * The active checks of one cluster in this worker: a session for each host that is this worker's to
+ * check. Which hosts these are follows from the workers that live, which the supervisor says.
+ */
+import { checkingWorker } from '../../shared/health/checking-worker.ts';
+import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
+import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
+import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { HealthSession } from './health-session.ts';
+import { HttpProbe } from './http-probe.ts';
+import type { Probe, ProbeTarget } from './probe.ts';
+import { TcpProbe } from './tcp-probe.ts';
+
+/** What checks of all clusters share. */
+export interface CheckingDuty {
+  readonly clock: Clock;
+  readonly workerIndex: number;
+  /** Indices of the workers that share the checks; empty until the supervisor has said. */
+  living: readonly number[];
+  /** `bits` are those of active checks; the supervisor is told. */
+  report(cluster: string, host: string, bits: number): void;
+}
+
+export interface HealthCheckerOptions {
+  readonly cluster: string;
+  readonly check: HealthCheckResource;
+  readonly writer: StatWriter;
+  /** `cluster.<name>.` */
+  readonly statPrefix: string;
+  readonly duty: CheckingDuty;
+  hasTraffic(): boolean;
+}
+
+export class HealthChecker {
+  readonly #options: HealthCheckerOptions;
+  readonly #statBase: number;
+  readonly #sessions = new Map<string, HealthSession>();
+  #hosts: readonly HostResource[] = [];
+
+  constructor(options: HealthCheckerOptions) {
+    this.#options = options;
+    const { writer, statPrefix } = options;
+    this.#statBase = writer.defineBlock(HEALTH_CHECK, `${statPrefix}health_check.`);
+  }
+
+  putHosts({ hosts }: ClusterHostsResource): void {
+    this.#hosts = hosts;
+    this.share();
+  }
+
+  /** The hosts or the living workers changed: begins and ends sessions. */
+  share(): void {
+    const { cluster, duty } = this.#options;
+    const ended = new Set(this.#sessions.keys());
+    for (const host of this.#hosts) {
+      if (host.check?.isDisabled === true) continue;
+      if (checkingWorker(cluster, host.id, duty.living) !== duty.workerIndex) continue;
+      if (!ended.delete(host.id)) this.#sessions.set(host.id, this.#begin(host));
+    }
+    for (const id of ended) {
+      this.#sessions.get(id)?.close();
+      this.#sessions.delete(id);
+    }
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) session.close();
+    this.#sessions.clear();
+    this.#options.writer.releaseBlock(this.#statBase);
+  }
+
+  #begin(host: HostResource): HealthSession {
+    const { cluster, check, writer, duty } = this.#options;
+    const target = targetOf(host, check, cluster);
+    return new HealthSession({
+      check,
+      probe: makeProbe(check, target),
+      clock: duty.clock,
+      stats: { writer, base: this.#statBase },
+      bits: host.healthBits ?? HEALTH_BITS.failed_active_hc,
+      wasChecked: host.wasChecked === true,
+      hasTraffic: () => this.#options.hasTraffic(),
+      report: (bits) => duty.report(cluster, host.id, bits),
+    });
+  }
+}
+
+function makeProbe(check: HealthCheckResource, target: ProbeTarget): Probe {
+  const { probe, reuseConnection } = check;
+  return probe.kind === 'http'
+    ? new HttpProbe(probe, target, reuseConnection)
+    : new TcpProbe(probe, target, reuseConnection);
+}
+
+/** The host's own address for checks, then its own port, then the check's. */
+function targetOf(host: HostResource, check: HealthCheckResource, cluster: string): ProbeTarget {
+  const address = host.check?.address ?? host.address;
+  const authority = host.check?.hostname ?? cluster;
+  if (address.kind === 'pipe') {
+    const path = address.path.startsWith('@') ? `\0${address.path.slice(1)}` : address.path;
+    return { connect: { path }, authority };
+  }
+  const ownPort = host.check?.address === undefined ? undefined : address.port;
+  const port = ownPort ?? host.check?.port ?? check.altPort ?? address.port;
+  return { connect: { host: address.address, port }, authority };
+}

@@ -1,0 +1,140 @@
+/**
+ * The checks of one host: when the next one runs and what its outcome means, with the thresholds of
+ * the configuration. The supervisor is told of every change and decides what the host's state is.
+ */
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
+import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { Probe, ProbeOutcome } from './probe.ts';
+
+export interface HealthSessionOptions {
+  readonly check: HealthCheckResource;
+  readonly probe: Probe;
+  readonly clock: Clock;
+  readonly stats: { readonly writer: StatWriter; readonly base: number };
+  /** Of the host as it is known; without a check so far the next one decides alone. */
+  readonly bits: number;
+  readonly wasChecked: boolean;
+  hasTraffic(): boolean;
+  /** The bits of active checks from now on. */
+  report(bits: number): void;
+}
+
+type Counter = 'attempt' | 'success' | 'failure' | 'network_failure';
+
+export class HealthSession {
+  readonly #options: HealthSessionOptions;
+  #bits: number;
+  #isFirst: boolean;
+  #passedInARow = 0;
+  #failedInARow = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: HealthSessionOptions) {
+    this.#options = options;
+    this.#bits = options.bits & ACTIVE_CHECK_BITS;
+    this.#isFirst = !options.wasChecked;
+    const { initialJitterMs, intervalMs } = options.check;
+    // A host that another worker checked before waits no longer than one interval.
+    const spreadMs = this.#isFirst ? initialJitterMs : intervalMs;
+    this.#wait(Math.floor(Math.random() * spreadMs));
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#options.probe.cancel();
+  }
+
+  #wait(delayMs: number): void {
+    this.#timer = this.#options.clock.after(delayMs, () => this.#check(), { unref: true });
+  }
+
+  #check(): void {
+    const { probe, clock, check } = this.#options;
+    this.#count('attempt');
+    this.#timer = clock.after(
+      check.timeoutMs,
+      () => {
+        probe.cancel();
+        this.#decide({ kind: 'unreachable', isTimeout: true });
+      },
+      { unref: true },
+    );
+    probe.run((outcome) => {
+      this.#timer?.cancel();
+      this.#decide(outcome);
+    });
+  }
+
+  #decide(outcome: ProbeOutcome): void {
+    const before = this.#bits;
+    const wasFirst = this.#isFirst;
+    const isPending = outcome.kind === 'passed' ? this.#pass(outcome) : this.#fail(outcome);
+    this.#isFirst = false;
+    this.#bits &= ~HEALTH_BITS.pending_active_hc;
+    if (wasFirst || this.#bits !== before) this.#options.report(this.#bits);
+    this.#wait(this.#intervalMs(outcome.kind === 'passed', isPending));
+  }
+
+  /** Returns whether a threshold is being counted. */
+  #pass({ isDegraded }: Extract<ProbeOutcome, { kind: 'passed' }>): boolean {
+    this.#count('success');
+    this.#failedInARow = 0;
+    this.#bits &= ~HEALTH_BITS.degraded_active_hc;
+    if (isDegraded) this.#bits |= HEALTH_BITS.degraded_active_hc;
+    this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
+    if ((this.#bits & HEALTH_BITS.failed_active_hc) === 0) return false;
+    this.#passedInARow += 1;
+    if (!this.#isFirst && this.#passedInARow < this.#options.check.healthyThreshold) return true;
+    this.#bits &= ~(HEALTH_BITS.failed_active_hc | HEALTH_BITS.active_hc_timeout);
+    return false;
+  }
+
+  /** An answer that says no counts at once; silence and retriable answers count up to a threshold. */
+  #fail(outcome: Exclude<ProbeOutcome, { kind: 'passed' }>): boolean {
+    this.#count('failure');
+    if (outcome.kind === 'unreachable') this.#count('network_failure');
+    this.#passedInARow = 0;
+    if (outcome.kind === 'failed' && outcome.isImmediate) {
+      this.#bits |= HEALTH_BITS.excluded_via_immediate_hc_fail;
+    }
+    if ((this.#bits & HEALTH_BITS.failed_active_hc) !== 0) return false;
+    const isPatient = outcome.kind === 'unreachable' || outcome.isRetriable;
+    this.#failedInARow += 1;
+    const { unhealthyThreshold } = this.#options.check;
+    if (isPatient && this.#failedInARow < unhealthyThreshold) return true;
+    this.#bits |= HEALTH_BITS.failed_active_hc;
+    if (outcome.kind === 'unreachable' && outcome.isTimeout) {
+      this.#bits |= HEALTH_BITS.active_hc_timeout;
+    }
+    return false;
+  }
+
+  #intervalMs(hasPassed: boolean, isPending: boolean): number {
+    const { check } = this.#options;
+    const { intervalJitterMs, intervalJitterPercent } = check;
+    const baseMs = this.#options.hasTraffic()
+      ? trafficIntervalMs(check, hasPassed, isPending)
+      : hasPassed
+        ? check.noTrafficHealthyIntervalMs
+        : check.noTrafficIntervalMs;
+    const jitterMs = intervalJitterMs + (baseMs * intervalJitterPercent) / 100;
+    return baseMs + Math.floor(Math.random() * jitterMs);
+  }
+
+  #count(counter: Counter): void {
+    const { writer, base } = this.#options.stats;
+    writer.increment(base + HEALTH_CHECK.index[counter]);
+  }
+}
+
+function trafficIntervalMs(
+  check: HealthCheckResource,
+  hasPassed: boolean,
+  isPending: boolean,
+): number {
+  if (hasPassed) return isPending ? check.healthyEdgeIntervalMs : check.intervalMs;
+  return isPending ? check.unhealthyEdgeIntervalMs : check.unhealthyIntervalMs;
+}

@@ -1,0 +1,23 @@
+/** The seam between a health check's rhythm and what it asks: one exchange with a host at a time. */
+
+export type ProbeOutcome =
+  /** The host is well; `isDegraded` by its own word. */
+  | { readonly kind: 'passed'; readonly isDegraded: boolean }
+  /** It answered that it is not. */
+  | { readonly kind: 'failed'; readonly isRetriable: boolean; readonly isImmediate: boolean }
+  /** There was no answer, or none in time. */
+  | { readonly kind: 'unreachable'; readonly isTimeout: boolean };
+
+export interface ProbeTarget {
+  /** An IP address with a port, or the path of a socket. */
+  readonly connect: { readonly host: string; readonly port: number } | { readonly path: string };
+  /** `:authority` where the check itself has none. */
+  readonly authority: string;
+}
+
+export interface Probe {
+  /** Begins an exchange; `done` is called once, unless `cancel` comes first. */
+  run(done: (outcome: ProbeOutcome) => void): void;
+  /** Gives the exchange up and closes the connection. */
+  cancel(): void;
+}

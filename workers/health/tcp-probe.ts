@@ -1,0 +1,80 @@
+/** Asks a host over plain TCP: a connection is enough, or certain bytes must come back in order. */
+import { connect, type Socket } from 'node:net';
+import type { TcpProbe as TcpProbeResource } from '../../shared/resources/health-check.ts';
+import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
+
+/** What an answer may bring before the expected bytes. */
+const RECEIVED_BYTES_MAX = 64 * 1024;
+
+export class TcpProbe implements Probe {
+  readonly #target: ProbeTarget;
+  readonly #send: Buffer;
+  readonly #receive: readonly Buffer[];
+  readonly #reuse: boolean;
+  #socket: Socket | undefined;
+  #received = Buffer.alloc(0);
+  #done: ((outcome: ProbeOutcome) => void) | undefined;
+
+  constructor(resource: TcpProbeResource, target: ProbeTarget, reuse: boolean) {
+    this.#target = target;
+    this.#send = Buffer.from(resource.send, 'hex');
+    this.#receive = resource.receive.map((text) => Buffer.from(text, 'hex'));
+    this.#reuse = reuse;
+  }
+
+  run(done: (outcome: ProbeOutcome) => void): void {
+    this.#done = done;
+    this.#received = Buffer.alloc(0);
+    // Without bytes to expect the connection itself is the answer, so it is a new one each time.
+    if (this.#socket === undefined) this.#open();
+    else this.#socket.write(this.#send);
+  }
+
+  cancel(): void {
+    this.#done = undefined;
+    this.#close();
+  }
+
+  #open(): void {
+    const socket = connect({ ...this.#target.connect });
+    this.#socket = socket;
+    socket.on('connect', () => {
+      if (this.#send.length > 0) socket.write(this.#send);
+      if (this.#receive.length === 0) this.#finish({ kind: 'passed', isDegraded: false });
+    });
+    socket.on('data', (data: Buffer) => this.#take(data));
+    socket.on('error', () => this.#gone(socket));
+    socket.on('close', () => this.#gone(socket));
+  }
+
+  #take(data: Buffer): void {
+    if (this.#done === undefined) return;
+    this.#received = Buffer.concat([this.#received, data]).subarray(0, RECEIVED_BYTES_MAX);
+    let at = 0;
+    for (const expected of this.#receive) {
+      const found = this.#received.indexOf(expected, at);
+      if (found < 0) return;
+      at = found + expected.length;
+    }
+    this.#finish({ kind: 'passed', isDegraded: false });
+  }
+
+  #gone(socket: Socket): void {
+    if (socket !== this.#socket) return;
+    this.#close();
+    this.#finish({ kind: 'unreachable', isTimeout: false });
+  }
+
+  #finish(outcome: ProbeOutcome): void {
+    const done = this.#done;
+    this.#done = undefined;
+    if (!this.#reuse || this.#receive.length === 0) this.#close();
+    done?.(outcome);
+  }
+
+  #close(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.destroy();
+  }
+}
