@@ -16,8 +16,8 @@ export interface LiveClusterOptions {
   readonly writer: StatWriter;
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
-  /** The hosts are others than before, or something about them is. */
-  changed(cluster: LiveCluster): void;
+  /** The hosts are others than before; with an id, only that host's health is. */
+  changed(cluster: LiveCluster, host?: string): void;
 }
 
 /** What is known of a host beside its configuration. */
@@ -109,7 +109,7 @@ export class LiveCluster implements HostSink {
     if (hasFailed && (state.bits & HEALTH_BITS.pending_dynamic_removal) !== 0) {
       this.setHosts(this.#hosts.filter((host) => host.id !== id && !this.#isLeaving(host)));
     } else {
-      this.#apply();
+      this.#apply(id);
     }
     this.#checkReady();
   }
@@ -171,11 +171,11 @@ export class LiveCluster implements HostSink {
   }
 
   /** Joins configuration and states, counts and tells. */
-  #apply(): void {
+  #apply(only?: string): void {
     this.#hosts = this.#hosts.map((host) => this.#joined(host));
     this.#stats.setHosts(this.#hosts);
     this.#countChecked();
-    this.#options.changed(this);
+    this.#options.changed(this, only);
   }
 
   #joined(host: HostResource): HostResource {

@@ -30,7 +30,8 @@ export class UpstreamClusters {
   readonly #clusters = new Map<string, LiveCluster>();
   /** By settings: clusters that ask the same name servers share a resolver. */
   readonly #resolvers = new Map<string, NameResolver>();
-  readonly #changed = new Set<LiveCluster>();
+  /** Undefined: the whole host set changed; else the hosts whose health did. */
+  readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
 
@@ -102,7 +103,7 @@ export class UpstreamClusters {
       resolved,
       writer: this.#options.writer,
       makeSource: (sink) => this.#makeSource(resolved, sink),
-      changed: (cluster) => this.#sendLater(cluster),
+      changed: (cluster, host) => this.#sendLater(cluster, host),
     });
   }
 
@@ -128,8 +129,10 @@ export class UpstreamClusters {
   }
 
   /** Changes of one turn of the loop travel together. */
-  #sendLater(cluster: LiveCluster): void {
-    this.#changed.add(cluster);
+  #sendLater(cluster: LiveCluster, host: string | undefined): void {
+    const known = this.#changed.get(cluster);
+    const isWhole = host === undefined || (known === undefined && this.#changed.has(cluster));
+    this.#changed.set(cluster, isWhole ? undefined : (known ?? new Set()).add(host));
     if (this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
     setImmediate(() => this.#flush());
@@ -137,8 +140,18 @@ export class UpstreamClusters {
 
   #flush(): void {
     this.#isFlushPlanned = false;
-    const updates = [...this.#changed].map(({ hosts }) => ({ op: 'put_hosts', hosts }) as const);
+    const updates = [...this.#changed].map(([cluster, hosts]) => updateOf(cluster, hosts));
     this.#changed.clear();
     if (updates.length > 0) this.#options.send(updates);
   }
+}
+
+function updateOf(
+  { name, hosts }: LiveCluster,
+  only: ReadonlySet<string> | undefined,
+): ResourceUpdate {
+  if (only === undefined) return { op: 'put_hosts', hosts };
+  const changed = hosts.hosts.filter(({ id }) => only.has(id));
+  const bits = changed.map(({ id, healthBits = 0 }) => [id, healthBits] as const);
+  return { op: 'put_host_health', cluster: name, bits };
 }

@@ -2,6 +2,7 @@
  * The active checks of one cluster in this worker: a session for each host that is this worker's to
  * check. Which hosts these are follows from the workers that live, which the supervisor says.
  */
+import { connect } from 'node:net';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
@@ -9,6 +10,7 @@ import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { ConnectTarget, UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import { HealthSession } from './health-session.ts';
 import { HttpProbe } from './http-probe.ts';
 import type { Probe, ProbeTarget } from './probe.ts';
@@ -31,6 +33,7 @@ export interface HealthCheckerOptions {
   /** `cluster.<name>.` */
   readonly statPrefix: string;
   readonly duty: CheckingDuty;
+  readonly tls: UpstreamTlsFactory | undefined;
   hasTraffic(): boolean;
 }
 
@@ -74,7 +77,7 @@ export class HealthChecker {
 
   #begin(host: HostResource): HealthSession {
     const { cluster, check, writer, duty } = this.#options;
-    const target = targetOf(host, check, cluster);
+    const target = this.#targetOf(host);
     return new HealthSession({
       check,
       probe: makeProbe(check, target),
@@ -86,6 +89,19 @@ export class HealthChecker {
       report: (bits) => duty.report(cluster, host.id, bits),
     });
   }
+
+  #targetOf(host: HostResource): ProbeTarget {
+    const { cluster, check, tls } = this.#options;
+    const target = connectTarget(host, check);
+    const authority = host.check?.hostname ?? cluster;
+    return tls === undefined
+      ? { authority, readyEvent: 'connect', open: () => connect({ ...target }) }
+      : {
+          authority,
+          readyEvent: 'secureConnect',
+          open: () => tls.connect(target, host.hostname).socket,
+        };
+  }
 }
 
 function makeProbe(check: HealthCheckResource, target: ProbeTarget): Probe {
@@ -96,14 +112,12 @@ function makeProbe(check: HealthCheckResource, target: ProbeTarget): Probe {
 }
 
 /** The host's own address for checks, then its own port, then the check's. */
-function targetOf(host: HostResource, check: HealthCheckResource, cluster: string): ProbeTarget {
+function connectTarget(host: HostResource, check: HealthCheckResource): ConnectTarget {
   const address = host.check?.address ?? host.address;
-  const authority = host.check?.hostname ?? cluster;
   if (address.kind === 'pipe') {
-    const path = address.path.startsWith('@') ? `\0${address.path.slice(1)}` : address.path;
-    return { connect: { path }, authority };
+    return { path: address.path.startsWith('@') ? `\0${address.path.slice(1)}` : address.path };
   }
   const ownPort = host.check?.address === undefined ? undefined : address.port;
   const port = ownPort ?? host.check?.port ?? check.altPort ?? address.port;
-  return { connect: { host: address.address, port }, authority };
+  return { host: address.address, port };
 }

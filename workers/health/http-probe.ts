@@ -1,5 +1,5 @@
 /** Asks a host over HTTP/1 with the codec of ordinary requests, on a connection of its own. */
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type {
   HttpProbe as HttpProbeResource,
   StatusRange,
@@ -53,7 +53,6 @@ export class HttpProbe implements Probe {
     const request = new HeaderMap();
     request.method = method;
     request.path = path;
-    request.scheme = 'http';
     request.authority = authority ?? this.#target.authority;
     if (!removedHeaders.includes('user-agent')) request.add('user-agent', USER_AGENT);
     for (const [name, value] of headers) {
@@ -85,11 +84,17 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   readonly #codec: Http1ClientCodec;
   #answered: ((headers: HeaderMap | undefined) => void) | undefined;
   #headers: HeaderMap | undefined;
+  #isReady = false;
+  #waiting: HeaderMap | undefined;
   isUsable = true;
 
   constructor(target: ProbeTarget) {
     this.#codec = new Http1ClientCodec(this, this, LIMITS);
-    this.#socket = connect({ ...target.connect });
+    this.#socket = target.open();
+    this.#socket.on(target.readyEvent, () => {
+      this.#isReady = true;
+      this.#sendWaiting();
+    });
     this.#socket.on('data', (data: Buffer) => this.#codec.onData(data, 0, data.length));
     this.#socket.on('error', () => this.#broke(false));
     this.#socket.on('end', () => this.#broke(true));
@@ -99,7 +104,14 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   exchange(request: HeaderMap, answered: (headers: HeaderMap | undefined) => void): void {
     this.#answered = answered;
     this.#headers = undefined;
-    this.#codec.newStream(this).encodeHeaders(request, true);
+    this.#waiting = request;
+    if (this.#isReady) this.#sendWaiting();
+  }
+
+  #sendWaiting(): void {
+    const request = this.#waiting;
+    this.#waiting = undefined;
+    if (request !== undefined) this.#codec.newStream(this).encodeHeaders(request, true);
   }
 
   close(): void {

@@ -1,5 +1,7 @@
 /** The seam between a health check's rhythm and what it asks: one exchange with a host at a time. */
 
+import type { Socket } from 'node:net';
+
 export type ProbeOutcome =
   /** The host is well; `isDegraded` by its own word. */
   | { readonly kind: 'passed'; readonly isDegraded: boolean }
@@ -9,8 +11,10 @@ export type ProbeOutcome =
   | { readonly kind: 'unreachable'; readonly isTimeout: boolean };
 
 export interface ProbeTarget {
-  /** An IP address with a port, or the path of a socket. */
-  readonly connect: { readonly host: string; readonly port: number } | { readonly path: string };
+  /** Starts to connect. */
+  open(): Socket;
+  /** The socket's event after which it carries the check's own bytes. */
+  readonly readyEvent: 'connect' | 'secureConnect';
   /** `:authority` where the check itself has none. */
   readonly authority: string;
 }

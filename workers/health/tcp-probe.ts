@@ -1,5 +1,5 @@
 /** Asks a host over plain TCP: a connection is enough, or certain bytes must come back in order. */
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { TcpProbe as TcpProbeResource } from '../../shared/resources/health-check.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 
@@ -36,9 +36,9 @@ export class TcpProbe implements Probe {
   }
 
   #open(): void {
-    const socket = connect({ ...this.#target.connect });
+    const socket = this.#target.open();
     this.#socket = socket;
-    socket.on('connect', () => {
+    socket.on(this.#target.readyEvent, () => {
       if (this.#send.length > 0) socket.write(this.#send);
       if (this.#receive.length === 0) this.#finish({ kind: 'passed', isDegraded: false });
     });

@@ -171,6 +171,7 @@ export class UpstreamCluster {
       writer: this.#context.stats,
       statPrefix: this.stats.prefix,
       duty: this.#context.duty,
+      tls: this.tls,
       hasTraffic: () => this.#hasTraffic,
     });
   }
