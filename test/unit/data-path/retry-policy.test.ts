@@ -37,6 +37,8 @@ function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): 
     loop: new WorkerLoop(systemClock),
     stats: new WorkerStatStore(),
     randomSeed: () => 0,
+    duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
+    trafficBegan: () => undefined,
   });
   return new RetryState(retries, {
     cluster: upstream,
