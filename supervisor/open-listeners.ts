@@ -5,13 +5,23 @@
 import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../shared/resources/listener.ts';
 import type { ResolvedListener } from './resources/resolved-bootstrap.ts';
-import { formatAddress } from './sockets/bind-error.ts';
+import { BindError, formatAddress } from './sockets/bind-error.ts';
 import { ListeningSockets } from './sockets/listening-sockets.ts';
 
 interface OpenListener {
   readonly resource: ListenerResource;
   readonly sockets: ListeningSockets;
   isStopped: boolean;
+  /** Workers have its configuration, so that they can accept. */
+  isKnown: boolean;
+}
+
+/** A version of a listener whose sockets are bound and that is not in force yet. */
+export interface PreparedListener {
+  readonly resource: ListenerResource;
+  readonly sockets: ListeningSockets;
+  /** They are those of the version before it. */
+  readonly keepsSockets: boolean;
 }
 
 /** Gives the sockets that the epoch before has for an address such as `tcp://127.0.0.1:80`. */
@@ -59,7 +69,73 @@ export class OpenListeners {
   /** What workers accept on: nothing while the next epoch does. */
   sockets(): readonly ListeningSockets[] {
     if (this.#isPaused) return [];
-    return this.#accepting().map(({ sockets }) => sockets);
+    return this.#accepting()
+      .filter(({ isKnown }) => isKnown)
+      .map(({ sockets }) => sockets);
+  }
+
+  /**
+   * Binds what a listener needs beyond the sockets that it has. Returns why it cannot; nothing is in
+   * force before `install`.
+   */
+  prepare(listener: ResolvedListener, workers: number): PreparedListener | string {
+    const { name } = listener.resource;
+    const present = this.#listeners.get(name);
+    if (present !== undefined && !present.isStopped && present.sockets.isFor(listener)) {
+      const { sockets } = present;
+      const resource = { ...listener.resource, addresses: sockets.addresses };
+      return { resource, sockets, keepsSockets: true };
+    }
+    const conflict = this.#conflict(listener);
+    if (conflict !== undefined) return conflict;
+    try {
+      const sockets = ListeningSockets.bind({ name, ...listener }, workers);
+      const resource = { ...listener.resource, addresses: sockets.addresses };
+      return { resource, sockets, keepsSockets: false };
+    } catch (error) {
+      if (!(error instanceof BindError)) throw error;
+      return error.message;
+    }
+  }
+
+  /** Gives a prepared version up. */
+  discard({ sockets, keepsSockets }: PreparedListener): void {
+    if (!keepsSockets) sockets.close();
+  }
+
+  /**
+   * Workers that are set up from now on get this version; nobody accepts on new sockets before
+   * `accept`. Returns what undoes it.
+   */
+  install(prepared: PreparedListener): { undo(): void; done(): void } {
+    const { resource, sockets, keepsSockets } = prepared;
+    const { name } = resource;
+    const former = this.#listeners.get(name);
+    const isKnown = keepsSockets && former?.isKnown === true;
+    this.#listeners.set(name, { resource, sockets, isStopped: false, isKnown });
+    return {
+      undo: () => {
+        this.discard(prepared);
+        if (former === undefined) this.#listeners.delete(name);
+        else this.#listeners.set(name, former);
+      },
+      done: () => {
+        if (!keepsSockets && former !== undefined && !former.isStopped) former.sockets.close();
+        const present = this.#listeners.get(name);
+        if (present !== undefined) present.isKnown = true;
+      },
+    };
+  }
+
+  /** From here on the kernel completes connections of this listener. Throws `BindError`. */
+  listen(name: string): void {
+    if (!this.#isPaused) this.#listeners.get(name)?.sockets.listen();
+  }
+
+  /** The listener is gone; its sockets are closed. */
+  forget(name: string): void {
+    this.close([name]);
+    this.#listeners.delete(name);
   }
 
   /** Name and bound addresses of all listeners: one that was stopped is still configured. */
@@ -125,7 +201,21 @@ export class OpenListeners {
     const { name } = listener.resource;
     const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
     const resource = { ...listener.resource, addresses: sockets.addresses };
-    this.#listeners.set(name, { resource, sockets, isStopped: false });
+    this.#listeners.set(name, { resource, sockets, isStopped: false, isKnown: true });
+  }
+
+  /** Another listener's address, in the reference's words. */
+  #conflict({ resource, addresses }: ResolvedListener): string | undefined {
+    for (const { address } of addresses) {
+      if (address.kind === 'ip' && address.port === 0) continue;
+      const text = formatAddress(address);
+      for (const other of this.#accepting()) {
+        if (other.resource.name === resource.name) continue;
+        if (other.sockets.socketsFor(text).length === 0) continue;
+        return `error adding listener: '${resource.name}' has duplicate address '${text}' as existing listener, to check if the listener has duplicated addresses with other listeners or 'enable_reuse_port' is set to 'false' for the listener`;
+      }
+    }
+    return undefined;
   }
 
   #accepting(): readonly OpenListener[] {

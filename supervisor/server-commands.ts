@@ -3,6 +3,7 @@
  * command says at once whether it was taken; its effects follow.
  */
 import type { Clock, Timer } from '../shared/clock.ts';
+import type { ListenerResource } from '../shared/resources/listener.ts';
 import { getLogger, processLog } from '../shared/logging/process-log.ts';
 import type { AdminCommands, CommandResult } from './admin/admin-context.ts';
 import type { Ending } from './ending.ts';
@@ -27,6 +28,7 @@ export interface ServerCommandsOptions {
 export class ServerCommands implements AdminCommands {
   readonly #options: ServerCommandsOptions;
   #isHealthCheckFailed = false;
+  #stopped: 'none' | 'inbound' | 'all' = 'none';
   #drain: Extract<WorkerNotice, { readonly kind: 'drain' }> | undefined;
   #drainEnd: Timer | undefined;
   #healthChanged: (() => void) | undefined;
@@ -38,6 +40,11 @@ export class ServerCommands implements AdminCommands {
 
   get isHealthCheckFailed(): boolean {
     return this.#isHealthCheckFailed;
+  }
+
+  /** Whether listeners of this direction were told to drain. */
+  isStopped(direction: ListenerResource['direction']): boolean {
+    return this.#stopped === 'all' || (this.#stopped === 'inbound' && direction === 'INBOUND');
   }
 
   /** One subscriber, called after each change of the health state. */
@@ -68,6 +75,9 @@ export class ServerCommands implements AdminCommands {
 
   drainListeners(how: Parameters<AdminCommands['drainListeners']>[0]): CommandResult {
     const names = this.#names(how.inboundOnly);
+    if (!how.skipExit && this.#stopped !== 'all') {
+      this.#stopped = how.inboundOnly ? 'inbound' : 'all';
+    }
     if (!how.graceful && !how.skipExit) {
       void this.#stopListeners(names);
       return done;

@@ -2,13 +2,13 @@
 import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
-import { LISTENER } from '../shared/stats/templates/listener.ts';
 import { statsForm } from './admin/home/stats-form.ts';
 import { ContentionTracer } from './contention.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { publishExpirations } from './loaded-certificates.ts';
 import { LoopDelay } from './loop-delay.ts';
+import { ListenerGauges } from './listener-gauges.ts';
 import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
@@ -17,6 +17,8 @@ import { StatsEngine, type SinkCluster } from './stats/stats-engine.ts';
 import type { LiveCluster } from './upstreams/live-cluster.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './worker-pool.ts';
+import { DynamicConfiguration } from './xds/dynamic-configuration.ts';
+import { unknownFieldsOf } from './xds/unknown-fields.ts';
 
 export interface ServerPartsInput {
   readonly options: Options;
@@ -37,6 +39,7 @@ export interface ServerParts {
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
   readonly upstreams: UpstreamClusters;
+  readonly dynamic: DynamicConfiguration;
   /** Counts what was bound. */
   listenersBound(): void;
   /** Counts what workers made, and begins what needs a live server. */
@@ -75,14 +78,12 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const { options, clock, configuration, pool } = input;
   const { resolved } = configuration;
   const listeners = new OpenListeners();
-  /** Index of each listener's gauge of open connections. */
-  const connectionGauges: number[] = [];
   const contention = options.enableMutexTracing ? new ContentionTracer(clock) : undefined;
   const stats = new StatsEngine({
     config: resolved.stats,
     clock,
     collect: collectFrom(pool, contention),
-    refresh: () => serverStats.refresh(pidsOf(pool), sumOf(stats, connectionGauges)),
+    refresh: () => serverStats.refresh(pidsOf(pool), gauges.connections()),
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
     clusters: () => sinkClusters(upstreams),
@@ -91,7 +92,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const serverStats = makeServerStats(input, stats);
   for (const { index } of pool.status()) stats.workerSpawned(index);
   const runtime = await openRuntime(input, stats);
-  const upstreams = makeUpstreams(input, stats);
+  const gauges = new ListenerGauges(configuration.store, stats.store);
   const commands = new ServerCommands({
     pool,
     listeners,
@@ -102,6 +103,8 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     drainsImmediately: options.drainStrategy === 'immediate',
   });
   let loopDelay: LoopDelay | undefined;
+  const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands });
+  const upstreams = makeUpstreams(input, { stats, serverStats, dynamic });
   return {
     configuration,
     stats,
@@ -111,11 +114,13 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     commands,
     contention,
     upstreams,
+    dynamic,
     listenersBound: () => {
-      connectionGauges.push(...connectionGaugesOf(listeners, stats));
       serverStats.setFirstExpiration(publishExpirations(configuration.store, stats.store));
+      gauges.defineAll();
       serverStats.clustersAdded(resolved.clusters.length);
       serverStats.listenersAdded(listeners.size);
+      serverStats.setListenerCount(listeners.size);
     },
     workersStarted: () => {
       serverStats.listenersCreated(listeners.size * options.concurrency);
@@ -129,14 +134,37 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       stats.stop();
       commands.stop();
       runtime.close();
+      dynamic.close();
       upstreams.close();
     },
   };
 }
 
+function makeDynamic(
+  { options, clock, configuration, pool }: ServerPartsInput,
+  parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands'>,
+): DynamicConfiguration {
+  return new DynamicConfiguration({
+    ...configuration,
+    statStore: parts.stats.store,
+    serverStats: parts.serverStats,
+    clock,
+    open: parts.listeners,
+    workers: {
+      concurrency: options.concurrency,
+      apply: (updates) => pool.apply(updates),
+      adoptListeners: () => pool.adoptListeners(),
+      stopListening: (names) => pool.stopListening(names),
+    },
+    drainTimeMs: options.drainTimeS * 1000,
+    unknownFields: unknownFieldsOf(options),
+    isStopped: (direction) => parts.commands.isStopped(direction),
+  });
+}
+
 function makeUpstreams(
   { configuration, clock, pool }: ServerPartsInput,
-  stats: StatsEngine,
+  { stats, serverStats, dynamic }: Pick<ServerParts, 'stats' | 'serverStats' | 'dynamic'>,
 ): UpstreamClusters {
   return new UpstreamClusters({
     store: configuration.store,
@@ -144,6 +172,9 @@ function makeUpstreams(
     clock,
     random: Math.random,
     send: (updates) => void pool.apply(updates),
+    makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
+    counted: (active, warming) => serverStats.setClusterCounts(active, warming),
+    hostsChanged: () => serverStats.clusterUpdated(),
   });
 }
 
@@ -159,19 +190,8 @@ function makeServerStats(input: ServerPartsInput, stats: StatsEngine): ServerSta
   });
 }
 
-function connectionGaugesOf(listeners: OpenListeners, stats: StatsEngine): readonly number[] {
-  return listeners.resources().map(({ statName }) => {
-    const block = stats.store.defineBlock(LISTENER, `listener.${statName}.`);
-    return block + LISTENER.index.downstream_cx_active;
-  });
-}
-
 function pidsOf(pool: WorkerPool): readonly number[] {
   return pool.status().map(({ pid }) => pid);
-}
-
-function sumOf(stats: StatsEngine, indices: readonly number[]): number {
-  return indices.reduce((sum, index) => sum + stats.store.valueOf(index), 0);
 }
 
 function sinkClusters(upstreams: UpstreamClusters): readonly SinkCluster[] {

@@ -103,6 +103,53 @@ export class ServerStats {
     this.#showExpiration();
   }
 
+  clusterAdded(): void {
+    this.#addClusters('cluster_added');
+  }
+
+  clusterModified(): void {
+    this.#addClusters('cluster_modified');
+  }
+
+  clusterRemoved(): void {
+    this.#addClusters('cluster_removed');
+  }
+
+  /** The hosts of a cluster that is in use changed. */
+  clusterUpdated(): void {
+    this.#addClusters('cluster_updated');
+  }
+
+  setClusterCounts(active: number, warming: number): void {
+    const { index } = CLUSTER_MANAGER;
+    for (const block of this.#threads) {
+      this.#writer.setGauge(block + THREAD_LOCAL_CLUSTER_MANAGER.index.clusters_inflated, active);
+    }
+    this.#writer.setGauge(this.#clusterManager + index.active_clusters, active);
+    this.#writer.setGauge(this.#clusterManager + index.warming_clusters, warming);
+  }
+
+  listenerModified(): void {
+    this.#addListeners('listener_modified', 1);
+  }
+
+  listenerRemoved(): void {
+    this.#addListeners('listener_removed', 1);
+  }
+
+  listenerCreateFailed(): void {
+    this.#addListeners('listener_create_failure', 1);
+  }
+
+  setListenersInBetween(warming: number, draining: number): void {
+    this.#setListeners('total_listeners_warming', warming);
+    this.#setListeners('total_listeners_draining', draining);
+  }
+
+  unknownDynamicFields(count: number): void {
+    this.#addServer('dynamic_unknown_fields', count);
+  }
+
   setListenerCount(count: number): void {
     this.#setListeners('total_listeners_active', count);
   }
@@ -191,6 +238,10 @@ export class ServerStats {
     const days =
       expiresMs === undefined ? NO_CERTIFICATE_DAYS : daysUntil(expiresMs, this.#clock.wallMs());
     this.#setServer('days_until_first_cert_expiring', days);
+  }
+
+  #addClusters(name: Offsets<typeof CLUSTER_MANAGER>): void {
+    this.#writer.increment(this.#clusterManager + CLUSTER_MANAGER.index[name]);
   }
 
   #addServer(name: Offsets<typeof SERVER>, count: number): void {

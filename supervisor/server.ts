@@ -180,9 +180,13 @@ export class Server {
 
   /** Resolves when connections may be accepted. */
   async #initialize(parts: ServerParts): Promise<void> {
+    await parts.dynamic.clusters();
     await parts.upstreams.ready();
     if (this.#input.ending.isRequested) return;
     this.#life.transition('initializing');
+    await parts.dynamic.startListeners();
+    if (this.#input.ending.isRequested) return;
+    parts.dynamic.listeners.serving();
     log.info('all dependencies initialized. starting workers');
   }
 

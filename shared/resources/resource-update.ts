@@ -18,7 +18,13 @@ export type ResourceUpdate =
       /** Bits of host-health.ts by host id. */
       readonly bits: readonly (readonly [id: string, bits: number])[];
     }
-  | { readonly op: 'put_route_configuration'; readonly routes: RouteConfigurationResource }
+  /** `key` is what listeners call it; other sources may have another one of the same name. */
+  | {
+      readonly op: 'put_route_configuration';
+      readonly key: string;
+      readonly routes: RouteConfigurationResource;
+    }
+  /** By key. */
   | { readonly op: 'remove_route_configuration'; readonly name: string }
   | { readonly op: 'put_listener'; readonly listener: ListenerResource }
   /** All runtime values; replaces the earlier ones. Read with shared/runtime/read-runtime.ts. */

@@ -66,8 +66,8 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       dynamicWarming: select(store, 'secret', 'dynamic', 'warming'),
     }),
     endpoints: () => ({
-      static: staticEndpoints(store, (name) => parts.hostsOf(name)),
-      dynamic: select(store, 'endpoints', 'dynamic', 'active'),
+      static: endpointsOf(store, 'static', (name) => parts.hostsOf(name)),
+      dynamic: endpointsOf(store, 'dynamic', (name) => parts.hostsOf(name)),
     }),
     unreadyTargets: () => parts.unreadyTargets(),
   };
@@ -118,14 +118,15 @@ function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
   return listeners;
 }
 
-/** Hosts of static clusters, written as an assignment as the reference writes them. */
-function staticEndpoints(
+/** Hosts of clusters, written as an assignment as the reference writes them. */
+function endpointsOf(
   store: ResourceStore,
+  wanted: 'static' | 'dynamic',
   hostsOf: ConfigViewParts['hostsOf'],
 ): readonly DumpedResource[] {
   const resources: DumpedResource[] = [];
   for (const { source, name, active } of store.list('cluster')) {
-    if (source !== 'static' || active === undefined) continue;
+    if (source !== wanted || active === undefined) continue;
     const { lastUpdatedMs } = active;
     resources.push({
       name,

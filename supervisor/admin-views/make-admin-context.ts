@@ -44,7 +44,8 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       node,
       loadedAtMs: configuration.loadedAtMs,
       hostsOf: (name) => upstreams.hostsOf(name),
-      unreadyTargets: () => [],
+      unreadyTargets: () =>
+        input.phase() === 'initializing' ? parts.dynamic.unreadyTargets() : [],
     }),
     clusters: makeClustersView({
       resources: configuration.store,
@@ -52,8 +53,8 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       stats: stats.store,
       refresh: () => stats.beforeRead(),
     }),
-    // Before the workers run, a listener is bound but does not accept.
-    listeners: { list: () => (isAccepting(input.phase()) ? listeners.status() : []) },
+    // They are shown from the moment on when only what they need is waited for.
+    listeners: { list: () => (isShown(input.phase()) ? listeners.status() : []) },
     stats: stats.pages,
     statWriter: stats.store,
     logging: makeLoggingView(),
@@ -63,8 +64,8 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
   };
 }
 
-function isAccepting(phase: Phase): boolean {
-  return phase === 'live' || phase === 'draining';
+function isShown(phase: Phase): boolean {
+  return phase === 'initializing' || phase === 'live' || phase === 'draining';
 }
 
 function makeServerView(input: AdminContextInput, node: JsonObject): ServerView {

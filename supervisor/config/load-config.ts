@@ -73,6 +73,15 @@ export async function loadMessageFile<T>(
   return loadSources<T>(typeName, [await readConfigFile(path)], options);
 }
 
+/** Loads one message from bytes that came from elsewhere. Rejects as `loadBootstrap` does. */
+export async function loadMessageBytes<T>(
+  typeName: string,
+  source: ConfigSource,
+  options: LoadOptions,
+): Promise<LoadedMessage<T>> {
+  return loadSources<T>(typeName, [source], options);
+}
+
 async function loadSources<T>(
   typeName: string,
   sources: readonly ConfigSource[],

@@ -9,6 +9,7 @@ import type {
   HostResource,
 } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import type { ConfigSource, GrpcSource } from './config-source.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
 import type { AddressToBind } from '../sockets/listening-sockets.ts';
@@ -25,6 +26,27 @@ export interface ResolvedBootstrap {
   readonly runtimeLayers: readonly RuntimeLayer[];
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
+  /** Where resources come from beside the file. */
+  readonly dynamic: DynamicSources;
+  /** Largest program of a regular expression, in RE2's measure. */
+  readonly maxRegexProgramSize: number;
+}
+
+export interface DynamicSources {
+  readonly clusters?: ConfigSource;
+  readonly listeners?: ConfigSource;
+  /** The one stream of sources that say `ads`. */
+  readonly aggregated?: GrpcSource;
+}
+
+/** Routes that a listener names instead of holding them. */
+export interface NamedRoutes {
+  /** Unique for a name and its source; what workers know the routes by. */
+  readonly key: string;
+  readonly name: string;
+  readonly source: ConfigSource;
+  /** Of the connection manager that uses them. */
+  readonly statPrefix: string;
 }
 
 /** After `--service-node`, `--service-cluster` and `--service-zone`. */
@@ -45,7 +67,15 @@ export interface ResolvedCluster {
 }
 
 /** Where hosts come from that the configuration does not name by address. */
-export type Discovery = DnsDiscovery;
+export type Discovery = DnsDiscovery | EndpointDiscovery;
+
+/** A control plane or a file sends the hosts. */
+export interface EndpointDiscovery {
+  readonly kind: 'endpoints';
+  readonly source: ConfigSource;
+  /** The name by which the hosts are asked for. */
+  readonly serviceName: string;
+}
 
 export interface DnsDiscovery {
   readonly kind: 'dns';
@@ -96,6 +126,7 @@ export interface ResolvedListener {
   readonly addresses: readonly AddressToBind[];
   /** `enable_reuse_port`, true when not set. */
   readonly reusePort: boolean;
+  readonly namedRoutes: readonly NamedRoutes[];
   /** `tcp_backlog_size`; undefined: the system's limit. */
   readonly backlog: number | undefined;
 }

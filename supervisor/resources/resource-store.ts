@@ -105,6 +105,27 @@ export class ResourceStore {
     return true;
   }
 
+  /** Forgets the version that waits; an entry that has no other is gone. */
+  dropWarming(kind: ResourceKind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.warming === undefined) return;
+    if (known.active === undefined && known.draining === undefined) {
+      this.remove(kind, name);
+      return;
+    }
+    const { warming: _, ...rest } = known;
+    this.#set(rest);
+    this.#announce(kind, name, 'removed');
+  }
+
+  /** The resource is gone, and its active version drains until `drained`. */
+  retire<Kind extends ResourceKind>(kind: Kind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.active === undefined) return;
+    this.#set<Kind>({ kind, name, source: known.source, draining: known.active });
+    this.#announce(kind, name, 'removed');
+  }
+
   /** Forgets the draining version; an entry that has no other is gone. */
   drained(kind: ResourceKind, name: string): void {
     const known = this.get(kind, name);

@@ -11,15 +11,17 @@ export function* startUpdates(
   store: ResourceStore,
   hostsOf: (cluster: string) => ClusterHostsResource,
 ): Generator<ResourceUpdate> {
-  for (const { name, active } of store.list('cluster')) {
-    if (active === undefined) continue;
-    yield { op: 'put_cluster', cluster: active.resolved.resource };
+  for (const { name, active, warming } of store.list('cluster')) {
+    // Workers check the hosts of a cluster before it may be used.
+    const version = active ?? warming;
+    if (version === undefined) continue;
+    yield { op: 'put_cluster', cluster: version.resolved.resource };
     yield { op: 'put_hosts', hosts: hostsOf(name) };
   }
-  for (const { source, active } of store.list('route_configuration')) {
+  for (const { source, name, active } of store.list('route_configuration')) {
     // Static ones travel inside their listener.
     if (source === 'dynamic' && active !== undefined) {
-      yield { op: 'put_route_configuration', routes: active.resolved };
+      yield { op: 'put_route_configuration', key: name, routes: active.resolved };
     }
   }
 }

@@ -4,6 +4,7 @@
  * it, together with its accept queue. This file hands nothing out by itself and accepts nothing.
  */
 import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   IPV6_V6ONLY,
@@ -99,6 +100,16 @@ export class ListeningSockets {
       throw error;
     }
     return new ListeningSockets(plan, groups, workers);
+  }
+
+  /** Whether a listener that is configured so can go on with these sockets. */
+  isFor(plan: Pick<ListenerToBind, 'addresses' | 'reusePort' | 'backlog'>): boolean {
+    const own = this.#groups.map((group) => group.plan);
+    return (
+      plan.reusePort === this.#reusePort &&
+      (plan.backlog ?? systemBacklog()) === this.#backlog &&
+      isDeepStrictEqual(plan.addresses, own)
+    );
   }
 
   /** From here on the kernel completes connections; they wait until a worker accepts them. */

@@ -14,6 +14,8 @@ export interface HostSink {
   /** These are the hosts from now on; an address that comes twice is one host. */
   setHosts(hosts: readonly HostResource[]): void;
   count(counter: UpdateCounter): void;
+  /** From now on, in percent. */
+  setOverprovisioningFactor(percent: number): void;
   /** The largest weight that a source saw. */
   setMaxHostWeight(weight: number): void;
   /** The first answer is there, good or bad. Called once. */

@@ -37,8 +37,10 @@ export class LiveCluster implements HostSink {
   readonly #states = new Map<string, HostState>();
   #resolveReady: (() => void) | undefined;
   #isInitialized = false;
+  #isReady = false;
   #hasTraffic = false;
   #hosts: readonly HostResource[] = [];
+  #overprovisioningFactor: number | undefined;
 
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
@@ -61,15 +63,22 @@ export class LiveCluster implements HostSink {
     }
   }
 
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   get name(): string {
     return this.resolved.resource.name;
   }
 
   /** As workers get them and as `/clusters` shows them. */
   get hosts(): ClusterHostsResource {
+    const overprovisioningFactor =
+      this.#overprovisioningFactor ?? this.resolved.hosts.overprovisioningFactor;
     return {
       ...this.resolved.hosts,
       hosts: this.#hosts,
+      overprovisioningFactor,
       ...(this.#hasTraffic ? { hasTraffic: true } : {}),
     };
   }
@@ -125,6 +134,10 @@ export class LiveCluster implements HostSink {
     this.#stats.count(counter);
   }
 
+  setOverprovisioningFactor(percent: number): void {
+    this.#overprovisioningFactor = percent;
+  }
+
   setMaxHostWeight(weight: number): void {
     this.#stats.setMaxHostWeight(weight);
   }
@@ -139,14 +152,19 @@ export class LiveCluster implements HostSink {
     this.#source?.close();
     this.#stats.release();
     if (this.#checkStats !== undefined) this.#options.writer.releaseBlock(this.#checkStats);
-    this.#resolveReady?.();
+    this.#becomeReady();
   }
 
   #checkReady(): void {
     if (!this.#isInitialized) return;
     const isWaiting = (host: HostResource): boolean =>
       this.#isChecked(host) && this.#states.get(host.id)?.wasChecked === false;
-    if (!this.#hosts.some(isWaiting)) this.#resolveReady?.();
+    if (!this.#hosts.some(isWaiting)) this.#becomeReady();
+  }
+
+  #becomeReady(): void {
+    this.#isReady = true;
+    this.#resolveReady?.();
   }
 
   #isChecked(host: HostResource): boolean {

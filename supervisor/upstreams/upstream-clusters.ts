@@ -23,17 +23,26 @@ export interface UpstreamClustersOptions {
   readonly random: () => number;
   /** To all workers that have their first resources; others get the present hosts with these. */
   send(updates: readonly ResourceUpdate[]): void;
+  /** For a cluster whose hosts a control plane or a file sends. */
+  makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
+  /** How many clusters may be used, and how many wait until they may. */
+  counted(active: number, warming: number): void;
+  /** The hosts of a cluster that is in use changed. */
+  hostsChanged(): void;
 }
 
 export class UpstreamClusters {
   readonly #options: UpstreamClustersOptions;
   readonly #clusters = new Map<string, LiveCluster>();
+  /** Versions that wait for their first hosts, while the version before them serves. */
+  readonly #warming = new Map<string, LiveCluster>();
   /** By settings: clusters that ask the same name servers share a resolver. */
   readonly #resolvers = new Map<string, NameResolver>();
   /** Undefined: the whole host set changed; else the hosts whose health did. */
   readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
+  #hasStarted = false;
 
   constructor(options: UpstreamClustersOptions) {
     this.#options = options;
@@ -43,6 +52,7 @@ export class UpstreamClusters {
   start(): void {
     const { store } = this.#options;
     for (const { name } of store.list('cluster')) this.#follow(name);
+    this.#hasStarted = true;
     this.#unsubscribe = store.subscribe(({ kind, name }) => {
       if (kind === 'cluster') this.#follow(name);
     });
@@ -50,7 +60,11 @@ export class UpstreamClusters {
 
   /** Resolves when every cluster that is there now may be used. */
   async ready(): Promise<void> {
-    await Promise.all([...this.#clusters.values()].map((cluster) => cluster.ready));
+    const waiting = (): readonly LiveCluster[] =>
+      [...this.#clusters.values(), ...this.#warming.values()].filter(({ isReady }) => !isReady);
+    for (let some = waiting(); some.length > 0; some = waiting()) {
+      await Promise.all(some.map((cluster) => cluster.ready));
+    }
   }
 
   get(name: string): LiveCluster | undefined {
@@ -64,12 +78,12 @@ export class UpstreamClusters {
   /** Empty for a cluster that is not there. */
   hostsOf(name: string): ClusterHostsResource {
     const none = { cluster: name, hosts: [], overprovisioningFactor: 140 };
-    return this.#clusters.get(name)?.hosts ?? none;
+    return (this.#clusters.get(name) ?? this.#warming.get(name))?.hosts ?? none;
   }
 
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */
   heard(notice: UpstreamNotice): void {
-    const cluster = this.#clusters.get(notice.cluster);
+    const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
     else cluster?.setActiveBits(notice.host, notice.bits);
   }
@@ -77,19 +91,71 @@ export class UpstreamClusters {
   close(): void {
     this.#unsubscribe?.();
     for (const cluster of this.#clusters.values()) cluster.close();
+    for (const cluster of this.#warming.values()) cluster.close();
+    this.#warming.clear();
     for (const resolver of this.#resolvers.values()) resolver.close();
     this.#clusters.clear();
     this.#resolvers.clear();
     this.#changed.clear();
   }
 
-  /** Makes the live cluster what the store's active version says. */
+  /** Makes the live clusters what the store's versions say. */
   #follow(name: string): void {
-    const resolved = this.#options.store.get('cluster', name)?.active?.resolved;
+    const entry = this.#options.store.get('cluster', name);
+    this.#followActive(name, entry?.active?.resolved);
+    this.#followWarming(name, entry?.warming?.resolved);
+    this.#options.counted(this.#clusters.size, this.#warming.size);
+  }
+
+  #followActive(name: string, resolved: ResolvedCluster | undefined): void {
     const known = this.#clusters.get(name);
     if (known?.resolved === resolved) return;
+    // What warmed takes the place of the version before it in one step.
+    const warmed = this.#warming.get(name);
+    const isWarmed = resolved !== undefined && warmed?.resolved === resolved;
+    if (isWarmed) this.#warming.delete(name);
+    const live = isWarmed ? warmed : resolved && this.#make(resolved);
     if (known !== undefined) this.#forget(known);
-    if (resolved !== undefined) this.#clusters.set(name, this.#make(resolved));
+    if (live !== undefined) this.#clusters.set(name, live);
+    if (!this.#hasStarted) return;
+    if (live === undefined) this.#options.send([{ op: 'remove_cluster', name }]);
+    else {
+      const { resource: cluster } = live.resolved;
+      this.#options.send([
+        { op: 'put_cluster', cluster },
+        { op: 'put_hosts', hosts: live.hosts },
+      ]);
+    }
+  }
+
+  #followWarming(name: string, resolved: ResolvedCluster | undefined): void {
+    const known = this.#warming.get(name);
+    if (known?.resolved === resolved) return;
+    known?.close();
+    this.#warming.delete(name);
+    if (resolved === undefined) return;
+    const live = this.#make(resolved);
+    this.#warming.set(name, live);
+    const { resource: cluster } = resolved;
+    const isChecked = cluster.healthCheck !== undefined;
+    // Workers make the checks, for which they need the cluster; one that has it already gets it now.
+    if (isChecked && !this.#clusters.has(name)) {
+      this.#options.send([
+        { op: 'put_cluster', cluster },
+        { op: 'put_hosts', hosts: live.hosts },
+      ]);
+    }
+    if (live.isReady || (isChecked && this.#clusters.has(name))) this.#promote(live);
+    else void live.ready.then(() => this.#promote(live));
+  }
+
+  #promote(live: LiveCluster): void {
+    if (this.#warming.get(live.name) === live) this.#options.store.promote('cluster', live.name);
+  }
+
+  #isAtWorkers(cluster: LiveCluster): boolean {
+    const { name } = cluster;
+    return (this.#clusters.get(name) ?? this.#warming.get(name)) === cluster;
   }
 
   #forget(cluster: LiveCluster): void {
@@ -103,12 +169,17 @@ export class UpstreamClusters {
       resolved,
       writer: this.#options.writer,
       makeSource: (sink) => this.#makeSource(resolved, sink),
-      changed: (cluster, host) => this.#sendLater(cluster, host),
+      changed: (cluster, host) => {
+        if (cluster.isReady && host === undefined) this.#options.hostsChanged();
+        this.#sendLater(cluster, host);
+      },
     });
   }
 
-  #makeSource({ discovery }: ResolvedCluster, sink: HostSink): HostSource | undefined {
+  #makeSource(resolved: ResolvedCluster, sink: HostSink): HostSource | undefined {
+    const { discovery } = resolved;
     if (discovery === undefined) return undefined;
+    if (discovery.kind === 'endpoints') return this.#options.makeEndpointSource(resolved, sink);
     const { settings, targets, isLogical } = discovery;
     const { clock, random } = this.#options;
     const resolver = this.#resolverOf(settings.resolver);
@@ -140,7 +211,9 @@ export class UpstreamClusters {
 
   #flush(): void {
     this.#isFlushPlanned = false;
-    const updates = [...this.#changed].map(([cluster, hosts]) => updateOf(cluster, hosts));
+    const updates = [...this.#changed]
+      .filter(([cluster]) => this.#isAtWorkers(cluster))
+      .map(([cluster, hosts]) => updateOf(cluster, hosts));
     this.#changed.clear();
     if (updates.length > 0) this.#options.send(updates);
   }

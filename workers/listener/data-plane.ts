@@ -130,7 +130,7 @@ class WorkerDataPlane implements DataPlane {
         return () => this.#clusters.putHealth(update.cluster, update.bits);
       case 'put_route_configuration': {
         const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
-        return () => this.#routes.put(table);
+        return () => this.#routes.put(update.key, table);
       }
       case 'remove_route_configuration':
         return () => this.#routes.remove(update.name);

@@ -5,20 +5,20 @@ import type { RouteTable } from '../routing/types.ts';
 export class RouteStore {
   readonly #tables = new Map<string, RouteTable>();
 
-  put(table: RouteTable): void {
-    this.#tables.set(table.name, table);
+  put(key: string, table: RouteTable): void {
+    this.#tables.set(key, table);
   }
 
-  remove(name: string): void {
-    this.#tables.delete(name);
+  remove(key: string): void {
+    this.#tables.delete(key);
   }
 
-  /** Follows the configuration of that name, whenever it comes, changes or goes. */
-  sourceOf(name: string): RouteSource {
+  /** Follows the configuration of that key, whenever it comes, changes or goes. */
+  sourceOf(key: string): RouteSource {
     const tables = this.#tables;
     return {
       get table() {
-        return tables.get(name);
+        return tables.get(key);
       },
     };
   }

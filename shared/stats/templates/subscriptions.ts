@@ -17,3 +17,14 @@ export const SUBSCRIPTION = defineTemplate('subscription', {
   version_text: textReadout('Version of the last applied update'),
   update_duration: histogram('Time to apply an update', 'ms'),
 });
+
+/** Of clusters and routes: same prefixes. */
+export const CONFIG_RELOAD = defineTemplate('config_reload', {
+  config_reload: counter('Changes of the configuration'),
+  config_reload_time_ms: ownGauge('Time of the last change in Unix milliseconds'),
+});
+
+/** Of routes: same prefixes. */
+export const UPDATE_EMPTY = defineTemplate('update_empty', {
+  update_empty: counter('Updates without resources'),
+});

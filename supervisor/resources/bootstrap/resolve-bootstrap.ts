@@ -2,10 +2,7 @@
  * Resolves a bootstrap that passed the pipeline of supervisor/config: semantic checks over all of
  * it, every problem reported, and the resources in the form in which workers take them.
  */
-import type {
-  Bootstrap,
-  Bootstrap_DynamicResources as DynamicResources,
-} from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
 import { resolveStatsConfig } from '../../stats/resolve-stats-config.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -15,6 +12,7 @@ import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
 import { resolveAdmin } from './admin.ts';
 import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
+import { checkNode, resolveDynamicResources } from './dynamic-resources.ts';
 import { checkOverloadManager } from './overload-manager.ts';
 import { resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
@@ -103,7 +101,6 @@ export async function resolveBootstrap(
   refuseOtherFields(message, FIELDS, scope);
   checkBootstrapExtensions(message, scope);
   checkOverloadManager(message.overload_manager, scope.at('overload_manager'));
-  refuseDynamicResources(message.dynamic_resources, scope.at('dynamic_resources'));
   if (message.stats_flush_on_admin === true && message.stats_flush_interval !== undefined) {
     scope.error(
       'conflict',
@@ -117,7 +114,13 @@ export async function resolveBootstrap(
     routes,
     secrets,
   };
+  const isStaticCluster = (name: string): boolean =>
+    clusters.get(name)?.resolved.discovery?.kind !== 'endpoints' && clusters.has(name);
+  const dynamic = resolveDynamicResources(message, isStaticCluster, scope);
+  checkNode(node, { dynamic, resources }, scope);
   const bootstrap: ResolvedBootstrap = {
+    dynamic,
+    maxRegexProgramSize: context.maxRegexProgramSize,
     node,
     clusters: resources.clusters.map(({ resolved }) => resolved),
     listeners: resources.listeners.map(({ resolved }) => resolved),
@@ -137,15 +140,4 @@ function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): N
     cluster: overrides.serviceCluster === '' ? cluster : overrides.serviceCluster,
     zone: overrides.serviceZone === '' ? (locality.zone ?? '') : overrides.serviceZone,
   };
-}
-
-function refuseDynamicResources(message: DynamicResources | undefined, scope: Scope): void {
-  for (const name of Object.keys(message ?? {})) {
-    scope
-      .at(name)
-      .unsupported(
-        `configuration from elsewhere (${name}) is`,
-        'write the resources under static_resources',
-      );
-  }
 }

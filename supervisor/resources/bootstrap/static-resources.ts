@@ -7,7 +7,7 @@ import type {
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import { printAddress } from '../addresses.ts';
-import { resolveCluster } from '../clusters/cluster.ts';
+import { resolveCluster, type ClusterDefaults } from '../clusters/cluster.ts';
 import { resolveDnsDefaults } from '../clusters/dns-cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { conflictKey, resolveListener } from '../listeners/listener.ts';
@@ -32,10 +32,7 @@ export async function resolveStaticClusters(
   refuseOtherFields(manager, MANAGER_FIELDS, scope.at('cluster_manager'));
   const messages: readonly Cluster[] = bootstrap.static_resources?.clusters ?? [];
   const clusters = new Map<string, WithMessage<Cluster, ResolvedCluster>>();
-  const defaults = {
-    bindConfig: manager.upstream_bind_config,
-    dns: resolveDnsDefaults(bootstrap, scope),
-  };
+  const defaults = resolveClusterDefaults(bootstrap, scope);
   const place = scope.at('static_resources', 'clusters');
   for (const [index, message] of messages.entries()) {
     if (index % CLUSTERS_PER_TURN === CLUSTERS_PER_TURN - 1) await setImmediate();
@@ -48,6 +45,14 @@ export async function resolveStaticClusters(
   }
   checkLocalCluster(manager, clusters, scope);
   return clusters;
+}
+
+/** What the bootstrap sets for clusters, wherever they come from. */
+export function resolveClusterDefaults(bootstrap: Bootstrap, scope: Scope): ClusterDefaults {
+  return {
+    bindConfig: bootstrap.cluster_manager?.upstream_bind_config,
+    dns: resolveDnsDefaults(bootstrap, scope),
+  };
 }
 
 /** The cluster that this server is part of, for choosing hosts of the same zone. */

@@ -4,7 +4,9 @@ import type {
   Cluster_CustomClusterType as CustomType,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { DnsCluster } from '../../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
+import { resolveConfigSource } from '../config-source.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Discovery } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { resolveDnsCluster, resolveDnsExtension, type DnsDefaults } from './dns-cluster.ts';
@@ -53,12 +55,30 @@ export function resolveDiscovery(
     case 'STRICT_DNS':
     case 'LOGICAL_DNS':
       return resolveDnsCluster(message, type === 'LOGICAL_DNS', { defaults, place: scope });
+    case 'EDS':
+      return resolveEndpointDiscovery(message, scope);
     default:
       scope
         .at('type')
-        .unsupported(`cluster type ${type} is`, 'there is STATIC, STRICT_DNS and LOGICAL_DNS');
+        .unsupported(`cluster type ${type} is`, 'there is STATIC, STRICT_DNS, LOGICAL_DNS and EDS');
       return undefined;
   }
+}
+
+const EDS_FIELDS = knownFields<NonNullable<Cluster['eds_cluster_config']>>([
+  'eds_config',
+  'service_name',
+]);
+
+function resolveEndpointDiscovery(message: Cluster, scope: Scope): Discovery | undefined {
+  const { name = '', eds_cluster_config: eds = {} } = message;
+  const place = scope.at('eds_cluster_config');
+  refuseOtherFields(eds, EDS_FIELDS, place);
+  if (eds.eds_config === undefined) return undefined;
+  const source = resolveConfigSource(eds.eds_config, place.at('eds_config'));
+  if (source === undefined) return undefined;
+  const { service_name: service = '' } = eds;
+  return { kind: 'endpoints', source, serviceName: service === '' ? name : service };
 }
 
 function resolveCustom(

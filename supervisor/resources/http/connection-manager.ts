@@ -2,8 +2,10 @@
 import type {
   HttpConnectionManager as ManagerMessage,
   HttpConnectionManager_UpgradeConfig as UpgradeMessage,
+  Rds,
 } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
+import { resolveConfigSource } from '../config-source.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
@@ -115,11 +117,34 @@ function resolveRoutes(
     return { kind: 'inline', config };
   }
   if (message.rds !== undefined) {
-    scope.at('rds').unsupported('fetching routes (rds) is', 'write the routes in route_config');
+    return resolveNamedRoutes(message.rds, message.stat_prefix ?? '', scope.at('rds'));
   } else {
     scope.at('scoped_routes').unsupported('scoped routes are');
   }
   return undefined;
+}
+
+const RDS_FIELDS = knownFields<Rds>(['config_source', 'route_config_name']);
+
+function resolveNamedRoutes(
+  message: Rds,
+  statPrefix: string,
+  scope: Scope,
+): HttpConnectionManager['routes'] | undefined {
+  refuseOtherFields(message, RDS_FIELDS, scope);
+  if (message.config_source === undefined) {
+    scope.error(
+      'conflict',
+      "An RDS config must have either a 'config_source' or an xDS-TP based 'route_config_name'. Error while parsing RDS config:",
+    );
+    return undefined;
+  }
+  const source = resolveConfigSource(message.config_source, scope.at('config_source'));
+  if (source === undefined) return undefined;
+  const { route_config_name: name = '' } = message;
+  const key = `${name} ${JSON.stringify(source)}`;
+  scope.context.onNamedRoutes?.({ key, name, source, statPrefix });
+  return { kind: 'named', name: key };
 }
 
 function resolveUpgrades(

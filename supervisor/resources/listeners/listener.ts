@@ -7,8 +7,8 @@ import type { AddressToBind } from '../../sockets/listening-sockets.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { printAddress, resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { ResolvedListener } from '../resolved-bootstrap.ts';
-import type { Scope } from '../scope.ts';
+import type { NamedRoutes, ResolvedListener } from '../resolved-bootstrap.ts';
+import { Scope } from '../scope.ts';
 import {
   refuseDoubles,
   resolveFilterChain,
@@ -59,9 +59,12 @@ const BUFFER_LIMIT_BYTES = 1024 * 1024;
 export function resolveListener(
   message: ListenerMessage,
   filters: NetworkFilterResolver,
-  scope: Scope,
+  outer: Scope,
 ): ResolvedListener | undefined {
-  refuseOtherFields(message, FIELDS, scope);
+  refuseOtherFields(message, FIELDS, outer);
+  const namedRoutes: NamedRoutes[] = [];
+  const onNamedRoutes = (routes: NamedRoutes): void => void namedRoutes.push(routes);
+  const scope = new Scope({ ...outer.context, onNamedRoutes }, outer.place);
   if (refusesKind(message, scope)) return undefined;
   checkSocketOptions(message, scope);
   const addresses = resolveAddresses(message, scope);
@@ -75,6 +78,7 @@ export function resolveListener(
       filters,
     ),
     addresses,
+    namedRoutes,
     reusePort: message.enable_reuse_port ?? true,
     backlog: message.tcp_backlog_size,
   };

@@ -64,6 +64,7 @@ describe('an update of resources', () => {
     const named = (body: string) =>
       ({
         op: 'put_route_configuration',
+        key: 'rds',
         routes: routeConfiguration(
           [virtualHost([route(prefix('/'), direct({ body: Buffer.from(body) }))])],
           { name: 'rds' },
@@ -111,7 +112,7 @@ describe('an update of resources', () => {
     assert.throws(() => {
       plane.plane.apply([
         { op: 'remove_cluster', name: 'up' },
-        { op: 'put_route_configuration', routes },
+        { op: 'put_route_configuration', key: 'rds', routes },
       ]);
     });
     const client = await openRaw(plane.port);

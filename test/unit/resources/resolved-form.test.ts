@@ -65,6 +65,7 @@ describe('a resolved listener', () => {
           },
         ],
         reusePort: true,
+        namedRoutes: [],
         backlog: undefined,
       },
     );
@@ -348,6 +349,8 @@ describe('a resolved bootstrap', () => {
       listeners: [],
       runtimeLayers: [],
       workerKillTimeoutMs: 30_000,
+      dynamic: {},
+      maxRegexProgramSize: 100,
     });
   });
 

@@ -127,10 +127,11 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
   ],
   [
     bootstrapWith('bootstrap', {
-      dynamic_resources: { lds_config: { path_config_source: { path: '/x' } } },
+      node: { id: 'n', cluster: 'c' },
+      dynamic_resources: { lds_config: { self: {} } },
     }),
-    'dynamic_resources.lds_config',
-    'configuration from elsewhere (lds_config) is not supported yet',
+    'dynamic_resources.lds_config.self',
+    "field 'self' is not supported yet",
   ],
   [
     bootstrapWith('bootstrap', { header_prefix: 'x-a' }),

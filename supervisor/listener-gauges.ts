@@ -1,0 +1,44 @@
+/** The gauges of open connections of all listeners, as they come and go, for the server's total. */
+import { LISTENER } from '../shared/stats/templates/listener.ts';
+import type { ResourceStore } from './resources/resource-store.ts';
+import type { StatStore } from './stats/stat-store.ts';
+
+export class ListenerGauges {
+  readonly #resources: ResourceStore;
+  readonly #stats: StatStore;
+  readonly #blocks = new Map<string, { readonly statName: string; readonly base: number }>();
+
+  constructor(resources: ResourceStore, stats: StatStore) {
+    this.#resources = resources;
+    this.#stats = stats;
+    resources.subscribe(({ kind, name }) => {
+      if (kind === 'listener') this.#follow(name);
+    });
+  }
+
+  /** Defines the statistics of the listeners that are there. */
+  defineAll(): void {
+    for (const { name } of this.#resources.list('listener')) this.#follow(name);
+  }
+
+  connections(): number {
+    const offset = LISTENER.index.downstream_cx_active;
+    let sum = 0;
+    for (const { base } of this.#blocks.values()) sum += this.#stats.valueOf(base + offset);
+    return sum;
+  }
+
+  #follow(name: string): void {
+    const entry = this.#resources.get('listener', name);
+    const version = entry?.active ?? entry?.draining;
+    const statName = version?.resolved.resource.statName;
+    const known = this.#blocks.get(name);
+    if (known?.statName === statName) return;
+    if (statName === undefined) this.#blocks.delete(name);
+    else {
+      const base = this.#stats.defineBlock(LISTENER, `listener.${statName}.`);
+      this.#blocks.set(name, { statName, base });
+    }
+    if (known !== undefined) this.#stats.releaseBlock(known.base);
+  }
+}

@@ -1,0 +1,74 @@
+/** Resolves `dynamic_resources`: where listeners and clusters come from beside the bootstrap. */
+import type {
+  Bootstrap,
+  Bootstrap_DynamicResources as DynamicResources,
+} from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import {
+  checkConfigSource,
+  checkGrpcTarget,
+  resolveConfigSource,
+  resolveGrpcSource,
+} from '../config-source.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { DynamicSources, NodeIdentity } from '../resolved-bootstrap.ts';
+import type { Scope } from '../scope.ts';
+import type { StaticResources } from '../static-store.ts';
+import { optional } from '../values.ts';
+
+const FIELDS = knownFields<DynamicResources>(['lds_config', 'cds_config', 'ads_config']);
+
+export function resolveDynamicResources(
+  { dynamic_resources: message = {} }: Bootstrap,
+  isStaticCluster: (name: string) => boolean,
+  root: Scope,
+): DynamicSources {
+  const scope = root.at('dynamic_resources');
+  refuseOtherFields(message, FIELDS, scope);
+  const { lds_config: lds, cds_config: cds, ads_config: ads } = message;
+  const clusters = cds && resolveConfigSource(cds, scope.at('cds_config'));
+  const listeners = lds && resolveConfigSource(lds, scope.at('lds_config'));
+  const aggregated = ads && resolveGrpcSource(ads, scope.at('ads_config'));
+  if (clusters !== undefined) checkConfigSource(clusters, isStaticCluster, scope.at('cds_config'));
+  // Whether the listeners' file is there is known when the server starts.
+  if (listeners !== undefined && listeners.kind !== 'path') {
+    checkConfigSource(listeners, isStaticCluster, scope.at('lds_config'));
+  }
+  if (aggregated !== undefined) {
+    checkGrpcTarget(aggregated.target, isStaticCluster, scope.at('ads_config'));
+  }
+  return {
+    ...optional('clusters', clusters),
+    ...optional('listeners', listeners),
+    ...optional('aggregated', aggregated),
+  };
+}
+
+/** A control plane must be told whom it serves. */
+export function checkNode(
+  node: NodeIdentity,
+  { dynamic, resources }: { readonly dynamic: DynamicSources; readonly resources: StaticResources },
+  scope: Scope,
+): void {
+  if (node.id !== '' && node.cluster !== '') return;
+  const type = firstUse(dynamic, resources);
+  if (type === undefined) return;
+  scope
+    .at('node')
+    .error(
+      'conflict',
+      `type.googleapis.com/envoy.config.${type}: node 'id' and 'cluster' are required. Set it either in 'node' config or via --service-node and --service-cluster options.`,
+    );
+}
+
+function firstUse(dynamic: DynamicSources, resources: StaticResources): string | undefined {
+  const usesEndpoints = resources.clusters.some(
+    ({ resolved }) => resolved.discovery?.kind === 'endpoints',
+  );
+  if (usesEndpoints) return 'endpoint.v3.ClusterLoadAssignment';
+  if (dynamic.clusters !== undefined || dynamic.aggregated !== undefined) {
+    return 'cluster.v3.Cluster';
+  }
+  const usesRoutes = resources.listeners.some(({ resolved }) => resolved.namedRoutes.length > 0);
+  if (usesRoutes) return 'route.v3.RouteConfiguration';
+  return dynamic.listeners === undefined ? undefined : 'listener.v3.Listener';
+}

@@ -1,0 +1,209 @@
+/**
+ * Resolves envoy.config.core.v3.ConfigSource: where resources that are not in the configuration itself
+ * come from. It opens nothing; whether a cluster that is named exists is the caller's question.
+ */
+import { existsSync } from 'node:fs';
+import type {
+  ApiConfigSource,
+  ConfigSource as ConfigSourceMessage,
+} from '../../shared/api/generated/envoy/config/core/v3/config_source.ts';
+import { knownFields, refuseOtherFields } from './fields.ts';
+import { resolveGrpcService, type GrpcTarget } from './grpc-service.ts';
+import type { Scope } from './scope.ts';
+import { durationMs, durationMsOr } from './values.ts';
+
+export type ConfigSource = SourceKind & {
+  /** How long the first answer is waited for before the server goes on without it; 0: for ever. */
+  readonly initialFetchTimeoutMs: number;
+};
+
+type SourceKind =
+  | {
+      readonly kind: 'path';
+      readonly path: string;
+      /** Moves in this directory count instead of moves of the file itself. */
+      readonly watchedDirectory?: string;
+    }
+  | {
+      readonly kind: 'rest';
+      readonly cluster: string;
+      readonly refreshMs: number;
+      readonly timeoutMs: number;
+    }
+  | ({ readonly kind: 'grpc' } & GrpcSource)
+  /** The stream of `ads_config`. */
+  | { readonly kind: 'ads' };
+
+export interface GrpcSource {
+  readonly target: GrpcTarget;
+  readonly isDelta: boolean;
+  readonly nodeOnFirstMessageOnly: boolean;
+  /** Requests that may be sent at once, and per second from then on; absent: no limit. */
+  readonly rateLimit?: { readonly maxTokens: number; readonly fillRate: number };
+}
+
+const FIELDS = knownFields<ConfigSourceMessage>([
+  'path',
+  'path_config_source',
+  'api_config_source',
+  'ads',
+  'initial_fetch_timeout',
+  'resource_api_version',
+]);
+const API_FIELDS = knownFields<ApiConfigSource>([
+  'api_type',
+  'transport_api_version',
+  'cluster_names',
+  'grpc_services',
+  'refresh_delay',
+  'request_timeout',
+  'rate_limit_settings',
+  'set_node_on_first_message_only',
+]);
+
+const INITIAL_FETCH_TIMEOUT_MS = 15_000;
+const REST_TIMEOUT_MS = 1_000;
+const MAX_TOKENS = 100;
+const FILL_RATE = 10;
+
+/** Undefined after a reported problem. */
+export function resolveConfigSource(
+  message: ConfigSourceMessage,
+  scope: Scope,
+): ConfigSource | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  const source = resolveKind(message, scope);
+  if (source === undefined) return undefined;
+  const timeout = message.initial_fetch_timeout;
+  return { ...source, initialFetchTimeoutMs: durationMsOr(timeout, INITIAL_FETCH_TIMEOUT_MS) };
+}
+
+function resolveKind(message: ConfigSourceMessage, scope: Scope): SourceKind | undefined {
+  const { path_config_source: file, api_config_source: api } = message;
+  if (message.path !== undefined) return { kind: 'path', path: message.path };
+  if (file !== undefined) {
+    const place = scope.at('path_config_source');
+    refuseOtherFields(file, FILE_FIELDS, place);
+    const directory = file.watched_directory?.path;
+    return {
+      kind: 'path',
+      path: file.path ?? '',
+      ...(directory === undefined ? {} : { watchedDirectory: directory }),
+    };
+  }
+  if (api !== undefined) return resolveApi(api, scope.at('api_config_source'));
+  if (message.ads !== undefined) return { kind: 'ads' };
+  // Refused by its name already.
+  if (message.self !== undefined) return undefined;
+  scope.error(
+    'conflict',
+    'Missing config source specifier in envoy::config::core::v3::ConfigSource',
+  );
+  return undefined;
+}
+
+const FILE_FIELDS = knownFields<NonNullable<ConfigSourceMessage['path_config_source']>>([
+  'path',
+  'watched_directory',
+]);
+
+function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefined {
+  refuseOtherFields(message, API_FIELDS, scope);
+  switch (message.api_type) {
+    case 'REST':
+      return resolveRest(message, scope);
+    case 'GRPC':
+    case 'DELTA_GRPC': {
+      const grpc = resolveGrpcSource(message, scope);
+      return grpc === undefined ? undefined : { kind: 'grpc', ...grpc };
+    }
+    case 'AGGREGATED_GRPC':
+    case 'AGGREGATED_DELTA_GRPC':
+      scope.at('api_type').unsupported(`api_type ${message.api_type} is`, 'write ads: {}');
+      return undefined;
+    default:
+      scope.at('api_type').error('conflict', 'api_type must be REST, GRPC or DELTA_GRPC');
+      return undefined;
+  }
+}
+
+/** Of `ads_config` and of every source by gRPC. Undefined after a reported problem. */
+export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcSource | undefined {
+  refuseOtherFields(message, API_FIELDS, scope);
+  const { grpc_services: services = [], rate_limit_settings: limit } = message;
+  const [service] = services;
+  if (service === undefined || services.length > 1 || (message.cluster_names ?? []).length > 0) {
+    const name = 'envoy.config.core.v3.ApiConfigSource';
+    scope.error('conflict', `${name}::(DELTA_)GRPC must have exactly one gRPC service specified`);
+    return undefined;
+  }
+  const target = resolveGrpcService(service, scope.at('grpc_services', 0));
+  if (target === undefined) return undefined;
+  const rateLimit = {
+    maxTokens: limit?.max_tokens ?? MAX_TOKENS,
+    fillRate: Number(limit?.fill_rate ?? FILL_RATE),
+  };
+  return {
+    target,
+    isDelta: message.api_type === 'DELTA_GRPC',
+    nodeOnFirstMessageOnly: message.set_node_on_first_message_only ?? false,
+    ...(limit === undefined ? {} : { rateLimit }),
+  };
+}
+
+function resolveRest(message: ApiConfigSource, scope: Scope): SourceKind | undefined {
+  const [cluster, ...more] = message.cluster_names ?? [];
+  if (cluster === undefined || more.length > 0 || (message.grpc_services ?? []).length > 0) {
+    const name = 'envoy.config.core.v3.ApiConfigSource';
+    scope.error('conflict', `${name}::REST must have exactly one cluster name specified`);
+    return undefined;
+  }
+  if (message.refresh_delay === undefined) {
+    scope.error('conflict', 'refresh_delay is required for REST API configuration sources');
+    return undefined;
+  }
+  return {
+    kind: 'rest',
+    cluster,
+    refreshMs: durationMs(message.refresh_delay),
+    timeoutMs: durationMsOr(message.request_timeout, REST_TIMEOUT_MS),
+  };
+}
+
+/** What must be true before anything is fetched; each text is the reference's. */
+export function checkConfigSource(
+  source: ConfigSource,
+  isStaticCluster: (name: string) => boolean,
+  scope: Scope,
+): void {
+  switch (source.kind) {
+    case 'path':
+      if (existsSync(source.path)) return;
+      scope.error(
+        'file',
+        `paths must refer to an existing path in the system: '${source.path}' does not exist`,
+      );
+      return;
+    case 'rest':
+      if (isStaticCluster(source.cluster)) return;
+      scope.error(
+        'reference',
+        'envoy.config.core.v3.ApiConfigSource must have a statically defined non-EDS cluster: ' +
+          `'${source.cluster}' does not exist, was added via api, or is an EDS cluster`,
+      );
+      return;
+    case 'grpc':
+      return checkGrpcTarget(source.target, isStaticCluster, scope);
+    case 'ads':
+  }
+}
+
+export function checkGrpcTarget(
+  target: GrpcTarget,
+  isStaticCluster: (name: string) => boolean,
+  scope: Scope,
+): void {
+  if (target.kind === 'cluster' && !isStaticCluster(target.cluster)) {
+    scope.error('reference', `Unknown gRPC client cluster '${target.cluster}'`);
+  }
+}

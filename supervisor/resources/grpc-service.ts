@@ -1,0 +1,107 @@
+/** Resolves envoy.config.core.v3.GrpcService: a gRPC server that this server is a client of. */
+import type {
+  GrpcService,
+  GrpcService_EnvoyGrpc as EnvoyGrpc,
+  GrpcService_GoogleGrpc as GoogleGrpc,
+} from '../../shared/api/generated/envoy/config/core/v3/grpc_service.ts';
+import { readDataSource } from './data-source.ts';
+import { knownFields, refuseOtherFields } from './fields.ts';
+import type { Scope } from './scope.ts';
+
+interface CallFacts {
+  /** Sent with every call. */
+  readonly metadata: readonly { readonly key: string; readonly value: string }[];
+}
+
+export type GrpcTarget =
+  | ({
+      readonly kind: 'cluster';
+      readonly cluster: string;
+      /** `:authority`; the cluster's name when not set. */
+      readonly authority: string;
+      readonly maxMessageBytes?: number;
+    } & CallFacts)
+  | ({
+      readonly kind: 'uri';
+      readonly uri: string;
+      readonly statPrefix: string;
+      /** Absent: plain text. */
+      readonly tls?: ClientTls;
+    } & CallFacts);
+
+/** PEM; absent roots are the system's. */
+interface ClientTls {
+  readonly roots?: Buffer;
+  readonly key?: Buffer;
+  readonly chain?: Buffer;
+}
+
+const FIELDS = knownFields<GrpcService>(
+  ['envoy_grpc', 'google_grpc', 'initial_metadata'],
+  // A stream has no end to wait for.
+  ['timeout'],
+);
+const CLUSTER_FIELDS = knownFields<EnvoyGrpc>(
+  ['cluster_name', 'authority', 'max_receive_message_length'],
+  // Calls from here carry none of these headers.
+  ['skip_envoy_headers'],
+);
+const URI_FIELDS = knownFields<GoogleGrpc>(
+  ['target_uri', 'channel_credentials', 'stat_prefix'],
+  ['per_stream_buffer_limit_bytes'],
+);
+
+/** Undefined after a reported problem. */
+export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarget | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  const metadata = (message.initial_metadata ?? []).map(({ key = '', value = '' }) => ({
+    key,
+    value,
+  }));
+  const { envoy_grpc: cluster, google_grpc: uri } = message;
+  if (cluster !== undefined) {
+    refuseOtherFields(cluster, CLUSTER_FIELDS, scope.at('envoy_grpc'));
+    const name = cluster.cluster_name ?? '';
+    const limit = cluster.max_receive_message_length;
+    return {
+      kind: 'cluster',
+      cluster: name,
+      authority: cluster.authority === undefined ? name : cluster.authority,
+      ...(limit === undefined ? {} : { maxMessageBytes: limit }),
+      metadata,
+    };
+  }
+  if (uri === undefined) return undefined;
+  const place = scope.at('google_grpc');
+  refuseOtherFields(uri, URI_FIELDS, place);
+  const tls = resolveTls(uri, place.at('channel_credentials'));
+  return {
+    kind: 'uri',
+    uri: uri.target_uri ?? '',
+    statPrefix: uri.stat_prefix ?? '',
+    ...(tls === undefined ? {} : { tls }),
+    metadata,
+  };
+}
+
+function resolveTls(
+  { channel_credentials: credentials }: GoogleGrpc,
+  scope: Scope,
+): ClientTls | undefined {
+  if (credentials?.google_default !== undefined) {
+    scope.at('google_default').unsupported('credentials of a cloud provider are');
+  }
+  const ssl = credentials?.ssl_credentials;
+  if (ssl === undefined) return undefined;
+  const place = scope.at('ssl_credentials');
+  const read = (field: 'root_certs' | 'private_key' | 'cert_chain'): Buffer | undefined => {
+    const source = ssl[field];
+    return source === undefined ? undefined : readDataSource(source, place.at(field));
+  };
+  const [roots, key, chain] = [read('root_certs'), read('private_key'), read('cert_chain')];
+  return {
+    ...(roots === undefined ? {} : { roots }),
+    ...(key === undefined ? {} : { key }),
+    ...(chain === undefined ? {} : { chain }),
+  };
+}

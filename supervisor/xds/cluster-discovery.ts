@@ -1,0 +1,98 @@
+/**
+ * Takes clusters from a control plane into the resource store, where they warm until their hosts are
+ * known. What follows from that, hosts and workers, is the business of whoever follows the store.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { ServerStats } from '../server-stats.ts';
+import type { DiscoveryStats } from './discovery-stats.ts';
+import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import { isSameMessage } from './same-message.ts';
+
+export interface ClusterDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly stats: DiscoveryStats;
+  readonly serverStats: ServerStats;
+  readonly clock: Clock;
+  settled(): void;
+  readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
+}
+
+export class ClusterDiscovery implements DiscoveryConsumer {
+  readonly #options: ClusterDiscoveryOptions;
+
+  constructor(options: ClusterDiscoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Good clusters of an update are taken even when others are refused; then nothing is removed. */
+  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const { store, stats, clock, log } = this.#options;
+    const refusals: string[] = [];
+    let changes = 0;
+    for (const resource of update.resources) {
+      const outcome = this.#put(resource);
+      if (typeof outcome === 'string') refusals.push(`${resource.name}: ${outcome}`);
+      else if (outcome) changes++;
+    }
+    if (refusals.length > 0) return `Error adding/updating cluster(s) ${refusals.join(', ')}`;
+    const removed = this.#removals(update).filter((name) => this.#remove(name)).length;
+    store.setUpdateVersion('cluster', update.versionInfo);
+    log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
+    if (changes + removed > 0) stats.reloaded(clock.wallMs());
+    return undefined;
+  }
+
+  refused(): void {}
+
+  settled(): void {
+    this.#options.settled();
+  }
+
+  /** Whether anything changed, or why not. */
+  #put({ name, message, versionInfo }: DiscoveredResource): boolean | string {
+    const { store, resolver, serverStats, clock, log } = this.#options;
+    const known = store.get('cluster', name);
+    if (known?.source === 'static') {
+      log('debug', `cds: cluster '${name}' is skipped: one of the bootstrap has that name`);
+      return false;
+    }
+    const present = known?.warming ?? known?.active;
+    if (present !== undefined && isSameMessage(present.message, message)) return false;
+    const lastUpdatedMs = clock.wallMs();
+    const { resolved, error } = resolver.cluster(message);
+    if (error !== undefined) {
+      log('warning', `cds: cluster '${name}' config rejected: ${error}`);
+      store.refuse('cluster', name, {
+        details: error,
+        versionInfo,
+        lastAttemptMs: lastUpdatedMs,
+        failedMessage: message,
+      });
+      return error;
+    }
+    if (present === undefined) serverStats.clusterAdded();
+    else serverStats.clusterModified();
+    store.putWarming('cluster', name, { message, versionInfo, lastUpdatedMs, resolved });
+    return true;
+  }
+
+  #removals({ resources, removed }: DiscoveryUpdate): readonly string[] {
+    if (removed !== 'rest') return removed;
+    const present = new Set(resources.map(({ name }) => name));
+    const all = [...this.#options.store.list('cluster')];
+    return all.map(({ name }) => name).filter((name) => !present.has(name));
+  }
+
+  #remove(name: string): boolean {
+    const { store, serverStats } = this.#options;
+    const known = store.get('cluster', name);
+    if (known === undefined || known.source === 'static') return false;
+    const wasThere = known.active !== undefined || known.warming !== undefined;
+    store.remove('cluster', name);
+    if (wasThere) serverStats.clusterRemoved();
+    return wasThere;
+  }
+}

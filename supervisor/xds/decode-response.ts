@@ -1,0 +1,120 @@
+/**
+ * From an answer's text or bytes to checked, named resources. Whatever is wrong with any of them
+ * refuses the whole answer here, before anybody has looked at what the resources mean.
+ */
+import type { DiscoveryResponse } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
+import type { Resource } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
+import type { Any, JsonObject } from '../../shared/api/well-known.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { loadMessageBytes } from '../config/load-config.ts';
+import type { UnknownFields } from '../config/convert/message-reader.ts';
+import type { ConfigSource as SourceText } from '../config/pipeline.ts';
+import { formatProblem } from '../config/config-error.ts';
+import type { Problem } from '../config/problem.ts';
+import { durationMs } from '../resources/values.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
+import type { ResourceType } from './resource-type.ts';
+
+export interface DecodeEnvironment {
+  readonly unknownFields: UnknownFields;
+  /** Told of fields that the API does not know and that were let pass. */
+  onUnknownFields(count: number, warnings: readonly Problem[]): void;
+}
+
+/** An answer that cannot be used. */
+export class ResponseError extends Error {
+  /** `unreadable`: it is no answer at all. `refused`: it is one, with resources that are wrong. */
+  readonly code: 'unreadable' | 'refused';
+
+  constructor(code: ResponseError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ResponseError';
+    this.code = code;
+  }
+}
+
+const SOTW = 'envoy.service.discovery.v3.DiscoveryResponse';
+const WRAPPER = 'envoy.service.discovery.v3.Resource';
+
+/** Reads an answer that holds a state of the world. Rejects with `ResponseError`. */
+export async function decodeResponse(
+  source: SourceText,
+  type: ResourceType,
+  environment: DecodeEnvironment,
+): Promise<DiscoveryUpdate> {
+  const message = await load<DiscoveryResponse>(SOTW, source, environment);
+  const versionInfo = message.version_info ?? '';
+  const resources = (message.resources ?? []).map((any) =>
+    typeName(any) === WRAPPER
+      ? wrapped(any as unknown as Resource, type, versionInfo)
+      : named(any, type, versionInfo),
+  );
+  refuseDoubles(resources);
+  const present = resources.filter((resource) => resource !== undefined);
+  return { versionInfo, resources: present, removed: type.isWholeSet ? 'rest' : [] };
+}
+
+async function load<Message>(
+  messageType: string,
+  source: SourceText,
+  environment: DecodeEnvironment,
+): Promise<Message> {
+  const { unknownFields } = environment;
+  try {
+    const loaded = await loadMessageBytes<Message>(messageType, source, { unknownFields });
+    environment.onUnknownFields(loaded.unknownFieldCount, loaded.warnings);
+    return loaded.message;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const errors = error.problems.filter(({ severity }) => severity === 'error');
+    const isReadable = errors.every(({ rule }) => rule.startsWith('validate.'));
+    const [first] = errors;
+    const text = first === undefined ? error.message : (first.reference ?? formatProblem(first));
+    throw new ResponseError(isReadable ? 'refused' : 'unreadable', text, { cause: error });
+  }
+}
+
+/** A heartbeat names a resource and has none: it only keeps what is there. */
+function wrapped(
+  { name = '', version = '', resource, ttl }: Resource,
+  type: ResourceType,
+  versionInfo: string,
+): DiscoveredResource | undefined {
+  if (resource === undefined) return undefined;
+  const found = named(resource, type, version === '' ? versionInfo : version);
+  return {
+    ...found,
+    // A list or set of resources in a name of the newer form is named by its wrapper.
+    name: name === '' ? found.name : name,
+    ...(ttl === undefined ? {} : { ttlMs: durationMs(ttl) }),
+  };
+}
+
+function named(any: Any, type: ResourceType, versionInfo: string): DiscoveredResource {
+  const { '@type': url, ...message } = any as Any & JsonObject;
+  if (url.slice(url.lastIndexOf('/') + 1) !== type.message) {
+    throw new ResponseError(
+      'refused',
+      `Unexpected resource type ${url} in an answer for ${type.typeUrl}`,
+    );
+  }
+  const name = message[type.nameField];
+  return { name: typeof name === 'string' ? name : '', versionInfo, message };
+}
+
+function refuseDoubles(resources: readonly (DiscoveredResource | undefined)[]): void {
+  const seen = new Set<string>();
+  for (const resource of resources) {
+    // Listeners may come without a name and get one.
+    if (resource === undefined || resource.name === '') continue;
+    if (seen.has(resource.name)) {
+      throw new ResponseError('refused', `duplicate resource ${resource.name} found`);
+    }
+    seen.add(resource.name);
+  }
+}
+
+function typeName(any: Any): string {
+  const url = any['@type'];
+  return url.slice(url.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,77 @@
+/** Opens subscriptions: makes each one's source from what the configuration says of it. */
+import type { Clock } from '../../shared/clock.ts';
+import type { ConfigSource } from '../resources/config-source.ts';
+import type { DecodeEnvironment } from './decode-response.ts';
+import type { DiscoveryStats } from './discovery-stats.ts';
+import type { DiscoveryConsumer, DiscoverySource } from './discovery-update.ts';
+import { FileSource } from './file-source.ts';
+import { RESOURCE_TYPES, type DiscoveryKind } from './resource-type.ts';
+import { Subscription } from './subscription.ts';
+
+export interface SourcesOptions {
+  readonly clock: Clock;
+  readonly decoding: DecodeEnvironment;
+  readonly log: (level: 'debug' | 'warning', text: string) => void;
+}
+
+export interface Interest {
+  readonly kind: DiscoveryKind;
+  readonly source: ConfigSource;
+  /** None: all that there are. */
+  readonly names: readonly string[];
+  readonly stats: DiscoveryStats;
+  readonly consumer: DiscoveryConsumer;
+}
+
+/** Resources begin to come with `start`; nothing comes after `close`. */
+export interface OpenSubscription {
+  start(): void;
+  close(): void;
+}
+
+export class DiscoverySources {
+  readonly #options: SourcesOptions;
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+  }
+
+  open(interest: Interest): OpenSubscription {
+    const { clock } = this.#options;
+    const { initialFetchTimeoutMs } = interest.source;
+    const subscription = new Subscription({
+      type: RESOURCE_TYPES[interest.kind],
+      names: interest.names,
+      stats: interest.stats,
+      consumer: interest.consumer,
+      clock,
+      initialFetchTimeoutMs,
+      log: (level, text) => this.#options.log(level, text),
+    });
+    const source = this.#makeSource(interest.source, subscription);
+    return {
+      start: () => source.start(),
+      close: () => {
+        source.close();
+        subscription.close();
+      },
+    };
+  }
+
+  #makeSource(source: ConfigSource, subscription: Subscription): DiscoverySource {
+    const { decoding } = this.#options;
+    switch (source.kind) {
+      case 'path':
+        return new FileSource({
+          path: source.path,
+          watchedDirectory: source.watchedDirectory,
+          subscription,
+          decoding,
+        });
+      case 'rest':
+      case 'grpc':
+      case 'ads':
+        throw new Error(`no source of kind ${source.kind}`);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** What a source of resources hands over, whatever it speaks with its control plane. Types only. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+
+export interface DiscoveredResource {
+  readonly name: string;
+  /** Its own where the control plane gives one, else the answer's. */
+  readonly versionInfo: string;
+  /** The normalised message without `@type`. */
+  readonly message: JsonObject;
+  /** Without another word from the control plane it goes after this time. */
+  readonly ttlMs?: number;
+}
+
+export interface DiscoveryUpdate {
+  /** Of the answer as a whole. */
+  readonly versionInfo: string;
+  readonly resources: readonly DiscoveredResource[];
+  /**
+   * Names that are gone; `rest`: whatever the answer does not name is gone, where the type's answers
+   * hold everything.
+   */
+  readonly removed: readonly string[] | 'rest';
+}
+
+/** Who wants the resources. */
+export interface DiscoveryConsumer {
+  /** Takes the update; resolves with why it, or a part of it, was refused. Never rejects. */
+  update(update: DiscoveryUpdate): Promise<string | undefined>;
+  /** An answer could not be used before anybody looked at its resources. */
+  refused(reason: string): void;
+  /** The first answer is there, good or bad, or was waited for in vain. Called once. */
+  settled(): void;
+}
+
+/** Where the resources come from. */
+export interface DiscoverySource {
+  start(): void;
+  /** Nothing is handed over any more. */
+  close(): void;
+}

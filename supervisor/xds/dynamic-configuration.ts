@@ -1,0 +1,165 @@
+/**
+ * Everything that this server gets from control planes and watched files, put together, and the order
+ * in which it begins: clusters with their endpoints first, then listeners with their routes.
+ */
+import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { getLogger } from '../../shared/logging/process-log.ts';
+import type { UnreadyTargets } from '../admin/admin-context.ts';
+import { formatProblem } from '../config/config-error.ts';
+import type { UnknownFields } from '../config/convert/message-reader.ts';
+import type { OpenListeners } from '../open-listeners.ts';
+import type { ConfigSource } from '../resources/config-source.ts';
+import type { ResolvedBootstrap, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { ServerStats } from '../server-stats.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import type { HostSink, HostSource } from '../upstreams/host-source.ts';
+import { ClusterDiscovery } from './cluster-discovery.ts';
+import { DiscoverySources, type OpenSubscription } from './discovery-sources.ts';
+import { DiscoveryStats } from './discovery-stats.ts';
+import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
+import { EndpointSource } from './endpoint-source.ts';
+import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
+import { RouteDiscovery } from './named-routes.ts';
+import { ResourceResolver } from './resource-resolver.ts';
+
+export interface DynamicConfigurationOptions {
+  readonly bootstrap: Bootstrap;
+  readonly resolved: ResolvedBootstrap;
+  readonly store: ResourceStore;
+  readonly statStore: StatStore;
+  readonly serverStats: ServerStats;
+  readonly clock: Clock;
+  readonly open: OpenListeners;
+  readonly workers: ListenerWorkers;
+  readonly drainTimeMs: number;
+  /** Of messages from elsewhere, by the options of the command line. */
+  readonly unknownFields: UnknownFields;
+  readonly isStopped: ListenerDiscoveryOptions['isStopped'];
+}
+
+const log = getLogger('config');
+const upstreamLog = getLogger('upstream');
+
+export class DynamicConfiguration {
+  readonly listeners: DynamicListeners;
+  readonly #options: DynamicConfigurationOptions;
+  readonly #sources: DiscoverySources;
+  readonly #resolver: ResourceResolver;
+  readonly #routes: RouteDiscovery;
+  readonly #subscriptions: OpenSubscription[] = [];
+
+  constructor(options: DynamicConfigurationOptions) {
+    this.#options = options;
+    const { store, clock, statStore, workers } = options;
+    this.#resolver = new ResourceResolver({
+      bootstrap: options.bootstrap,
+      maxRegexProgramSize: options.resolved.maxRegexProgramSize,
+      isKnownCluster: (name) => store.get('cluster', name)?.active !== undefined,
+      warn: (text) => log.warning(text),
+    });
+    this.#sources = new DiscoverySources({
+      clock,
+      decoding: {
+        unknownFields: options.unknownFields,
+        onUnknownFields: (count, warnings) => {
+          if (count > 0) options.serverStats.unknownDynamicFields(count);
+          for (const warning of warnings) log.warning(formatProblem(warning));
+        },
+      },
+      log: log.log,
+    });
+    this.#routes = new RouteDiscovery({
+      store,
+      resolver: this.#resolver,
+      sources: this.#sources,
+      statStore,
+      clock,
+      apply: (updates) => workers.apply(updates),
+    });
+    this.listeners = new DynamicListeners({
+      ...options,
+      routes: this.#routes,
+      log: upstreamLog.log,
+    });
+  }
+
+  /** For a cluster whose hosts come from elsewhere. */
+  makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource {
+    const { discovery } = resolved;
+    if (discovery?.kind !== 'endpoints') throw new Error('the cluster has its hosts by itself');
+    return new EndpointSource(resolved, discovery, sink, {
+      sources: this.#sources,
+      resolver: this.#resolver,
+      statStore: this.#options.statStore,
+    });
+  }
+
+  /** Begins to fetch clusters; resolves when the first answer was taken or waited for in vain. */
+  async clusters(): Promise<void> {
+    const { resolved, statStore, store, serverStats, clock } = this.#options;
+    const { clusters: source } = resolved.dynamic;
+    if (source === undefined) return;
+    const stats = DiscoveryStats.at(statStore, 'cluster_manager.cds.', { reloads: true });
+    await new Promise<void>((settled) => {
+      const consumer = new ClusterDiscovery({
+        store,
+        resolver: this.#resolver,
+        stats,
+        serverStats,
+        clock,
+        settled,
+        log: upstreamLog.log,
+      });
+      this.#open('cluster', source, { stats, consumer });
+    });
+  }
+
+  /** Begins to fetch routes and listeners; resolves when those that there are then are ready. */
+  async startListeners(): Promise<void> {
+    this.listeners.startStatic();
+    await this.#fetchListeners();
+    await this.listeners.ready();
+  }
+
+  unreadyTargets(): readonly UnreadyTargets[] {
+    return this.listeners.unreadyTargets();
+  }
+
+  close(): void {
+    for (const subscription of this.#subscriptions) subscription.close();
+    this.#subscriptions.length = 0;
+    this.listeners.close();
+    this.#routes.close();
+  }
+
+  async #fetchListeners(): Promise<void> {
+    const { resolved, statStore, store, clock, isStopped } = this.#options;
+    const { listeners: source } = resolved.dynamic;
+    if (source === undefined) return;
+    const stats = DiscoveryStats.at(statStore, 'listener_manager.lds.');
+    await new Promise<void>((settled) => {
+      const consumer = new ListenerDiscovery({
+        store,
+        resolver: this.#resolver,
+        listeners: this.listeners,
+        clock,
+        isStopped,
+        settled,
+        log: upstreamLog.log,
+      });
+      this.#open('listener', source, { stats, consumer });
+    });
+  }
+
+  #open(
+    kind: 'cluster' | 'listener',
+    source: ConfigSource,
+    { stats, consumer }: Pick<Parameters<DiscoverySources['open']>[0], 'stats' | 'consumer'>,
+  ): void {
+    const subscription = this.#sources.open({ kind, source, names: [], stats, consumer });
+    this.#subscriptions.push(subscription);
+    subscription.start();
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Listeners while the server runs: each waits for the routes that it names before it takes
+ * connections, and drains after it was changed or removed. The order on the way to the workers is
+ * fixed here: a listener's configuration first, its sockets then.
+ */
+import type { Clock, Timer } from '../../shared/clock.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { UnreadyTargets } from '../admin/admin-context.ts';
+import type { OpenListeners, PreparedListener } from '../open-listeners.ts';
+import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
+import type { ServerStats } from '../server-stats.ts';
+import type { RouteDiscovery, RouteUse } from './named-routes.ts';
+
+/** The workers, as far as listeners need them. */
+export interface ListenerWorkers {
+  readonly concurrency: number;
+  /** Resolves with what a worker refused. */
+  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+  adoptListeners(): Promise<readonly string[]>;
+  stopListening(names: readonly string[]): Promise<void>;
+}
+
+export interface DynamicListenersOptions {
+  readonly store: ResourceStore;
+  readonly open: OpenListeners;
+  readonly routes: RouteDiscovery;
+  readonly workers: ListenerWorkers;
+  readonly serverStats: ServerStats;
+  readonly clock: Clock;
+  readonly drainTimeMs: number;
+  readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
+}
+
+type Version = ResourceVersion<'listener'>;
+
+/** What one version of a listener holds. */
+interface Holding {
+  readonly uses: readonly RouteUse[];
+}
+
+export class DynamicListeners {
+  readonly #options: DynamicListenersOptions;
+  /** Of the version in force, by listener. */
+  readonly #active = new Map<string, Holding>();
+  /** Of the version that waits, by listener. */
+  readonly #warming = new Map<string, Holding>();
+  readonly #timers = new Set<Timer>();
+  #isServing = false;
+  #draining = 0;
+  #isClosed = false;
+
+  constructor(options: DynamicListenersOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to wait for what the listeners of the bootstrap need. */
+  startStatic(): void {
+    for (const { name, active } of this.#options.store.list('listener')) {
+      if (active !== undefined) this.#active.set(name, this.#hold(active.resolved));
+    }
+  }
+
+  /** Resolves when all listeners that are there now have what they need. */
+  async ready(): Promise<void> {
+    const uses = [...this.#active.values()].flatMap((holding) => holding.uses);
+    await Promise.all(uses.map((use) => use.ready));
+  }
+
+  /** From here on listeners warm before they take connections. */
+  serving(): void {
+    this.#isServing = true;
+  }
+
+  /** Every listener, with the names of the routes that it waits for, before the server serves. */
+  unreadyTargets(): readonly UnreadyTargets[] {
+    if (this.#isServing) return [];
+    return [...this.#active].map(([name, { uses }]) => ({
+      component: 'listener',
+      name: `init manager Listener-local-init-manager ${name} ${hashText(name)}`,
+      targetNames: uses
+        .filter((use) => !use.isReady())
+        .map((use) => `shared target RdsRouteConfigSubscription RDS init ${use.name}`),
+    }));
+  }
+
+  /** Adds a listener or puts another version in its place. Resolves with why it cannot be. */
+  async put(name: string, version: Version): Promise<string | undefined> {
+    const { open, store, serverStats } = this.#options;
+    const isNew = store.get('listener', name)?.active === undefined;
+    const prepared = open.prepare(version.resolved, this.#options.workers.concurrency);
+    if (typeof prepared === 'string') {
+      serverStats.listenerCreateFailed();
+      return prepared;
+    }
+    if (isNew) serverStats.listenersAdded(1);
+    else serverStats.listenerModified();
+    this.#forgetWarming(name);
+    const holding = this.#hold(version.resolved);
+    if (!this.#isServing || holding.uses.every((use) => use.isReady())) {
+      return this.#activate(name, version, { holding, prepared });
+    }
+    store.putWarming('listener', name, version);
+    this.#warming.set(name, holding);
+    this.#count();
+    void Promise.all(holding.uses.map((use) => use.ready)).then(async () => {
+      if (this.#warming.get(name) !== holding || this.#isClosed) {
+        open.discard(prepared);
+        return;
+      }
+      this.#warming.delete(name);
+      const refusal = await this.#activate(name, version, { holding, prepared });
+      if (refusal !== undefined) this.#options.log('warning', `listener '${name}': ${refusal}`);
+    });
+    return undefined;
+  }
+
+  /** Takes a listener away; its open connections drain. */
+  async remove(name: string): Promise<void> {
+    const { store, open, workers, serverStats } = this.#options;
+    const holding = this.#active.get(name);
+    this.#active.delete(name);
+    this.#forgetWarming(name);
+    if (holding === undefined) {
+      store.remove('listener', name);
+      this.#count();
+      return;
+    }
+    store.retire('listener', name);
+    open.forget(name);
+    serverStats.listenerRemoved();
+    this.#drain(name, holding);
+    await workers.stopListening([name]);
+    await workers.apply([{ op: 'remove_listener', name }]);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #hold({ namedRoutes }: ResolvedListener): Holding {
+    return { uses: namedRoutes.map((routes) => this.#options.routes.use(routes)) };
+  }
+
+  #forgetWarming(name: string): void {
+    const holding = this.#warming.get(name);
+    if (holding === undefined) return;
+    this.#warming.delete(name);
+    for (const use of holding.uses) use.release();
+  }
+
+  async #activate(
+    name: string,
+    version: Version,
+    { holding, prepared }: { readonly holding: Holding; readonly prepared: PreparedListener },
+  ): Promise<string | undefined> {
+    const { open, store, workers, serverStats } = this.#options;
+    const former = this.#active.get(name);
+    const installation = open.install(prepared);
+    const listener = prepared.resource;
+    const [refusal] = await workers.apply([{ op: 'put_listener', listener }]);
+    if (refusal !== undefined) {
+      serverStats.listenerCreateFailed();
+      installation.undo();
+      store.dropWarming('listener', name);
+      for (const use of holding.uses) use.release();
+      this.#count();
+      return refusal;
+    }
+    // Old sockets of another address go only now that the new version is everywhere.
+    if (former !== undefined && !prepared.keepsSockets) await workers.stopListening([name]);
+    installation.done();
+    this.#active.set(name, holding);
+    store.putWarming('listener', name, version);
+    store.promote('listener', name, former !== undefined);
+    if (former !== undefined) this.#drain(name, former);
+    if (this.#isServing) {
+      open.listen(name);
+      const failures = await workers.adoptListeners();
+      failures.forEach((failure) => this.#options.log('warning', failure));
+      serverStats.listenersCreated(workers.concurrency);
+    }
+    this.#count();
+    return undefined;
+  }
+
+  #drain(name: string, holding: Holding): void {
+    const { clock, drainTimeMs, store } = this.#options;
+    this.#draining++;
+    this.#count();
+    const draining = store.get('listener', name)?.draining;
+    const timer = clock.after(drainTimeMs, () => {
+      this.#timers.delete(timer);
+      this.#draining--;
+      for (const use of holding.uses) use.release();
+      if (store.get('listener', name)?.draining === draining) store.drained('listener', name);
+      this.#count();
+    });
+    this.#timers.add(timer);
+  }
+
+  #count(): void {
+    const { serverStats } = this.#options;
+    serverStats.setListenerCount(this.#active.size);
+    serverStats.setListenersInBetween(this.#warming.size, this.#draining);
+  }
+}
+
+/** A number that stands for a name, as the reference prints behind it. */
+function hashText(name: string): string {
+  let hash = 5381;
+  for (let at = 0; at < name.length; at++) hash = (hash * 33 + name.charCodeAt(at)) >>> 0;
+  return String(hash);
+}

@@ -1,0 +1,83 @@
+/** Hosts of a cluster from a control plane or a file: one load assignment, replaced as a whole. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { EndpointDiscovery, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import type { HostSink, HostSource } from '../upstreams/host-source.ts';
+import { DiscoveryStats } from './discovery-stats.ts';
+import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
+import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+
+export interface EndpointEnvironment {
+  readonly sources: DiscoverySources;
+  readonly resolver: ResourceResolver;
+  readonly statStore: StatStore;
+}
+
+export class EndpointSource implements HostSource, DiscoveryConsumer {
+  readonly #cluster: string;
+  readonly #serviceName: string;
+  readonly #sink: HostSink;
+  readonly #resolver: ResourceResolver;
+  readonly #subscription: OpenSubscription;
+  #present: ClusterHostsResource | undefined;
+
+  constructor(
+    { resource }: ResolvedCluster,
+    { source, serviceName }: EndpointDiscovery,
+    sink: HostSink,
+    { sources, resolver, statStore }: EndpointEnvironment,
+  ) {
+    this.#cluster = resource.name;
+    this.#serviceName = serviceName;
+    this.#sink = sink;
+    this.#resolver = resolver;
+    this.#subscription = sources.open({
+      kind: 'endpoints',
+      source,
+      names: [serviceName],
+      stats: DiscoveryStats.ofCluster(statStore, resource.statName),
+      consumer: this,
+    });
+  }
+
+  start(): void {
+    this.#subscription.start();
+  }
+
+  close(): void {
+    this.#subscription.close();
+  }
+
+  /** An answer without this assignment changes nothing: the hosts stay. */
+  async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
+    const [other] = resources;
+    if (other === undefined) {
+      this.#sink.count('update_empty');
+      return undefined;
+    }
+    const found = resources.find(({ name }) => name === this.#serviceName);
+    if (found === undefined) {
+      return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${other.name}`;
+    }
+    const { resolved, error } = this.#resolver.hosts(this.#cluster, found.message);
+    if (error !== undefined) return error;
+    if (isDeepStrictEqual(this.#present, resolved)) {
+      this.#sink.count('update_no_rebuild');
+      return undefined;
+    }
+    this.#present = resolved;
+    const weights = resolved.hosts.map(({ weight }) => weight);
+    this.#sink.setMaxHostWeight(weights.reduce((most, weight) => Math.max(most, weight), 1));
+    this.#sink.setOverprovisioningFactor(resolved.overprovisioningFactor);
+    this.#sink.setHosts(resolved.hosts);
+    return undefined;
+  }
+
+  refused(): void {}
+
+  settled(): void {
+    this.#sink.initialized();
+  }
+}

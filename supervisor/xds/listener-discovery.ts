@@ -1,0 +1,131 @@
+/** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../shared/clock.ts';
+import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import type { DynamicListeners } from './dynamic-listeners.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import { isSameMessage } from './same-message.ts';
+
+export interface ListenerDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly listeners: DynamicListeners;
+  readonly clock: Clock;
+  /** Says that listeners of this direction were told to drain: none is added or changed any more. */
+  readonly isStopped: (direction: ResolvedListener['resource']['direction']) => boolean;
+  settled(): void;
+  readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
+}
+
+export class ListenerDiscovery implements DiscoveryConsumer {
+  readonly #options: ListenerDiscoveryOptions;
+
+  constructor(options: ListenerDiscoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Good listeners of an update are taken even when others are refused; then nothing is removed. */
+  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const { store, listeners, log } = this.#options;
+    const resources = update.resources.map(withName);
+    const removals = this.#removals(update, resources);
+    const resolutions = resources.map((resource) => ({
+      resource,
+      ...this.#resolve(resource),
+    }));
+    const isGood = resolutions.every(({ refusal }) => refusal === undefined);
+    // An address that moves from one listener to another is free before it is taken.
+    if (isGood) for (const name of removals) await listeners.remove(name);
+    const refusals: string[] = [];
+    for (const { resource, resolved, refusal } of resolutions) {
+      const outcome = resolved === undefined ? refusal : await this.#put(resource, resolved);
+      if (outcome === undefined) continue;
+      refusals.push(`${resource.name}: ${outcome}`);
+      this.#refuse(resource, outcome);
+    }
+    if (refusals.length > 0) return `Error adding/updating listener(s) ${refusals.join('\n')}\n`;
+    store.setUpdateVersion('listener', update.versionInfo);
+    log('info', `lds: ${resources.length} listener(s), ${removals.length} removed`);
+    return undefined;
+  }
+
+  refused(): void {}
+
+  settled(): void {
+    this.#options.settled();
+  }
+
+  /** Neither resolved nor refused: there is nothing to do. */
+  #resolve({ name, message }: DiscoveredResource): {
+    readonly resolved?: ResolvedListener;
+    readonly refusal?: string;
+  } {
+    const { store, resolver, log } = this.#options;
+    const known = store.get('listener', name);
+    if (known?.source === 'static') {
+      log('debug', `lds: listener '${name}' is skipped: one of the bootstrap has that name`);
+      return {};
+    }
+    const present = known?.warming ?? known?.active;
+    if (present !== undefined && isSameMessage(present.message, message)) return {};
+    const { resolved, error } = resolver.listener(message);
+    if (error !== undefined) return { refusal: error };
+    const { resource } = resolved;
+    return { resolved: { ...resolved, resource: { ...resource, name } } };
+  }
+
+  async #put(
+    { name, message, versionInfo }: DiscoveredResource,
+    resolved: ResolvedListener,
+  ): Promise<string | undefined> {
+    const { clock, isStopped, log, listeners } = this.#options;
+    if (isStopped(resolved.resource.direction)) {
+      log('warning', `lds: listener '${name}' is not taken: listeners were told to drain`);
+      return undefined;
+    }
+    return listeners.put(name, { message, versionInfo, lastUpdatedMs: clock.wallMs(), resolved });
+  }
+
+  #removals(
+    { removed }: DiscoveryUpdate,
+    resources: readonly DiscoveredResource[],
+  ): readonly string[] {
+    const { store } = this.#options;
+    const present = new Set(resources.map(({ name }) => name));
+    const isThere = (name: string): boolean => {
+      const entry = store.get('listener', name);
+      if (entry === undefined || entry.source === 'static') return false;
+      return entry.active !== undefined || entry.warming !== undefined;
+    };
+    const all = [...store.list('listener')].map(({ name }) => name);
+    const gone = removed === 'rest' ? all.filter((name) => !present.has(name)) : removed;
+    if (removed === 'rest') this.#forgetRefused(present);
+    return gone.filter(isThere);
+  }
+
+  /** A refused listener that the control plane names no more. */
+  #forgetRefused(present: ReadonlySet<string>): void {
+    const { store } = this.#options;
+    for (const entry of store.list('listener')) {
+      const hasVersion = (entry.active ?? entry.warming ?? entry.draining) !== undefined;
+      if (!hasVersion && !present.has(entry.name)) store.remove('listener', entry.name);
+    }
+  }
+
+  #refuse({ name, message, versionInfo }: DiscoveredResource, details: string): void {
+    const { store, clock, log } = this.#options;
+    log('warning', `lds: listener '${name}' config rejected: ${details}`);
+    store.refuse('listener', name, {
+      details,
+      versionInfo,
+      lastAttemptMs: clock.wallMs(),
+      failedMessage: message,
+    });
+  }
+}
+
+function withName(resource: DiscoveredResource): DiscoveredResource {
+  return resource.name === '' ? { ...resource, name: randomUUID() } : resource;
+}

@@ -1,0 +1,8 @@
+/** What is done with fields that the API does not know, in messages that come while the server runs. */
+import type { Options } from '../../shared/options.ts';
+import type { UnknownFields } from '../config/convert/message-reader.ts';
+
+export function unknownFieldsOf(options: Options): UnknownFields {
+  if (options.rejectUnknownDynamicFields) return 'refuse';
+  return options.ignoreUnknownDynamicFields ? 'ignore' : 'warn';
+}

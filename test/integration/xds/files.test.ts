@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { httpListener } from '../../support/bootstrap.ts';
+import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { openRaw } from '../../support/raw-client.ts';
+import { makeScratch, type Scratch } from '../../support/scratch.ts';
+import { startHttpUpstream } from '../../support/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+function answering(text: string): object {
+  return {
+    match: { prefix: '/' },
+    direct_response: { status: 200, body: { inline_string: text } },
+  };
+}
+
+const TO_UP = { match: { prefix: '/' }, route: { cluster: 'up' } };
+
+function start(scratch: Scratch, sources: object, args: readonly string[] = []): Promise<Sluice> {
+  return startSluice({
+    scratch,
+    args,
+    bootstrap: {
+      node: { id: 'test', cluster: 'test' },
+      admin: ADMIN,
+      dynamic_resources: sources,
+    },
+  });
+}
+
+async function body(port: number): Promise<string> {
+  return (await fetchOnce({ port, path: '/' })).body;
+}
+
+describe('resources from files', () => {
+  it('serve from the start, follow every move, and keep the last good version', async () => {
+    using scratch = makeScratch();
+    await using one = await startHttpUpstream((_, response) => response.end('one'));
+    await using two = await startHttpUpstream((_, response) => response.end('two'));
+    const listener = httpListener([], {
+      hcm: {
+        route_config: undefined,
+        rds: { config_source: fileSource(scratch.file('rds.json')), route_config_name: 'rc' },
+      },
+    });
+    const cluster = {
+      name: 'up',
+      type: 'EDS',
+      connect_timeout: '1s',
+      eds_cluster_config: { eds_config: fileSource(scratch.file('eds.json')) },
+    };
+    const put = (name: string, version: string, ...resources: readonly object[]): void =>
+      moveIntoPlace(scratch, name, { version, resources });
+    put('lds.json', 'l1', resource.listener(listener));
+    put('cds.json', 'c1', resource.cluster(cluster));
+    put('eds.json', 'e1', resource.endpoints('up', [one.port]));
+    put('rds.json', 'r1', resource.routes('rc', [TO_UP]));
+    await using sluice = await start(scratch, {
+      lds_config: fileSource(scratch.file('lds.json')),
+      cds_config: fileSource(scratch.file('cds.json')),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal(await body(port), 'one');
+    assert.match((await sluice.admin('/clusters')).body, /up::added_via_api::true/);
+
+    put('eds.json', 'e2', resource.endpoints('up', [two.port]));
+    await waitUntil('the second upstream', async () => (await body(port)) === 'two');
+    put('rds.json', 'r2', resource.routes('rc', [answering('routes')]));
+    await waitUntil('the second routes', async () => (await body(port)) === 'routes');
+
+    moveIntoPlace(scratch, 'rds.json', '{ this is no JSON');
+    await sluice.waitForStat('http.web.rds.rc.update_failure', (count) => count === 1);
+    put('rds.json', 'r3', { ...resource.routes('rc', []), virtual_hosts: [{ name: '' }] });
+    await sluice.waitForStat('http.web.rds.rc.update_rejected', (count) => count === 1);
+    assert.equal(await body(port), 'routes');
+    const { body: dump } = await sluice.admin('/config_dump?resource=dynamic_route_configs');
+    assert.match(dump, /"version_info": "r2"/);
+
+    put('cds.json', 'c2');
+    await sluice.waitForStat('cluster_manager.active_clusters', (count) => count === 0);
+    assert.equal(await sluice.stat('cluster_manager.cluster_removed'), 1);
+  });
+
+  it('of a bad update change nothing but what is good in it', async () => {
+    using scratch = makeScratch();
+    const put = (version: string, ...listeners: readonly object[]): void =>
+      moveIntoPlace(scratch, 'lds.json', {
+        version,
+        resources: listeners.map(resource.listener),
+      });
+    const named = (name: string, text: string): object => httpListener([answering(text)], { name });
+    put('1', named('a', 'first'));
+    await using sluice = await start(scratch, {
+      lds_config: fileSource(scratch.file('lds.json')),
+    });
+    const portOfA = await sluice.listenerPort('a');
+    put('2', named('good', 'good'), { ...named('bad', 'bad'), filter_chains: [] });
+    await sluice.waitForStat('listener_manager.lds.update_rejected', (count) => count === 1);
+    assert.equal(await body(portOfA), 'first');
+    assert.equal(await body(await sluice.listenerPort('good')), 'good');
+    const { body: dump } = await sluice.admin('/config_dump?resource=dynamic_listeners');
+    assert.match(dump, /"details": "error adding listener .*no filter chains specified/);
+    assert.equal(await sluice.stat('listener_manager.lds.update_success'), 1);
+  });
+
+  it('change a listener in its place and drain it when it is removed', async () => {
+    using scratch = makeScratch();
+    const put = (version: string, ...texts: readonly string[]): void =>
+      moveIntoPlace(scratch, 'lds.json', {
+        version,
+        resources: texts.map((text) => resource.listener(httpListener([answering(text)]))),
+      });
+    put('1', 'first');
+    await using sluice = await start(
+      scratch,
+      { lds_config: fileSource(scratch.file('lds.json')) },
+      ['--drain-time-s', '1'],
+    );
+    const port = await sluice.listenerPort('web');
+    put('2', 'second');
+    await waitUntil('the second version', async () => (await body(port)) === 'second');
+    assert.equal(await sluice.listenerPort('web'), port);
+    const open = await openRaw(port);
+    open.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    await open.until('second');
+    put('3');
+    await sluice.waitForStat('listener_manager.listener_removed', (count) => count === 1);
+    const { body: dump } = await sluice.admin('/config_dump?resource=dynamic_listeners');
+    assert.match(dump, /"draining_state"/);
+    await waitUntil('no new connections', async () => {
+      try {
+        await fetchOnce({ port, path: '/' });
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    await sluice.waitForStat('listener_manager.total_listeners_draining', (count) => count === 0);
+    const { body: after } = await sluice.admin('/config_dump?resource=dynamic_listeners');
+    assert.doesNotMatch(after, /"draining_state"/);
+    open.destroy();
+  });
+
+  it('are read again when the link to their folder is swapped', async () => {
+    using scratch = makeScratch();
+    const write = (version: string, text: string): void => {
+      mkdirSync(scratch.file(version));
+      const listener = resource.listener(httpListener([answering(text)]));
+      writeFileSync(
+        `${scratch.file(version)}/lds.json`,
+        JSON.stringify({ version_info: version, resources: [listener] }),
+      );
+    };
+    write('v1', 'first');
+    symlinkSync('v1', scratch.file('current'));
+    await using sluice = await start(scratch, {
+      lds_config: fileSource(`${scratch.path}/current/lds.json`, scratch.path),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal(await body(port), 'first');
+    write('v2', 'second');
+    symlinkSync('v2', scratch.file('next'));
+    renameSync(scratch.file('next'), scratch.file('current'));
+    await waitUntil('the second version', async () => (await body(port)) === 'second');
+  });
+
+  it('add no listener after listeners were told to drain', async () => {
+    using scratch = makeScratch();
+    const named = (name: string): object =>
+      resource.listener(httpListener([answering(name)], { name }));
+    moveIntoPlace(scratch, 'lds.json', { version: '1', resources: [named('a')] });
+    await using sluice = await start(scratch, {
+      lds_config: fileSource(scratch.file('lds.json')),
+    });
+    await sluice.admin({ method: 'POST', path: '/drain_listeners' });
+    moveIntoPlace(scratch, 'lds.json', { version: '2', resources: [named('a'), named('b')] });
+    await sluice.waitForStat('listener_manager.lds.update_success', (count) => count === 2);
+    assert.equal(await sluice.stat('listener_manager.listener_added'), 1);
+  });
+});
