@@ -6,6 +6,7 @@
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { StringMatcher } from './matchers.ts';
+import type { TcpProxy } from './network-filters.ts';
 import type { RouteConfigurationResource } from './route.ts';
 import type { DownstreamTls } from './tls.ts';
 
@@ -62,7 +63,7 @@ export interface FilterChainMatch {
   readonly sourcePorts: readonly number[];
 }
 
-export type NetworkFilter = HttpConnectionManager;
+export type NetworkFilter = HttpConnectionManager | TcpProxy;
 
 export interface HttpConnectionManager {
   readonly kind: 'http_connection_manager';

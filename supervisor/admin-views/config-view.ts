@@ -24,6 +24,8 @@ const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
   endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
 };
 
+const HTTP = 'http_connection_manager';
+
 export interface ConfigViewParts {
   readonly store: ResourceStore;
   readonly bootstrap: Bootstrap;
@@ -57,6 +59,7 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       dynamic: dynamicListeners(store),
     }),
     routes: () => ({
+      isUsed: hasConnectionManager(store),
       static: select(store, 'route_configuration', 'static', 'active'),
       dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
     }),
@@ -71,6 +74,16 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
     }),
     unreadyTargets: () => parts.unreadyTargets(),
   };
+}
+
+function hasConnectionManager(store: ResourceStore): boolean {
+  return [...store.list('listener')].some(({ active, warming }) =>
+    [active, warming].some((version) => {
+      const listener = version?.resolved.resource;
+      const chains = [...(listener?.filterChains ?? []), listener?.defaultFilterChain];
+      return chains.some((chain) => chain?.networkFilters.at(-1)?.kind === HTTP);
+    }),
+  );
 }
 
 type State = 'active' | 'warming' | 'draining';

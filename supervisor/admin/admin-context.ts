@@ -97,6 +97,8 @@ export interface ConfigView {
     readonly dynamic: readonly DumpedListener[];
   };
   routes(): {
+    /** False while no connection manager is there: the dump then has no sections of routes. */
+    readonly isUsed: boolean;
     readonly static: readonly DumpedResource[];
     readonly dynamic: readonly DumpedResource[];
   };

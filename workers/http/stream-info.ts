@@ -68,6 +68,8 @@ export interface ConnectionInfo {
   /** Why the connection ended, such as a protocol error's name; empty until then. */
   terminationDetails: string;
   transportFailureReason: string;
+  /** Where a network filter sends the connection, whatever the proxy behind it has configured. */
+  upstreamCluster?: string;
 }
 
 /** What is said of the host that a request was sent to. */

@@ -4,14 +4,14 @@
  */
 import { BlockList, isIPv6 } from 'node:net';
 import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
-import type { ConnectionManager } from '../http/conn-manager/manager.ts';
 import type { Address } from '../http/stream-info.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
+import type { ChainServer } from './chain-server.ts';
 
 export interface CompiledChain {
   readonly resource: FilterChain;
   /** Undefined for a chain without filters, which closes its connections. */
-  readonly manager: ConnectionManager | undefined;
+  readonly server: ChainServer | undefined;
   readonly tls: DownstreamTlsFactory | undefined;
 }
 

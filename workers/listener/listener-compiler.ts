@@ -9,13 +9,16 @@ import type {
   FilterChain,
   HttpConnectionManager,
   ListenerResource,
+  NetworkFilter,
 } from '../../shared/resources/listener.ts';
+import type { TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { TerminalFilterFactory } from '../http/filter.ts';
 import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
+import { serveHttp } from '../http/conn-manager/http-server.ts';
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
@@ -24,10 +27,12 @@ import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
+import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
+import type { ChainServer } from './chain-server.ts';
 import { ChainSelector, type CompiledChain } from './chain-selector.ts';
 import type { DrainState } from './drain-state.ts';
 import type { RouteStore } from './route-store.ts';
@@ -55,12 +60,11 @@ export function compileListener(
   const compiled: CompiledChain[] = [];
   const releases: (() => void)[] = [];
   const compileOne = (chain: FilterChain): CompiledChain => {
-    const [filter] = chain.networkFilters;
-    const parts = filter === undefined ? undefined : compileManager(filter, resource, context);
+    const parts = compileFilters(chain.networkFilters, resource, context);
     const tls = compileTls(chain, resource, context);
     if (parts !== undefined) releases.push(parts.release);
     if (tls !== undefined) releases.push(() => tls.release());
-    return { resource: chain, manager: parts?.manager, tls };
+    return { resource: chain, server: parts?.server, tls };
   };
   for (const chain of resource.filterChains) compiled.push(compileOne(chain));
   const { defaultFilterChain: last } = resource;
@@ -72,6 +76,49 @@ export function compileListener(
     chains: new ChainSelector(compiled, last === undefined ? undefined : compileOne(last)),
     release,
   };
+}
+
+/** Undefined for a chain without filters. */
+function compileFilters(
+  filters: readonly NetworkFilter[],
+  listener: ListenerResource,
+  context: CompilerContext,
+): CompiledFilter | undefined {
+  const last = filters.at(-1);
+  switch (last?.kind) {
+    case undefined:
+      return undefined;
+    case 'http_connection_manager':
+      return compileManager(last, listener, context);
+    case 'tcp_proxy':
+      return compileTcpProxy(last, listener, context);
+  }
+}
+
+interface CompiledFilter {
+  readonly server: ChainServer;
+  readonly release: () => void;
+}
+
+function compileTcpProxy(
+  config: TcpProxy,
+  listener: ListenerResource,
+  { loop, env, clusters, runtime, accessLogs }: CompilerContext,
+): CompiledFilter {
+  const own = accessLogs.open(config.accessLogs);
+  const server = new TcpProxyServer(config, {
+    loop,
+    stats: env.stats,
+    clusters,
+    runtime,
+    accessLogs: own.logs,
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+  });
+  const release = (): void => {
+    own.release();
+    server.release();
+  };
+  return { server, release };
 }
 
 function compileTls(
@@ -92,7 +139,7 @@ function compileManager(
   config: HttpConnectionManager,
   listener: ListenerResource,
   context: CompilerContext,
-): { readonly manager: ConnectionManager; readonly release: () => void } {
+): CompiledFilter {
   const { env, loop } = context;
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open([...config.accessLogs, ...listener.accessLogs]);
@@ -142,7 +189,7 @@ function compileManager(
     upstreamLogs.release();
     for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
-  return { manager, release };
+  return { server: serveHttp(manager), release };
 }
 
 function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {

@@ -11,18 +11,15 @@ import {
   LISTENER_WORKER,
 } from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
-import {
-  type ConnectionObserver,
-  DOWNSTREAM_RX_BUFFERED,
-  DOWNSTREAM_RX_TOTAL,
-  DOWNSTREAM_TX_TOTAL,
-  HttpConnection,
-} from '../http/conn-manager/connection.ts';
-import type { ConnectionManager } from '../http/conn-manager/manager.ts';
-import type { ManagerStats } from '../http/conn-manager/manager-stats.ts';
-import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
+import { Transport, type TransportHandler } from '../net/transport.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
+import type {
+  ChainServer,
+  ConnectionObserver,
+  OpenedConnection,
+  ServedConnection,
+} from './chain-server.ts';
 import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
@@ -59,7 +56,7 @@ export class WorkerListener implements ConnectionObserver {
   #current: CompiledListener;
   readonly #acceptors = new Set<Acceptor>();
   /** Open connections with the version that they belong to. */
-  readonly #connections = new Map<HttpConnection, CompiledListener>();
+  readonly #connections = new Map<ServedConnection, CompiledListener>();
   #isRemoved = false;
 
   constructor(compiled: CompiledListener, context: ListenerContext) {
@@ -110,7 +107,7 @@ export class WorkerListener implements ConnectionObserver {
     for (const connection of this.#connections.keys()) connection.close();
   }
 
-  onConnectionEnd(connection: HttpConnection): void {
+  onConnectionEnd(connection: ServedConnection): void {
     const { stats, loop } = this.#context;
     const version = this.#connections.get(connection);
     this.#connections.delete(connection);
@@ -127,9 +124,9 @@ export class WorkerListener implements ConnectionObserver {
     loop.enter();
     const { only } = version.chains;
     const listener = this.#factsOf(version, bound);
-    if (only?.manager !== undefined && only.tls === undefined) {
-      this.#serve(version, only, (handler, parts) =>
-        this.#openAccepted(accepted, handler, parts, { ...listener, ...chainName(only) }),
+    if (only?.server !== undefined && only.tls === undefined) {
+      this.#serve(version, only, (handler, server) =>
+        this.#openAccepted(accepted, handler, server, { ...listener, ...chainName(only) }),
       );
     } else {
       this.#choose(version, socketOf(accepted), listener);
@@ -148,26 +145,26 @@ export class WorkerListener implements ConnectionObserver {
       transportProtocol: 'raw_buffer',
       applicationProtocols: [],
     });
-    if (chain?.manager === undefined) {
+    if (chain?.server === undefined) {
       if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
       socket.on('error', () => undefined);
       socket.destroy();
       return;
     }
     facts.filterChainName = chain.resource.name;
-    this.#serve(version, chain, (handler, parts) => {
+    this.#serve(version, chain, (handler, server) => {
       const { loop } = this.#context;
-      const { bufferLimitBytes } = parts;
+      const { bufferLimitBytes } = server;
       const stream =
         chain.tls === undefined ? socket : chain.tls.wrap(socket, facts, bufferLimitBytes);
-      const transport = Transport.adopt(loop, stream, handler, byteCounters(parts.stats));
+      const transport = Transport.adopt(loop, stream, handler, server.counters);
       return { transport, info: facts };
     });
   }
 
   #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
-    const { manager } = chain;
-    if (manager === undefined) return;
+    const { server } = chain;
+    if (server === undefined) return;
     const { stats } = this.#context;
     stats.increment(this.#base + CX_TOTAL);
     stats.add(this.#base + CX_ACTIVE, 1);
@@ -176,8 +173,9 @@ export class WorkerListener implements ConnectionObserver {
     stats.increment(this.#workerBase + WORKER_CX_TOTAL);
     stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
-    const connection = new HttpConnection(manager, this, (handler) => open(handler, manager.parts));
+    const connection = server.create(this, (handler) => open(handler, server));
     this.#connections.set(connection, version);
+    connection.start?.();
   }
 
   #factsOf(version: CompiledListener, bound: BoundAddress): ListenerFacts {
@@ -192,12 +190,11 @@ export class WorkerListener implements ConnectionObserver {
   #openAccepted(
     accepted: Accepted,
     handler: TransportHandler,
-    parts: ConnectionManager['parts'],
+    server: ChainServer,
     facts: ListenerFacts,
-  ): OpenedTransport {
+  ): OpenedConnection {
     const { loop } = this.#context;
-    const counters = byteCounters(parts.stats);
-    const { bufferLimitBytes } = parts;
+    const { bufferLimitBytes, counters } = server;
     const transport =
       accepted.kind === 'handle'
         ? Transport.open(
@@ -219,11 +216,7 @@ export class WorkerListener implements ConnectionObserver {
   }
 }
 
-type OpenedTransport = { readonly transport: Transport; readonly info: ConnectionFacts };
-type OpenTransport = (
-  handler: TransportHandler,
-  parts: ConnectionManager['parts'],
-) => OpenedTransport;
+type OpenTransport = (handler: TransportHandler, server: ChainServer) => OpenedConnection;
 
 function chainName(chain: CompiledChain): Pick<ListenerFacts, 'filterChainName'> {
   return { filterChainName: chain.resource.name };
@@ -235,13 +228,4 @@ function socketOf(accepted: Accepted): net.Socket {
     handle: accepted.handle,
   };
   return new net.Socket(options);
-}
-
-function byteCounters(stats: ManagerStats): ByteCounters {
-  return {
-    stats: stats.writer,
-    received: stats.base + DOWNSTREAM_RX_TOTAL,
-    waiting: stats.base + DOWNSTREAM_RX_BUFFERED,
-    sent: stats.base + DOWNSTREAM_TX_TOTAL,
-  };
 }

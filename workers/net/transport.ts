@@ -33,6 +33,8 @@ export interface Wire {
 
 export interface TransportHandler {
   onConnect(): void;
+  /** The peer sends nothing more; only of transports that were told to `keepHalfOpen`. */
+  onRemoteEnd?(): void;
   /** `input` from `start` to `end`; valid during the call only. */
   onData(input: Buffer, start: number, end: number): void;
   /** The peer closed, or the connection broke (`error`). Nothing follows. */
@@ -58,6 +60,7 @@ export class Transport implements Flushable, Wire {
   private isDirty = false;
   private isBlocked = false;
   private isClosed = false;
+  private isHalfOpen = false;
   private pauses = 0;
   /** Bytes of the last read, which `counters.waiting` holds. */
   private lastRead = 0;
@@ -171,6 +174,19 @@ export class Transport implements Flushable, Wire {
     else if (!paused && this.pauses === 0) this.socket.resume();
   }
 
+  /** Each direction ends by itself from now on: `onRemoteEnd`, `endWriting`, and then the close. */
+  keepHalfOpen(): void {
+    this.isHalfOpen = true;
+    this.socket.allowHalfOpen = true;
+  }
+
+  /** Sends what was written and then the end of this direction. */
+  endWriting(): void {
+    if (this.isClosed) return;
+    this.flush();
+    this.socket.end();
+  }
+
   /** Closes at once; what was not sent is lost. The handler is not told. */
   close(): void {
     if (this.isClosed) return;
@@ -224,7 +240,10 @@ export class Transport implements Flushable, Wire {
       this.handler.onWriteBlocked(false);
       this.loop.leave();
     });
-    socket.on('end', () => this.onEnd(undefined));
+    socket.on('end', () => {
+      if (this.isHalfOpen) this.onHalfEnd();
+      else this.onEnd(undefined);
+    });
     socket.on('error', (error) => this.onEnd(error));
     socket.on('close', () => this.onEnd(undefined));
   }
@@ -242,6 +261,14 @@ export class Transport implements Flushable, Wire {
     if (length === this.lastRead) return;
     this.counters.stats.add(this.counters.waiting, length - this.lastRead);
     this.lastRead = length;
+  }
+
+  private onHalfEnd(): void {
+    if (this.isClosed) return;
+    this.loop.enter();
+    this.countWaiting(0);
+    this.handler.onRemoteEnd?.();
+    this.loop.leave();
   }
 
   private onEnd(error: NodeJS.ErrnoException | undefined): void {

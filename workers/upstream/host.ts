@@ -9,6 +9,12 @@ import type { UpstreamHostInfo } from '../http/stream-info.ts';
 import type { HttpPool } from './http-pool.ts';
 import { Retained } from './retained.ts';
 
+/** A connection to the host that no pool keeps. */
+export interface HostConnection {
+  /** The host may not be used any more: both sides of what passes through end. */
+  abandon(): void;
+}
+
 export class UpstreamHost implements UpstreamHostInfo {
   resource: HostResource;
   readonly id: string;
@@ -16,6 +22,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   readonly statBase: number;
   /** Held by every connection and request of the host. */
   readonly retained: Retained;
+  /** Open ones outside of the pools: those of TCP proxies. */
+  readonly connections = new Set<HostConnection>();
   /** By priority; made on first use. */
   readonly pools: { DEFAULT: HttpPool | undefined; HIGH: HttpPool | undefined } = {
     DEFAULT: undefined,
@@ -83,5 +91,6 @@ export class UpstreamHost implements UpstreamHostInfo {
   close(): void {
     this.pools.DEFAULT?.close();
     this.pools.HIGH?.close();
+    for (const connection of this.connections) connection.abandon();
   }
 }

@@ -10,6 +10,7 @@ import { socketAddress } from '../net/addresses.ts';
 import { connectErrorText } from '../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
+import { nextUpstreamConnectionId } from './connection-ids.ts';
 import type { Http1Pool } from './http1-pool.ts';
 import type { PoolClient, UpstreamConnectionFacts } from './http-pool.ts';
 import { openUpstream } from './upstream-transport.ts';
@@ -46,8 +47,6 @@ const TIMER_MAX_DURATION = 2;
 
 type State = 'connecting' | 'idle' | 'busy' | 'closed';
 
-let lastConnectionId = 0;
-
 export class Http1PoolConnection
   implements TransportHandler, Http1ClientOwner, TimerOwner, UpstreamConnectionFacts
 {
@@ -72,7 +71,7 @@ export class Http1PoolConnection
     this.pool = pool;
     const { cluster, host } = pool;
     const { loop, resource, stats } = cluster;
-    this.id = ++lastConnectionId;
+    this.id = nextUpstreamConnectionId();
     this.openedMs = loop.clock.ms;
     cluster.retained.hold();
     host.retained.hold();

@@ -41,15 +41,7 @@ export function dumpSections(
     clustersSection(context),
     ...(options.includeEndpoints ? [endpointsSection(context)] : []),
     listenersSection(context),
-    {
-      type: 'ScopedRoutesConfigDump',
-      fields: {},
-      lists: [
-        { field: 'inline_scoped_route_configs', element: 'InlineScopedRouteConfigs', items: [] },
-        { field: 'dynamic_scoped_route_configs', element: 'DynamicScopedRouteConfigs', items: [] },
-      ],
-    },
-    routesSection(context),
+    ...routesSections(context),
     secretsSection(context),
   ];
 }
@@ -135,16 +127,27 @@ function dynamicListener(listener: DumpedListener): JsonObject {
   });
 }
 
-function routesSection(context: AdminContext): DumpSection {
+function routesSections(context: AdminContext): DumpSection[] {
   const routes = context.config.routes();
-  return {
-    type: 'RoutesConfigDump',
-    fields: {},
-    lists: [
-      list('static_route_configs', 'StaticRouteConfig', routes.static, 'route_config'),
-      list('dynamic_route_configs', 'DynamicRouteConfig', routes.dynamic, 'route_config'),
-    ],
-  };
+  if (!routes.isUsed) return [];
+  return [
+    {
+      type: 'ScopedRoutesConfigDump',
+      fields: {},
+      lists: [
+        { field: 'inline_scoped_route_configs', element: 'InlineScopedRouteConfigs', items: [] },
+        { field: 'dynamic_scoped_route_configs', element: 'DynamicScopedRouteConfigs', items: [] },
+      ],
+    },
+    {
+      type: 'RoutesConfigDump',
+      fields: {},
+      lists: [
+        list('static_route_configs', 'StaticRouteConfig', routes.static, 'route_config'),
+        list('dynamic_route_configs', 'DynamicRouteConfig', routes.dynamic, 'route_config'),
+      ],
+    },
+  ];
 }
 
 function secretsSection(context: AdminContext): DumpSection {

@@ -9,6 +9,7 @@ import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensio
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveConnectionManager } from '../http/connection-manager.ts';
 import type { Scope } from '../scope.ts';
+import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
 
 interface NetworkFilterFactory extends ExtensionFactory<NetworkFilter> {
   readonly isTerminal: boolean;
@@ -30,6 +31,7 @@ export class NetworkFilterResolver {
         ),
         isTerminal: true,
       },
+      TCP_PROXY_FILTER,
     ]);
   }
 

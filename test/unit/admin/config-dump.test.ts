@@ -32,7 +32,11 @@ function recordedContext(): AdminContext {
       bootstrap: () => ({ message: bootstrap, lastUpdatedMs: LAST_UPDATED_MS }),
       clusters: () => ({ ...config.clusters(), static: list('static_clusters', 'cluster') }),
       listeners: () => ({ ...config.listeners(), static: list('static_listeners', 'listener') }),
-      routes: () => ({ static: list('static_route_configs', 'route_config'), dynamic: [] }),
+      routes: () => ({
+        isUsed: true,
+        static: list('static_route_configs', 'route_config'),
+        dynamic: [],
+      }),
       secrets: () => ({ ...config.secrets(), static: list('static_secrets', 'secret') }),
       endpoints: () => ({
         static: list('static_endpoint_configs', 'endpoint_config'),

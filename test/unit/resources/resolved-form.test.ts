@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type {
+  HttpConnectionManager,
+  ListenerResource,
+} from '../../../shared/resources/listener.ts';
 import type { ResolvedBootstrap } from '../../../supervisor/resources/resolved-bootstrap.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
@@ -10,6 +14,12 @@ async function resolved(bootstrap: object): Promise<ResolvedBootstrap> {
   const { bootstrap: result, problems } = outcome.kind === 'resolved' ? outcome.resolution : {};
   assert.ok(result, JSON.stringify(problems));
   return result;
+}
+
+function managerOf({ filterChains }: ListenerResource): HttpConnectionManager {
+  const filter = filterChains[0]!.networkFilters.at(-1);
+  assert.ok(filter?.kind === 'http_connection_manager');
+  return filter;
 }
 
 interface Base {
@@ -82,7 +92,7 @@ describe('a resolved listener', () => {
 describe('a resolved connection manager', () => {
   it("has the API's defaults", async () => {
     const [listener] = (await resolved(base())).listeners;
-    const { routes, filters, ...rest } = listener!.resource.filterChains[0]!.networkFilters[0]!;
+    const { routes, filters, ...rest } = managerOf(listener!.resource);
     assert.equal(routes.kind, 'inline');
     assert.deepEqual(filters, [
       {
@@ -150,7 +160,7 @@ describe('a resolved connection manager', () => {
       http_protocol_options: { override_stream_error_on_invalid_http_message: false },
     });
     const [listener] = (await resolved(bootstrap)).listeners;
-    const manager = listener!.resource.filterChains[0]!.networkFilters[0]!;
+    const manager = managerOf(listener!.resource);
     assert.equal(manager.streamErrorOnInvalidHttpMessage, false);
   });
 });
@@ -161,7 +171,7 @@ describe('a resolved route', () => {
       route_config: { virtual_hosts: [{ name: 'v', domains: ['A.Example'], routes: [route] }] },
     });
     const [listener] = (await resolved(bootstrap)).listeners;
-    const manager = listener!.resource.filterChains[0]!.networkFilters[0]!;
+    const manager = managerOf(listener!.resource);
     assert.equal(manager.routes.kind, 'inline');
     const [host] = manager.routes.kind === 'inline' ? manager.routes.config.virtualHosts : [];
     assert.deepEqual(host?.domains, ['a.example']);

@@ -3,6 +3,11 @@
  * accounts for the connection's life and decides how it ends; requests are the streams'.
  */
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import type {
+  ConnectionObserver,
+  OpenConnection,
+  ServedConnection,
+} from '../../listener/chain-server.ts';
 import type { ConnectionInfo } from '../stream-info.ts';
 import { LoopTimer, type TimerOwner } from '../../timers.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
@@ -43,12 +48,9 @@ const TIMER_DURATION = 1;
 const TIMER_CLOSE = 2;
 const TIMER_DRAIN = 3;
 
-/** Hears of the connection's end; the listener's accounting. */
-export interface ConnectionObserver {
-  onConnectionEnd(connection: HttpConnection): void;
-}
-
-export class HttpConnection implements TransportHandler, ServerCodecOwner, TimerOwner {
+export class HttpConnection
+  implements ServedConnection, TransportHandler, ServerCodecOwner, TimerOwner
+{
   readonly manager: ConnectionManager;
   readonly info: ConnectionInfo;
   private readonly observer: ConnectionObserver;
@@ -67,11 +69,7 @@ export class HttpConnection implements TransportHandler, ServerCodecOwner, Timer
   private isClosing = false;
 
   /** `open` makes the transport with this connection as its handler. */
-  constructor(
-    manager: ConnectionManager,
-    observer: ConnectionObserver,
-    open: (handler: TransportHandler) => { transport: Transport; info: ConnectionInfo },
-  ) {
+  constructor(manager: ConnectionManager, observer: ConnectionObserver, open: OpenConnection) {
     this.manager = manager;
     this.observer = observer;
     this.openedMs = manager.parts.loop.clock.ms;

@@ -1,0 +1,36 @@
+/**
+ * The seam between listeners and what a filter chain ends in: an HTTP connection manager, a TCP proxy,
+ * a small filter. The listener accepts, opens the transport and keeps account; the server does the rest.
+ */
+import type { ByteCounters, Transport, TransportHandler } from '../net/transport.ts';
+import type { ConnectionFacts } from './connection-facts.ts';
+
+export interface OpenedConnection {
+  readonly transport: Transport;
+  readonly info: ConnectionFacts;
+}
+
+/** Makes the transport with `handler` to hear of it. */
+export type OpenConnection = (handler: TransportHandler) => OpenedConnection;
+
+export interface ServedConnection {
+  /** Monotonic milliseconds. */
+  readonly openedMs: number;
+  /** Called once, right after the listener has taken the connection into its books. */
+  start?(): void;
+  /** Closes at once from this side. */
+  close(): void;
+}
+
+/** Hears of a connection's end, once; the listener's accounting. */
+export interface ConnectionObserver {
+  onConnectionEnd(connection: ServedConnection): void;
+}
+
+export interface ChainServer {
+  /** Where the transports of its connections count. */
+  readonly counters: ByteCounters;
+  readonly bufferLimitBytes: number;
+  /** Never ends the connection before `start` or `close` is called. */
+  create(observer: ConnectionObserver, open: OpenConnection): ServedConnection;
+}

@@ -1,0 +1,308 @@
+/**
+ * One client's connection through a TCP proxy: finds an upstream, passes bytes and the end of each
+ * direction both ways with back-pressure, and ends both sides together. Reading from the client begins
+ * when there is an upstream to send to; what waits is bounded by both sides' buffer limits.
+ */
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
+import { HeaderMap } from '../http/header-map.ts';
+import { ResponseFlag } from '../http/response-flags.ts';
+import { type AccessLogType, StreamInfo } from '../http/stream-info.ts';
+import type {
+  ConnectionObserver,
+  OpenConnection,
+  ServedConnection,
+} from '../listener/chain-server.ts';
+import { socketAddress } from '../net/addresses.ts';
+import type { Transport, TransportHandler } from '../net/transport.ts';
+import { LoopTimer, type TimerOwner } from '../timers.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
+import type { BalanceContext } from '../upstream/load-balancer.ts';
+import type { TcpProxyServer } from './tcp-proxy.ts';
+import { TcpUpstream, type UpstreamEnd, type UpstreamOwner } from './tcp-upstream.ts';
+
+const index = TCP_PROXY.index;
+
+const TIMER_IDLE = 0;
+const TIMER_DURATION = 1;
+const TIMER_LOG = 2;
+
+/** Balancing by headers finds none here, and no host is refused. */
+const ANY_HOST: BalanceContext = {
+  requestHeaders: new HeaderMap(),
+  maxHostDraws: 0,
+  refusesHost: () => false,
+};
+
+export class TcpConnection
+  implements ServedConnection, TransportHandler, UpstreamOwner, TimerOwner
+{
+  readonly openedMs: number;
+  private readonly server: TcpProxyServer;
+  private readonly observer: ConnectionObserver;
+  private readonly transport: Transport;
+  private readonly info: StreamInfo;
+  private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
+  private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
+  private readonly logTimer = new LoopTimer(this, TIMER_LOG);
+  private upstream: TcpUpstream | undefined = undefined;
+  private attempts = 0;
+  private isClientGone = false;
+  private isEnded = false;
+  /** The client is gone in order, and the upstream still takes what it sent. */
+  private isFlushing = false;
+  private isFlushCounted = false;
+
+  constructor(server: TcpProxyServer, observer: ConnectionObserver, open: OpenConnection) {
+    const { clock } = server.parts.loop;
+    this.server = server;
+    this.observer = observer;
+    this.openedMs = clock.ms;
+    const { transport, info } = open(this);
+    transport.keepHalfOpen();
+    this.transport = transport;
+    this.info = new StreamInfo(info, clock.ms, clock.wallMs);
+    server.count(index.downstream_cx_total);
+  }
+
+  start(): void {
+    this.transport.pauseReading(true);
+    this.server.maxDuration?.arm(this.durationTimer);
+    this.server.logInterval?.arm(this.logTimer);
+    this.connect();
+  }
+
+  close(): void {
+    const { upstream } = this;
+    this.transport.close();
+    this.endClient();
+    this.upstream = undefined;
+    upstream?.close();
+    this.end();
+  }
+
+  onConnect(): void {
+    // An accepted socket is connected; with TLS nothing is sent before the handshake either.
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    const { info, upstream } = this;
+    const length = end - start;
+    info.bytesReceived += length;
+    info.downstreamWireBytesReceived += length;
+    this.server.idle?.arm(this.idleTimer);
+    if (upstream === undefined) return;
+    info.upstreamWireBytesSent += length;
+    upstream.transport.writeData(input.subarray(start, end));
+  }
+
+  onRemoteEnd(): void {
+    this.server.idle?.arm(this.idleTimer);
+    this.upstream?.endWriting();
+  }
+
+  onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
+    this.endClient();
+    const { upstream } = this;
+    if (error === undefined && upstream !== undefined) {
+      this.startFlushing(upstream);
+      return;
+    }
+    this.upstream = undefined;
+    upstream?.reset();
+    this.end();
+  }
+
+  /** The client takes no more for now, or takes more again. */
+  onWriteBlocked(blocked: boolean): void {
+    this.upstream?.transport.pauseReading(blocked);
+    if (!blocked) this.touch();
+    if (this.upstream === undefined) return;
+    const { stats } = this.upstream.cluster;
+    stats.writer.increment(
+      stats.base +
+        (blocked
+          ? CLUSTER.index.upstream_flow_control_paused_reading_total
+          : CLUSTER.index.upstream_flow_control_resumed_reading_total),
+    );
+  }
+
+  onUpstreamReady(): void {
+    const { info, upstream, server } = this;
+    if (upstream === undefined) return;
+    const { socket } = upstream.transport;
+    info.upstreamConnectEndMs = upstream.connectedMs;
+    info.upstreamPoolReadyMs = upstream.connectedMs;
+    info.upstreamConnectionId = upstream.id;
+    info.upstreamLocalAddress = socketAddress(socket.localAddress, socket.localPort);
+    info.upstreamTls = upstream.tls;
+    server.idle?.arm(this.idleTimer);
+    if (server.config.logOnConnected) this.log('TcpUpstreamConnected');
+    this.transport.pauseReading(false);
+  }
+
+  onUpstreamData(input: Buffer, start: number, end: number): void {
+    const { info } = this;
+    const length = end - start;
+    info.upstreamWireBytesReceived += length;
+    this.server.idle?.arm(this.idleTimer);
+    if (this.isFlushing) return;
+    info.bytesSent += length;
+    info.downstreamWireBytesSent += length;
+    this.transport.writeData(input.subarray(start, end));
+  }
+
+  onUpstreamHalfClose(): void {
+    this.touch();
+    this.transport.endWriting();
+  }
+
+  /** The host takes no more for now, or takes more again. */
+  onUpstreamWriteBlocked(blocked: boolean): void {
+    this.transport.pauseReading(blocked);
+    if (!blocked) this.touch();
+    const paused = index.downstream_flow_control_paused_reading_total;
+    const resumed = index.downstream_flow_control_resumed_reading_total;
+    this.server.count(blocked ? paused : resumed);
+    if (this.upstream === undefined) return;
+    const { stats } = this.upstream.cluster;
+    stats.writer.increment(
+      stats.base +
+        (blocked
+          ? CLUSTER.index.upstream_flow_control_backed_up_total
+          : CLUSTER.index.upstream_flow_control_drained_total),
+    );
+  }
+
+  onUpstreamEnd(end: UpstreamEnd): void {
+    this.upstream = undefined;
+    if (this.isFlushing) {
+      this.end();
+      return;
+    }
+    switch (end.kind) {
+      case 'finished':
+        // Both ends were passed on: the client's side closes when it has taken everything.
+        return;
+      case 'broken':
+        if (end.isReset) this.info.responseFlags |= ResponseFlag.upstreamRemoteReset;
+        this.transport.reset();
+        this.close();
+        return;
+      case 'connect_failed':
+        this.info.responseFlags |= ResponseFlag.upstreamConnectionFailure;
+        this.info.upstreamTransportFailureReason = end.detail;
+        this.connect();
+    }
+  }
+
+  onTimer(kind: number): void {
+    if (kind === TIMER_LOG) {
+      this.log('TcpPeriodic');
+      this.server.logInterval?.arm(this.logTimer);
+      return;
+    }
+    if (kind === TIMER_IDLE) {
+      this.server.count(index.idle_timeout);
+    } else {
+      this.server.count(index.max_downstream_connection_duration);
+      this.info.responseFlags |= ResponseFlag.durationTimeout;
+    }
+    this.close();
+  }
+
+  /** One try; every way out of here is either a connection under way or the end. */
+  private connect(): void {
+    const { server, info } = this;
+    const name = info.connection.upstreamCluster ?? server.pickCluster();
+    const cluster = server.parts.clusters.get(name);
+    if (cluster === undefined) {
+      server.count(index.downstream_cx_no_route);
+      this.giveUp(ResponseFlag.noClusterFound);
+      return;
+    }
+    info.upstreamCluster = name;
+    info.upstreamClusterMetadata = cluster.resource.metadata;
+    const host = this.admit(cluster);
+    if (host === undefined) return;
+    this.attempts++;
+    info.attemptCount = this.attempts;
+    info.upstreamHost = host;
+    if (!cluster.limits.DEFAULT.canOpen('pendingRequests')) {
+      countOf(cluster, CLUSTER.index.upstream_rq_pending_overflow);
+      this.connect();
+      return;
+    }
+    info.upstreamConnectStartMs = server.parts.loop.clock.ms;
+    this.upstream = new TcpUpstream(cluster, host, this);
+  }
+
+  /** The host to try, in the reference's order of refusals. */
+  private admit(cluster: UpstreamCluster): UpstreamHost | undefined {
+    if (!cluster.limits.DEFAULT.canOpen('connections')) {
+      countOf(cluster, CLUSTER.index.upstream_cx_overflow);
+      this.giveUp(ResponseFlag.upstreamOverflow);
+      return undefined;
+    }
+    if (this.attempts >= this.server.config.maxConnectAttempts) {
+      countOf(cluster, CLUSTER.index.upstream_cx_connect_attempts_exceeded);
+      this.giveUp(ResponseFlag.upstreamRetryLimitExceeded);
+      return undefined;
+    }
+    const host = cluster.chooseHost(ANY_HOST);
+    if (host !== undefined) return host;
+    countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
+    this.giveUp(ResponseFlag.noHealthyUpstream);
+    return undefined;
+  }
+
+  private giveUp(flag: number): void {
+    this.info.responseFlags |= flag;
+    this.close();
+  }
+
+  /** The upstream's side closes by itself; what it has still to take is counted as flushing. */
+  private startFlushing({ transport }: TcpUpstream): void {
+    this.isFlushing = true;
+    this.server.idle?.arm(this.idleTimer);
+    if (transport.socket.writableLength === 0) return;
+    this.isFlushCounted = true;
+    this.server.count(index.upstream_flush_total);
+    this.server.parts.stats.add(this.server.base + index.upstream_flush_active, 1);
+  }
+
+  private touch(): void {
+    if (this.idleTimer.isArmed) this.server.idle?.arm(this.idleTimer);
+  }
+
+  /** The client's side is over: what is said of the connection is final. */
+  private endClient(): void {
+    if (this.isClientGone) return;
+    this.isClientGone = true;
+    this.durationTimer.disarm();
+    this.logTimer.disarm();
+    this.info.endMs = this.server.parts.loop.clock.ms;
+    this.log('TcpConnectionEnd');
+  }
+
+  /** Both sides are over. */
+  private end(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.idleTimer.disarm();
+    if (this.isFlushCounted) {
+      this.server.parts.stats.subtract(this.server.base + index.upstream_flush_active, 1);
+    }
+    this.observer.onConnectionEnd(this);
+  }
+
+  private log(type: AccessLogType): void {
+    this.info.accessLogType = type;
+    for (const log of this.server.parts.accessLogs) log.log(this.info);
+  }
+}
+
+function countOf(cluster: UpstreamCluster, offset: number): void {
+  cluster.stats.writer.increment(cluster.stats.base + offset);
+}
