@@ -37,6 +37,7 @@ export class EpochChange implements HandOverServer {
   readonly #given: EpochChangeOptions;
   readonly #handOver: HandOver;
   readonly #generation: number;
+  #isChildOurs = false;
   #drain: Extract<WorkerNotice, { readonly kind: 'drain' }> | undefined;
 
   constructor(given: EpochChangeOptions) {
@@ -87,14 +88,26 @@ export class EpochChange implements HandOverServer {
     return this.#drain === undefined ? [] : [this.#drain];
   }
 
-  /** Whoever ends this epoch on purpose ends the one before it, too. */
-  async endParent(): Promise<void> {
-    await this.#given.session.parent?.terminateParent();
+  /** Whoever ends the live epoch on purpose ends the one before it, too. */
+  async beginEnd({ endsParent }: { readonly endsParent: boolean }): Promise<void> {
+    this.#handOver.stop();
+    if (endsParent) await this.#given.session.parent?.terminateParent();
+  }
+
+  /** After the workers have ended: what they counted last. */
+  async tellLast(): Promise<void> {
+    if (!this.isSucceeded || !this.#isChildOurs) return;
+    await this.#given.session.sendLastStats(await this.exportStats(true));
   }
 
   /** Sockets with which the next epoch serves on. */
   get passedSockets(): ReadonlySet<number> {
     return this.#handOver.passedSockets;
+  }
+
+  /** Whether the next epoch is live, so that the end of this one is none of the server. */
+  get isSucceeded(): boolean {
+    return this.#handOver.isSucceeded;
   }
 
   close(): void {
@@ -120,6 +133,7 @@ export class EpochChange implements HandOverServer {
 
   async exportStats(isSluice: boolean): Promise<ParentStats> {
     const { stats, serverStats } = this.#given.parts;
+    this.#isChildOurs = isSluice;
     const told = await stats.exportForChild(isSluice);
     const { heapUsed, external } = process.memoryUsage();
     return {

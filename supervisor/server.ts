@@ -24,6 +24,7 @@ import type { HotRestartSession } from './hot-restart/session.ts';
 import { LifeCycle } from './life-cycle.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
+import { reportPhases } from './phase-reports.ts';
 import { serverStateOf } from './server-state.ts';
 import type { UpstreamNotice, WorkerExit } from './worker-host.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -63,9 +64,18 @@ export class Server {
   #admin: AdminHandle | undefined;
   #adminContext: AdminContext | undefined;
   #epochs: EpochChange | undefined;
+  readonly #stopReports: () => void;
 
   constructor(input: ServerInput) {
     this.#input = input;
+    this.#stopReports = reportPhases({
+      life: this.#life,
+      clock: input.clock,
+      environment: process.env,
+      restartEpoch: input.options.restartEpoch,
+      isHealthy: () => input.pool.status().every(({ state }) => state === 'running'),
+      isSucceeded: () => this.#epochs?.isSucceeded === true,
+    });
   }
 
   /**
@@ -121,10 +131,11 @@ export class Server {
     const isAlone = this.#life.phase === 'live';
     this.#life.transition('terminating');
     log.info('shutting down server instance');
-    if (isAlone) await this.#epochs?.endParent();
+    await this.#epochs?.beginEnd({ endsParent: isAlone });
     this.#parts?.stop();
     await this.#input.pool.stop(STOP_LIMIT_MS);
     log.info('main dispatch loop exited');
+    await this.#epochs?.tellLast();
     await this.#flushLast();
     this.close();
     this.#life.transition('ended');
@@ -138,6 +149,7 @@ export class Server {
     this.#admin?.close();
     this.#epochs?.close();
     this.#input.session?.close();
+    this.#stopReports();
   }
 
   workerSpawned(index: number): void {

@@ -19,6 +19,8 @@ const ownVariables: readonly string[] = [
   'LISTEN_FDS',
   'LISTEN_FDNAMES',
   'LISTEN_PID',
+  'SLUICE_STATUS_FD',
+  'SLUICE_LISTEN_FDS',
 ];
 
 export interface WorkerCommand {

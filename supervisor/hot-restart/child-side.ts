@@ -37,6 +37,8 @@ export interface ChildSideOptions {
   readonly socketMode: number;
   readonly replyLimitMs?: number;
   malformed(reason: string): void;
+  /** A Sluice that ends tells what it counted after the last question. */
+  lastStats(stats: ParentStats): void;
 }
 
 interface Waiting {
@@ -156,6 +158,9 @@ export class ChildSide {
     } else if (message.kind === 'reply' && message.reply.kind === waiting?.kind) {
       waiting.settle({ outcome: 'answered', value: { reply: message.reply, descriptors } });
       return;
+    }
+    if (message.kind === 'reply' && message.reply.kind === 'stats') {
+      this.#options.lastStats(message.reply.stats);
     }
     // Too late, or not asked for: a socket that nobody listens on must not stay open.
     descriptors.forEach(closeDescriptor);

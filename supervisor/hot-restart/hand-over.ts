@@ -46,6 +46,7 @@ export class HandOver implements ParentCommands {
   readonly #options: HandOverOptions;
   #stage: Stage = 'alone';
   #isAdminClosed = false;
+  #isSucceeded = false;
   readonly #passed = new Set<number>();
   #watch: Timer | undefined;
   /** Drain and its undoing follow each other. */
@@ -58,6 +59,10 @@ export class HandOver implements ParentCommands {
   /** Whether another epoch serves on with these sockets, so that their files are not ours to remove. */
   get passedSockets(): ReadonlySet<number> {
     return this.#passed;
+  }
+
+  get isSucceeded(): boolean {
+    return this.#isSucceeded;
   }
 
   shutdownAdmin(): AdminHandOver {
@@ -82,6 +87,7 @@ export class HandOver implements ParentCommands {
     this.#childSpoke();
     if (this.#stage !== 'handing_over') return;
     this.#stage = 'draining';
+    this.#isSucceeded = true;
     this.#options.log('info', 'the next epoch is live; draining');
     this.#do(() => this.#options.server.drain(this.#passed));
   }
@@ -102,7 +108,8 @@ export class HandOver implements ParentCommands {
     this.#stage = 'handing_over';
     const { clock, log, server } = this.#options;
     log('info', 'the next epoch is starting');
-    this.#do(() => server.terminateParent());
+    // Whether it is gone already makes no difference to what the child gets.
+    server.terminateParent().catch((error: unknown) => this.#failed(error));
     this.#watch = clock.every(WATCH_PERIOD_MS, () => this.#look(), { unref: true });
   }
 
@@ -113,6 +120,7 @@ export class HandOver implements ParentCommands {
     assert(this.#stage !== 'alone', 'nobody is watched while alone');
     this.#options.log('warning', 'the next epoch is gone; this one serves on');
     this.#stage = 'alone';
+    this.#isSucceeded = false;
     this.#passed.clear();
     this.#options.nextEpochGone();
     if (wasDraining) this.#do(() => this.#options.server.undrain());
@@ -122,9 +130,11 @@ export class HandOver implements ParentCommands {
   }
 
   #do(step: () => Promise<void>): void {
-    this.#doing = this.#doing.then(step).catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
-      this.#options.log('error', `cannot follow the next epoch: ${text}`);
-    });
+    this.#doing = this.#doing.then(step).catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    this.#options.log('error', `cannot follow the next epoch: ${text}`);
   }
 }

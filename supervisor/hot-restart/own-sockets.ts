@@ -8,6 +8,7 @@ import { PosixError } from '../../shared/posix/posix-error.ts';
 import { ChildSide } from './child-side.ts';
 import { Endpoint } from './endpoint.ts';
 import { endpointAddress, type EndpointRole, type Meeting } from './endpoint-names.ts';
+import type { ParentStats } from './hot-restart-message.ts';
 import { ParentSide, type ParentCommands } from './parent-side.ts';
 import { HotRestartRefused } from './refusal.ts';
 import { describeHolders } from './socket-holders.ts';
@@ -19,14 +20,17 @@ export interface OwnSocketsOptions {
   readonly clock: Clock;
   /** What the next epoch may command; undefined until there is something to hand over. */
   commands(): ParentCommands | undefined;
+  lastStats(stats: ParentStats): void;
   readonly log: (level: 'debug' | 'warning' | 'error', text: string) => void;
 }
 
 export class OwnSockets {
   readonly child: ChildSide;
+  readonly parent: ParentSide;
   readonly #closers: readonly (() => void)[];
 
-  private constructor(child: ChildSide, closers: readonly (() => void)[]) {
+  private constructor(parent: ParentSide, child: ChildSide, closers: readonly (() => void)[]) {
+    this.parent = parent;
     this.child = child;
     this.#closers = closers;
   }
@@ -43,7 +47,7 @@ export class OwnSockets {
         const endpoint = bindUnused(options, role);
         closers.push(() => endpoint.close());
       }
-      return new OwnSockets(child, closers);
+      return new OwnSockets(parent, child, closers);
     } catch (error) {
       for (const close of closers) close();
       throw error;
@@ -79,6 +83,7 @@ function bindChild(options: OwnSocketsOptions): ChildSide {
       own,
       socketMode,
       parent: endpointAddress(meeting, 'parent', Math.max(0, epoch - 1)),
+      lastStats: (stats) => options.lastStats(stats),
       malformed: (reason) => log('warning', `the epoch before sent no message: ${reason}`),
     });
   });

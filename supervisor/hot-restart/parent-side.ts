@@ -57,6 +57,11 @@ export class ParentSide {
     });
   }
 
+  /** Tells a child of our own kind, unasked, what was counted since its last question. */
+  sendLastStats(stats: ParentStats): Promise<void> {
+    return this.#reply({ kind: 'stats', stats });
+  }
+
   close(): void {
     this.#endpoint.close();
   }

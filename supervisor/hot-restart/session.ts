@@ -9,6 +9,7 @@ import type { Options } from '../../shared/options.ts';
 import { isDatagramSocketHeld } from '../../shared/posix/sockets.ts';
 import { endpointAddress, sharedMemoryName, type Meeting } from './endpoint-names.ts';
 import { OwnSockets } from './own-sockets.ts';
+import type { ParentStats } from './hot-restart-message.ts';
 import type { ParentCommands } from './parent-side.ts';
 import { HotRestartRefused, sharedObjectRefused } from './refusal.ts';
 import { removeSharedObject, SharedObject } from './shared-object.ts';
@@ -54,6 +55,7 @@ export class HotRestartSession {
       clock,
       log,
       commands: () => this.#commands,
+      lastStats: (stats) => this.#takeOver?.receiveLast(stats),
     });
   }
 
@@ -114,6 +116,11 @@ export class HotRestartSession {
   /** The next epoch died while it was starting. */
   nextEpochGone(): void {
     this.#object?.markInitialized();
+  }
+
+  /** Tells the next epoch, which is a Sluice, what was counted since its last question. */
+  sendLastStats(stats: ParentStats): Promise<void> {
+    return this.#sockets.parent.sendLastStats(stats);
   }
 
   /** Whether the next epoch holds its names. */
@@ -179,6 +186,7 @@ export class HotRestartSession {
       child: this.#sockets.child,
       clock,
       log,
+      isParentHeld: () => isDatagramSocketHeld(this.#parentAddress()),
       parentName: `epoch ${options.restartEpoch - 1}${suffix}`,
       parentShutdownTimeMs: options.parentShutdownTimeS * 1000,
       skipStats: options.skipHotRestartParentStats,

@@ -14,6 +14,9 @@ import { HotRestartRefused } from './refusal.ts';
 const SOCKETS_PER_ADDRESS_MAX = 1024;
 /** The parent's last statistics may hold up its end by this much. */
 const LAST_STATS_LIMIT_MS = 1_000;
+/** A server that was told to end is gone within two seconds. */
+const END_LIMIT_MS = 3_000;
+const END_POLL_MS = 10;
 
 export interface TakeOverOptions {
   readonly child: ChildSide;
@@ -22,6 +25,8 @@ export interface TakeOverOptions {
   readonly parentName: string;
   readonly parentShutdownTimeMs: number;
   readonly skipStats: boolean;
+  /** Whether the parent's process is still there. */
+  readonly isParentHeld: () => boolean;
   readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => void;
 }
 
@@ -112,8 +117,23 @@ export class TakeOver {
     if (!this.#isParentThere) return;
     this.#isParentThere = false;
     log('info', `shutting down ${parentName}`);
-    await child.terminateParent();
+    if (await child.terminateParent()) await this.#awaitEnd();
     this.#receiver?.end();
+    this.#receiver = undefined;
+  }
+
+  /** What a parent of our own kind counted until its end. */
+  receiveLast(stats: ParentStats): void {
+    this.#receiver?.merge(stats);
+  }
+
+  /** A parent that ends late is waited for no longer than its last words matter. */
+  async #awaitEnd(): Promise<void> {
+    const { clock, isParentHeld } = this.#options;
+    const deadline = clock.monotonicMs() + END_LIMIT_MS;
+    while (isParentHeld() && clock.monotonicMs() < deadline) {
+      await new Promise<void>((resolve) => clock.after(END_POLL_MS, resolve, { unref: true }));
+    }
   }
 
   stop(): void {

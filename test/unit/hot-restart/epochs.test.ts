@@ -54,6 +54,7 @@ function startPair(socketPath: string, commands: Partial<ParentCommands> = {}): 
     ...common,
     own: endpointAddress(meeting, 'child', 1),
     parent: endpointAddress(meeting, 'parent', 0),
+    lastStats: () => undefined,
     malformed: (reason) => void told.push(reason),
     replyLimitMs: 500,
   });

@@ -1,0 +1,106 @@
+/**
+ * Tells the process above this one where the server is in its life: the restarter over its pipe, or
+ * the service manager over its notify socket. Under the restarter the service manager hears nothing
+ * from here.
+ */
+import { writeSync } from 'node:fs';
+import type { Clock, Timer } from '../shared/clock.ts';
+import { STATUS_FD_VARIABLE, type EpochStatus } from '../shared/messages/epoch-status.ts';
+import { setCloseOnExec } from '../shared/posix/descriptors.ts';
+import { PosixError } from '../shared/posix/posix-error.ts';
+import { serviceManager } from '../shared/systemd/notify.ts';
+import type { LifeCycle, Phase } from './life-cycle.ts';
+
+/** How often the restarter hears that all is well; it passes it on to a watchdog. */
+const ALIVE_PERIOD_MS = 2_000;
+
+export interface PhaseReportsOptions {
+  readonly life: LifeCycle;
+  readonly clock: Clock;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly restartEpoch: number;
+  /** Whether every worker runs; a watchdog is kept quiet only then. */
+  readonly isHealthy: () => boolean;
+  /** Whether this epoch ends because the next one serves. */
+  readonly isSucceeded: () => boolean;
+}
+
+/** Begins to report; returns the way to end it. */
+export function reportPhases(options: PhaseReportsOptions): () => void {
+  const toRestarter = restarterPipe(options.environment);
+  const { life } = options;
+  const stopWatchdog = keepWatchdogQuiet(options, toRestarter);
+  toRestarter?.({ kind: 'phase', phase: life.phase });
+  const unsubscribe = life.subscribe(({ to }) => {
+    toRestarter?.({ kind: 'phase', phase: to });
+    toRestarter?.({ kind: 'status', text: statusText(to, options) });
+    if (toRestarter === undefined) tellServiceManager(to, options);
+  });
+  return () => {
+    unsubscribe();
+    stopWatchdog();
+  };
+}
+
+type Report = (status: EpochStatus) => void;
+
+/** Undefined when nobody listens. A restarter that is gone is no reason to end. */
+function restarterPipe(environment: NodeJS.ProcessEnv): Report | undefined {
+  const fd = Number(environment[STATUS_FD_VARIABLE] ?? 0);
+  if (!Number.isInteger(fd) || fd < 3) return undefined;
+  try {
+    setCloseOnExec(fd, true);
+  } catch (error) {
+    if (error instanceof PosixError) return undefined;
+    throw error;
+  }
+  let isOpen = true;
+  return (status) => {
+    if (!isOpen) return;
+    try {
+      writeSync(fd, `${JSON.stringify(status)}\n`);
+    } catch {
+      isOpen = false;
+    }
+  };
+}
+
+function keepWatchdogQuiet(options: PhaseReportsOptions, report: Report | undefined): () => void {
+  const { clock, environment, life, isHealthy } = options;
+  const manager = serviceManager(environment);
+  const periodMs = report === undefined ? manager.watchdogPeriodMs : ALIVE_PERIOD_MS;
+  if (periodMs === undefined) return () => undefined;
+  const timer: Timer = clock.every(
+    periodMs,
+    () => {
+      if (life.phase === 'live' && !isHealthy()) return;
+      if (report === undefined) manager.watchdog();
+      else report({ kind: 'alive' });
+    },
+    { unref: true },
+  );
+  return () => timer.cancel();
+}
+
+function tellServiceManager(phase: Phase, options: PhaseReportsOptions): void {
+  const manager = serviceManager(options.environment);
+  const text = statusText(phase, options);
+  switch (phase) {
+    case 'live':
+      // The epoch before was the main process until now.
+      if (options.restartEpoch > 0) manager.mainPid(process.pid);
+      return manager.ready(text);
+    case 'terminating':
+      return options.isSucceeded() ? undefined : manager.stopping(text);
+    case 'loading':
+    case 'initializing':
+    case 'draining':
+      return options.isSucceeded() ? undefined : manager.status(text);
+    case 'ended':
+      return;
+  }
+}
+
+function statusText(phase: Phase, { restartEpoch }: PhaseReportsOptions): string {
+  return `epoch ${restartEpoch} (pid ${process.pid}) is ${phase}`;
+}
