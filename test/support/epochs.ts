@@ -35,9 +35,10 @@ export async function makeEpochs(setup: EpochsSetup = {}): Promise<Epochs> {
   const baseId = process.pid * 20 + count++;
   const started: Sluice[] = [];
   const args = (epoch: number): readonly string[] => [
-    ...['--base-id', String(baseId), '--restart-epoch', String(epoch)],
-    ...['--drain-time-s', String(setup.drainTime ?? 1)],
-    ...['--parent-shutdown-time-s', String(setup.parentShutdownTime ?? 2)],
+    `--base-id=${baseId}`,
+    `--restart-epoch=${epoch}`,
+    `--drain-time-s=${setup.drainTime ?? 1}`,
+    `--parent-shutdown-time-s=${setup.parentShutdownTime ?? 2}`,
   ];
   const options = (epoch: number, more: RunOptions = {}): RunOptions => ({
     bootstrap: okBootstrap(port, adminPort, setup.listener),
@@ -91,7 +92,7 @@ function loopback(port: number): object {
   return { socket_address: { address: '127.0.0.1', port_value: port } };
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -4,7 +4,7 @@
  */
 import { Agent, get } from 'node:http';
 
-export interface LoadResult {
+interface LoadResult {
   readonly finished: number;
   /** One text per request that got no 200. */
   readonly failures: readonly string[];

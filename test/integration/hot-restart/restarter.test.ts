@@ -62,8 +62,11 @@ interface RunningRestarter {
 
 function startRestarter(epochs: Epochs): RunningRestarter {
   const words = [
-    ...['-c', epochs.scratch.file('bootstrap.json'), '--base-id', String(epochs.baseId)],
-    ...['--parent-shutdown-time-s', '2', '--drain-time-s', '1', '--concurrency', '1'],
+    `--config-path=${epochs.scratch.file('bootstrap.json')}`,
+    `--base-id=${epochs.baseId}`,
+    '--parent-shutdown-time-s=2',
+    '--drain-time-s=1',
+    '--concurrency=1',
   ];
   const child = spawn(process.execPath, [RESTARTER, ...words, '-l', 'warning'], {
     stdio: ['ignore', 'ignore', 'pipe'],
