@@ -57,6 +57,7 @@ export class ServerStats {
   /** Block of the main thread and of each worker. */
   readonly #threads: number[] = [];
   #connections = 0;
+  #shownParentConnections = 0;
   #parent = { connections: 0, memoryBytes: 0 };
 
   constructor(options: ServerStatsOptions) {
@@ -199,7 +200,11 @@ export class ServerStats {
     this.#showExpiration();
     this.#setServer('uptime', Math.floor((this.#clock.monotonicMs() - this.#startedMs) / 1000));
     this.#connections = connections;
-    this.#setServer('parent_connections', this.#parent.connections);
+    // Without a parent the gauge counts as never used.
+    if (this.#parent.connections !== this.#shownParentConnections) {
+      this.#shownParentConnections = this.#parent.connections;
+      this.#setServer('parent_connections', this.#parent.connections);
+    }
     this.#setServer('total_connections', connections + this.#parent.connections);
   }
 

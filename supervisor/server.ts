@@ -99,18 +99,22 @@ export class Server {
     await epochs?.takeOver();
     this.#continue();
     parts.upstreams.start();
-    await this.#startAdmin(parts);
-    this.#continue();
     if (parts.listeners.size === 0) {
       parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
     }
     parts.listenersBound();
     const mayListen = this.#initialize(parts);
-    await pool.start(makeWorkerProvision(parts, options, { logSettings, mayListen, epochs }));
+    const started = pool.start(
+      makeWorkerProvision(parts, options, { logSettings, mayListen, epochs }),
+    );
+    const admin = this.#startAdminIfWaiting(parts, mayListen);
+    await Promise.all([started, admin]);
     this.#continue();
     parts.workersStarted();
     closeUnaskedInspector();
     this.#life.transition('live');
+    if (!(await admin)) await this.#startAdmin(parts);
+    this.#continue();
     await epochs?.live();
     log.info('starting main dispatch loop');
     await processLog.attachPino();
@@ -239,7 +243,17 @@ export class Server {
     if (addresses.length > 0) await this.#startAdmin(parts, addresses[0]);
   }
 
-  /** The interface is there while the server initializes, so that it can be asked why it takes long. */
+  /**
+   * A server that waits for something can be asked why it takes long; one that does not is live before
+   * anybody can ask, so that no probe sees a state that is over within milliseconds.
+   */
+  async #startAdminIfWaiting(parts: ServerParts, mayListen: Promise<unknown>): Promise<boolean> {
+    const turn = new Promise<'waiting'>((resolve) => setImmediate(() => resolve('waiting')));
+    if ((await Promise.race([mayListen, turn])) !== 'waiting') return false;
+    await this.#startAdmin(parts);
+    return true;
+  }
+
   async #startAdmin(parts: ServerParts, bound?: BoundAddress): Promise<void> {
     const { admin } = parts.configuration.resolved;
     if (admin === undefined) {

@@ -1,8 +1,9 @@
 /** Names and label values as Prometheus allows them. */
 
-/** `cluster.upstream_rq_total` becomes `envoy_cluster_upstream_rq_total`. */
+/** `cluster.upstream_rq_total` becomes `envoy_cluster_upstream_rq_total`; our own keep their name. */
 export function metricName(extractedName: string): string {
-  return `envoy_${extractedName.replaceAll(/[^a-zA-Z0-9_:]/g, '_')}`;
+  const prefix = extractedName.startsWith('sluice.') ? '' : 'envoy_';
+  return `${prefix}${extractedName.replaceAll(/[^a-zA-Z0-9_:]/g, '_')}`;
 }
 
 export function labelName(tag: string): string {
