@@ -2,6 +2,8 @@
 import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
+import type { JsonObject } from '../shared/api/well-known.ts';
+import { nodeMessage } from './admin-views/node-message.ts';
 import { statsForm } from './admin/home/stats-form.ts';
 import { ContentionTracer } from './contention.ts';
 import type { Ending } from './ending.ts';
@@ -17,6 +19,7 @@ import { StatsEngine, type SinkCluster } from './stats/stats-engine.ts';
 import type { LiveCluster } from './upstreams/live-cluster.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './worker-pool.ts';
+import { OwnRequests } from './xds/control-plane-clusters.ts';
 import { DynamicConfiguration } from './xds/dynamic-configuration.ts';
 import { unknownFieldsOf } from './xds/unknown-fields.ts';
 
@@ -103,7 +106,9 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     drainsImmediately: options.drainStrategy === 'immediate',
   });
   let loopDelay: LoopDelay | undefined;
-  const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands });
+  const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands }, (name) =>
+    upstreams.get(name),
+  );
   const upstreams = makeUpstreams(input, { stats, serverStats, dynamic });
   return {
     configuration,
@@ -141,10 +146,16 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
 }
 
 function makeDynamic(
-  { options, clock, configuration, pool }: ServerPartsInput,
+  { options, clock, configuration, pool, version }: ServerPartsInput,
   parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands'>,
+  find: (cluster: string) => LiveCluster | undefined,
 ): DynamicConfiguration {
+  const { bootstrap, resolved } = configuration;
+  const configured = (bootstrap.node ?? {}) as JsonObject;
+  const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });
   return new DynamicConfiguration({
+    clusters: new OwnRequests(find, parts.stats.store),
+    node,
     ...configuration,
     statStore: parts.stats.store,
     serverStats: parts.serverStats,

@@ -74,6 +74,10 @@ export function resolveConfigSource(
   refuseOtherFields(message, FIELDS, scope);
   const source = resolveKind(message, scope);
   if (source === undefined) return undefined;
+  if (source.kind === 'grpc' || source.kind === 'ads') {
+    scope.unsupported('a control plane over gRPC is', 'there are files and REST');
+    return undefined;
+  }
   const timeout = message.initial_fetch_timeout;
   return { ...source, initialFetchTimeoutMs: durationMsOr(timeout, INITIAL_FETCH_TIMEOUT_MS) };
 }
@@ -112,8 +116,10 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
   switch (message.api_type) {
     case 'REST':
       return resolveRest(message, scope);
-    case 'GRPC':
-    case 'DELTA_GRPC': {
+    case 'DELTA_GRPC':
+      scope.at('api_type').unsupported('api_type DELTA_GRPC is', 'there is REST and GRPC');
+      return undefined;
+    case 'GRPC': {
       const grpc = resolveGrpcSource(message, scope);
       return grpc === undefined ? undefined : { kind: 'grpc', ...grpc };
     }

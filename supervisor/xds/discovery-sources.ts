@@ -1,16 +1,21 @@
 /** Opens subscriptions: makes each one's source from what the configuration says of it. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ConfigSource } from '../resources/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoverySource } from './discovery-update.ts';
 import { FileSource } from './file-source.ts';
+import { RestSource, type ControlPlaneClusters } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind } from './resource-type.ts';
 import { Subscription } from './subscription.ts';
 
 export interface SourcesOptions {
   readonly clock: Clock;
   readonly decoding: DecodeEnvironment;
+  readonly clusters: ControlPlaneClusters;
+  /** Whom a control plane serves: envoy.config.core.v3.Node. */
+  readonly node: JsonObject;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
 }
 
@@ -59,7 +64,7 @@ export class DiscoverySources {
   }
 
   #makeSource(source: ConfigSource, subscription: Subscription): DiscoverySource {
-    const { decoding } = this.#options;
+    const { decoding, clock, clusters, node } = this.#options;
     switch (source.kind) {
       case 'path':
         return new FileSource({
@@ -69,6 +74,7 @@ export class DiscoverySources {
           decoding,
         });
       case 'rest':
+        return new RestSource({ ...source, clusters, node, clock, subscription, decoding });
       case 'grpc':
       case 'ads':
         throw new Error(`no source of kind ${source.kind}`);

@@ -3,6 +3,7 @@
  * in which it begins: clusters with their endpoints first, then listeners with their routes.
  */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../admin/admin-context.ts';
@@ -22,6 +23,7 @@ import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
 import { EndpointSource } from './endpoint-source.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
 import { RouteDiscovery } from './named-routes.ts';
+import type { ControlPlaneClusters } from './rest-source.ts';
 import { ResourceResolver } from './resource-resolver.ts';
 
 export interface DynamicConfigurationOptions {
@@ -36,6 +38,9 @@ export interface DynamicConfigurationOptions {
   readonly drainTimeMs: number;
   /** Of messages from elsewhere, by the options of the command line. */
   readonly unknownFields: UnknownFields;
+  readonly clusters: ControlPlaneClusters;
+  /** Whom a control plane serves. */
+  readonly node: JsonObject;
   readonly isStopped: ListenerDiscoveryOptions['isStopped'];
 }
 
@@ -61,6 +66,8 @@ export class DynamicConfiguration {
     });
     this.#sources = new DiscoverySources({
       clock,
+      clusters: options.clusters,
+      node: options.node,
       decoding: {
         unknownFields: options.unknownFields,
         onUnknownFields: (count, warnings) => {

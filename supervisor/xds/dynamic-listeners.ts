@@ -10,6 +10,7 @@ import type { OpenListeners, PreparedListener } from '../open-listeners.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
+import { versionHash } from './version-hash.ts';
 import type { RouteDiscovery, RouteUse } from './named-routes.ts';
 
 /** The workers, as far as listeners need them. */
@@ -77,7 +78,7 @@ export class DynamicListeners {
     if (this.#isServing) return [];
     return [...this.#active].map(([name, { uses }]) => ({
       component: 'listener',
-      name: `init manager Listener-local-init-manager ${name} ${hashText(name)}`,
+      name: `init manager Listener-local-init-manager ${name} ${versionHash(name)}`,
       targetNames: uses
         .filter((use) => !use.isReady())
         .map((use) => `shared target RdsRouteConfigSubscription RDS init ${use.name}`),
@@ -206,11 +207,4 @@ export class DynamicListeners {
     serverStats.setListenerCount(this.#active.size);
     serverStats.setListenersInBetween(this.#warming.size, this.#draining);
   }
-}
-
-/** A number that stands for a name, as the reference prints behind it. */
-function hashText(name: string): string {
-  let hash = 5381;
-  for (let at = 0; at < name.length; at++) hash = (hash * 33 + name.charCodeAt(at)) >>> 0;
-  return String(hash);
 }
