@@ -94,6 +94,7 @@ function tellServiceManager(phase: Phase, options: PhaseReportsOptions): void {
       return options.isSucceeded() ? undefined : manager.stopping(text);
     case 'loading':
     case 'initializing':
+    case 'warming':
     case 'draining':
       return options.isSucceeded() ? undefined : manager.status(text);
     case 'ended':

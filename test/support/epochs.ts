@@ -35,10 +35,14 @@ export async function makeEpochs(setup: EpochsSetup = {}): Promise<Epochs> {
   const baseId = process.pid * 20 + count++;
   const started: Sluice[] = [];
   const args = (epoch: number): readonly string[] => [
-    `--base-id=${baseId}`,
-    `--restart-epoch=${epoch}`,
-    `--drain-time-s=${setup.drainTime ?? 1}`,
-    `--parent-shutdown-time-s=${setup.parentShutdownTime ?? 2}`,
+    '--base-id',
+    String(baseId),
+    '--restart-epoch',
+    String(epoch),
+    '--drain-time-s',
+    String(setup.drainTime ?? 1),
+    '--parent-shutdown-time-s',
+    String(setup.parentShutdownTime ?? 2),
   ];
   const options = (epoch: number, more: RunOptions = {}): RunOptions => ({
     bootstrap: okBootstrap(port, adminPort, setup.listener),
