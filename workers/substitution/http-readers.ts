@@ -2,7 +2,7 @@
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
+import { RESPONSE_FLAG_NAMES, TCP_RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
 import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
@@ -32,8 +32,8 @@ export const HTTP_READERS = {
   UPSTREAM_PROTOCOL: plain((info) => info.upstreamProtocol),
   RESPONSE_CODE: plain((info) => info.responseCode),
   RESPONSE_CODE_DETAILS: responseCodeDetails,
-  RESPONSE_FLAGS: plain((info) => flagNames(info.responseFlags, 1)),
-  RESPONSE_FLAGS_LONG: plain((info) => flagNames(info.responseFlags, 2)),
+  RESPONSE_FLAGS: plain((info) => flagNames(info, 1)),
+  RESPONSE_FLAGS_LONG: plain((info) => flagNames(info, 2)),
   CUSTOM_FLAGS: plain(() => ''),
   GRPC_STATUS: grpcStatus,
   GRPC_STATUS_NUMBER: plain(grpcStatusOf),
@@ -122,12 +122,15 @@ const flagTexts = new Map<string, string>();
 const FLAG_TEXTS_KEPT = 1000;
 
 /** `-` when there is none; each set of flags is put together once. */
-function flagNames(flags: number, form: 1 | 2): string {
+function flagNames({ responseFlags: flags, accessLogType }: StreamInfo, form: 1 | 2): string {
   if (flags === 0) return '-';
-  const key = `${form}${flags}`;
+  const isTcp = accessLogType.startsWith('Tcp');
+  const key = `${form}${isTcp ? 't' : 'h'}${flags}`;
   const known = flagTexts.get(key);
   if (known !== undefined) return known;
-  const text = RESPONSE_FLAG_NAMES.filter(([bit]) => (flags & bit) !== 0)
+  const inOrder = isTcp ? TCP_RESPONSE_FLAG_NAMES : RESPONSE_FLAG_NAMES;
+  const text = inOrder
+    .filter(([bit]) => (flags & bit) !== 0)
     .map((names) => names[form])
     .join(',');
   if (flagTexts.size < FLAG_TEXTS_KEPT) flagTexts.set(key, text);
