@@ -5,6 +5,7 @@
  */
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
+import type { ListenerFilter } from './listener-filters.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { TcpProxy } from './network-filters.ts';
 import type { RouteConfigurationResource } from './route.ts';
@@ -29,6 +30,11 @@ export interface ListenerResource {
   readonly perConnectionBufferLimitBytes: number;
   readonly filterChains: readonly FilterChain[];
   readonly defaultFilterChain?: FilterChain;
+  readonly listenerFilters: readonly ListenerFilter[];
+  /** 0: no limit. */
+  readonly listenerFiltersTimeoutMs: number;
+  /** A connection whose filters wait too long is served instead of closed. */
+  readonly continuesAfterTimeout: boolean;
   readonly accessLogs: readonly AccessLogConfig[];
   readonly ignoreGlobalConnLimit: boolean;
 }

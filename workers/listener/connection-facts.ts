@@ -17,7 +17,7 @@ export interface ListenerFacts {
 
 export class ConnectionFacts implements ConnectionInfo {
   readonly id = ++lastConnectionId;
-  readonly remoteAddress: Address;
+  remoteAddress: Address;
   readonly directRemoteAddress: Address;
   requestedServerName = '';
   tls: TlsInfo | undefined = undefined;
@@ -43,6 +43,12 @@ export class ConnectionFacts implements ConnectionInfo {
 
   get direction(): ConnectionInfo['direction'] {
     return this.listener.direction;
+  }
+
+  /** What a proxy before us said of the connection. */
+  overrideAddresses(remote: Address | undefined, local: Address | undefined): void {
+    if (remote !== undefined) this.remoteAddress = remote;
+    if (local !== undefined) this.knownLocalAddress = local;
   }
 
   get localAddress(): Address {

@@ -11,6 +11,7 @@ import type {
   ListenerResource,
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
+import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
 import type { TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
@@ -34,6 +35,10 @@ import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { ChainServer } from './chain-server.ts';
 import { ChainSelector, type CompiledChain } from './chain-selector.ts';
+import { HttpInspector } from './filters/http-inspector.ts';
+import type { ListenerFilterRunner } from './filters/listener-filter.ts';
+import { ProxyProtocolReader } from './filters/proxy-protocol.ts';
+import { TlsInspector } from './filters/tls-inspector.ts';
 import type { DrainState } from './drain-state.ts';
 import type { RouteStore } from './route-store.ts';
 import type { CompiledListener } from './worker-listener.ts';
@@ -66,6 +71,10 @@ export function compileListener(
     if (tls !== undefined) releases.push(() => tls.release());
     return { resource: chain, server: parts?.server, tls };
   };
+  const listenerFilters = resource.listenerFilters.map((filter) =>
+    makeListenerFilter(filter, context.env),
+  );
+  for (const filter of listenerFilters) releases.push(() => filter.release());
   for (const chain of resource.filterChains) compiled.push(compileOne(chain));
   const { defaultFilterChain: last } = resource;
   const release = (): void => {
@@ -74,6 +83,7 @@ export function compileListener(
   return {
     resource,
     chains: new ChainSelector(compiled, last === undefined ? undefined : compileOne(last)),
+    listenerFilters,
     release,
   };
 }
@@ -119,6 +129,17 @@ function compileTcpProxy(
     server.release();
   };
   return { server, release };
+}
+
+function makeListenerFilter(filter: ListenerFilter, { stats }: DataPlaneEnv): ListenerFilterRunner {
+  switch (filter.kind) {
+    case 'tls_inspector':
+      return new TlsInspector(stats);
+    case 'http_inspector':
+      return new HttpInspector(stats);
+    case 'proxy_protocol':
+      return new ProxyProtocolReader(filter, stats);
+  }
 }
 
 function compileTls(

@@ -21,11 +21,14 @@ import type {
   ServedConnection,
 } from './chain-server.ts';
 import type { ChainSelector, CompiledChain } from './chain-selector.ts';
+import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
+import { PreConnection } from './filters/pre-connection.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
 const CX_TOTAL = LISTENER.index.downstream_cx_total;
 const CX_ACTIVE = LISTENER.index.downstream_cx_active;
 const PRE_CX_ACTIVE = LISTENER.index.downstream_pre_cx_active;
+const PRE_CX_TIMEOUT = LISTENER.index.downstream_pre_cx_timeout;
 const CX_DESTROY = LISTENER.index.downstream_cx_destroy;
 const CX_LENGTH_MS = LISTENER.index.downstream_cx_length_ms;
 const NO_FILTER_CHAIN_MATCH = LISTENER.index.no_filter_chain_match;
@@ -37,6 +40,7 @@ const WORKER_CX_ACTIVE = LISTENER_WORKER.index.downstream_cx_active;
 export interface CompiledListener {
   readonly resource: ListenerResource;
   readonly chains: ChainSelector;
+  readonly listenerFilters: readonly ListenerFilterRunner[];
   /** Called when the last connection of this version has ended and another version is in force. */
   readonly release: () => void;
 }
@@ -57,6 +61,8 @@ export class WorkerListener implements ConnectionObserver {
   readonly #acceptors = new Set<Acceptor>();
   /** Open connections with the version that they belong to. */
   readonly #connections = new Map<ServedConnection, CompiledListener>();
+  /** Accepted connections that listener filters look at. */
+  readonly #waiting = new Set<PreConnection>();
   #isRemoved = false;
 
   constructor(compiled: CompiledListener, context: ListenerContext) {
@@ -104,6 +110,7 @@ export class WorkerListener implements ConnectionObserver {
 
   /** Cuts every open connection. */
   closeConnections(): void {
+    for (const waiting of this.#waiting) waiting.close();
     for (const connection of this.#connections.keys()) connection.close();
   }
 
@@ -124,26 +131,58 @@ export class WorkerListener implements ConnectionObserver {
     loop.enter();
     const { only } = version.chains;
     const listener = this.#factsOf(version, bound);
-    if (only?.server !== undefined && only.tls === undefined) {
+    const filters = version.listenerFilters.length;
+    if (only?.server !== undefined && only.tls === undefined && filters === 0) {
       this.#serve(version, only, (handler, server) =>
         this.#openAccepted(accepted, handler, server, { ...listener, ...chainName(only) }),
       );
     } else {
-      this.#choose(version, socketOf(accepted), listener);
+      const socket = socketOf(accepted);
+      const facts = new ConnectionFacts(socket, listener);
+      if (filters === 0) this.#choose(version, socket, facts);
+      else this.#inspect(version, socket, facts);
     }
     loop.leave();
   }
 
-  /** Everything that has to look at the connection before it can be served. */
-  #choose(version: CompiledListener, socket: net.Socket, listener: ListenerFacts): void {
-    const facts = new ConnectionFacts(socket, listener);
+  /** Lets listener filters look at the first bytes before the chain is chosen. */
+  #inspect(version: CompiledListener, socket: net.Socket, facts: ConnectionFacts): void {
+    const { loop, stats } = this.#context;
+    const { listenerFiltersTimeoutMs: timeoutMs, continuesAfterTimeout } = version.resource;
+    stats.add(this.#base + PRE_CX_ACTIVE, 1);
+    const waiting = new PreConnection(
+      socket,
+      { loop, filters: version.listenerFilters, timeoutMs },
+      (how) => {
+        this.#waiting.delete(waiting);
+        stats.subtract(this.#base + PRE_CX_ACTIVE, 1);
+        if (how === 'timeout') stats.increment(this.#base + PRE_CX_TIMEOUT);
+        if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
+          facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
+          facts.requestedServerName = waiting.facts.serverName;
+          this.#choose(version, socket, facts, waiting.facts);
+        } else {
+          socket.destroy();
+        }
+      },
+    );
+    this.#waiting.add(waiting);
+  }
+
+  /** Finds the chain by what is known, and serves the connection with it. */
+  #choose(
+    version: CompiledListener,
+    socket: net.Socket,
+    facts: ConnectionFacts,
+    early: Pick<EarlyFacts, 'transportProtocol' | 'applicationProtocols'> = PLAIN,
+  ): void {
     const chain = version.chains.choose({
       local: facts.localAddress,
       remote: facts.remoteAddress,
       directRemote: facts.directRemoteAddress,
       serverName: facts.requestedServerName,
-      transportProtocol: 'raw_buffer',
-      applicationProtocols: [],
+      transportProtocol: early.transportProtocol,
+      applicationProtocols: early.applicationProtocols,
     });
     if (chain?.server === undefined) {
       if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
@@ -158,6 +197,8 @@ export class WorkerListener implements ConnectionObserver {
       const stream =
         chain.tls === undefined ? socket : chain.tls.wrap(socket, facts, bufferLimitBytes);
       const transport = Transport.adopt(loop, stream, handler, server.counters);
+      // A listener filter stopped the stream where it had read enough.
+      if (chain.tls === undefined) socket.resume();
       return { transport, info: facts };
     });
   }
@@ -215,6 +256,8 @@ export class WorkerListener implements ConnectionObserver {
     for (const base of this.#bases) this.#context.stats.releaseBlock(base);
   }
 }
+
+const PLAIN = { transportProtocol: 'raw_buffer', applicationProtocols: [] } as const;
 
 type OpenTransport = (handler: TransportHandler, server: ChainServer) => OpenedConnection;
 

@@ -1,4 +1,68 @@
 /** The registry of listener filters, which see a connection before its filter chain is chosen. */
-import { ExtensionRegistry } from '../extensions.ts';
+import type { ListenerFilter as FilterMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
+import type { ProxyProtocol } from '../../../shared/api/generated/envoy/extensions/filters/listener/proxy_protocol/v3/proxy_protocol.ts';
+import type { TlsInspector } from '../../../shared/api/generated/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector.ts';
+import type {
+  ListenerFilter,
+  ProxyProtocolFilter,
+} from '../../../shared/resources/listener-filters.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
 
-export const LISTENER_FILTERS = new ExtensionRegistry<never>('listener filter', []);
+const FIELDS = knownFields<FilterMessage>(['name', 'typed_config']);
+/** The sizes bound a buffer of the reference's; here the limit stands. */
+const TLS_FIELDS = knownFields<TlsInspector>(
+  [],
+  ['initial_read_buffer_size', 'max_client_hello_size'],
+);
+const PROXY_FIELDS = knownFields<ProxyProtocol>([
+  'allow_requests_without_proxy_protocol',
+  'disallowed_versions',
+  'stat_prefix',
+]);
+const TYPE = 'envoy.extensions.filters.listener';
+
+export const LISTENER_FILTERS = new ExtensionRegistry<ListenerFilter>('listener filter', [
+  extension(
+    'envoy.filters.listener.http_inspector',
+    `${TYPE}.http_inspector.v3.HttpInspector`,
+    () => ({ kind: 'http_inspector' }) as const,
+  ),
+  extension(
+    'envoy.filters.listener.proxy_protocol',
+    `${TYPE}.proxy_protocol.v3.ProxyProtocol`,
+    resolveProxyProtocol,
+  ),
+  extension(
+    'envoy.filters.listener.tls_inspector',
+    `${TYPE}.tls_inspector.v3.TlsInspector`,
+    (message: TlsInspector, scope) => {
+      refuseOtherFields(message, TLS_FIELDS, scope);
+      return { kind: 'tls_inspector' } as const;
+    },
+  ),
+]);
+
+export function resolveListenerFilters(
+  messages: readonly FilterMessage[],
+  scope: Scope,
+): readonly ListenerFilter[] {
+  const filters = messages.map((message, index) => {
+    const place = scope.at(index);
+    refuseOtherFields(message, FIELDS, place);
+    return LISTENER_FILTERS.resolve(message, place);
+  });
+  return filters.filter((filter) => filter !== undefined);
+}
+
+function resolveProxyProtocol(message: ProxyProtocol, scope: Scope): ProxyProtocolFilter {
+  refuseOtherFields(message, PROXY_FIELDS, scope);
+  const { disallowed_versions: disallowed = [] } = message;
+  return {
+    kind: 'proxy_protocol',
+    allowsWithout: message.allow_requests_without_proxy_protocol ?? false,
+    disallowedVersions: disallowed.map((version) => (version === 'V2' ? 'v2' : 'v1')),
+    statPrefix: message.stat_prefix ?? '',
+  };
+}

@@ -2,20 +2,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
-import type { BoundAddress, ListenerResource } from '../../../shared/resources/listener.ts';
+import type {
+  BoundAddress,
+  FilterChain,
+  ListenerResource,
+} from '../../../shared/resources/listener.ts';
+import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
 import type { AddressToBind } from '../../sockets/listening-sockets.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { printAddress, resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { NamedRoutes, ResolvedListener } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
-import {
-  refuseDoubles,
-  resolveFilterChain,
-  resolveFilterChains,
-  type ListenerScope,
-} from './filter-chain.ts';
-import { LISTENER_FILTERS } from './listener-filters.ts';
+import { durationMsOr } from '../values.ts';
+import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
+import { type ListenerScope, refuseDoubles } from './filter-chain-match.ts';
+import { resolveListenerFilters } from './listener-filters.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
 const FIELDS = knownFields<ListenerMessage>(
@@ -30,6 +32,8 @@ const FIELDS = knownFields<ListenerMessage>(
     'deprecated_v1',
     'drain_type',
     'listener_filters',
+    'listener_filters_timeout',
+    'continue_on_listener_filters_timeout',
     'traffic_direction',
     'connection_balance_config',
     'enable_reuse_port',
@@ -43,9 +47,6 @@ const FIELDS = knownFields<ListenerMessage>(
   ],
   [
     'metadata',
-    // Of listener filters, which are refused by themselves.
-    'listener_filters_timeout',
-    'continue_on_listener_filters_timeout',
     // The older switch; enable_reuse_port decides.
     'reuse_port',
     'max_connections_to_accept_per_socket_event',
@@ -53,6 +54,7 @@ const FIELDS = knownFields<ListenerMessage>(
   ],
 );
 
+const LISTENER_FILTERS_TIMEOUT_MS = 15_000;
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
 /** Undefined after a reported problem. */
@@ -90,9 +92,11 @@ function resolveResource(
   { listener: scope, address }: ListenerScope,
   filters: NetworkFilterResolver,
 ): ListenerResource {
-  for (const [index, filter] of (message.listener_filters ?? []).entries()) {
-    LISTENER_FILTERS.resolve(filter, scope.at('listener_filters', index));
-  }
+  const chains = resolveChains(message, filters, { listener: scope, address });
+  const configured = resolveListenerFilters(
+    message.listener_filters ?? [],
+    scope.at('listener_filters'),
+  );
   const { traffic_direction: direction } = message;
   return {
     name: message.name ?? randomUUID(),
@@ -100,10 +104,29 @@ function resolveResource(
     addresses: addresses.map((each) => each.address),
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
-    ...resolveChains(message, filters, { listener: scope, address }),
+    ...chains,
+    listenerFilters: withInspector(configured, chains.filterChains),
+    listenerFiltersTimeoutMs: durationMsOr(
+      message.listener_filters_timeout,
+      LISTENER_FILTERS_TIMEOUT_MS,
+    ),
+    continuesAfterTimeout: message.continue_on_listener_filters_timeout ?? false,
     accessLogs: resolveConnectionLogs(message, scope.at('access_log')),
     ignoreGlobalConnLimit: message.ignore_global_conn_limit ?? false,
   };
+}
+
+/** Chains that ask for what TLS clients say first need the filter that reads it. */
+function withInspector(
+  filters: readonly ListenerFilter[],
+  chains: readonly FilterChain[],
+): readonly ListenerFilter[] {
+  const isNeeded = chains.some(
+    ({ match }) =>
+      match !== undefined && (match.serverNames.length > 0 || match.transportProtocol === 'tls'),
+  );
+  if (!isNeeded || filters.some(({ kind }) => kind === 'tls_inspector')) return filters;
+  return [...filters, { kind: 'tls_inspector' }];
 }
 
 /** Logs of a listener have a line per connection, not per request. */
@@ -127,9 +150,12 @@ function resolveChains(
   }
   const hasMatcher = message.filter_chain_matcher !== undefined;
   const filterChains = resolveFilterChains(chains, filters, scope);
-  if (!hasMatcher) refuseDoubles(chains, scope);
+  if (!hasMatcher) {
+    const matches = filterChains.map(({ match }) => match);
+    refuseDoubles(chains, matches, scope);
+  }
   if (defaultChain === undefined) return { filterChains };
-  const place = scope.listener.at('default_filter_chain');
+  const place = { ...scope, listener: scope.listener.at('default_filter_chain') };
   return { filterChains, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
 }
 

@@ -58,11 +58,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "transport socket 'envoy.transport_sockets.alts' of type 'envoy.extensions.transport_sockets.alts.v3.Alts' is not supported; there is envoy.transport_sockets.raw_buffer, envoy.transport_sockets.tls",
   ],
   [
-    bootstrapWith('chain', { filter_chain_match: { destination_port: 80 } }),
-    `${CHAIN}.filter_chain_match`,
-    'choosing a filter chain by a match is not supported yet',
-  ],
-  [
     bootstrapWith('listener', { transparent: true }),
     'static_resources.listeners[0].transparent',
     "field 'transparent' is not supported yet",

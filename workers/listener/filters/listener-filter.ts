@@ -1,0 +1,27 @@
+/** What listener filters see of a connection before its filter chain is chosen. */
+import type { Address } from '../../http/stream-info.ts';
+
+/** Written by filters, read when the chain is chosen. */
+export interface EarlyFacts {
+  serverName: string;
+  transportProtocol: string;
+  applicationProtocols: readonly string[];
+  /** What a proxy before us said; undefined: the socket's own. */
+  remote: Address | undefined;
+  local: Address | undefined;
+}
+
+export type FilterVerdict =
+  /** Call again when there are more bytes. */
+  | 'more'
+  | 'done'
+  /** The connection is to be closed. */
+  | 'refuse'
+  /** So many bytes were the filter's and are gone; it is done. */
+  | { readonly consumed: number };
+
+export interface ListenerFilterRunner {
+  /** `data` is everything that was read and not consumed; called again while `more`. */
+  inspect(data: Buffer, facts: EarlyFacts): FilterVerdict;
+  release(): void;
+}

@@ -1,0 +1,109 @@
+/**
+ * A connection while listener filters look at its first bytes. What was read and not consumed is put
+ * back before the socket is handed on. Bounded by the filters' own limits and the listener's timeout.
+ */
+import type net from 'node:net';
+import { LoopTimer, type TimerOwner } from '../../timers.ts';
+import type { WorkerLoop } from '../../worker-loop.ts';
+import type { EarlyFacts, ListenerFilterRunner } from './listener-filter.ts';
+
+export interface PreConnectionOptions {
+  readonly loop: WorkerLoop;
+  readonly filters: readonly ListenerFilterRunner[];
+  /** 0: no limit. */
+  readonly timeoutMs: number;
+}
+
+export type PreConnectionEnd = 'ready' | 'timeout' | 'refused' | 'closed';
+
+export class PreConnection implements TimerOwner {
+  readonly facts: EarlyFacts = {
+    serverName: '',
+    transportProtocol: 'raw_buffer',
+    applicationProtocols: [],
+    remote: undefined,
+    local: undefined,
+  };
+  readonly #socket: net.Socket;
+  readonly #options: PreConnectionOptions;
+  readonly #onEnd: (how: PreConnectionEnd) => void;
+  readonly #timer = new LoopTimer(this, 0);
+  #data: Buffer = Buffer.alloc(0);
+  #position = 0;
+  #isEnded = false;
+
+  /** `onEnd` is called once; after `ready` and `timeout` the socket holds all unread bytes again. */
+  constructor(
+    socket: net.Socket,
+    options: PreConnectionOptions,
+    onEnd: (how: PreConnectionEnd) => void,
+  ) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#onEnd = onEnd;
+    if (options.timeoutMs > 0) options.loop.timers.list(options.timeoutMs).arm(this.#timer);
+    socket.on('data', this.#onData);
+    socket.on('error', this.#onClose);
+    socket.on('close', this.#onClose);
+    socket.on('end', this.#onClose);
+  }
+
+  onTimer(): void {
+    this.#end('timeout');
+  }
+
+  /** Ends the wait from outside: the listener is gone. */
+  close(): void {
+    this.#end('closed');
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    const { loop } = this.#options;
+    loop.enter();
+    this.#data = this.#data.length === 0 ? piece : Buffer.concat([this.#data, piece]);
+    this.#run();
+    loop.leave();
+  };
+
+  readonly #onClose = (): void => {
+    const { loop } = this.#options;
+    loop.enter();
+    this.#end('closed');
+    loop.leave();
+  };
+
+  #run(): void {
+    const { filters } = this.#options;
+    for (; this.#position < filters.length; this.#position += 1) {
+      const verdict = filters[this.#position]?.inspect(this.#data, this.facts);
+      if (verdict === 'more') return;
+      if (verdict === 'refuse') return this.#end('refused');
+      if (typeof verdict === 'object') this.#data = this.#data.subarray(verdict.consumed);
+      if (this.#data.length === 0 && this.#position + 1 < filters.length) {
+        this.#position += 1;
+        return;
+      }
+    }
+    this.#end('ready');
+  }
+
+  #end(how: PreConnectionEnd): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#timer.disarm();
+    const socket = this.#socket;
+    socket.off('data', this.#onData);
+    socket.off('end', this.#onClose);
+    socket.off('close', this.#onClose);
+    socket.off('error', this.#onClose);
+    if (how === 'ready' || how === 'timeout') {
+      socket.pause();
+      if (this.#data.length > 0) socket.unshift(this.#data);
+    } else {
+      // A late error of a socket that is gone interests nobody.
+      socket.on('error', () => undefined);
+      socket.destroy();
+    }
+    this.#onEnd(how);
+  }
+}
