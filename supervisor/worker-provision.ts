@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { LogSettings } from '../shared/logging/log-settings.ts';
 import { processLog } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
+import { optional } from './resources/values.ts';
 import { startUpdates } from './resources/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';
 import type { WorkerNotice } from './worker-host.ts';
@@ -38,6 +39,7 @@ export function makeWorkerProvision(
       enableCoreDump: options.enableCoreDump,
       localAddressIpVersion: options.localAddressIpVersion,
       ticketKeys,
+      ...optional('maxDownstreamConnections', resolved.maxDownstreamConnections),
       node: resolved.node,
     }),
     killTimeoutMs: resolved.workerKillTimeoutMs,

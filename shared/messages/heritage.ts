@@ -32,6 +32,8 @@ export interface WorkerHeritage {
   readonly localAddressIpVersion: 'v4' | 'v6';
   /** Base64 of 48 random bytes, the same in all workers: one resumes TLS sessions of another. */
   readonly ticketKeys: string;
+  /** Of all listeners and workers together; absent: no limit. */
+  readonly maxDownstreamConnections?: number;
   /** The node's name, cluster and zone for headers such as `x-envoy-downstream-service-cluster`. */
   readonly node: { readonly id: string; readonly cluster: string; readonly zone: string };
 }

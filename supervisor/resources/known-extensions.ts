@@ -5,6 +5,7 @@ import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
+import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './clusters/load-balancing.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
@@ -41,6 +42,7 @@ const registries: readonly (readonly [category: string, registry: Registry])[] =
   ['envoy.regex_engines', REGEX_ENGINES],
   ['envoy.path.match', PATH_MATCH],
   ['envoy.path.rewrite', PATH_REWRITE],
+  ['envoy.resource_monitors', MONITORS],
   ['envoy.request_id', REQUEST_ID],
   ['envoy.retry_host_predicates', HOST_PREDICATES],
   ['envoy.retry_priorities', PRIORITIES],

@@ -24,6 +24,8 @@ export interface ResolvedBootstrap {
   readonly stats: StatsConfig;
   /** Of `layered_runtime`, in its order; empty without it. */
   readonly runtimeLayers: readonly RuntimeLayer[];
+  /** Of all listeners together, from the overload manager; absent: no limit. */
+  readonly maxDownstreamConnections?: number;
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
   /** Where resources come from beside the file. */

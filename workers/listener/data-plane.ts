@@ -10,6 +10,7 @@ import type { RouteTable } from '../routing/types.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { WorkerLoop } from '../worker-loop.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { DrainState } from './drain-state.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { RouteStore } from './route-store.ts';
@@ -31,6 +32,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
   readonly #accessLogs: AccessLogs;
+  readonly #limits: ConnectionLimits;
   readonly #compiler: CompilerContext;
   readonly #listeners = new Map<string, WorkerListener>();
   /** Removed listeners whose connections are still open. */
@@ -57,6 +59,11 @@ class WorkerDataPlane implements DataPlane {
       random: Math.random,
     });
     this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime });
+    this.#limits = new ConnectionLimits({
+      maxConnections: env.heritage.maxDownstreamConnections,
+      concurrency: env.heritage.concurrency,
+      runtime: this.#runtime,
+    });
     this.#compiler = {
       env,
       loop: this.#loop,
@@ -156,6 +163,7 @@ class WorkerDataPlane implements DataPlane {
       loop: this.#loop,
       stats: this.#env.stats,
       workerIndex: this.#env.heritage.workerIndex,
+      limits: this.#limits,
     });
   }
 

@@ -23,11 +23,14 @@ import type {
 import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
 import { PreConnection } from './filters/pre-connection.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
 const CX_TOTAL = LISTENER.index.downstream_cx_total;
 const CX_ACTIVE = LISTENER.index.downstream_cx_active;
 const PRE_CX_ACTIVE = LISTENER.index.downstream_pre_cx_active;
+const CX_OVERFLOW = LISTENER.index.downstream_cx_overflow;
+const GLOBAL_CX_OVERFLOW = LISTENER.index.downstream_global_cx_overflow;
 const PRE_CX_TIMEOUT = LISTENER.index.downstream_pre_cx_timeout;
 const CX_DESTROY = LISTENER.index.downstream_cx_destroy;
 const CX_LENGTH_MS = LISTENER.index.downstream_cx_length_ms;
@@ -49,6 +52,7 @@ export interface ListenerContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly workerIndex: number;
+  readonly limits: ConnectionLimits;
 }
 
 export class WorkerListener implements ConnectionObserver {
@@ -118,6 +122,7 @@ export class WorkerListener implements ConnectionObserver {
     const { stats, loop } = this.#context;
     const version = this.#connections.get(connection);
     this.#connections.delete(connection);
+    if (version !== undefined) this.#context.limits.closed(version.resource);
     stats.increment(this.#base + CX_DESTROY);
     stats.subtract(this.#base + CX_ACTIVE, 1);
     stats.subtract(this.#workerBase + WORKER_CX_ACTIVE, 1);
@@ -129,6 +134,11 @@ export class WorkerListener implements ConnectionObserver {
     const { loop } = this.#context;
     const version = this.#current;
     loop.enter();
+    if (this.#isRefused(version.resource)) {
+      socketOf(accepted).destroy();
+      loop.leave();
+      return;
+    }
     const { only } = version.chains;
     const listener = this.#factsOf(version, bound);
     const filters = version.listenerFilters.length;
@@ -143,6 +153,14 @@ export class WorkerListener implements ConnectionObserver {
       else this.#inspect(version, socket, facts);
     }
     loop.leave();
+  }
+
+  #isRefused(resource: ListenerResource): boolean {
+    const { limits, stats } = this.#context;
+    const refusal = limits.refusal(resource, this.#connections.size + this.#waiting.size);
+    if (refusal === undefined) return false;
+    stats.increment(this.#base + (refusal === 'global' ? GLOBAL_CX_OVERFLOW : CX_OVERFLOW));
+    return true;
   }
 
   /** Lets listener filters look at the first bytes before the chain is chosen. */
@@ -216,6 +234,7 @@ export class WorkerListener implements ConnectionObserver {
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
     const connection = server.create(this, (handler) => open(handler, server));
     this.#connections.set(connection, version);
+    this.#context.limits.opened(version.resource);
     connection.start?.();
   }
 

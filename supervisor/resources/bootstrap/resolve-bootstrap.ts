@@ -13,7 +13,7 @@ import { optional } from '../values.ts';
 import { resolveAdmin } from './admin.ts';
 import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
 import { checkNode, resolveDynamicResources } from './dynamic-resources.ts';
-import { checkOverloadManager } from './overload-manager.ts';
+import { resolveOverloadManager } from './overload-manager.ts';
 import { resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
 import { resolveWorkerKillTimeout } from './watchdogs.ts';
@@ -100,7 +100,10 @@ export async function resolveBootstrap(
   const scope = new Scope(context);
   refuseOtherFields(message, FIELDS, scope);
   checkBootstrapExtensions(message, scope);
-  checkOverloadManager(message.overload_manager, scope.at('overload_manager'));
+  const maxConnections = resolveOverloadManager(
+    message.overload_manager,
+    scope.at('overload_manager'),
+  );
   if (message.stats_flush_on_admin === true && message.stats_flush_interval !== undefined) {
     scope.error(
       'conflict',
@@ -127,6 +130,7 @@ export async function resolveBootstrap(
     ...optional('admin', resolveAdmin(message.admin, scope.at('admin'))),
     stats: resolveStatsConfig(message, { statsTags: overrides.statsTags, clusters, node }, scope),
     runtimeLayers: runtime.layers,
+    ...optional('maxDownstreamConnections', maxConnections),
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');

@@ -66,6 +66,9 @@ describe('a resolved listener', () => {
           filterChains: [],
           accessLogs: [],
           ignoreGlobalConnLimit: false,
+          listenerFilters: [],
+          listenerFiltersTimeoutMs: 15_000,
+          continuesAfterTimeout: false,
         },
         addresses: [
           {

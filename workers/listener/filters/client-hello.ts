@@ -7,7 +7,7 @@
  *              compressions <1>, extensions <2>: { type(2), body <2> }
  */
 
-export interface ClientHello {
+interface ClientHello {
   /** Lower case; empty without one. */
   readonly serverName: string;
   readonly protocols: readonly string[];
