@@ -70,6 +70,10 @@ export interface Options {
   readonly socketMode: number;
   readonly enableCoreDump: boolean;
   readonly statsTags: readonly StatsTag[];
+  /** SIGTERM drains before it ends. */
+  readonly drainOnSigterm: boolean;
+  /** In every drain; undefined: idle connections are left alone. */
+  readonly drainIdleCloseMs: number | undefined;
   readonly validateFormat: ValidateFormat;
   readonly validateSkipSecrets: boolean;
   /** These three are described in docs/admin-security.md. */

@@ -66,6 +66,11 @@ export class OpenListeners {
     return this.#accepting().map(({ resource }) => resource);
   }
 
+  /** Those that were closed, too. */
+  configured(): readonly ListenerResource[] {
+    return [...this.#listeners.values()].map(({ resource }) => resource);
+  }
+
   /** What workers accept on: nothing while the next epoch does. */
   sockets(): readonly ListeningSockets[] {
     if (this.#isPaused) return [];

@@ -37,7 +37,7 @@ export async function serve(input: ServeInput): Promise<0 | 1> {
     server: undefined,
     session: undefined,
   };
-  input.signals.deliverTo(signalReceiver(run));
+  input.signals.deliverTo(signalReceiver(run, input.options.drainOnSigterm));
   const start = startServer(run, input);
   const failure = await Promise.race([
     start.then(
@@ -119,8 +119,8 @@ function killRun(run: Run): void {
   run.session?.close();
 }
 
-function signalReceiver(run: Run): (signal: GroupSignal) => void {
-  let firstMs = 0;
+function signalReceiver(run: Run, drainsFirst: boolean): (signal: GroupSignal) => void {
+  const end = endReceiver(run, drainsFirst);
   return (signal) => {
     switch (signal) {
       case 'SIGHUP':
@@ -129,16 +129,28 @@ function signalReceiver(run: Run): (signal: GroupSignal) => void {
         log.warning('caught SIGUSR1');
         return run.server?.reopenLogs();
       case 'SIGINT':
-      case 'SIGTERM': {
-        const now = run.clock.monotonicMs();
-        if (run.ending.request(`caught ${signal}`)) {
-          firstMs = now;
-        } else if (now - firstMs > SAME_SIGNAL_MS) {
-          log.critical(`caught ${signal} again; ending at once`);
-          killRun(run);
-          exitProcess(1);
-        }
-      }
+      case 'SIGTERM':
+        return end(signal);
     }
+  };
+}
+
+/** Each further signal ends what the one before it began to end gently. */
+function endReceiver(run: Run, drainsFirst: boolean): (signal: GroupSignal) => void {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let isDraining = false;
+  return (signal) => {
+    const now = run.clock.monotonicMs();
+    if (now - lastMs <= SAME_SIGNAL_MS) return;
+    lastMs = now;
+    const mayDrain = drainsFirst && signal === 'SIGTERM' && !run.ending.isRequested;
+    if (mayDrain && !isDraining && run.server?.drainAndEnd() === true) {
+      isDraining = true;
+      return log.warning('caught SIGTERM; draining before the end');
+    }
+    if (run.ending.request(`caught ${signal}`)) return;
+    log.critical(`caught ${signal} again; ending at once`);
+    killRun(run);
+    exitProcess(1);
   };
 }

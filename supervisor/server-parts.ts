@@ -6,6 +6,7 @@ import type { JsonObject } from '../shared/api/well-known.ts';
 import { nodeMessage } from './admin-views/node-message.ts';
 import { statsForm } from './admin/home/stats-form.ts';
 import { ContentionTracer } from './contention.ts';
+import { Drains } from './drain/drains.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { publishExpirations } from './loaded-certificates.ts';
@@ -39,6 +40,7 @@ export interface ServerParts {
   readonly listeners: OpenListeners;
   readonly runtime: RuntimeStore;
   readonly commands: ServerCommands;
+  readonly drains: Drains;
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
   readonly upstreams: UpstreamClusters;
@@ -96,15 +98,8 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   for (const { index } of pool.status()) stats.workerSpawned(index);
   const runtime = await openRuntime(input, stats);
   const gauges = new ListenerGauges(configuration.store, stats.store);
-  const commands = new ServerCommands({
-    pool,
-    listeners,
-    ending: input.ending,
-    clock,
-    serverStats,
-    drainTimeMs: options.drainTimeS * 1000,
-    drainsImmediately: options.drainStrategy === 'immediate',
-  });
+  const drains = makeDrains(input, listeners, serverStats);
+  const commands = new ServerCommands({ pool, drains, ending: input.ending });
   let loopDelay: LoopDelay | undefined;
   const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands }, (name) =>
     upstreams.get(name),
@@ -117,6 +112,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     listeners,
     runtime,
     commands,
+    drains,
     contention,
     upstreams,
     dynamic,
@@ -186,6 +182,25 @@ function makeUpstreams(
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
     counted: (active, warming) => serverStats.setClusterCounts(active, warming),
     hostsChanged: () => serverStats.clusterUpdated(),
+  });
+}
+
+function makeDrains(
+  { options, clock, ending, pool }: ServerPartsInput,
+  listeners: OpenListeners,
+  serverStats: ServerStats,
+): Drains {
+  return new Drains({
+    pool,
+    listeners,
+    ending,
+    clock,
+    drainTimeMs: options.drainTimeS * 1000,
+    drainsImmediately: options.drainStrategy === 'immediate',
+    listenersClosed: (count) => {
+      serverStats.listenersStopped(count);
+      serverStats.setListenerCount(listeners.size);
+    },
   });
 }
 

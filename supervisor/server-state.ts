@@ -3,8 +3,8 @@ import { assertNever } from '../shared/assert-never.ts';
 import type { ServerState } from './admin/admin-context.ts';
 import type { Phase } from './life-cycle.ts';
 
-/** A server whose health check was failed by command says that it drains. */
-export function serverStateOf(phase: Phase, isHealthCheckFailed: boolean): ServerState {
+/** `isUnready`: the health check was failed by command, or a drain of our own kind goes on. */
+export function serverStateOf(phase: Phase, isUnready: boolean): ServerState {
   switch (phase) {
     case 'loading':
     case 'warming':
@@ -12,7 +12,7 @@ export function serverStateOf(phase: Phase, isHealthCheckFailed: boolean): Serve
     case 'initializing':
       return 'INITIALIZING';
     case 'live':
-      return isHealthCheckFailed ? 'DRAINING' : 'LIVE';
+      return isUnready ? 'DRAINING' : 'LIVE';
     case 'draining':
     case 'terminating':
     case 'ended':

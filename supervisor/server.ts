@@ -130,6 +130,14 @@ export class Server {
     }
   }
 
+  /** Drains all listeners, then requests the end. False when that is no use, as before the start. */
+  drainAndEnd(): boolean {
+    if (this.#parts === undefined || this.#life.phase !== 'live') return false;
+    const own = { minMs: 0, exits: true };
+    const all = { inboundOnly: false, graceful: true, skipExit: false, own };
+    return this.#parts.drains.drainListeners(all).ok;
+  }
+
   /** Ends everything in order; resolves when no worker is left and all is written. */
   async stop(): Promise<void> {
     const isAlone = this.#life.phase === 'live';
@@ -212,15 +220,13 @@ export class Server {
 
   #followPhases(parts: ServerParts): void {
     const publish = (): void => {
-      parts.serverStats.setState(
-        serverStateOf(this.#life.phase, parts.commands.isHealthCheckFailed),
-      );
+      parts.serverStats.setState(serverStateOf(this.#life.phase, parts.commands.isUnready));
     };
     this.#life.subscribe(({ from, to }) => {
       log.debug(`phase ${from} -> ${to}`);
       publish();
     });
-    parts.commands.onHealthChange(publish);
+    parts.commands.onReadinessChange(publish);
   }
 
   #joinEpochs(parts: ServerParts): EpochChange | undefined {

@@ -14,7 +14,10 @@ import type {
   ProfileCommand,
   SupervisorToWorker,
 } from '../shared/messages/supervisor-to-worker.ts';
-import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
+import type {
+  ListenerConnections,
+  WorkerToSupervisor,
+} from '../shared/messages/worker-to-supervisor.ts';
 import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import {
   DESCRIPTORS_PER_MESSAGE_MAX,
@@ -87,6 +90,7 @@ export type WorkerNotice = Extract<
       | 'reopen_logs'
       | 'drain'
       | 'undrain'
+      | 'cut_connections'
       | 'set_health_check_failed'
       | 'set_checking_workers';
   }
@@ -204,6 +208,11 @@ export class WorkerHost {
     await this.#call((id) => ({ kind: 'stop_listening', id, listeners }), LISTEN_LIMIT_MS);
   }
 
+  async countConnections(limitMs: number): Promise<readonly ListenerConnections[]> {
+    const reply = await this.#call((id) => ({ kind: 'count_connections', id }), limitMs);
+    return reply.kind === 'connections' ? reply.listeners : [];
+  }
+
   /** Resolves with why there is no profile; the profile itself is in the file at `path`. */
   async profile(command: ProfileCommand, path: string): Promise<string | undefined> {
     const reply = await this.#call(
@@ -297,6 +306,7 @@ export class WorkerHost {
       case 'listening':
       case 'stopped_listening':
       case 'profiled':
+      case 'connections':
         this.#calls.settle(message.id, message);
         return;
       case 'not_recognised':

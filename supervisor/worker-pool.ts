@@ -5,6 +5,7 @@
  */
 import type { Clock, Timer } from '../shared/clock.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
+import type { ListenerConnections } from '../shared/messages/worker-to-supervisor.ts';
 import type { ProfileCommand } from '../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
@@ -160,6 +161,17 @@ export class WorkerPool {
       ),
     );
     return late.filter((index) => index !== undefined);
+  }
+
+  /** What each worker has open; undefined for one that did not answer in time. */
+  async countConnections(
+    limitMs: number,
+  ): Promise<readonly (readonly ListenerConnections[] | undefined)[]> {
+    return await Promise.all(
+      this.#provisioned().map(async ({ host }) =>
+        host.countConnections(limitMs).catch(() => undefined),
+      ),
+    );
   }
 
   /** Commands every worker's profiler; resolves with the indices of those that obeyed. */

@@ -35,6 +35,9 @@ export function makeWorkerProvision(
       fileFlushMinSizeKb: options.fileFlushMinSizeKb,
       drainTimeS: options.drainTimeS,
       drainStrategy: options.drainStrategy,
+      ...(options.drainIdleCloseMs === undefined
+        ? {}
+        : { drainIdleCloseMs: options.drainIdleCloseMs }),
       log: { ...logSettings, levels: processLog.registry.allLevels },
       enableCoreDump: options.enableCoreDump,
       localAddressIpVersion: options.localAddressIpVersion,

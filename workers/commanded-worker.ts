@@ -42,6 +42,11 @@ export type WorkerCommand = Exclude<
 /** Everything after `start`. */
 type StartedCommand = Exclude<WorkerCommand, { readonly kind: 'start' }>;
 
+type DrainRelated = Extract<
+  StartedCommand,
+  { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
+>;
+
 interface Started {
   readonly dataPlane: DataPlane;
   readonly stats: WorkerStatStore;
@@ -96,6 +101,7 @@ export class CommandedWorker {
   }
 
   #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
+    if (isDrainCommand(command)) return this.#obeyDrain(command, dataPlane);
     switch (command.kind) {
       case 'apply':
         return this.#apply(command, dataPlane);
@@ -109,10 +115,6 @@ export class CommandedWorker {
         return processLog.registry.configure(processLog.registry.fineGrain, command.levels);
       case 'reopen_logs':
         return this.#reopenLogs(dataPlane);
-      case 'drain':
-        return dataPlane.drain(command.startedAtNs, command.immediate, command.listeners);
-      case 'undrain':
-        return dataPlane.undrain();
       case 'set_health_check_failed':
         return dataPlane.setHealthCheckFailed(command.failed);
       case 'set_checking_workers':
@@ -185,6 +187,23 @@ export class CommandedWorker {
     }
   }
 
+  #obeyDrain(command: DrainRelated, dataPlane: DataPlane): void {
+    switch (command.kind) {
+      case 'drain':
+        return dataPlane.drain(command);
+      case 'undrain':
+        return dataPlane.undrain(command.listeners);
+      case 'cut_connections':
+        return dataPlane.cutConnections(command.listeners);
+      case 'count_connections':
+        return this.#channel.post({
+          kind: 'connections',
+          id: command.id,
+          listeners: dataPlane.countConnections(),
+        });
+    }
+  }
+
   /** While the supervisor takes nothing in, deltas are merged into the next report. */
   #flush(id: number, stats: WorkerStatStore): void {
     const report = this.#channel.isCongested ? emptyReport : stats.takeReport();
@@ -200,6 +219,12 @@ export class CommandedWorker {
     const { kind } = message as { readonly kind: string };
     this.#channel.post({ kind: 'not_recognised', what: kind });
   }
+}
+
+function isDrainCommand(command: StartedCommand): command is DrainRelated {
+  const { kind } = command;
+  if (kind === 'drain' || kind === 'undrain') return true;
+  return kind === 'cut_connections' || kind === 'count_connections';
 }
 
 /** Without pino the log goes on writing by itself. */

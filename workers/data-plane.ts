@@ -6,7 +6,11 @@
 import type { Clock } from '../shared/clock.ts';
 import type { LogLevel } from '../shared/logging/levels.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
-import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
+import type { SupervisorToWorker } from '../shared/messages/supervisor-to-worker.ts';
+import type {
+  ListenerConnections,
+  WorkerToSupervisor,
+} from '../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
@@ -33,6 +37,8 @@ export interface ListeningDescriptor {
   readonly backlog: number;
 }
 
+export type DrainCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'drain' }>, 'kind'>;
+
 export interface DataPlane {
   /** Applies a batch whole or throws with nothing changed. */
   apply(updates: readonly ResourceUpdate[]): void;
@@ -40,8 +46,13 @@ export interface DataPlane {
   listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
   /** Closes the listening descriptors; resolves when none accepts any more. */
   stopListening(listeners: readonly string[]): Promise<void>;
-  drain(startedAtNs: bigint, immediate: boolean, listeners?: readonly string[]): void;
-  undrain(): void;
+  drain(drain: DrainCommand): void;
+  /** Ends the drain of these listeners, or every drain. */
+  undrain(listeners?: readonly string[]): void;
+  /** Open connections per listener. */
+  countConnections(): readonly ListenerConnections[];
+  /** Ends what is open on these listeners at once. */
+  cutConnections(listeners: readonly string[]): void;
   setHealthCheckFailed(failed: boolean): void;
   setCheckingWorkers(workers: readonly number[]): void;
   reopenLogs(): void;

@@ -26,6 +26,8 @@ export interface WorkerHeritage {
   readonly fileFlushMinSizeKb: number;
   readonly drainTimeS: number;
   readonly drainStrategy: 'gradual' | 'immediate';
+  /** Connections of draining listeners that are idle for this long are closed; absent: never. */
+  readonly drainIdleCloseMs?: number;
   readonly log: LogSettings;
   /** `--enable-core-dump`. */
   readonly enableCoreDump: boolean;

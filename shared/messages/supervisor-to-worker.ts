@@ -42,15 +42,24 @@ export type SupervisorToWorker =
   | { readonly kind: 'reopen_logs' }
   /**
    * Begins to close connections on request completion; `listeners` absent means all of them.
-   * `startedAtNs` is CLOCK_MONOTONIC, so that all workers compute the same share.
+   * `startedAtNs` is CLOCK_MONOTONIC, so that all workers compute the same share of a drain that
+   * takes `drainTimeS` (the option's when absent). Connections without a stream for
+   * `closeIdleAfterMs` are closed early; absent: as the option says.
    */
   | {
       readonly kind: 'drain';
       readonly startedAtNs: bigint;
       readonly immediate: boolean;
       readonly listeners?: readonly string[];
+      readonly drainTimeS?: number;
+      readonly closeIdleAfterMs?: number;
     }
-  | { readonly kind: 'undrain' }
+  /** Ends the drain of these listeners; absent means every drain. */
+  | { readonly kind: 'undrain'; readonly listeners?: readonly string[] }
+  /** While a drain is watched. Reply: `connections` with the same id. */
+  | { readonly kind: 'count_connections'; readonly id: number }
+  /** The deadline of a drain: cuts what is still open on these listeners. No reply. */
+  | { readonly kind: 'cut_connections'; readonly listeners: readonly string[] }
   /** `/healthcheck/fail` and `/healthcheck/ok`. */
   | { readonly kind: 'set_health_check_failed'; readonly failed: boolean }
   /** At start and when a worker died or came back: these share the active health checks. No reply. */

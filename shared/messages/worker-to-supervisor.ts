@@ -11,6 +11,11 @@ export type WorkerToSupervisor =
   | { readonly kind: 'applied'; readonly id: number; readonly error?: string }
   | { readonly kind: 'listening'; readonly id: number; readonly error?: string }
   | { readonly kind: 'stopped_listening'; readonly id: number }
+  | {
+      readonly kind: 'connections';
+      readonly id: number;
+      readonly listeners: readonly ListenerConnections[];
+    }
   /** `error` says why there is no profile. */
   | { readonly kind: 'profiled'; readonly id: number; readonly error?: string }
   /** Also sent unasked when a report would grow past its limit. `id` is 0 then. */
@@ -27,3 +32,12 @@ export type WorkerToSupervisor =
   | { readonly kind: 'traffic_began'; readonly cluster: string }
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };
+
+/** Open connections of one listener. */
+export interface ListenerConnections {
+  readonly name: string;
+  readonly open: number;
+  /** Of the open ones, those without a stream. */
+  readonly idle: number;
+  readonly streams: number;
+}

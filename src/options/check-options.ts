@@ -103,6 +103,8 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     socketPath: raw.socketPath,
     enableCoreDump: raw.enableCoreDump,
     validateSkipSecrets: raw.validateSkipSecrets,
+    drainOnSigterm: raw.drainOnSigterm,
+    drainIdleCloseMs: raw.drainIdleCloseS === undefined ? undefined : raw.drainIdleCloseS * 1000,
     adminReadOnly: raw.adminReadOnly,
     adminTokenPath: raw.adminTokenPath,
     adminAllowedHosts: raw.adminAllowedHosts === '' ? [] : raw.adminAllowedHosts.split(','),

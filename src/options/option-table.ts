@@ -280,6 +280,18 @@ export const optionTable = {
     isOwn: true,
     help: 'Host names, separated by commas, under which the admin interface may be asked for.',
   },
+  drainOnSigterm: {
+    kind: 'flag',
+    isOwn: true,
+    help: 'On SIGTERM, drain all listeners gracefully and end when no connection is left or --drain-time-s has passed. A second SIGTERM ends at once.',
+  },
+  drainIdleCloseS: {
+    kind: 'uint32',
+    fallback: undefined,
+    defaultText: 'never',
+    isOwn: true,
+    help: 'While a listener drains for whatever reason, close connections that have been idle for this many seconds.',
+  },
 } as const satisfies Record<string, OptionSpec>;
 
 export type OptionKey = keyof typeof optionTable;

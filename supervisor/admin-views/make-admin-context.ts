@@ -73,7 +73,7 @@ function makeServerView(input: AdminContextInput, node: JsonObject): ServerView 
   const startedAtNs = input.clock.monotonicNs();
   const startedAtUnixSeconds = Math.floor(input.clock.wallMs() / 1000);
   return {
-    state: () => serverStateOf(input.phase(), parts.commands.isHealthCheckFailed),
+    state: () => serverStateOf(input.phase(), parts.commands.isUnready),
     version: input.version,
     hotRestartVersion: input.hotRestartVersion,
     restartEpoch: options.restartEpoch,

@@ -12,6 +12,7 @@ import type { HealthFlag } from '../../shared/resources/host-health.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../contention.ts';
+import type { DrainCommands } from './drain-view.ts';
 import type { Query } from './http/query.ts';
 
 export interface AdminContext {
@@ -271,13 +272,8 @@ export interface RuntimeView {
 /** A command that was carried out, or why not. The text is shown to the client. */
 export type CommandResult = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-export interface AdminCommands {
+export interface AdminCommands extends DrainCommands {
   setHealthCheckFailed(failed: boolean): CommandResult;
-  drainListeners(options: {
-    readonly inboundOnly: boolean;
-    readonly graceful: boolean;
-    readonly skipExit: boolean;
-  }): CommandResult;
   reopenLogs(): CommandResult;
   /** Begins a clean exit; returns at once, the answer is still sent. */
   shutdown(): CommandResult;

@@ -10,7 +10,6 @@ import { answerConfigDump } from './config-dump/answer-config-dump.ts';
 import { answerCerts } from './endpoints/certs.ts';
 import { answerClusters } from './endpoints/clusters.ts';
 import {
-  drainListeners,
   failHealthChecks,
   passHealthChecks,
   quit,
@@ -18,6 +17,7 @@ import {
   resetCounters,
 } from './endpoints/commands.ts';
 import { answerContention } from './endpoints/contention.ts';
+import { answerDrainStatus, drainListeners, undrainListeners } from './endpoints/drain.ts';
 import { answerHeapSpaces } from './endpoints/heap-spaces.ts';
 import { answerHotRestartVersion } from './endpoints/hot-restart-version.ts';
 import { answerInitDump } from './endpoints/init-dump.ts';
@@ -38,6 +38,7 @@ import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
 import { textResponse } from './http/responses.ts';
 import type { MessageTypes } from './message-types.ts';
+import { OWN_DRAIN_PARAMS } from './drain-params.ts';
 import { STATS_PARAMS, PROMETHEUS_PARAMS } from './stats-params.ts';
 
 type Read = Omit<AdminRoute, 'mutates' | 'params'> & Partial<Pick<AdminRoute, 'params'>>;
@@ -79,6 +80,7 @@ export function adminRoutes({
     ...configurationRoutes(types),
     ...statsRoutes(),
     ...(hasDashboard === true ? dashboardRoutes() : []),
+    ...drainRoutes(),
     ...commandRoutes(),
     ...diagnosticRoutes(),
     ...profilerRoutes(profilers),
@@ -213,7 +215,7 @@ function statsRoutes(): AdminRoute[] {
   ];
 }
 
-function commandRoutes(): AdminRoute[] {
+function drainRoutes(): AdminRoute[] {
   return [
     mutate({
       path: '/drain_listeners',
@@ -231,9 +233,26 @@ function commandRoutes(): AdminRoute[] {
           'inboundonly',
           'Drains all inbound listeners. traffic_direction field in envoy_v3_api_msg_config.listener.v3.Listener is used to determine whether a listener is inbound or outbound.',
         ),
+        ...OWN_DRAIN_PARAMS,
       ],
       handle: drainListeners,
     }),
+    mutate({
+      path: '/undrain_listeners',
+      help: 'undo a drain of listeners, as long as none was closed',
+      handle: (_request, context) => undrainListeners(context),
+    }),
+    read({
+      path: '/drain_status',
+      help: 'print how far the drain of each listener is',
+      params: [oneOf('format', ['json', 'stream'], 'One JSON document, or an event stream')],
+      handle: answerDrainStatus,
+    }),
+  ];
+}
+
+function commandRoutes(): AdminRoute[] {
+  return [
     mutate({
       path: '/healthcheck/fail',
       help: 'cause the server to fail health checks',

@@ -20,6 +20,12 @@ export interface ServedConnection {
   start?(): void;
   /** Closes at once from this side. */
   close(): void;
+  /** Requests that are open; absent where bytes have no requests: such a connection is never idle. */
+  readonly openStreams?: number;
+  /** Monotonic milliseconds since which nothing was asked; undefined with a stream open. */
+  readonly idleSinceMs?: number | undefined;
+  /** Ends a connection without a stream, as soon as what was written has left. */
+  closeIdle?(): void;
 }
 
 /** Hears of a connection's end, once; the listener's accounting. */

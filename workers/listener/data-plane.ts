@@ -2,8 +2,9 @@
  * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything that
  * the receive loop commands ends here; nothing here knows of the channel.
  */
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { DataPlane, DataPlaneEnv, ListeningDescriptor } from '../data-plane.ts';
+import type { DataPlane, DataPlaneEnv, DrainCommand, ListeningDescriptor } from '../data-plane.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
@@ -12,6 +13,7 @@ import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { WorkerLoop } from '../worker-loop.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { DrainState } from './drain-state.ts';
+import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { RouteStore } from './route-store.ts';
 import { WorkerListener } from './worker-listener.ts';
@@ -31,6 +33,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #routes = new RouteStore();
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
+  readonly #idleCloser: IdleCloser;
   readonly #accessLogs: AccessLogs;
   readonly #limits: ConnectionLimits;
   readonly #compiler: CompilerContext;
@@ -55,8 +58,15 @@ class WorkerDataPlane implements DataPlane {
     });
     this.#drain = new DrainState({
       drainTimeS: env.heritage.drainTimeS,
+      closeIdleAfterMs: env.heritage.drainIdleCloseMs,
       nowMs: () => this.#loop.clock.ms,
       random: Math.random,
+    });
+    this.#idleCloser = new IdleCloser({
+      loop: this.#loop,
+      clock: env.clock,
+      listeners: () => this.#all(),
+      limitMs: (name) => this.#drain.idleLimitMs(name),
     });
     this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime });
     this.#limits = new ConnectionLimits({
@@ -94,12 +104,25 @@ class WorkerDataPlane implements DataPlane {
     await Promise.all(stopping);
   }
 
-  drain(startedAtNs: bigint, immediate: boolean, listeners?: readonly string[]): void {
-    this.#drain.start(startedAtNs, immediate, listeners);
+  drain(drain: DrainCommand): void {
+    this.#drain.start(drain);
+    this.#idleCloser.watch();
   }
 
-  undrain(): void {
-    this.#drain.stop();
+  undrain(listeners?: readonly string[]): void {
+    this.#drain.stop(listeners);
+  }
+
+  countConnections(): readonly ListenerConnections[] {
+    return this.#all().map((listener) => listener.connectionCounts());
+  }
+
+  cutConnections(listeners: readonly string[]): void {
+    this.#loop.enter();
+    for (const listener of this.#all()) {
+      if (listeners.includes(listener.name)) listener.closeConnections();
+    }
+    this.#loop.leave();
   }
 
   setHealthCheckFailed(failed: boolean): void {
@@ -115,7 +138,8 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async close(): Promise<void> {
-    const all = [...this.#listeners.values(), ...this.#draining];
+    this.#idleCloser.stop();
+    const all = this.#all();
     await Promise.all(all.map((listener) => listener.stopListening()));
     this.#loop.enter();
     for (const listener of all) listener.closeConnections();
@@ -172,11 +196,19 @@ class WorkerDataPlane implements DataPlane {
     if (listener === undefined) return;
     this.#listeners.delete(name);
     this.#draining.add(listener);
-    this.#drain.start(this.#env.clock.monotonicNs(), false, [name]);
+    this.drain({
+      startedAtNs: this.#env.clock.monotonicNs(),
+      immediate: false,
+      listeners: [name],
+    });
     void listener.stopListening();
     listener.remove();
     const drainTimeMs = this.#env.heritage.drainTimeS * 1000;
     this.#env.clock.after(drainTimeMs, () => this.#cutRemoved(listener), { unref: true });
+  }
+
+  #all(): readonly WorkerListener[] {
+    return [...this.#listeners.values(), ...this.#draining];
   }
 
   #cutRemoved(listener: WorkerListener): void {

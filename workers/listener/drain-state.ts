@@ -2,16 +2,21 @@
  * Whether connections are told to close with their next response: by a drain in progress, whose share
  * grows with time, or because the server's health check was failed on purpose.
  */
+import type { DrainCommand } from '../data-plane.ts';
 import type { DrainControl } from '../http/conn-manager/manager.ts';
 
 interface Drain {
   /** CLOCK_MONOTONIC milliseconds. */
   readonly startedMs: number;
   readonly immediate: boolean;
+  readonly drainTimeS: number;
+  readonly closeIdleAfterMs: number | undefined;
 }
 
 export interface DrainOptions {
   readonly drainTimeS: number;
+  /** Where the drain itself does not say it. */
+  readonly closeIdleAfterMs: number | undefined;
   /** CLOCK_MONOTONIC milliseconds of the present event. */
   readonly nowMs: () => number;
   /** From 0 to 1. */
@@ -29,15 +34,27 @@ export class DrainState {
     this.#options = options;
   }
 
-  start(startedAtNs: bigint, immediate: boolean, listeners: readonly string[] | undefined): void {
-    const drain = { startedMs: Number(startedAtNs) / 1e6, immediate };
+  start({ startedAtNs, immediate, listeners, ...own }: DrainCommand): void {
+    const drain: Drain = {
+      startedMs: Number(startedAtNs) / 1e6,
+      immediate,
+      drainTimeS: own.drainTimeS ?? this.#options.drainTimeS,
+      closeIdleAfterMs: own.closeIdleAfterMs ?? this.#options.closeIdleAfterMs,
+    };
     if (listeners === undefined) this.#ofAll = drain;
     else for (const name of listeners) this.#ofListener.set(name, drain);
   }
 
-  stop(): void {
+  /** Ends the drain of these listeners, or every drain. */
+  stop(listeners?: readonly string[]): void {
+    if (listeners !== undefined) return listeners.forEach((name) => this.forget(name));
     this.#ofAll = undefined;
     this.#ofListener.clear();
+  }
+
+  /** How long a connection of this listener may be idle now; undefined: no limit by a drain. */
+  idleLimitMs(listener: string): number | undefined {
+    return this.#drainOf(listener)?.closeIdleAfterMs;
   }
 
   forget(listener: string): void {
@@ -56,12 +73,16 @@ export class DrainState {
 
   #shouldClose(listener: string): boolean {
     if (this.isHealthCheckFailed) return true;
-    const drain = this.#ofAll ?? this.#ofListener.get(listener);
+    const drain = this.#drainOf(listener);
     if (drain === undefined) return false;
     if (drain.immediate) return true;
     // As the reference: whole seconds, and everybody is told from half of the time on.
     const elapsedS = Math.floor((this.#options.nowMs() - drain.startedMs) / 1000);
-    const half = Math.ceil(this.#options.drainTimeS / 2);
+    const half = Math.ceil(drain.drainTimeS / 2);
     return half === 0 || this.#options.random() < elapsedS / half;
+  }
+
+  #drainOf(listener: string): Drain | undefined {
+    return this.#ofAll ?? this.#ofListener.get(listener);
   }
 }

@@ -3,6 +3,7 @@
  * of the listener's resource replaces the filter chain for new connections; open ones go on with theirs.
  */
 import net from 'node:net';
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
@@ -110,6 +111,25 @@ export class WorkerListener implements ConnectionObserver {
   remove(): void {
     this.#isRemoved = true;
     this.#releaseUnused(this.#current);
+  }
+
+  connectionCounts(): ListenerConnections {
+    let idle = 0;
+    let streams = 0;
+    for (const { openStreams } of this.#connections.keys()) {
+      if (openStreams === 0) idle += 1;
+      streams += openStreams ?? 0;
+    }
+    return { name: this.name, open: this.#connections.size, idle, streams };
+  }
+
+  /** Ends connections that have had no stream for this long. */
+  closeIdle(limitMs: number): void {
+    const latestMs = this.#context.loop.clock.ms - limitMs;
+    for (const connection of this.#connections.keys()) {
+      const { idleSinceMs } = connection;
+      if (idleSinceMs !== undefined && idleSinceMs <= latestMs) connection.closeIdle?.();
+    }
   }
 
   /** Cuts every open connection. */

@@ -1,6 +1,5 @@
 /** Endpoints that hand one command to the server and say whether it was taken. */
 import type { AdminContext, AdminResponse, CommandResult } from '../admin-context.ts';
-import type { EndpointRequest } from '../admin-route.ts';
 import { okResponse, textResponse } from '../http/responses.ts';
 
 export function failHealthChecks(context: AdminContext): AdminResponse {
@@ -9,17 +8,6 @@ export function failHealthChecks(context: AdminContext): AdminResponse {
 
 export function passHealthChecks(context: AdminContext): AdminResponse {
   return responseOf(context.commands.setHealthCheckFailed(false));
-}
-
-/** A parameter counts when it is there, whatever its value. */
-export function drainListeners(request: EndpointRequest, context: AdminContext): AdminResponse {
-  return responseOf(
-    context.commands.drainListeners({
-      inboundOnly: request.query.has('inboundonly'),
-      graceful: request.query.has('graceful'),
-      skipExit: request.query.has('skip_exit'),
-    }),
-  );
 }
 
 export function reopenLogs(context: AdminContext): AdminResponse {

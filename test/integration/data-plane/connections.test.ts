@@ -200,7 +200,7 @@ describe('draining', () => {
     const client = await openRaw(plane.port);
     client.send(GET);
     assert.doesNotMatch(await client.until('hello'), /connection: close/);
-    plane.plane.drain(systemClock.monotonicNs(), true);
+    plane.plane.drain({ startedAtNs: systemClock.monotonicNs(), immediate: true });
     client.send(GET);
     const answers = await client.closed();
     assert.equal(answers.match(/connection: close/g)?.length, 1);
@@ -212,10 +212,14 @@ describe('draining', () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
     const client = await openRaw(plane.port);
-    plane.plane.drain(systemClock.monotonicNs(), true, ['other']);
+    plane.plane.drain({
+      startedAtNs: systemClock.monotonicNs(),
+      immediate: true,
+      listeners: ['other'],
+    });
     client.send(GET);
     await client.until('hello');
-    plane.plane.drain(systemClock.monotonicNs(), true);
+    plane.plane.drain({ startedAtNs: systemClock.monotonicNs(), immediate: true });
     plane.plane.undrain();
     client.send(GET);
     const answers = await client.until(/hello.*hello/s);

@@ -84,6 +84,8 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
     commands: {
       setHealthCheckFailed: (failed) => accept({ failed }),
       drainListeners: (options) => accept({ drain: options }),
+      undrainListeners: () => accept('undrain'),
+      drainStatus: async () => await Promise.resolve({ isComplete: true, listeners: [] }),
       reopenLogs: () => accept('reopen_logs'),
       shutdown: () => accept('shutdown'),
     },

@@ -7,7 +7,7 @@ import { fakeContext } from './fake-context.ts';
 const MUTATIONS = `
   /allocprofiler /cpuprofiler /drain_listeners /healthcheck/fail /healthcheck/ok /heapprofiler
   /logging /quitquitquit /reopen_logs /reset_counters /runtime_modify
-  /stats/recentlookups/clear /stats/recentlookups/disable /stats/recentlookups/enable
+  /stats/recentlookups/clear /stats/recentlookups/disable /stats/recentlookups/enable /undrain_listeners
 `
   .trim()
   .split(/\s+/);

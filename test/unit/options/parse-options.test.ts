@@ -148,6 +148,8 @@ describe('an option that takes effect', () => {
       '--admin-read-only',
       '--admin-token-path',
       '--admin-allowed-hosts',
+      '--drain-on-sigterm',
+      '--drain-idle-close-s',
     ]);
   });
 
@@ -169,6 +171,12 @@ describe('an option that takes effect', () => {
     assert.equal(options.adminReadOnly, true);
     assert.deepEqual(options.adminAllowedHosts, ['a', 'b']);
     assert.equal(optionsOf('--admin-token-path', '/t').adminTokenPath, '/t');
+  });
+
+  it('knows the drain options', () => {
+    const options = optionsOf('--drain-on-sigterm', '--drain-idle-close-s', '2');
+    assert.deepEqual([options.drainOnSigterm, options.drainIdleCloseMs], [true, 2_000]);
+    assert.equal(optionsOf().drainIdleCloseMs, undefined);
   });
 
   it('can be copied between processes', () => {

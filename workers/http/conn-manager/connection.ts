@@ -57,6 +57,8 @@ export class HttpConnection
   private readonly transport: Transport;
   private readonly codec: ServerCodec;
   readonly openedMs: number;
+  /** CLOCK_MONOTONIC milliseconds since which nothing was asked; undefined with a stream open. */
+  idleSinceMs: number | undefined;
   private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
   private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
   private readonly closeTimer = new LoopTimer(this, TIMER_CLOSE);
@@ -73,6 +75,7 @@ export class HttpConnection
     this.manager = manager;
     this.observer = observer;
     this.openedMs = manager.parts.loop.clock.ms;
+    this.idleSinceMs = this.openedMs;
     const { transport, info } = open(this);
     this.transport = transport;
     this.info = info;
@@ -85,6 +88,7 @@ export class HttpConnection
   newStream(encoder: ResponseEncoder): RequestDecoder {
     const { stats } = this.manager.parts;
     this.idleTimer.disarm();
+    this.idleSinceMs = undefined;
     this.requests++;
     stats.count(RQ_TOTAL);
     stats.count(RQ_HTTP1_TOTAL);
@@ -120,7 +124,9 @@ export class HttpConnection
   }
 
   onStreamEnd(): void {
-    if (this.codec.openStreams === 0 && !this.isEnded) this.manager.idle?.arm(this.idleTimer);
+    if (this.codec.openStreams > 0 || this.isEnded) return;
+    this.idleSinceMs = this.manager.parts.loop.clock.ms;
+    this.manager.idle?.arm(this.idleTimer);
   }
 
   onConnect(): void {
@@ -129,6 +135,8 @@ export class HttpConnection
 
   onData(input: Buffer, start: number, end: number): void {
     if (!this.hasSpoken) this.countProtocol();
+    // The beginning of a request is no idleness.
+    if (this.idleSinceMs !== undefined) this.idleSinceMs = this.manager.parts.loop.clock.ms;
     this.codec.onData(input, start, end);
   }
 
@@ -138,6 +146,19 @@ export class HttpConnection
 
   onRemoteClose(): void {
     this.end(this.isClosing ? 'local' : 'remote');
+  }
+
+  get openStreams(): number {
+    return this.codec.openStreams;
+  }
+
+  /** Ends a connection without a stream, as soon as what was written has left. */
+  closeIdle(): void {
+    if (this.codec.openStreams > 0 || this.isClosing) return;
+    this.manager.parts.stats.count(CX_DRAIN_CLOSE);
+    this.startDrain();
+    this.codec.stop();
+    this.onCodecFinished('now');
   }
 
   /** Closes at once from this side; open streams end. */
