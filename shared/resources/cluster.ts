@@ -43,6 +43,25 @@ export interface LbPolicy {
   readonly healthyPanicThreshold: number;
   /** Of LEAST_REQUEST alone. */
   readonly leastRequest?: LeastRequestOptions;
+  /** Of RING_HASH alone. */
+  readonly ringHash?: RingHashOptions;
+  /** Of MAGLEV alone. */
+  readonly maglev?: MaglevOptions;
+}
+
+export interface RingHashOptions {
+  readonly minRingSize: number;
+  readonly maxRingSize: number;
+  readonly hashFunction: 'XX_HASH' | 'MURMUR_HASH_2';
+  /** Hosts are known on the ring by their names, not their addresses. */
+  readonly usesHostname: boolean;
+}
+
+interface MaglevOptions {
+  /** A prime number. */
+  readonly tableSize: number;
+  /** As for rings. */
+  readonly usesHostname: boolean;
 }
 
 export interface LeastRequestOptions {

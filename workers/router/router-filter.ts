@@ -6,7 +6,6 @@
  * beside the next one: then `upstream` is the newest and `others` are the rest, and the first good
  * response ends them all.
  */
-import assert from 'node:assert/strict';
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
@@ -22,13 +21,13 @@ import type { ClusterRoute } from '../routing/types.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
-import type { BalanceContext } from '../upstream/load-balancer.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { answerRequest } from './answered-requests.ts';
 import { finalizeRequest, finalizeResponse, type HeaderOptions } from './envoy-headers.ts';
 import { answerFailure, answerNoCluster, answerNoRoute, type Failure } from './failures.ts';
+import { RequestBalance } from './request-balance.ts';
 import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
 import { type Retrier, startRetrying } from './retrier.ts';
 import type { RouterStats } from './router-stats.ts';
@@ -64,15 +63,13 @@ export interface RouterContext extends HeaderOptions {
   readonly upstreamLogs: readonly AccessLog[];
 }
 
-export class RouterFilter
-  implements TerminalFilter, UpstreamRequestOwner, TimerOwner, BalanceContext
-{
+export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, TimerOwner {
   private readonly context: RouterContext;
   private readonly callbacks: TerminalCallbacks;
   private route: ClusterRoute | undefined = undefined;
   private cluster: UpstreamCluster | undefined = undefined;
   private readonly tries: UpstreamTries;
-  private headers: HeaderMap | undefined = undefined;
+  private balance: RequestBalance | undefined = undefined;
   private readonly timeouts: RequestTimeouts = {
     globalMs: 0,
     perTryMs: 0,
@@ -86,25 +83,11 @@ export class RouterFilter
   /** There while the request may have to be sent again. */
   private retrier: Retrier | undefined = undefined;
   private isRequestStarted = false;
-  private isRetry = false;
 
   constructor(context: RouterContext, callbacks: TerminalCallbacks) {
     this.context = context;
     this.callbacks = callbacks;
     this.tries = new UpstreamTries(callbacks.info, context.loop.clock);
-  }
-
-  get requestHeaders(): HeaderMap {
-    assert(this.headers !== undefined, 'hosts are chosen for requests');
-    return this.headers;
-  }
-
-  get maxHostDraws(): number {
-    return this.isRetry ? (this.retrier?.state.maxHostDraws ?? 0) : 0;
-  }
-
-  refusesHost(host: UpstreamHost): boolean {
-    return this.isRetry && this.retrier?.state.refuses(host) === true;
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
@@ -197,6 +180,7 @@ export class RouterFilter
     this.countHost(upstream, headers.status >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS);
     const { requestDoneMs } = this.tries;
     const serviceMs = requestDoneMs >= 0 ? Math.round(nowMs - requestDoneMs) : undefined;
+    this.balance?.addCookies(headers);
     finalizeResponse(route, headers, this.context, { info, serviceMs });
     if (endStream) this.onUpstreamComplete(upstream);
     this.callbacks.encodeHeaders(headers, endStream);
@@ -294,7 +278,7 @@ export class RouterFilter
     }
     this.route = route;
     this.cluster = cluster;
-    this.headers = headers;
+    this.balance = new RequestBalance(headers, route, info);
     cluster.retained.hold();
     this.isHoldingCluster = true;
     info.upstreamCluster = cluster.name;
@@ -303,7 +287,7 @@ export class RouterFilter
     if (route.virtualHost.virtualClusters.length > 0) {
       info.virtualClusterName = route.virtualClusterOf(headers);
     }
-    const host = cluster.chooseHost(this);
+    const host = cluster.chooseHost(this.balance);
     if (host === undefined) {
       this.failWithoutHost(cluster);
       return;
@@ -414,13 +398,14 @@ export class RouterFilter
   }
 
   private tryAgain(): void {
-    const { route, headers, retrier } = this;
+    const { route, balance, retrier } = this;
     const { info } = this.callbacks;
-    if (route === undefined || headers === undefined || retrier === undefined) return;
-    this.isRetry = true;
+    if (route === undefined || balance === undefined || retrier === undefined) return;
+    const headers = balance.requestHeaders;
+    balance.retry = retrier.state;
     info.attemptCount++;
     const cluster = this.context.clusters.get(route.clusterName);
-    const host = cluster?.chooseHost(this);
+    const host = cluster?.chooseHost(balance);
     if (cluster === undefined || host === undefined) {
       this.tries.cancelOthers();
       this.failWithoutHost(cluster ?? this.cluster);

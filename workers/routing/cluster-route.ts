@@ -14,6 +14,7 @@ import { compileHostRewrite, replaceAuthority } from './host-rewrite.ts';
 import type { HostRewriter } from './host-rewrite.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';
+import { compileHashPolicies } from './hash-policy.ts';
 import { compileRetryPolicy } from './retry-policy.ts';
 import { mutationsOf, perFilterConfigOf } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
@@ -113,6 +114,7 @@ class CompiledClusterRoute implements ClusterRoute {
   readonly statPrefix: string;
   readonly retryPolicy: ClusterRoute['retryPolicy'];
   readonly copyLimitBytes: number | undefined;
+  readonly hashOf: ClusterRoute['hashOf'];
   clusterName: string;
   readonly virtualClusterOf: VirtualClusterOf;
   readonly #requestMutation: HeaderMutation | undefined;
@@ -131,6 +133,7 @@ class CompiledClusterRoute implements ClusterRoute {
     this.statPrefix = route.statPrefix ?? '';
     const retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
     this.retryPolicy = retryPolicy && compileRetryPolicy(retryPolicy);
+    this.hashOf = compileHashPolicies(action.hashPolicies);
     this.copyLimitBytes =
       route.perRequestBufferLimitBytes ?? context.virtualHost.perRequestBufferLimitBytes;
     this.clusterName = weighted?.name ?? '';
@@ -155,6 +158,7 @@ class CompiledClusterRoute implements ClusterRoute {
       statPrefix: this.statPrefix,
       retryPolicy: this.retryPolicy,
       copyLimitBytes: this.copyLimitBytes,
+      hashOf: this.hashOf,
       clusterName,
       virtualClusterOf: this.virtualClusterOf,
       finalizeRequestHeaders: (headers, info, insert) =>

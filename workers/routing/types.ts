@@ -11,6 +11,7 @@ import type {
 } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import type { RequestHash } from './hash-policy.ts';
 import type { CompiledRetryPolicy } from './retry-policy.ts';
 
 export interface RouteTable {
@@ -39,6 +40,8 @@ export interface RouteCommon {
 
 export interface ClusterRoute extends RouteCommon {
   readonly kind: 'cluster';
+  /** The hash by which a host is chosen; undefined when the route has no hash policy. */
+  readonly hashOf: RequestHash | undefined;
   /** Bytes of a request's body that may be kept to be sent again; undefined: what a stream may keep. */
   readonly copyLimitBytes: number | undefined;
   /** Empty when a `cluster_header` was missing: answered as a cluster that does not exist. */

@@ -10,24 +10,33 @@ import {
   CIRCUIT_BREAKER_REMAINING,
   CIRCUIT_BREAKERS,
   CLUSTER,
-  HOST,
 } from '../../shared/stats/templates/cluster.ts';
 import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
+import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
 import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
 import { Http1Pool } from './http1-pool.ts';
 import type { HttpPool } from './http-pool.ts';
-import { LeastRequestBalancer } from './least-request-balancer.ts';
-import { type BalanceContext, type LoadBalancer, RoundRobinBalancer } from './load-balancer.ts';
-import { RandomBalancer } from './random-balancer.ts';
+import type { HashTable } from './hash-tables.ts';
+import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+import { makeBalancer } from './make-balancer.ts';
 import { Retained } from './retained.ts';
 import { LocalResourceLimits, type ResourceLimits } from './resource-limits.ts';
 
 export type Priority = 'DEFAULT' | 'HIGH';
 
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
+const RING_HASH_FIGURES = {
+  index: {
+    min: RING_HASH.index.min_hashes_per_host,
+    max: RING_HASH.index.max_hashes_per_host,
+  },
+};
+const MAGLEV_FIGURES = {
+  index: { min: MAGLEV.index.min_entries_per_host, max: MAGLEV.index.max_entries_per_host },
+};
 
 export interface ClusterContext {
   readonly duty: CheckingDuty;
@@ -52,6 +61,9 @@ export class UpstreamCluster {
   readonly #checker: HealthChecker | undefined;
   readonly #remainingBases: number[] = [];
   #hasTraffic = false;
+  #overprovisioningFactor = 140;
+  /** Base of the block about the table of a policy that hashes. */
+  #tableBase: number | undefined = undefined;
   resource: ClusterResource;
   hosts: readonly UpstreamHost[] = [];
 
@@ -65,7 +77,10 @@ export class UpstreamCluster {
         ? undefined
         : new UpstreamTlsFactory(resource.tls, context.stats, this.stats.prefix);
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
-    this.#balancer = makeBalancer(resource, context);
+    this.#balancer = makeBalancer(resource, {
+      ...context,
+      onTable: (table) => this.#showTable(table),
+    });
     this.#checker = this.#makeChecker();
     this.retained = new Retained(() => this.#release());
   }
@@ -75,11 +90,11 @@ export class UpstreamCluster {
   }
 
   chooseHost(context: BalanceContext): UpstreamHost | undefined {
-    if (this.#balancer.isPanicking) {
-      this.stats.writer.increment(this.stats.base + LB_HEALTHY_PANIC);
-    }
     for (let draw = 0; ; draw++) {
       const host = this.#balancer.choose(context, draw);
+      if (this.#balancer.isPanicking) {
+        this.stats.writer.increment(this.stats.base + LB_HEALTHY_PANIC);
+      }
       if (host === undefined || draw >= context.maxHostDraws || !context.refusesHost(host)) {
         return host;
       }
@@ -108,6 +123,7 @@ export class UpstreamCluster {
     this.hosts = update.hosts.map((resource) => this.#keepOrMake(known.get(resource.id), resource));
     for (const host of this.hosts) known.delete(host.id);
     for (const gone of known.values()) gone.drain();
+    this.#overprovisioningFactor = update.overprovisioningFactor;
     if (update.hasTraffic === true) this.#hasTraffic = true;
     this.#updateBalancer();
     this.#checker?.putHosts(update);
@@ -117,7 +133,7 @@ export class UpstreamCluster {
   adoptHostsOf(earlier: UpstreamCluster): void {
     const update = { cluster: this.name, hosts: earlier.hosts.map((host) => host.resource) };
     earlier.drain();
-    this.putHosts({ ...update, overprovisioningFactor: 140 });
+    this.putHosts({ ...update, overprovisioningFactor: earlier.#overprovisioningFactor });
   }
 
   /** The workers that share active checks are others. */
@@ -159,7 +175,22 @@ export class UpstreamCluster {
     const { hosts } = this;
     const isPending = ({ resource }: UpstreamHost): boolean =>
       ((resource.healthBits ?? 0) & HEALTH_BITS.pending_active_hc) !== 0;
-    this.#balancer.update(hosts.some(isPending) ? hosts.filter((h) => !isPending(h)) : hosts);
+    const known = hosts.some(isPending) ? hosts.filter((host) => !isPending(host)) : hosts;
+    this.#balancer.update(known, this.#overprovisioningFactor);
+  }
+
+  /** All workers have the same table: one of them tells of it. */
+  #showTable({ size, minPerHost, maxPerHost }: HashTable): void {
+    const { writer, prefix } = this.stats;
+    const isRing = this.resource.lbPolicy.kind === 'RING_HASH';
+    this.#tableBase ??= isRing
+      ? writer.defineBlock(RING_HASH, `${prefix}ring_hash_lb.`)
+      : writer.defineBlock(MAGLEV, `${prefix}maglev_lb.`);
+    if (this.#context.duty.workerIndex !== 0) return;
+    const { index } = isRing ? RING_HASH_FIGURES : MAGLEV_FIGURES;
+    writer.setGauge(this.#tableBase + index.min, minPerHost);
+    writer.setGauge(this.#tableBase + index.max, maxPerHost);
+    if (isRing) writer.setGauge(this.#tableBase + RING_HASH.index.size, size);
   }
 
   #makeChecker(): HealthChecker | undefined {
@@ -179,6 +210,7 @@ export class UpstreamCluster {
   #release(): void {
     this.tls?.release();
     this.stats.release();
+    if (this.#tableBase !== undefined) this.stats.writer.releaseBlock(this.#tableBase);
     for (const base of this.#remainingBases) this.stats.writer.releaseBlock(base);
   }
 
@@ -204,23 +236,5 @@ export class UpstreamCluster {
       base: stats.base + CIRCUIT_BREAKERS[lower],
       remainingBase,
     });
-  }
-}
-
-function makeBalancer({ lbPolicy }: ClusterResource, context: ClusterContext): LoadBalancer {
-  const { kind, healthyPanicThreshold: panicThreshold, leastRequest } = lbPolicy;
-  const { stats } = context;
-  switch (kind) {
-    case 'RANDOM':
-      return new RandomBalancer(panicThreshold, Math.random);
-    case 'LEAST_REQUEST':
-      return new LeastRequestBalancer({
-        panicThreshold,
-        options: leastRequest ?? { choiceCount: 2, activeRequestBias: 1 },
-        random: Math.random,
-        activeRequests: (host) => stats.valueOf(host.statBase + HOST.index.rq_active),
-      });
-    default:
-      return new RoundRobinBalancer(panicThreshold, context.randomSeed());
   }
 }

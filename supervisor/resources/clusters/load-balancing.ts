@@ -5,15 +5,19 @@ import type {
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { LeastRequest } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/least_request/v3/least_request.ts';
 import type { Random } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/random/v3/random.ts';
-import type { LocalityLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
+import type {
+  ConsistentHashingLbConfig,
+  LocalityLbConfig,
+} from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { LbPolicy } from '../../../shared/resources/cluster.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { float } from '../values.ts';
+import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
 
 /** What a policy adds to what holds for all of them. */
-type Policy = Pick<LbPolicy, 'kind' | 'leastRequest'>;
+type Policy = Pick<LbPolicy, 'kind' | 'leastRequest' | 'ringHash' | 'maglev'>;
 
 const PLAIN_FIELDS = knownFields<Random>(['locality_lb_config']);
 const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
@@ -51,6 +55,16 @@ export const POLICIES = new ExtensionRegistry<Policy>('load balancing policy', [
     'envoy.load_balancing_policies.least_request',
     'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest',
     leastRequest,
+  ),
+  extension(
+    'envoy.load_balancing_policies.ring_hash',
+    'envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash',
+    resolveRingHash,
+  ),
+  extension(
+    'envoy.load_balancing_policies.maglev',
+    'envoy.extensions.load_balancing_policies.maglev.v3.Maglev',
+    resolveMaglev,
   ),
 ]);
 
@@ -109,6 +123,16 @@ function resolvePolicy(message: Cluster, scope: Scope): Policy {
         message.least_request_lb_config ?? {},
         scope.at('least_request_lb_config'),
       );
+    case 'RING_HASH':
+      return resolveRingHash(
+        { ...message.ring_hash_lb_config, ...consistentHashing(message) },
+        scope.at('ring_hash_lb_config'),
+      );
+    case 'MAGLEV':
+      return resolveMaglev(
+        { ...message.maglev_lb_config, ...consistentHashing(message) },
+        scope.at('maglev_lb_config'),
+      );
     case 'LOAD_BALANCING_POLICY_CONFIG':
       scope.error('conflict', 'cluster: field load_balancing_policy need to be set');
       break;
@@ -122,10 +146,18 @@ function resolvePolicy(message: Cluster, scope: Scope): Policy {
     default:
       place.unsupported(
         `load balancing policy ${policy} is`,
-        'there is ROUND_ROBIN, LEAST_REQUEST, RANDOM',
+        'there is ROUND_ROBIN, LEAST_REQUEST, RANDOM, RING_HASH, MAGLEV',
       );
   }
   return { kind: 'ROUND_ROBIN' };
+}
+
+/** Where the older fields say it for both policies that hash. */
+function consistentHashing({ common_lb_config: common }: Cluster): {
+  readonly consistent_hashing_lb_config?: ConsistentHashingLbConfig;
+} {
+  const config = common?.consistent_hashing_lb_config;
+  return config === undefined ? {} : { consistent_hashing_lb_config: config };
 }
 
 /** Cluster types with a balancer of their own are refused by themselves. */

@@ -4,7 +4,8 @@ import type { HostHealth } from '../../../shared/resources/cluster.ts';
 import { CIRCUIT_BREAKERS, CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { RoundRobinBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
+import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
 import { LocalResourceLimits } from '../../../workers/upstream/resource-limits.ts';
 import { Retained } from '../../../workers/upstream/retained.ts';
 import { host as hostResource } from '../../support/data-plane.ts';
@@ -17,7 +18,7 @@ function hosts(
 }
 
 /** How often each port was chosen. */
-function tally(balancer: RoundRobinBalancer, picks: number): Record<number, number> {
+function tally(balancer: PriorityBalancer, picks: number): Record<number, number> {
   const counts: Record<number, number> = {};
   for (let pick = 0; pick < picks; pick++) {
     const port = balancer.choose()?.port ?? 0;
@@ -27,9 +28,13 @@ function tally(balancer: RoundRobinBalancer, picks: number): Record<number, numb
 }
 
 describe('round robin', () => {
-  const balanced = (...specs: Parameters<typeof hosts>[0]): RoundRobinBalancer => {
-    const balancer = new RoundRobinBalancer(50, 7);
-    balancer.update(hosts(specs));
+  const balanced = (...specs: Parameters<typeof hosts>[0]): PriorityBalancer => {
+    const balancer = new PriorityBalancer({
+      panicThreshold: 50,
+      makePicker: (usable) => new RoundRobinPicker(usable, 7),
+      random: Math.random,
+    });
+    balancer.update(hosts(specs), 140);
     return balancer;
   };
 
@@ -60,8 +65,8 @@ describe('round robin', () => {
 
   it('takes all hosts when too few are healthy', () => {
     const balancer = balanced({}, { health: 'unhealthy' }, { health: 'unhealthy' });
-    assert.equal(balancer.isPanicking, true);
     assert.deepEqual(tally(balancer, 9), { 1: 3, 2: 3, 3: 3 });
+    assert.equal(balancer.isPanicking, true);
   });
 
   it('has nothing to choose from no hosts', () => {

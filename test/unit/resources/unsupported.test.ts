@@ -106,9 +106,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'cluster type ORIGINAL_DST is not supported yet',
   ],
   [
-    bootstrapWith('cluster', { lb_policy: 'MAGLEV' }),
-    `${CLUSTER}.lb_policy`,
-    'load balancing policy MAGLEV is not supported yet',
+    bootstrapWith('cluster', { lb_subset_config: { fallback_policy: 'ANY_ENDPOINT' } }),
+    `${CLUSTER}.lb_subset_config`,
+    "field 'lb_subset_config' is not supported yet",
   ],
   [
     bootstrapWith('cluster', { outlier_detection: {} }),

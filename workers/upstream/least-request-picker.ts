@@ -4,11 +4,10 @@
  */
 import type { LeastRequestOptions } from '../../shared/resources/cluster.ts';
 import type { UpstreamHost } from './host.ts';
-import { eligibleHosts, type LoadBalancer } from './load-balancer.ts';
+import type { HostPicker } from './load-balancer.ts';
+import { sinkFirst } from './deadline-heap.ts';
 
 export interface LeastRequestParts {
-  /** In percent. */
-  readonly panicThreshold: number;
   readonly options: LeastRequestOptions;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
@@ -20,32 +19,28 @@ interface Turn {
   deadline: number;
 }
 
-export class LeastRequestBalancer implements LoadBalancer {
+export class LeastRequestPicker implements HostPicker {
   readonly #parts: LeastRequestParts;
-  #hosts: readonly UpstreamHost[] = [];
-  /** Only where weights differ. */
-  #turns: readonly Turn[] = [];
-  isPanicking = false;
+  readonly #hosts: readonly UpstreamHost[];
+  /** A heap by deadline; only where weights differ. */
+  readonly #turns: Turn[];
 
-  constructor(parts: LeastRequestParts) {
+  constructor(hosts: readonly UpstreamHost[], parts: LeastRequestParts) {
     this.#parts = parts;
-  }
-
-  choose(): UpstreamHost | undefined {
-    return this.#turns.length > 0 ? this.#chooseByTurn() : this.#chooseOfFew();
-  }
-
-  update(hosts: readonly UpstreamHost[]): void {
-    const eligible = eligibleHosts(hosts, this.#parts.panicThreshold);
-    this.#hosts = eligible.hosts;
-    this.isPanicking = eligible.isPanicking;
-    const first = this.#hosts[0]?.weight;
-    this.#turns = this.#hosts.every((host) => host.weight === first)
+    this.#hosts = hosts;
+    const first = hosts[0]?.weight;
+    this.#turns = hosts.every((host) => host.weight === first)
       ? []
-      : this.#hosts.map((host) => ({ host, deadline: 1 / host.weight }));
+      : hosts
+          .map((host) => ({ host, deadline: 1 / host.weight }))
+          .sort((left, right) => left.deadline - right.deadline);
   }
 
-  #chooseOfFew(): UpstreamHost | undefined {
+  pick(): UpstreamHost | undefined {
+    return this.#turns.length > 0 ? this.#pickByTurn() : this.#pickOfFew();
+  }
+
+  #pickOfFew(): UpstreamHost | undefined {
     const { options, random, activeRequests } = this.#parts;
     const count = this.#hosts.length;
     let best: UpstreamHost | undefined;
@@ -60,15 +55,14 @@ export class LeastRequestBalancer implements LoadBalancer {
     return best;
   }
 
-  #chooseByTurn(): UpstreamHost | undefined {
+  #pickByTurn(): UpstreamHost | undefined {
     const { options, activeRequests } = this.#parts;
-    let next: Turn | undefined;
-    for (const turn of this.#turns) {
-      if (next === undefined || turn.deadline < next.deadline) next = turn;
-    }
+    const heap = this.#turns;
+    const next = heap[0];
     if (next === undefined) return undefined;
     const busy = (activeRequests(next.host) + 1) ** options.activeRequestBias;
     next.deadline += busy / next.host.weight;
+    sinkFirst(heap);
     return next.host;
   }
 }

@@ -1,0 +1,163 @@
+/** The same request goes to the same host behind Sluice and behind Envoy. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { LbPolicy } from '../../../shared/resources/cluster.ts';
+import type { HashPolicy } from '../../../shared/resources/route.ts';
+import { murmurHash2 } from '../../../workers/hash/murmur-hash2.ts';
+import { type Hash64, xxHash64 } from '../../../workers/hash/xxhash64.ts';
+import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { compileHashPolicies } from '../../../workers/routing/hash-policy.ts';
+import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { UpstreamHost } from '../../../workers/upstream/host.ts';
+import type { LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
+import { cluster, host } from '../../support/data-plane.ts';
+import { HASH_CHOICES } from '../../support/hash-choices.ts';
+import { streamInfo } from '../../support/stream.ts';
+
+const stats = new WorkerStatStore();
+const WEIGHTS = { equal: [1, 1, 1, 1, 1], weighted: [1, 2, 3, 5, 9] } as const;
+const KEYS = Array.from({ length: 1000 }, (_, at) => `key-${at}-${'x'.repeat(at % 40)}`);
+
+function hosts(weights: readonly number[]): UpstreamHost[] {
+  return weights.map((weight, at) => {
+    const address = `127.0.0.${at + 2}`;
+    const facts = {
+      id: `${address}:9`,
+      address: { kind: 'ip', address, port: 9 },
+      weight,
+    } as const;
+    return new UpstreamHost(host(9, facts), 'c', stats);
+  });
+}
+
+function balancer(policy: Omit<LbPolicy, 'healthyPanicThreshold'>): LoadBalancer {
+  const resource = cluster('c', { lbPolicy: { healthyPanicThreshold: 50, ...policy } });
+  return makeBalancer(resource, { stats, randomSeed: () => 0, onTable: () => undefined });
+}
+
+function choose(from: LoadBalancer, hash: Hash64 | undefined, draw = 0): UpstreamHost | undefined {
+  const context = {
+    requestHeaders: new HeaderMap(),
+    computeHash: () => hash,
+    maxHostDraws: 0,
+    refusesHost: () => false,
+  };
+  return from.choose(context, draw);
+}
+
+function digitOf(chosen: UpstreamHost | undefined): string {
+  return chosen === undefined ? '-' : String(Number(chosen.ip.slice(-1)) - 2);
+}
+
+const RING = {
+  minRingSize: 1024,
+  maxRingSize: 8_388_608,
+  hashFunction: 'XX_HASH',
+  usesHostname: false,
+} as const;
+const POLICIES = {
+  ring: { kind: 'RING_HASH', ringHash: RING },
+  murmur: {
+    kind: 'RING_HASH',
+    ringHash: { ...RING, minRingSize: 100, hashFunction: 'MURMUR_HASH_2' },
+  },
+  maglev: { kind: 'MAGLEV' },
+} as const;
+
+describe('the choice by hash equals the one of Envoy', () => {
+  for (const policy of ['ring', 'murmur', 'maglev'] as const) {
+    for (const weights of ['equal', 'weighted'] as const) {
+      it(`with ${policy} over ${weights} hosts`, () => {
+        const chooser = balancer(POLICIES[policy]);
+        // Neither table may depend on the order in which hosts come.
+        const known = hosts(WEIGHTS[weights]);
+        chooser.update(policy === 'maglev' ? known.toReversed() : known, 140);
+        const choices = KEYS.map((key) => digitOf(choose(chooser, xxHash64(key)))).join('');
+        assert.equal(choices, HASH_CHOICES[`${policy}_${weights}`]);
+      });
+    }
+  }
+
+  it('with several hash policies', () => {
+    const policies: readonly HashPolicy[] = [
+      { kind: 'header', name: 'x-key', terminal: false },
+      { kind: 'cookie', name: 'sid', path: '', attributes: [], terminal: false },
+      { kind: 'query_parameter', name: 'q', terminal: false },
+      { kind: 'source_ip', terminal: false },
+    ];
+    const hashOf = compileHashPolicies(policies);
+    const chooser = balancer(POLICIES.ring);
+    chooser.update(hosts(WEIGHTS.equal), 140);
+    const choices = KEYS.slice(0, 200).map((key) => {
+      const headers = new HeaderMap();
+      headers.path = `/combo/a?z=1&q=${key.split('').toReversed().join('')}`;
+      headers.add('x-key', key);
+      headers.add('cookie', `a=b; sid="${key}s"`);
+      const info = streamInfo(headers);
+      const { downstreamRemoteAddress } = info;
+      info.downstreamRemoteAddress = { ...downstreamRemoteAddress, kind: 'ip', ip: '127.0.0.1' };
+      return digitOf(
+        choose(
+          chooser,
+          hashOf?.(headers, info, () => undefined),
+        ),
+      );
+    });
+    assert.equal(choices.join(''), HASH_CHOICES.combo);
+  });
+});
+
+describe('hashes', () => {
+  const hex = ({ high, low }: Hash64): string =>
+    [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
+
+  it('are those of xxHash64', () => {
+    assert.equal(hex(xxHash64('')), 'ef46db3751d8e999');
+    assert.equal(hex(xxHash64('a')), 'd24ec4f1a98c6e5b');
+    assert.equal(hex(xxHash64('abc')), '44bc2cf5ad770999');
+  });
+
+  it('of MurmurHash2 use every byte', () => {
+    const all = ['', 'a', 'ab', '12345678', '123456789'].map((text) => hex(murmurHash2(text)));
+    assert.equal(new Set(all).size, 5);
+  });
+
+  it('of a header use only what its rewrite leaves, of a terminal policy nothing behind it', () => {
+    const hashOf = compileHashPolicies([
+      { kind: 'header', name: 'a', terminal: true },
+      { kind: 'header', name: 'b', terminal: false },
+    ]);
+    const headers = new HeaderMap();
+    headers.add('b', 'x');
+    const info = streamInfo(headers);
+    assert.deepEqual(
+      hashOf?.(headers, info, () => undefined),
+      xxHash64('x'),
+    );
+    headers.add('a', 'y');
+    assert.deepEqual(
+      hashOf?.(headers, info, () => undefined),
+      xxHash64('y'),
+    );
+  });
+
+  it('of a cookie that is missing make one where a lifetime is configured', () => {
+    const attributes = [{ name: 'SameSite', value: 'Lax' }];
+    const hashOf = compileHashPolicies([
+      { kind: 'cookie', name: 'sid', ttlMs: 60_000, path: '/p', attributes, terminal: false },
+    ]);
+    const headers = new HeaderMap();
+    const made: string[] = [];
+    const hash = hashOf?.(headers, streamInfo(headers), (setCookie) => made.push(setCookie));
+    const [, value = ''] =
+      /^sid="([0-9a-f]{16})"; Max-Age=60; Path=\/p; SameSite=Lax; HttpOnly$/.exec(made[0] ?? '') ??
+      [];
+    assert.deepEqual(hash, xxHash64(value));
+    headers.add('cookie', `sid=${value}`);
+    assert.deepEqual(
+      hashOf?.(headers, streamInfo(headers), () => assert.fail()),
+      hash,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * What the choice of a host may depend on for one request: its hash, and on retries the hosts tried
+ * before. Collects the cookies that hash policies make.
+ */
+import type { Hash64 } from '../hash/xxhash64.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import type { ClusterRoute } from '../routing/types.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
+import type { BalanceContext } from '../upstream/load-balancer.ts';
+import type { RetryState } from './retry-state.ts';
+
+export class RequestBalance implements BalanceContext {
+  readonly requestHeaders: HeaderMap;
+  /** Set once the request is retried. */
+  retry: RetryState | undefined = undefined;
+  readonly #route: ClusterRoute;
+  readonly #info: StreamInfo;
+  #hash: Hash64 | undefined = undefined;
+  #hasHash = false;
+  #setCookies: string[] | undefined = undefined;
+
+  constructor(requestHeaders: HeaderMap, route: ClusterRoute, info: StreamInfo) {
+    this.requestHeaders = requestHeaders;
+    this.#route = route;
+    this.#info = info;
+  }
+
+  get maxHostDraws(): number {
+    return this.retry?.maxHostDraws ?? 0;
+  }
+
+  refusesHost(host: UpstreamHost): boolean {
+    return this.retry?.refuses(host) === true;
+  }
+
+  /** The first choice decides: what it hashed may be rewritten before a retry. */
+  computeHash(): Hash64 | undefined {
+    if (this.#hasHash) return this.#hash;
+    this.#hasHash = true;
+    this.#hash = this.#route.hashOf?.(this.requestHeaders, this.#info, (setCookie) => {
+      (this.#setCookies ??= []).push(setCookie);
+    });
+    return this.#hash;
+  }
+
+  /** Adds to a response the cookies that bring later requests to the same host. */
+  addCookies(headers: HeaderMap): void {
+    if (this.#setCookies === undefined) return;
+    for (const setCookie of this.#setCookies) headers.add('set-cookie', setCookie);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Chooses hosts by a hash of the request, so that the same request goes to the same host; a request
+ * without a hash gets a random one. The tables are made when hosts or their health change.
+ */
+import type { Hash64 } from '../hash/xxhash64.ts';
+import type { HashTable } from './hash-tables.ts';
+import type { UpstreamHost } from './host.ts';
+import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+import {
+  choosePriority,
+  computeLoads,
+  groupByPriority,
+  type PriorityLoads,
+} from './priority-loads.ts';
+
+export interface HashBalancerParts {
+  /** In percent. */
+  readonly panicThreshold: number;
+  readonly buildTable: (hosts: readonly UpstreamHost[]) => HashTable;
+  /** Numbers from 0, below 1. */
+  readonly random: () => number;
+  /** Told of each new table. */
+  readonly onTable: (table: HashTable) => void;
+}
+
+const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
+
+export class HashBalancer implements LoadBalancer {
+  readonly #parts: HashBalancerParts;
+  #loads = NO_LOADS;
+  #tables: readonly HashTable[] = [];
+  isPanicking = false;
+
+  constructor(parts: HashBalancerParts) {
+    this.#parts = parts;
+  }
+
+  choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
+    const hash = context.computeHash() ?? this.#randomHash();
+    const point = (hash.high * (0x1_0000_0000 % 100) + hash.low) % 100;
+    const { priority } = choosePriority(this.#loads, point);
+    this.isPanicking = this.#loads.panics[priority] === true;
+    return this.#tables[priority]?.choose(hash, draw);
+  }
+
+  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
+    const priorities = groupByPriority(hosts);
+    const { panicThreshold, buildTable, onTable } = this.#parts;
+    this.#loads = computeLoads(priorities, { panicThreshold, overprovisioningFactor });
+    this.#tables = priorities.map(({ all, healthy }, priority) => {
+      const table = buildTable(this.#loads.panics[priority] === true ? all : healthy);
+      onTable(table);
+      return table;
+    });
+    this.isPanicking = false;
+  }
+
+  #randomHash(): Hash64 {
+    const { random } = this.#parts;
+    const half = (): number => Math.floor(random() * 0x1_0000_0000);
+    return { high: half(), low: half() };
+  }
+}

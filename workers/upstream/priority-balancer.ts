@@ -1,0 +1,77 @@
+/**
+ * Chooses a priority by its share of the load, then a host among the ones of it that are usable, by
+ * whatever picker the policy has. With one priority in good health a choice is one pick.
+ */
+import type { UpstreamHost } from './host.ts';
+import type { BalanceContext, HostPicker, LoadBalancer } from './load-balancer.ts';
+import {
+  choosePriority,
+  computeLoads,
+  groupByPriority,
+  type PriorityHosts,
+  type PriorityLoads,
+} from './priority-loads.ts';
+
+export interface PriorityBalancerParts {
+  /** In percent. */
+  readonly panicThreshold: number;
+  readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  /** Numbers from 0, below 1. */
+  readonly random: () => number;
+}
+
+/** The pickers of one priority, each made when it is first needed. */
+interface PriorityPickers {
+  readonly hosts: PriorityHosts;
+  all: HostPicker | undefined;
+  healthy: HostPicker | undefined;
+  degraded: HostPicker | undefined;
+}
+
+const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
+
+export class PriorityBalancer implements LoadBalancer {
+  readonly #parts: PriorityBalancerParts;
+  #loads = NO_LOADS;
+  #priorities: readonly PriorityPickers[] = [];
+  /** Takes every request while the first priority can. */
+  #only: HostPicker | undefined = undefined;
+  isPanicking = false;
+
+  constructor(parts: PriorityBalancerParts) {
+    this.#parts = parts;
+  }
+
+  choose(_context?: BalanceContext): UpstreamHost | undefined {
+    return this.#only === undefined ? this.#chooseByLoad() : this.#only.pick();
+  }
+
+  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
+    const groups = groupByPriority(hosts);
+    const { panicThreshold } = this.#parts;
+    this.#loads = computeLoads(groups, { panicThreshold, overprovisioningFactor });
+    this.#priorities = groups.map((group) => ({
+      hosts: group,
+      all: undefined,
+      healthy: undefined,
+      degraded: undefined,
+    }));
+    this.isPanicking = false;
+    const takesAll = this.#loads.healthy[0] === 100 && this.#loads.panics[0] !== true;
+    this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
+  }
+
+  #chooseByLoad(): UpstreamHost | undefined {
+    const point = Math.floor(this.#parts.random() * 100);
+    const { priority, isDegraded } = choosePriority(this.#loads, point);
+    this.isPanicking = this.#loads.panics[priority] === true;
+    if (this.isPanicking) return this.#pickerOf(priority, 'all')?.pick();
+    return this.#pickerOf(priority, isDegraded ? 'degraded' : 'healthy')?.pick();
+  }
+
+  #pickerOf(priority: number, which: keyof PriorityHosts): HostPicker | undefined {
+    const pickers = this.#priorities[priority];
+    if (pickers === undefined) return undefined;
+    return (pickers[which] ??= this.#parts.makePicker(pickers.hosts[which]));
+  }
+}
