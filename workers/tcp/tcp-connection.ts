@@ -33,6 +33,7 @@ const ANY_HOST: BalanceContext = {
   requestHeaders: new HeaderMap(),
   maxHostDraws: 0,
   refusesHost: () => false,
+  computeHash: () => undefined,
 };
 
 export class TcpConnection
