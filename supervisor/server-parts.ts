@@ -178,6 +178,7 @@ function makeUpstreams(
     writer: stats.store,
     clock,
     random: Math.random,
+    outlierPageFd: pool.outlierPageFd,
     send: (updates) => void pool.apply(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
     counted: (active, warming) => serverStats.setClusterCounts(active, warming),

@@ -63,6 +63,7 @@ export interface WorkerExit {
 export interface WorkerHostOptions {
   readonly workerIndex: number;
   readonly clock: Clock;
+  readonly outlierPageFd: number;
   log(level: 'debug' | 'warning' | 'error', text: string): void;
   /** Each report exactly once and in order, also of a flush whose deadline has passed. */
   onReport(report: StatsReport): void;
@@ -79,7 +80,7 @@ type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kin
 /** What a worker says unasked of the hosts that it talks to. */
 export type UpstreamNotice = Extract<
   WorkerToSupervisor,
-  { readonly kind: 'health_result' | 'traffic_began' }
+  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' }
 >;
 /** What a worker is told without an answer. */
 export type WorkerNotice = Extract<
@@ -128,7 +129,7 @@ export class WorkerHost {
     this.#descriptorFd = ours;
     const { file, args, env } = workerCommand(options.workerIndex);
     this.#child = spawn(file, args, {
-      stdio: ['ignore', 'inherit', 'inherit', 'pipe', theirs],
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe', theirs, options.outlierPageFd],
       env,
     });
     closeDescriptor(theirs);
@@ -300,6 +301,7 @@ export class WorkerHost {
         this.#calls.settle(message.id, message);
         return;
       case 'health_result':
+      case 'outlier_detected':
       case 'traffic_began':
         return this.#options.onUpstreamNotice(message);
       case 'applied':

@@ -4,6 +4,7 @@
  * It decides nothing about configuration or statistics.
  */
 import type { Clock, Timer } from '../shared/clock.ts';
+import { createOutlierPage } from '../shared/limits/outlier-page.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
 import type { ListenerConnections } from '../shared/messages/worker-to-supervisor.ts';
 import type { ProfileCommand } from '../shared/messages/supervisor-to-worker.ts';
@@ -74,6 +75,8 @@ interface Slot {
 }
 
 export class WorkerPool {
+  /** Shared memory that every worker inherits. */
+  readonly outlierPageFd = createOutlierPage();
   readonly #options: WorkerPoolOptions;
   readonly #slots: Slot[] = [];
   readonly #first: FirstStart;
@@ -230,6 +233,7 @@ export class WorkerPool {
     return new WorkerHost({
       workerIndex: index,
       clock: this.#options.clock,
+      outlierPageFd: this.outlierPageFd,
       log: (level, text) => this.#options.log(level, text),
       onReport: (report) => this.#options.onReport(index, report),
       onUpstreamNotice: (notice) => this.#options.onUpstreamNotice(notice),

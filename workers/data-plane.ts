@@ -18,7 +18,7 @@ import type { StatWriter } from '../shared/stats/stat-writer.ts';
 /** What the data plane tells the supervisor unasked. */
 export type UpstreamNotice = Extract<
   WorkerToSupervisor,
-  { readonly kind: 'health_result' | 'traffic_began' }
+  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' }
 >;
 
 /** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */

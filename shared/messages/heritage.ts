@@ -9,6 +9,9 @@ export const WORKER_MESSAGE_FD = 3;
 /** A SOCK_SEQPACKET unix socket: descriptors arrive here by SCM_RIGHTS. */
 export const WORKER_DESCRIPTOR_FD = 4;
 
+/** Shared memory of shared/limits/outlier-page.ts. */
+export const OUTLIER_PAGE_FD = 5;
+
 /** First message in both directions; on a mismatch the worker exits and the supervisor says why. */
 export interface Hello {
   readonly kind: 'hello';

@@ -1,5 +1,6 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
 import type { StatsReport } from '../stats/report.ts';
+import type { ConsecutiveKind } from '../resources/outlier-detection.ts';
 import type { Hello } from './heritage.ts';
 
 export type WorkerToSupervisor =
@@ -27,6 +28,13 @@ export type WorkerToSupervisor =
       readonly cluster: string;
       readonly host: string;
       readonly bits: number;
+    }
+  /** A host reached a threshold of failures in a row, seen over all workers. */
+  | {
+      readonly kind: 'outlier_detected';
+      readonly cluster: string;
+      readonly host: string;
+      readonly what: ConsecutiveKind;
     }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }

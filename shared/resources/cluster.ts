@@ -4,6 +4,7 @@
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
 import type { HealthCheckResource } from './health-check.ts';
+import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Metadata } from './route.ts';
 import type { UpstreamTls } from './tls.ts';
 
@@ -22,6 +23,7 @@ export interface ClusterResource {
   readonly tls?: UpstreamTls;
   readonly sourceAddress?: { readonly address: string; readonly port: number };
   readonly healthCheck?: HealthCheckResource;
+  readonly outlierDetection?: OutlierThresholds;
   readonly closeConnectionsOnHostHealthFailure: boolean;
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
   readonly metadata?: Metadata;
@@ -137,6 +139,8 @@ export interface HostResource {
   /** An active check of this host has ended before. */
   readonly wasChecked?: true;
   readonly check?: HostCheckOptions;
+  /** Where outlier detection counts; see shared/limits/outlier-page.ts. */
+  readonly outlierSlot?: number;
   /** What the configuration or EDS said, where it said something else than that it is healthy. */
   readonly configuredHealth?: 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
   readonly region: string;

@@ -2,10 +2,17 @@
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import { flagsOf } from '../../shared/resources/host-health.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
-import type { ClustersView, ClusterStatus, HostStats, HostStatus } from '../admin/admin-context.ts';
+import type {
+  ClustersView,
+  ClusterStatus,
+  HostStats,
+  HostStatus,
+  OutlierStatus,
+} from '../admin/admin-context.ts';
 import { certificateStatuses } from '../loaded-certificates.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
+import type { OutlierDetector } from '../health/outlier-detector.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 
@@ -31,7 +38,7 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
 }
 
 function clusterStatus(
-  { resolved: { resource }, hosts }: LiveCluster,
+  { resolved: { resource }, hosts, outlier }: LiveCluster,
   addedViaApi: boolean,
   store: StatStore,
 ): ClusterStatus {
@@ -40,11 +47,25 @@ function clusterStatus(
     observabilityName: resource.statName,
     addedViaApi,
     circuitBreakers: resource.circuitBreakers,
-    hosts: hosts.hosts.map((host) => hostStatus(resource.name, host, store)),
+    ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
+    hosts: hosts.hosts.map((host) => hostStatus(resource.name, { host, outlier }, store)),
   };
 }
 
-function hostStatus(cluster: string, host: HostResource, store: StatStore): HostStatus {
+function outlierStatus({ external, local }: OutlierDetector): OutlierStatus {
+  return {
+    externalAverage: external.average,
+    externalThreshold: external.threshold,
+    localAverage: local.average,
+    localThreshold: local.threshold,
+  };
+}
+
+function hostStatus(
+  cluster: string,
+  { host, outlier }: { readonly host: HostResource; readonly outlier: OutlierDetector | undefined },
+  store: StatStore,
+): HostStatus {
   return {
     address: host.address,
     hostname: host.hostname,
@@ -56,8 +77,7 @@ function hostStatus(cluster: string, host: HostResource, store: StatStore): Host
     subZone: host.subZone,
     canary: host.canary,
     priority: host.priority,
-    successRate: -1,
-    localOriginSuccessRate: -1,
+    ...(outlier?.ratesOf(host.id) ?? { successRate: -1, localOriginSuccessRate: -1 }),
     stats: hostStats(`host.${cluster}.${host.id}.`, store),
   };
 }

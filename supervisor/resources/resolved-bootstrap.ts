@@ -10,6 +10,7 @@ import type {
 } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { ConfigSource, GrpcSource } from './config-source.ts';
+import type { OutlierSettings } from './clusters/outlier-detection.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
 import type { AddressToBind } from '../sockets/listening-sockets.ts';
@@ -64,6 +65,7 @@ export interface ResolvedCluster {
   readonly hosts: ClusterHostsResource;
   /** Absent: the hosts are those above. */
   readonly discovery?: Discovery;
+  readonly outlierDetection?: OutlierSettings;
   /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */
   readonly ignoresHealthOnRemoval?: true;
 }

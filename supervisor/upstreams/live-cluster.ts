@@ -5,15 +5,22 @@
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
-import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
+import { HEALTH_CHECK, OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import { OutlierDetector } from '../health/outlier-detector.ts';
+import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
 
 export interface LiveClusterOptions {
   readonly resolved: ResolvedCluster;
   readonly writer: StatWriter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  slots(): OutlierSlots;
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
   /** The hosts are others than before; with an id, only that host's health is. */
@@ -24,6 +31,7 @@ export interface LiveClusterOptions {
 interface HostState {
   bits: number;
   wasChecked: boolean;
+  slot: number | undefined;
 }
 
 export class LiveCluster implements HostSink {
@@ -32,6 +40,8 @@ export class LiveCluster implements HostSink {
   readonly ready: Promise<void>;
   readonly #options: LiveClusterOptions;
   readonly #stats: MembershipStats;
+  readonly outlier: OutlierDetector | undefined;
+  readonly #outlierStats: number | undefined;
   readonly #checkStats: number | undefined;
   readonly #source: HostSource | undefined;
   readonly #states = new Map<string, HostState>();
@@ -51,6 +61,14 @@ export class LiveCluster implements HostSink {
       resolved.resource.healthCheck === undefined
         ? undefined
         : writer.defineBlock(HEALTH_CHECK, `cluster.${resolved.resource.statName}.health_check.`);
+    this.#outlierStats =
+      resolved.outlierDetection === undefined
+        ? undefined
+        : writer.defineBlock(
+            OUTLIER_DETECTION,
+            `cluster.${resolved.resource.statName}.outlier_detection.`,
+          );
+    this.outlier = this.#makeDetector();
     this.ready = new Promise((resolve) => {
       this.#resolveReady = resolve;
     });
@@ -90,21 +108,32 @@ export class LiveCluster implements HostSink {
       if (!unique.has(host.id) && this.#mustStay(host)) unique.set(host.id, host);
     }
     const listed = new Set(hosts.map(({ id }) => id));
+    const known = this.#hosts;
+    const priorities = new Set<number>();
     let added = 0;
     for (const host of unique.values()) {
       let state = this.#states.get(host.id);
       if (state === undefined) {
-        state = { bits: this.#firstBits(host), wasChecked: false };
+        state = {
+          bits: this.#firstBits(host),
+          wasChecked: false,
+          slot: this.outlier === undefined ? undefined : this.#options.slots().take(),
+        };
         this.#states.set(host.id, state);
         added += 1;
+        priorities.add(host.priority);
       }
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
       if (!listed.has(host.id)) state.bits |= HEALTH_BITS.pending_dynamic_removal;
     }
-    const isOther = added > 0 || this.#states.size !== unique.size;
-    for (const id of this.#states.keys()) if (!unique.has(id)) this.#states.delete(id);
+    for (const { id, priority } of known) {
+      if (unique.has(id)) continue;
+      this.#forget(id);
+      priorities.add(priority);
+    }
     this.#hosts = [...unique.values()].sort((left, right) => left.priority - right.priority);
-    if (isOther) this.#stats.membershipChanged(added);
+    if (priorities.size > 0) this.#stats.membershipChanged(added, priorities.size);
+    this.outlier?.setHosts(this.#watched());
     this.#apply();
   }
 
@@ -121,6 +150,11 @@ export class LiveCluster implements HostSink {
       this.#apply(id);
     }
     this.#checkReady();
+  }
+
+  /** A worker saw a threshold of failures in a row reached. */
+  outlierDetected(host: string, kind: ConsecutiveKind): void {
+    this.outlier?.detected(host, kind);
   }
 
   /** Checks come at their usual interval from now on. */
@@ -150,9 +184,46 @@ export class LiveCluster implements HostSink {
   /** The cluster is gone; whoever waits for it need not any more. */
   close(): void {
     this.#source?.close();
+    this.outlier?.close();
+    for (const id of this.#states.keys()) this.#forget(id);
     this.#stats.release();
+    if (this.#outlierStats !== undefined) this.#options.writer.releaseBlock(this.#outlierStats);
     if (this.#checkStats !== undefined) this.#options.writer.releaseBlock(this.#checkStats);
     this.#becomeReady();
+  }
+
+  #makeDetector(): OutlierDetector | undefined {
+    const { resolved, writer, clock, random } = this.#options;
+    const settings = resolved.outlierDetection;
+    if (settings === undefined || this.#outlierStats === undefined) return undefined;
+    return new OutlierDetector({
+      settings,
+      page: this.#options.slots().page,
+      clock,
+      random,
+      stats: { writer, base: this.#outlierStats },
+      ejected: (id, isEjected) => this.#setEjected(id, isEjected),
+    });
+  }
+
+  #setEjected(id: string, isEjected: boolean): void {
+    const state = this.#states.get(id);
+    if (state === undefined) return;
+    state.bits &= ~HEALTH_BITS.failed_outlier_check;
+    if (isEjected) state.bits |= HEALTH_BITS.failed_outlier_check;
+    this.#apply(id);
+  }
+
+  #watched(): readonly { readonly id: string; readonly slot: number }[] {
+    return [...this.#states].flatMap(([id, { slot }]) =>
+      slot === undefined ? [] : [{ id, slot }],
+    );
+  }
+
+  #forget(id: string): void {
+    const slot = this.#states.get(id)?.slot;
+    if (slot !== undefined) this.#options.slots().giveBack(slot);
+    this.#states.delete(id);
   }
 
   #checkReady(): void {
@@ -198,19 +269,18 @@ export class LiveCluster implements HostSink {
 
   #joined(host: HostResource): HostResource {
     const state = this.#states.get(host.id);
-    const configured = CONFIGURED_BITS & (host.healthBits ?? 0);
-    const healthBits = configured | (state?.bits ?? 0);
-    if (
-      healthBits === (host.healthBits ?? 0) &&
-      (state?.wasChecked ?? false) === (host.wasChecked ?? false)
-    ) {
-      return host;
-    }
+    if (state === undefined) return host;
+    const { slot: outlierSlot, wasChecked } = state;
+    const known = host.healthBits ?? 0;
+    const healthBits = (CONFIGURED_BITS & known) | state.bits;
+    const isSame = outlierSlot === host.outlierSlot && wasChecked === (host.wasChecked === true);
+    if (isSame && healthBits === known) return host;
     return {
       ...host,
       healthBits,
       health: healthOf(healthBits),
-      ...(state?.wasChecked === true ? { wasChecked: true } : {}),
+      ...(outlierSlot === undefined ? {} : { outlierSlot }),
+      ...(wasChecked ? { wasChecked: true } : {}),
     };
   }
 

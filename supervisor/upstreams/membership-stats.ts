@@ -12,6 +12,11 @@ import type { UpdateCounter } from './host-source.ts';
 /** The transport socket of a cluster without matches. */
 const ONLY_MATCH = 'default.';
 
+const EXCLUDED_BITS =
+  HEALTH_BITS.excluded_via_immediate_hc_fail |
+  HEALTH_BITS.pending_active_hc |
+  HEALTH_BITS.eds_status_draining;
+
 export class MembershipStats {
   readonly #writer: StatWriter;
   readonly #cluster: number;
@@ -33,7 +38,7 @@ export class MembershipStats {
     let excluded = 0;
     for (const host of hosts) {
       counts[host.health]++;
-      if (((host.healthBits ?? 0) & HEALTH_BITS.excluded_via_immediate_hc_fail) !== 0) excluded++;
+      if (((host.healthBits ?? 0) & EXCLUDED_BITS) !== 0) excluded++;
     }
     this.#set(index.membership_total, hosts.length);
     this.#set(index.membership_healthy, counts.healthy);
@@ -41,9 +46,9 @@ export class MembershipStats {
     this.#set(index.membership_excluded, excluded);
   }
 
-  /** Hosts came or went. */
-  membershipChanged(added: number): void {
-    this.#writer.increment(this.#cluster + CLUSTER.index.membership_change);
+  /** Hosts came or went, in this number of priorities. */
+  membershipChanged(added: number, priorities: number): void {
+    this.#writer.add(this.#cluster + CLUSTER.index.membership_change, priorities);
     const { index } = TRANSPORT_SOCKET_MATCH;
     if (added > 0) this.#writer.add(this.#match + index.total_match_count, added);
   }

@@ -10,6 +10,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
 import type { ResolvedCluster, ResolverSettings } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
+import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { UpstreamNotice } from '../worker-host.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
@@ -21,6 +22,7 @@ export interface UpstreamClustersOptions {
   readonly writer: StatWriter;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly outlierPageFd: number;
   /** To all workers that have their first resources; others get the present hosts with these. */
   send(updates: readonly ResourceUpdate[]): void;
   /** For a cluster whose hosts a control plane or a file sends. */
@@ -40,6 +42,8 @@ export class UpstreamClusters {
   readonly #resolvers = new Map<string, NameResolver>();
   /** Undefined: the whole host set changed; else the hosts whose health did. */
   readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
+  /** Mapped once a cluster watches for outliers. */
+  #slots: OutlierSlots | undefined;
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
   #hasStarted = false;
@@ -85,7 +89,8 @@ export class UpstreamClusters {
   heard(notice: UpstreamNotice): void {
     const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
-    else cluster?.setActiveBits(notice.host, notice.bits);
+    else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
+    else cluster?.outlierDetected(notice.host, notice.what);
   }
 
   close(): void {
@@ -168,6 +173,9 @@ export class UpstreamClusters {
     return new LiveCluster({
       resolved,
       writer: this.#options.writer,
+      clock: this.#options.clock,
+      random: this.#options.random,
+      slots: () => (this.#slots ??= new OutlierSlots(this.#options.outlierPageFd)),
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {
         if (cluster.isReady && host === undefined) this.#options.hostsChanged();

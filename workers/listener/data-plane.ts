@@ -3,6 +3,8 @@
  * the receive loop commands ends here; nothing here knows of the channel.
  */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import { OutlierPage } from '../../shared/limits/outlier-page.ts';
+import { OUTLIER_PAGE_FD } from '../../shared/messages/heritage.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, DataPlaneEnv, DrainCommand, ListeningDescriptor } from '../data-plane.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
@@ -38,6 +40,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #limits: ConnectionLimits;
   readonly #compiler: CompilerContext;
   readonly #listeners = new Map<string, WorkerListener>();
+  #outlierPage: OutlierPage | undefined;
   /** Removed listeners whose connections are still open. */
   readonly #draining = new Set<WorkerListener>();
 
@@ -54,6 +57,9 @@ class WorkerDataPlane implements DataPlane {
         living: [],
         report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
       },
+      outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
+      outlierDetected: (cluster, host, what) =>
+        env.notify({ kind: 'outlier_detected', cluster, host, what }),
       trafficBegan: (cluster) => env.notify({ kind: 'traffic_began', cluster }),
     });
     this.#drain = new DrainState({

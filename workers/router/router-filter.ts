@@ -136,10 +136,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   pauseRequest(paused: boolean): void {
-    const { cluster } = this;
-    if (cluster !== undefined) {
-      cluster.stats.writer.increment(cluster.stats.base + (paused ? BACKED_UP : DRAINED));
-    }
+    const stats = this.cluster?.stats;
+    stats?.writer.increment(stats.base + (paused ? BACKED_UP : DRAINED));
     this.callbacks.pauseRequest(paused);
   }
 
@@ -177,7 +175,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.isCanary =
       headers.get('x-envoy-upstream-canary') === 'true' || upstream.host.resource.canary;
     this.context.stats.chargeCode(cluster, info, headers.status, this.isCanary);
-    this.countHost(upstream, headers.status >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS);
+    this.countAnswer(upstream, headers.status);
     const { requestDoneMs } = this.tries;
     const serviceMs = requestDoneMs >= 0 ? Math.round(nowMs - requestDoneMs) : undefined;
     this.balance?.addCookies(headers);
@@ -374,20 +372,17 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (verdict === 'retry') cluster.stats.retried.charge(headers.status);
     else if (verdict === 'no') return false;
     else if (!retrier.isWaiting && !this.tries.isWaitingBesides(upstream)) return false;
-    this.dropTry(upstream);
-    return true;
-  }
-
-  private dropTry(upstream: UpstreamRequest): void {
     this.countHost(upstream, HOST_RQ_ERROR);
+    upstream.host.outlier?.note(headers.status);
     this.tries.cancel(upstream);
+    return true;
   }
 
   private retriesReset(upstream: UpstreamRequest, reason: ResetReason): boolean {
     const { retrier } = this;
     if (retrier === undefined || upstream.isRetried) return false;
     if (!retrier.afterReset(reason, this.isRequestStarted)) return false;
-    if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_ERROR);
+    if (upstream.hasTriedHost) this.countAnswer(upstream, -503);
     return true;
   }
 
@@ -460,7 +455,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private chargeAbort(upstream: UpstreamRequest, status: number): void {
     const { cluster } = this;
     if (cluster === undefined) return;
-    if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_ERROR);
+    if (upstream.hasTriedHost) this.countAnswer(upstream, -status);
     this.context.stats.chargeCode(cluster, this.callbacks.info, status, false);
   }
 
@@ -472,6 +467,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.endRetries();
     const isOverload = failure.isOverload === true && !this.context.suppressEnvoyHeaders;
     answerFailure(this.callbacks, route, { ...failure, isOverload });
+  }
+
+  /** Negative: this side's status for want of an answer. */
+  private countAnswer(upstream: UpstreamRequest, status: number): void {
+    this.countHost(upstream, Math.abs(status) >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS);
+    upstream.host.outlier?.note(status);
   }
 
   private countHost(upstream: UpstreamRequest, offset: number): void {

@@ -11,6 +11,9 @@ import {
   CIRCUIT_BREAKERS,
   CLUSTER,
 } from '../../shared/stats/templates/cluster.ts';
+import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
+import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
+import { OutlierMonitor } from '../health/outlier-monitor.ts';
 import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
 import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
@@ -39,6 +42,9 @@ const MAGLEV_FIGURES = {
 };
 
 export interface ClusterContext {
+  /** Mapped on first use. */
+  outlierPage(): OutlierPage;
+  outlierDetected(cluster: string, host: string, kind: ConsecutiveKind): void;
   readonly duty: CheckingDuty;
   /** A cluster with active checks has its first request. */
   trafficBegan(cluster: string): void;
@@ -124,6 +130,7 @@ export class UpstreamCluster {
     for (const host of this.hosts) known.delete(host.id);
     for (const gone of known.values()) gone.drain();
     this.#overprovisioningFactor = update.overprovisioningFactor;
+    for (const host of this.hosts) this.#watch(host);
     if (update.hasTraffic === true) this.#hasTraffic = true;
     this.#updateBalancer();
     this.#checker?.putHosts(update);
@@ -163,6 +170,16 @@ export class UpstreamCluster {
       this.#keepOrMake(host, { ...host.resource, healthBits, health, wasChecked: true });
     }
     this.#updateBalancer();
+  }
+
+  #watch(host: UpstreamHost): void {
+    const { outlierDetection: thresholds } = this.resource;
+    const slot = host.resource.outlierSlot;
+    if (thresholds === undefined || slot === undefined || host.outlier !== undefined) return;
+    const page = this.#context.outlierPage();
+    host.outlier = new OutlierMonitor(page, slot, thresholds, (kind) =>
+      this.#context.outlierDetected(this.name, host.id, kind),
+    );
   }
 
   #beginTraffic(): void {
@@ -218,7 +235,11 @@ export class UpstreamCluster {
     if (host === undefined) return new UpstreamHost(resource, this.name, this.stats.writer);
     const becameUnhealthy = host.health !== 'unhealthy' && resource.health === 'unhealthy';
     host.resource = resource;
-    if (becameUnhealthy && this.resource.closeConnectionsOnHostHealthFailure) host.close();
+    if (becameUnhealthy) {
+      if (this.resource.closeConnectionsOnHostHealthFailure) host.close();
+      // New connections may take a better way to it.
+      host.renewPools();
+    }
     return host;
   }
 

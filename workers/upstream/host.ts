@@ -5,6 +5,7 @@
 import type { HostHealth, HostResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
+import type { OutlierMonitor } from '../health/outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../http/stream-info.ts';
 import type { HttpPool } from './http-pool.ts';
 import { Retained } from './retained.ts';
@@ -24,6 +25,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   readonly retained: Retained;
   /** Open ones outside of the pools: those of TCP proxies. */
   readonly connections = new Set<HostConnection>();
+  /** Undefined where nobody watches for outliers. */
+  outlier: OutlierMonitor | undefined = undefined;
   /** By priority; made on first use. */
   readonly pools: { DEFAULT: HttpPool | undefined; HIGH: HttpPool | undefined } = {
     DEFAULT: undefined,
@@ -85,6 +88,14 @@ export class UpstreamHost implements UpstreamHostInfo {
     this.pools.DEFAULT?.drain();
     this.pools.HIGH?.drain();
     this.retained.end();
+  }
+
+  /** Later requests get connections of their own; the present ones end with their request. */
+  renewPools(): void {
+    this.pools.DEFAULT?.drain();
+    this.pools.HIGH?.drain();
+    this.pools.DEFAULT = undefined;
+    this.pools.HIGH = undefined;
   }
 
   /** Ends everything at once. */

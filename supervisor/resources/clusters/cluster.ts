@@ -18,6 +18,7 @@ import type { DnsDefaults } from './dns-cluster.ts';
 import { resolveHealthCheck } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
+import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveUpstreamHttp } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>(
@@ -50,6 +51,7 @@ const FIELDS = knownFields<Cluster>(
     'track_timeout_budgets',
     'track_cluster_stats',
     'health_checks',
+    'outlier_detection',
     'ignore_health_on_host_removal',
     // Of clusters that resolve names.
     'dns_refresh_rate',
@@ -95,11 +97,16 @@ export function resolveCluster(
     ? resolveLoadAssignment(name, message.load_assignment, scope.at('load_assignment'))
     : withoutHosts(name, message.load_assignment);
   const resource = resolveResource(name, message, defaults.bindConfig, scope);
+  const outlier =
+    message.outlier_detection === undefined
+      ? undefined
+      : resolveOutlierDetection(message.outlier_detection, scope.at('outlier_detection'));
   const ignores = message.ignore_health_on_host_removal === true;
   return {
-    resource,
+    resource: { ...resource, ...optional('outlierDetection', outlier?.thresholds) },
     hosts,
     ...optional('discovery', discovery),
+    ...optional('outlierDetection', outlier),
     ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
   };
 }

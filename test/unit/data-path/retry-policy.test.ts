@@ -39,6 +39,8 @@ function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): 
     randomSeed: () => 0,
     duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
     trafficBegan: () => undefined,
+    outlierPage: () => assert.fail('no outlier detection'),
+    outlierDetected: () => undefined,
   });
   return new RetryState(retries, {
     cluster: upstream,

@@ -1,0 +1,114 @@
+/** Resolves envoy.config.cluster.v3.OutlierDetection. */
+import type { OutlierDetection } from '../../../shared/api/generated/envoy/config/cluster/v3/outlier_detection.ts';
+import type { OutlierThresholds } from '../../../shared/resources/outlier-detection.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { durationMsOr } from '../values.ts';
+
+/** What the supervisor decides with; percentages from 0 to 100. */
+export interface OutlierSettings {
+  readonly thresholds: OutlierThresholds;
+  readonly intervalMs: number;
+  readonly baseEjectionMs: number;
+  readonly maxEjectionMs: number;
+  readonly maxEjectionJitterMs: number;
+  readonly maxEjectionPercent: number;
+  readonly alwaysEjectsOne: boolean;
+  readonly successRate: {
+    readonly minimumHosts: number;
+    readonly requestVolume: number;
+    readonly deviationFactor: number;
+  };
+  readonly failurePercentage: {
+    readonly minimumHosts: number;
+    readonly requestVolume: number;
+    readonly threshold: number;
+  };
+  /** By the names that the statistics have. */
+  readonly enforcing: Readonly<Record<OutlierKind, number>>;
+}
+
+export type OutlierKind =
+  | 'consecutive_5xx'
+  | 'consecutive_gateway_failure'
+  | 'consecutive_local_origin_failure'
+  | 'success_rate'
+  | 'local_origin_success_rate'
+  | 'failure_percentage'
+  | 'local_origin_failure_percentage';
+
+const FIELDS = knownFields<OutlierDetection>([
+  'consecutive_5xx',
+  'interval',
+  'base_ejection_time',
+  'max_ejection_percent',
+  'enforcing_consecutive_5xx',
+  'enforcing_success_rate',
+  'success_rate_minimum_hosts',
+  'success_rate_request_volume',
+  'success_rate_stdev_factor',
+  'consecutive_gateway_failure',
+  'enforcing_consecutive_gateway_failure',
+  'split_external_local_origin_errors',
+  'consecutive_local_origin_failure',
+  'enforcing_consecutive_local_origin_failure',
+  'enforcing_local_origin_success_rate',
+  'failure_percentage_threshold',
+  'enforcing_failure_percentage',
+  'enforcing_failure_percentage_local_origin',
+  'failure_percentage_minimum_hosts',
+  'failure_percentage_request_volume',
+  'max_ejection_time',
+  'max_ejection_time_jitter',
+  'always_eject_one_host',
+  'successful_active_health_check_uneject_host',
+]);
+
+export function resolveOutlierDetection(message: OutlierDetection, scope: Scope): OutlierSettings {
+  refuseOtherFields(message, FIELDS, scope);
+  if (message.successful_active_health_check_uneject_host === false) {
+    scope
+      .at('successful_active_health_check_uneject_host')
+      .warning('no_effect', 'a passed active check never ends an ejection early');
+  }
+  const baseEjectionMs = durationMsOr(message.base_ejection_time, 30_000);
+  return {
+    thresholds: {
+      splitsErrors: message.split_external_local_origin_errors ?? false,
+      consecutive: {
+        consecutive_5xx: message.consecutive_5xx ?? 5,
+        consecutive_gateway_failure: message.consecutive_gateway_failure ?? 5,
+        consecutive_local_origin_failure: message.consecutive_local_origin_failure ?? 5,
+      },
+    },
+    intervalMs: durationMsOr(message.interval, 10_000),
+    baseEjectionMs,
+    maxEjectionMs: durationMsOr(message.max_ejection_time, Math.max(300_000, baseEjectionMs)),
+    maxEjectionJitterMs: durationMsOr(message.max_ejection_time_jitter, 0),
+    maxEjectionPercent: message.max_ejection_percent ?? 10,
+    alwaysEjectsOne: message.always_eject_one_host ?? false,
+    successRate: {
+      minimumHosts: message.success_rate_minimum_hosts ?? 5,
+      requestVolume: message.success_rate_request_volume ?? 100,
+      deviationFactor: (message.success_rate_stdev_factor ?? 1900) / 1000,
+    },
+    failurePercentage: {
+      minimumHosts: message.failure_percentage_minimum_hosts ?? 5,
+      requestVolume: message.failure_percentage_request_volume ?? 50,
+      threshold: message.failure_percentage_threshold ?? 85,
+    },
+    enforcing: enforcing(message),
+  };
+}
+
+function enforcing(message: OutlierDetection): OutlierSettings['enforcing'] {
+  return {
+    consecutive_5xx: message.enforcing_consecutive_5xx ?? 100,
+    consecutive_gateway_failure: message.enforcing_consecutive_gateway_failure ?? 0,
+    consecutive_local_origin_failure: message.enforcing_consecutive_local_origin_failure ?? 100,
+    success_rate: message.enforcing_success_rate ?? 100,
+    local_origin_success_rate: message.enforcing_local_origin_success_rate ?? 100,
+    failure_percentage: message.enforcing_failure_percentage ?? 0,
+    local_origin_failure_percentage: message.enforcing_failure_percentage_local_origin ?? 0,
+  };
+}
