@@ -111,9 +111,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "field 'lb_subset_config' is not supported yet",
   ],
   [
-    bootstrapWith('cluster', { outlier_detection: {} }),
-    `${CLUSTER}.outlier_detection`,
-    "field 'outlier_detection' is not supported yet",
+    bootstrapWith('cluster', { outlier_detection: { detect_degraded_hosts: true } }),
+    `${CLUSTER}.outlier_detection.detect_degraded_hosts`,
+    "field 'detect_degraded_hosts' is not supported yet",
   ],
   [
     bootstrapWith('cluster', { http2_protocol_options: {} }),
