@@ -121,8 +121,15 @@ export interface HttpConnectionManager {
   readonly addUserAgent: boolean;
   /** Whether `x-forwarded-client-cert` passes whatever the connection is; else it is dropped. */
   readonly forwardsClientCert: boolean;
+  /** How client certificates are told to upstreams; absent: not at all. */
+  readonly clientCert?: ClientCertForwarding;
   readonly schemeOverwrite?: 'http' | 'https';
   readonly internalAddressMatchers?: readonly StringMatcher[];
+}
+
+export interface ClientCertForwarding {
+  readonly mode: 'FORWARD_ONLY' | 'APPEND_FORWARD' | 'SANITIZE_SET';
+  readonly details: readonly ('subject' | 'cert' | 'chain' | 'dns' | 'uri')[];
 }
 
 export interface Http1ServerOptions {

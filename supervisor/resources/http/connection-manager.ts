@@ -52,6 +52,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'preserve_external_request_id',
     'always_set_request_id_in_response',
     'forward_client_cert_details',
+    'set_current_client_cert_details',
     'proxy_100_continue',
     'upgrade_configs',
     'normalize_path',
@@ -63,8 +64,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'stream_error_on_invalid_http_message',
     'strip_trailing_host_dot',
   ],
-  // Details of client certificates are added in no mode that is supported.
-  ['set_current_client_cert_details', 'add_proxy_protocol_connection_state'],
+  ['add_proxy_protocol_connection_state'],
 );
 
 const SERVER_NAME = 'envoy';

@@ -3,10 +3,14 @@ import type { CidrRange } from '../../../shared/api/generated/envoy/config/core/
 import type {
   HttpConnectionManager as ManagerMessage,
   HttpConnectionManager_InternalAddressConfig as InternalMessage,
+  HttpConnectionManager_SetCurrentClientCertDetails as CertDetailsMessage,
   RequestIDExtension,
 } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { UuidRequestIdConfig } from '../../../shared/api/generated/envoy/extensions/request_id/uuid/v3/uuid.ts';
-import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
+import type {
+  ClientCertForwarding,
+  HttpConnectionManager,
+} from '../../../shared/resources/listener.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
@@ -17,6 +21,7 @@ type Identity = Pick<
   HttpConnectionManager,
   | 'addUserAgent'
   | 'forwardsClientCert'
+  | 'clientCert'
   | 'useRemoteAddress'
   | 'skipXffAppend'
   | 'xffNumTrustedHops'
@@ -25,6 +30,9 @@ type Identity = Pick<
   | 'preserveExternalRequestId'
   | 'alwaysSetRequestIdInResponse'
 >;
+
+const CERT_DETAILS = ['subject', 'cert', 'chain', 'dns', 'uri'] as const;
+const CERT_FIELDS = knownFields<CertDetailsMessage>(CERT_DETAILS);
 
 const INTERNAL_FIELDS = knownFields<InternalMessage>(['cidr_ranges']);
 
@@ -49,13 +57,9 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
   checkIpDetection(message, scope);
   checkRequestId(message.request_id_extension, scope.at('request_id_extension'));
   const { forward_client_cert_details: forward = 'SANITIZE' } = message;
-  if (forward !== 'SANITIZE' && forward !== 'ALWAYS_FORWARD_ONLY') {
-    scope
-      .at('forward_client_cert_details')
-      .unsupported(`passing on client certificates (${forward}) is`);
-  }
   return {
     forwardsClientCert: forward === 'ALWAYS_FORWARD_ONLY',
+    ...optional('clientCert', resolveClientCert(message, scope)),
     addUserAgent: message.add_user_agent ?? false,
     useRemoteAddress: message.use_remote_address ?? false,
     skipXffAppend: message.skip_xff_append ?? false,
@@ -68,6 +72,19 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
     preserveExternalRequestId: message.preserve_external_request_id ?? false,
     alwaysSetRequestIdInResponse: message.always_set_request_id_in_response ?? false,
   };
+}
+
+function resolveClientCert(
+  message: ManagerMessage,
+  scope: Scope,
+): ClientCertForwarding | undefined {
+  const { forward_client_cert_details: mode, set_current_client_cert_details: set } = message;
+  if (mode !== 'FORWARD_ONLY' && mode !== 'APPEND_FORWARD' && mode !== 'SANITIZE_SET') {
+    return undefined;
+  }
+  const place = scope.at('set_current_client_cert_details');
+  refuseOtherFields(set ?? {}, CERT_FIELDS, place);
+  return { mode, details: CERT_DETAILS.filter((name) => set?.[name] === true) };
 }
 
 function checkIpDetection(message: ManagerMessage, scope: Scope): void {

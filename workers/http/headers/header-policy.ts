@@ -13,6 +13,7 @@ import {
   isLoopback,
   localAddress,
 } from './client-address.ts';
+import { keepsClientCert, writeClientCert } from './client-cert-header.ts';
 import { httpDate } from './http-date.ts';
 import { stripPort, stripTrailingDot } from './host-normalization.ts';
 import { compilePathPolicy } from './path-normalization.ts';
@@ -37,6 +38,7 @@ type ManagerOptions = Pick<
   | 'alwaysSetRequestIdInResponse'
   | 'escapedSlashes'
   | 'forwardsClientCert'
+  | 'clientCert'
   | 'generateRequestId'
   | 'internalCidrs'
   | 'mergeSlashes'
@@ -151,7 +153,8 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     const edge = !internal && this.#options.useRemoteAddress;
     info.downstreamRemoteAddress = client;
     info.isInternalRequest = internal;
-    this.#removeUntrusted(headers, internal, edge);
+    this.#removeUntrusted(headers, info, edge);
+    writeClientCert(headers, this.#options.clientCert, info.connection.tls);
     if (internal) headers.set('x-envoy-internal', 'true');
     if (this.#options.addUserAgent) this.#writeUserAgent(headers);
     if (this.#options.via !== '') headers.append('via', this.#options.via, ', ');
@@ -291,14 +294,18 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     else if (headers.scheme === '') headers.scheme = schemeOf(this.#forwardedProto, encrypted);
   }
 
-  #removeUntrusted(headers: HeaderMap, internal: boolean, edge: boolean): void {
+  #removeUntrusted(headers: HeaderMap, info: StreamInfo, edge: boolean): void {
+    const internal = info.isInternalRequest;
+    const keepsCert =
+      this.#options.forwardsClientCert ||
+      keepsClientCert(this.#options.clientCert, info.connection.tls);
     if (!internal) {
       for (const name of this.#environment.internalOnlyHeaders()) headers.remove(name);
     }
     let wanted = (1 << HOP) | (1 << REFERER) | (1 << TE);
     if (!internal) wanted |= 1 << TRUSTED;
     if (edge) wanted |= 1 << EDGE;
-    if (!this.#options.forwardsClientCert) wanted |= 1 << CLIENT_CERT;
+    if (!keepsCert) wanted |= 1 << CLIENT_CERT;
     wanted &= this.#removable;
     if (wanted === 0) return;
     if ((wanted & (1 << TE)) !== 0) {
