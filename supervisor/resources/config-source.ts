@@ -36,10 +36,7 @@ type SourceKind =
 
 export interface GrpcSource {
   readonly target: GrpcTarget;
-  readonly isDelta: boolean;
   readonly nodeOnFirstMessageOnly: boolean;
-  /** Requests that may be sent at once, and per second from then on; absent: no limit. */
-  readonly rateLimit?: { readonly maxTokens: number; readonly fillRate: number };
 }
 
 const FIELDS = knownFields<ConfigSourceMessage>([
@@ -63,8 +60,6 @@ const API_FIELDS = knownFields<ApiConfigSource>([
 
 const INITIAL_FETCH_TIMEOUT_MS = 15_000;
 const REST_TIMEOUT_MS = 1_000;
-const MAX_TOKENS = 100;
-const FILL_RATE = 10;
 
 /** Undefined after a reported problem. */
 export function resolveConfigSource(
@@ -74,10 +69,6 @@ export function resolveConfigSource(
   refuseOtherFields(message, FIELDS, scope);
   const source = resolveKind(message, scope);
   if (source === undefined) return undefined;
-  if (source.kind === 'grpc' || source.kind === 'ads') {
-    scope.unsupported('a control plane over gRPC is', 'there are files and REST');
-    return undefined;
-  }
   const timeout = message.initial_fetch_timeout;
   return { ...source, initialFetchTimeoutMs: durationMsOr(timeout, INITIAL_FETCH_TIMEOUT_MS) };
 }
@@ -136,7 +127,13 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
 /** Of `ads_config` and of every source by gRPC. Undefined after a reported problem. */
 export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcSource | undefined {
   refuseOtherFields(message, API_FIELDS, scope);
-  const { grpc_services: services = [], rate_limit_settings: limit } = message;
+  if (message.api_type === 'DELTA_GRPC') {
+    scope.at('api_type').unsupported('api_type DELTA_GRPC is', 'there is GRPC');
+  }
+  if (message.rate_limit_settings !== undefined) {
+    scope.at('rate_limit_settings').warning('no_effect', 'requests are not limited in number');
+  }
+  const { grpc_services: services = [] } = message;
   const [service] = services;
   if (service === undefined || services.length > 1 || (message.cluster_names ?? []).length > 0) {
     const name = 'envoy.config.core.v3.ApiConfigSource';
@@ -145,16 +142,7 @@ export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcS
   }
   const target = resolveGrpcService(service, scope.at('grpc_services', 0));
   if (target === undefined) return undefined;
-  const rateLimit = {
-    maxTokens: limit?.max_tokens ?? MAX_TOKENS,
-    fillRate: Number(limit?.fill_rate ?? FILL_RATE),
-  };
-  return {
-    target,
-    isDelta: message.api_type === 'DELTA_GRPC',
-    nodeOnFirstMessageOnly: message.set_node_on_first_message_only ?? false,
-    ...(limit === undefined ? {} : { rateLimit }),
-  };
+  return { target, nodeOnFirstMessageOnly: message.set_node_on_first_message_only ?? false };
 }
 
 function resolveRest(message: ApiConfigSource, scope: Scope): SourceKind | undefined {

@@ -20,6 +20,10 @@ export interface ResolveContext {
     message: RouteConfiguration,
     resolved: RouteConfigurationResource,
   ) => void;
+  /** Clusters that this server itself speaks gRPC with. */
+  readonly controlPlaneClusters?: ReadonlySet<string>;
+  /** Of such a cluster. */
+  readonly allowsHttp2?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */
   readonly onNamedRoutes?: (routes: NamedRoutes) => void;
 }

@@ -1,10 +1,11 @@
 /** Opens subscriptions: makes each one's source from what the configuration says of it. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
-import type { ConfigSource } from '../resources/config-source.ts';
+import type { ConfigSource, GrpcSource } from '../resources/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoverySource } from './discovery-update.ts';
+import { GrpcMux } from './grpc-mux.ts';
 import { FileSource } from './file-source.ts';
 import { RestSource, type ControlPlaneClusters } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind } from './resource-type.ts';
@@ -16,6 +17,10 @@ export interface SourcesOptions {
   readonly clusters: ControlPlaneClusters;
   /** Whom a control plane serves: envoy.config.core.v3.Node. */
   readonly node: JsonObject;
+  /** The one stream of sources that say `ads`; absent: there is none. */
+  readonly aggregated: GrpcSource | undefined;
+  /** Told whether that stream carries anything. */
+  readonly connected: (isConnected: boolean) => void;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
 }
 
@@ -28,6 +33,9 @@ export interface Interest {
   readonly consumer: DiscoveryConsumer;
 }
 
+const AGGREGATED =
+  '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+
 /** Resources begin to come with `start`; nothing comes after `close`. */
 export interface OpenSubscription {
   start(): void;
@@ -36,6 +44,7 @@ export interface OpenSubscription {
 
 export class DiscoverySources {
   readonly #options: SourcesOptions;
+  #aggregated: GrpcMux | undefined;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -63,6 +72,26 @@ export class DiscoverySources {
     };
   }
 
+  /** Ends the stream that sources share. */
+  close(): void {
+    this.#aggregated?.close();
+  }
+
+  #aggregatedMux(): GrpcMux | undefined {
+    const { aggregated, connected } = this.#options;
+    if (aggregated === undefined) return undefined;
+    this.#aggregated ??= this.#makeMux(aggregated, AGGREGATED, connected);
+    return this.#aggregated;
+  }
+
+  #makeMux(
+    source: GrpcSource,
+    method: string,
+    connected: (isConnected: boolean) => void = () => undefined,
+  ): GrpcMux {
+    return new GrpcMux({ ...this.#options, source, method, connected });
+  }
+
   #makeSource(source: ConfigSource, subscription: Subscription): DiscoverySource {
     const { decoding, clock, clusters, node } = this.#options;
     switch (source.kind) {
@@ -75,9 +104,23 @@ export class DiscoverySources {
         });
       case 'rest':
         return new RestSource({ ...source, clusters, node, clock, subscription, decoding });
-      case 'grpc':
+      case 'grpc': {
+        const { grpcService, grpcNoun } = subscription.type;
+        const mux = this.#makeMux(source, `/${grpcService}/Stream${grpcNoun}`);
+        return {
+          start: () => mux.add(subscription),
+          close: () => mux.close(),
+        };
+      }
       case 'ads':
-        throw new Error(`no source of kind ${source.kind}`);
+        return {
+          start: () => {
+            const mux = this.#aggregatedMux();
+            if (mux === undefined) subscription.failed('there is no ads_config');
+            else mux.add(subscription);
+          },
+          close: () => this.#aggregated?.remove(subscription),
+        };
     }
   }
 }

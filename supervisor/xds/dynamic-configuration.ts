@@ -68,6 +68,8 @@ export class DynamicConfiguration {
       clock,
       clusters: options.clusters,
       node: options.node,
+      aggregated: options.resolved.dynamic.aggregated,
+      connected: connectedGauge(options),
       decoding: {
         unknownFields: options.unknownFields,
         onUnknownFields: (count, warnings) => {
@@ -139,6 +141,7 @@ export class DynamicConfiguration {
     this.#subscriptions.length = 0;
     this.listeners.close();
     this.#routes.close();
+    this.#sources.close();
   }
 
   async #fetchListeners(): Promise<void> {
@@ -169,4 +172,15 @@ export class DynamicConfiguration {
     this.#subscriptions.push(subscription);
     subscription.start();
   }
+}
+
+/** `control_plane.connected_state`, which exists with the one stream of all types. */
+function connectedGauge({
+  resolved,
+  statStore,
+}: DynamicConfigurationOptions): (isConnected: boolean) => void {
+  if (resolved.dynamic.aggregated === undefined) return () => undefined;
+  const gauge = statStore.defineGauge('control_plane.connected_state');
+  statStore.setGauge(gauge, 0);
+  return (isConnected) => statStore.setGauge(gauge, isConnected ? 1 : 0);
 }

@@ -72,3 +72,21 @@ function firstUse(dynamic: DynamicSources, resources: StaticResources): string |
   if (usesRoutes) return 'route.v3.RouteConfiguration';
   return dynamic.listeners === undefined ? undefined : 'listener.v3.Listener';
 }
+
+/** Names of the clusters that gRPC services anywhere in the bootstrap are reached through. */
+export function controlPlaneClusters(message: object): ReadonlySet<string> {
+  const names = new Set<string>();
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
+      const name = key === 'envoy_grpc' ? (item as { cluster_name?: unknown }).cluster_name : '';
+      if (typeof name === 'string' && name !== '') names.add(name);
+      look(item);
+    }
+  };
+  const { dynamic_resources: dynamic, static_resources: resources } = message as Bootstrap;
+  look(dynamic);
+  look(resources?.listeners);
+  for (const { eds_cluster_config: eds } of resources?.clusters ?? []) look(eds);
+  return names;
+}

@@ -12,7 +12,7 @@ import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
 import { resolveAdmin } from './admin.ts';
 import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
-import { checkNode, resolveDynamicResources } from './dynamic-resources.ts';
+import { checkNode, controlPlaneClusters, resolveDynamicResources } from './dynamic-resources.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
@@ -92,6 +92,7 @@ export async function resolveBootstrap(
   const routes: StaticResources['routes'][number][] = [];
   const secrets = message.static_resources?.secrets ?? [];
   const context: ResolveContext = {
+    controlPlaneClusters: controlPlaneClusters(message),
     problems: sink,
     secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),

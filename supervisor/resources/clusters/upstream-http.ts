@@ -9,7 +9,7 @@ import type { Any } from '../../../shared/api/well-known.ts';
 import type { ClusterResource, UpstreamHttpOptions } from '../../../shared/resources/cluster.ts';
 import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { Scope } from '../scope.ts';
+import { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
 const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -54,13 +54,17 @@ const MAX_HEADERS_COUNT = 100;
 
 export type UpstreamHttp = Pick<ClusterResource, 'upstreamHttp' | 'maxRequestsPerConnection'>;
 
-export function resolveUpstreamHttp(message: Cluster, scope: Scope): UpstreamHttp {
+export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHttp {
+  const isControlPlane = outer.context.controlPlaneClusters?.has(message.name ?? '') === true;
+  const scope = isControlPlane
+    ? new Scope({ ...outer.context, allowsHttp2: true }, outer.place)
+    : outer;
   const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
   if (typed !== undefined) {
     const place = scope.at('typed_extension_protocol_options', EXTENSION);
     return resolveTyped(typed, message.max_requests_per_connection, place);
   }
-  if (message.http2_protocol_options !== undefined) {
+  if (message.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
     scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
   }
   checkHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
@@ -114,7 +118,7 @@ function resolveProtocol(
   if (explicit !== undefined) {
     const place = scope.at('explicit_http_config');
     checkHttp1(explicit.http_protocol_options, place.at('http_protocol_options'));
-    if (explicit.http2_protocol_options !== undefined) {
+    if (explicit.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
       place.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
     }
     if (explicit.http3_protocol_options !== undefined) {

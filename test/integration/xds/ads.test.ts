@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import { resource } from '../../support/discovery-files.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { startHttpUpstream } from '../../support/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+const ADS = { ads: {}, resource_api_version: 'V3' };
+
+describe('resources over one aggregated gRPC stream', () => {
+  it('are added, changed, refused and kept over a lost stream', async () => {
+    await using one = await startHttpUpstream((_, response) => response.end('one'));
+    await using two = await startHttpUpstream((_, response) => response.end('two'));
+    await using control = await startControlPlane();
+    const cluster = resource.cluster({
+      name: 'up',
+      type: 'EDS',
+      connect_timeout: '1s',
+      eds_cluster_config: { eds_config: ADS },
+    });
+    const hcm = { route_config: undefined, rds: { config_source: ADS, route_config_name: 'rc' } };
+    control.set('cluster.v3.Cluster', 'c1', [cluster]);
+    control.set('endpoint.v3.ClusterLoadAssignment', 'e1', [resource.endpoints('up', [one.port])]);
+    control.set('listener.v3.Listener', 'l1', [resource.listener(httpListener([], { hcm }))]);
+    const toUp = { match: { prefix: '/' }, route: { cluster: 'up' } };
+    control.set('route.v3.RouteConfiguration', 'r1', [resource.routes('rc', [toUp])]);
+    await using sluice = await startSluice({
+      bootstrap: {
+        node: { id: 'me', cluster: 'mine' },
+        admin: ADMIN,
+        static_resources: {
+          clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
+        },
+        dynamic_resources: {
+          ads_config: {
+            api_type: 'GRPC',
+            transport_api_version: 'V3',
+            grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+          },
+          cds_config: ADS,
+          lds_config: ADS,
+        },
+      },
+    });
+    const port = await sluice.listenerPort('web');
+    const body = async (): Promise<string> => (await fetchOnce({ port, path: '/' })).body;
+    assert.equal(await body(), 'one');
+    assert.equal(control.requests[0]?.node?.id, 'me');
+    assert.equal(await sluice.stat('control_plane.connected_state'), 1);
+
+    control.set('endpoint.v3.ClusterLoadAssignment', 'e2', [resource.endpoints('up', [two.port])]);
+    await waitUntil('the second upstream', async () => (await body()) === 'two');
+
+    control.set('cluster.v3.Cluster', 'c2', [resource.cluster({ name: 'bad', type: 'EDS' })]);
+    const refusal = await waitUntil('a refusal', () =>
+      control.requests.find(({ error_detail: detail }) => detail !== undefined),
+    );
+    assert.match(refusal.error_detail?.message ?? '', /cluster\(s\) bad: cannot create an EDS/);
+    assert.equal(refusal.version_info, 'c1');
+    assert.equal(await body(), 'two');
+
+    control.set('cluster.v3.Cluster', 'c1', [cluster]);
+    control.drop();
+    await waitUntil('another stream', () => control.requests.at(-1)?.response_nonce === undefined);
+    assert.equal(await body(), 'two');
+    control.set('endpoint.v3.ClusterLoadAssignment', 'e3', [resource.endpoints('up', [one.port])]);
+    await waitUntil('the first upstream', async () => (await body()) === 'one');
+  });
+});
