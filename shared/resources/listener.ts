@@ -7,7 +7,7 @@ import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerFilter } from './listener-filters.ts';
 import type { StringMatcher } from './matchers.ts';
-import type { TcpProxy } from './network-filters.ts';
+import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
 import type { RouteConfigurationResource } from './route.ts';
 import type { DownstreamTls } from './tls.ts';
 
@@ -69,7 +69,7 @@ export interface FilterChainMatch {
   readonly sourcePorts: readonly number[];
 }
 
-export type NetworkFilter = HttpConnectionManager | TcpProxy;
+export type NetworkFilter = HttpConnectionManager | TcpTerminalFilter | GateFilter;
 
 export interface HttpConnectionManager {
   readonly kind: 'http_connection_manager';

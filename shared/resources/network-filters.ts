@@ -3,6 +3,13 @@
  * Source: envoy.extensions.filters.network.*.v3.
  */
 import type { AccessLogConfig } from './access-log.ts';
+import type { RbacRules } from './http-filters.ts';
+
+/** Filters that end a chain of bytes. */
+export type TcpTerminalFilter = TcpProxy | EchoFilter | DirectResponse;
+
+/** Filters that only decide whether a connection may go on, in front of any terminal filter. */
+export type GateFilter = NetworkRateLimit | NetworkRbac | SniCluster;
 
 export interface TcpProxy {
   readonly kind: 'tcp_proxy';
@@ -19,4 +26,39 @@ export interface TcpProxy {
   readonly logOnConnected: boolean;
   /** 0: no lines between a connection's begin and end. */
   readonly logIntervalMs: number;
+}
+
+interface EchoFilter {
+  readonly kind: 'echo';
+}
+
+interface DirectResponse {
+  readonly kind: 'direct_response';
+  /** A byte string: one character per byte. */
+  readonly response: string;
+}
+
+export interface NetworkRateLimit {
+  readonly kind: 'network_local_ratelimit';
+  readonly statPrefix: string;
+  readonly bucket: {
+    readonly maxTokens: number;
+    readonly tokensPerFill: number;
+    readonly fillIntervalMs: number;
+  };
+  readonly enabled: { readonly isDefault: boolean; readonly runtimeKey: string };
+}
+
+export interface NetworkRbac {
+  readonly kind: 'network_rbac';
+  /** Whole prefixes of statistic names, with the trailing dot. */
+  readonly statPrefix: string;
+  readonly shadowStatPrefix: string;
+  readonly rules?: RbacRules;
+  readonly shadowRules?: RbacRules;
+}
+
+/** The TCP proxy behind it goes to the cluster that the TLS client named. */
+interface SniCluster {
+  readonly kind: 'sni_cluster';
 }

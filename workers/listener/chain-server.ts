@@ -34,8 +34,8 @@ export interface ConnectionObserver {
 }
 
 export interface ChainServer {
-  /** Where the transports of its connections count. */
-  readonly counters: ByteCounters;
+  /** Where the transports of its connections count, if anywhere. */
+  readonly counters: ByteCounters | undefined;
   readonly bufferLimitBytes: number;
   /** Never ends the connection before `start` or `close` is called. */
   create(observer: ConnectionObserver, open: OpenConnection): ServedConnection;

@@ -12,7 +12,7 @@ import type {
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
-import type { TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
@@ -28,6 +28,9 @@ import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
+import { gatedServer } from '../tcp/gated-server.ts';
+import { makeGate } from '../tcp/make-gates.ts';
+import { smallServer } from '../tcp/small-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -95,14 +98,48 @@ function compileFilters(
   context: CompilerContext,
 ): CompiledFilter | undefined {
   const last = filters.at(-1);
-  switch (last?.kind) {
-    case undefined:
-      return undefined;
+  if (last === undefined) return undefined;
+  const gates = filters.slice(0, -1).flatMap((filter) => {
+    return isGate(filter) ? [makeGate(filter, { ...context, stats: context.env.stats })] : [];
+  });
+  const { server, release } = compileLast(last, listener, context);
+  return {
+    server: gatedServer(server, gates, context.loop),
+    release() {
+      release();
+      for (const gate of gates) gate.release();
+    },
+  };
+}
+
+function compileLast(
+  filter: NetworkFilter,
+  listener: ListenerResource,
+  context: CompilerContext,
+): CompiledFilter {
+  switch (filter.kind) {
     case 'http_connection_manager':
-      return compileManager(last, listener, context);
+      return compileManager(filter, listener, context);
     case 'tcp_proxy':
-      return compileTcpProxy(last, listener, context);
+      return compileTcpProxy(filter, listener, context);
+    case 'echo':
+    case 'direct_response': {
+      const response = filter.kind === 'echo' ? undefined : filter.response;
+      const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
+      const server = smallServer(response, { loop: context.loop, bufferLimitBytes });
+      return { server, release: () => undefined };
+    }
+    default:
+      throw new Error(`a chain of network filters cannot end in ${filter.kind}`);
   }
+}
+
+function isGate(filter: NetworkFilter): filter is GateFilter {
+  return (
+    filter.kind === 'sni_cluster' ||
+    filter.kind === 'network_local_ratelimit' ||
+    filter.kind === 'network_rbac'
+  );
 }
 
 interface CompiledFilter {

@@ -55,7 +55,7 @@ export class Transport implements Flushable, Wire {
   readonly socket: net.Socket;
   private readonly loop: WorkerLoop;
   private readonly handler: TransportHandler;
-  private readonly counters: ByteCounters;
+  private readonly counters: ByteCounters | undefined;
   private text = '';
   private isDirty = false;
   private isBlocked = false;
@@ -71,7 +71,7 @@ export class Transport implements Flushable, Wire {
     loop: WorkerLoop,
     makeSocket: (transport: Transport) => net.Socket,
     handler: TransportHandler,
-    counters: ByteCounters,
+    counters: ByteCounters | undefined,
   ) {
     this.loop = loop;
     this.handler = handler;
@@ -89,7 +89,7 @@ export class Transport implements Flushable, Wire {
     loop: WorkerLoop,
     socket: net.Socket,
     handler: TransportHandler,
-    counters: ByteCounters,
+    counters: ByteCounters | undefined,
   ): Transport {
     return new Transport(
       loop,
@@ -104,7 +104,7 @@ export class Transport implements Flushable, Wire {
     loop: WorkerLoop,
     options: TransportOptions,
     handler: TransportHandler,
-    counters: ByteCounters,
+    counters: ByteCounters | undefined,
   ): Transport {
     const make = (transport: Transport): net.Socket => {
       const socketOptions = {
@@ -251,7 +251,7 @@ export class Transport implements Flushable, Wire {
   private onRead(length: number, input: Buffer): void {
     if (this.isClosed) return;
     this.loop.enter();
-    this.counters.stats.add(this.counters.received, length);
+    this.counters?.stats.add(this.counters.received, length);
     this.countWaiting(length);
     this.handler.onData(input, 0, length);
     this.loop.leave();
@@ -259,7 +259,7 @@ export class Transport implements Flushable, Wire {
 
   private countWaiting(length: number): void {
     if (length === this.lastRead) return;
-    this.counters.stats.add(this.counters.waiting, length - this.lastRead);
+    this.counters?.stats.add(this.counters.waiting, length - this.lastRead);
     this.lastRead = length;
   }
 
@@ -283,7 +283,7 @@ export class Transport implements Flushable, Wire {
   }
 
   private wrote(hasRoom: boolean, length: number): void {
-    this.counters.stats.add(this.counters.sent, length);
+    this.counters?.stats.add(this.counters.sent, length);
     if (hasRoom || this.isBlocked) return;
     this.isBlocked = true;
     this.handler.onWriteBlocked(true);

@@ -37,6 +37,10 @@ export const NETWORK_LOCAL_RATE_LIMIT = defineTemplate('network_local_rate_limit
 export const NETWORK_RBAC = defineTemplate('network_rbac', {
   allowed: counter('Connections allowed'),
   denied: counter('Connections denied'),
+});
+
+/** Prefix: as above, then the `shadow_rules_stat_prefix`. */
+export const NETWORK_RBAC_SHADOW = defineTemplate('network_rbac_shadow', {
   shadow_allowed: counter('Connections that the shadow rules would allow'),
   shadow_denied: counter('Connections that the shadow rules would deny'),
 });

@@ -62,11 +62,14 @@ export function resolveLocalRateLimit(
     ),
     perConnection: message.local_rate_limit_per_downstream_connection ?? false,
     rateLimitHeaders: message.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
-    ...optional('bucket', bucket && bucketOf(bucket, scope.at('token_bucket'))),
+    ...optional('bucket', bucket && resolveRateLimitBucket(bucket, scope.at('token_bucket'))),
   };
 }
 
-function bucketOf(message: TokenBucket, scope: Scope): LocalRateLimitOptions['bucket'] {
+export function resolveRateLimitBucket(
+  message: TokenBucket,
+  scope: Scope,
+): NonNullable<LocalRateLimitOptions['bucket']> {
   const fillIntervalMs = durationMs(message.fill_interval ?? '0s');
   if (fillIntervalMs < FILL_INTERVAL_MIN_MS) {
     scope

@@ -9,6 +9,7 @@ import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensio
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveConnectionManager } from '../http/connection-manager.ts';
 import type { Scope } from '../scope.ts';
+import { SMALL_NETWORK_FILTERS } from '../tcp/small-filters.ts';
 import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
 
 interface NetworkFilterFactory extends ExtensionFactory<NetworkFilter> {
@@ -32,6 +33,7 @@ export class NetworkFilterResolver {
         isTerminal: true,
       },
       TCP_PROXY_FILTER,
+      ...SMALL_NETWORK_FILTERS,
     ]);
   }
 

@@ -1,0 +1,108 @@
+/** Resolves the network filters with a handful of fields: echo, direct_response, access and rate. */
+import type { RuntimeFeatureFlag } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
+import type { Config as DirectResponseMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/direct_response/v3/config.ts';
+import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensions/filters/network/local_ratelimit/v3/local_rate_limit.ts';
+import type { RBAC } from '../../../shared/api/generated/envoy/extensions/filters/network/rbac/v3/rbac.ts';
+import type { NetworkFilter } from '../../../shared/resources/listener.ts';
+import type { NetworkRateLimit } from '../../../shared/resources/network-filters.ts';
+import { readDataSource } from '../data-source.ts';
+import { extension, type ExtensionFactory } from '../extensions.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveRateLimitBucket } from '../filters/local-rate-limit-filter.ts';
+import { resolveRbacRules } from '../filters/rbac-rules.ts';
+import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
+
+const TYPES = 'envoy.extensions.filters.network';
+
+const DIRECT_RESPONSE_FIELDS = knownFields<DirectResponseMessage>(['response']);
+const RATE_LIMIT_FIELDS = knownFields<LocalRateLimit>([
+  'stat_prefix',
+  'token_bucket',
+  'runtime_enabled',
+]);
+const RBAC_FIELDS = knownFields<RBAC>([
+  'rules',
+  'shadow_rules',
+  'shadow_rules_stat_prefix',
+  'stat_prefix',
+]);
+
+export const SMALL_NETWORK_FILTERS: readonly (ExtensionFactory<NetworkFilter> & {
+  readonly isTerminal: boolean;
+})[] = [
+  {
+    ...extension('envoy.filters.network.echo', `${TYPES}.echo.v3.Echo`, (): NetworkFilter => ({
+      kind: 'echo',
+    })),
+    isTerminal: true,
+  },
+  {
+    ...extension(
+      'envoy.filters.network.direct_response',
+      `${TYPES}.direct_response.v3.Config`,
+      resolveDirectResponse,
+    ),
+    isTerminal: true,
+  },
+  {
+    ...extension(
+      'envoy.filters.network.sni_cluster',
+      `${TYPES}.sni_cluster.v3.SniCluster`,
+      (): NetworkFilter => ({ kind: 'sni_cluster' }),
+    ),
+    isTerminal: false,
+  },
+  {
+    ...extension(
+      'envoy.filters.network.local_ratelimit',
+      `${TYPES}.local_ratelimit.v3.LocalRateLimit`,
+      resolveRateLimit,
+    ),
+    isTerminal: false,
+  },
+  {
+    ...extension('envoy.filters.network.rbac', `${TYPES}.rbac.v3.RBAC`, resolveRbac),
+    isTerminal: false,
+  },
+];
+
+function resolveDirectResponse(message: DirectResponseMessage, scope: Scope): NetworkFilter {
+  refuseOtherFields(message, DIRECT_RESPONSE_FIELDS, scope);
+  const { response } = message;
+  const bytes = response && readDataSource(response, scope.at('response'));
+  return { kind: 'direct_response', response: bytes?.toString('latin1') ?? '' };
+}
+
+function resolveRateLimit(message: LocalRateLimit, scope: Scope): NetworkRateLimit {
+  refuseOtherFields(message, RATE_LIMIT_FIELDS, scope);
+  const place = scope.at('token_bucket');
+  return {
+    kind: 'network_local_ratelimit',
+    statPrefix: message.stat_prefix ?? '',
+    bucket: resolveRateLimitBucket(message.token_bucket ?? {}, place),
+    enabled: flagOf(message.runtime_enabled),
+  };
+}
+
+function resolveRbac(message: RBAC, scope: Scope): NetworkFilter {
+  refuseOtherFields(message, RBAC_FIELDS, scope);
+  const { rules, shadow_rules: shadow } = message;
+  const prefix = `${dotted(message.stat_prefix)}rbac.`;
+  return {
+    kind: 'network_rbac',
+    statPrefix: prefix,
+    shadowStatPrefix: prefix + dotted(message.shadow_rules_stat_prefix),
+    ...optional('rules', rules && resolveRbacRules(rules, scope.at('rules'))),
+    ...optional('shadowRules', shadow && resolveRbacRules(shadow, scope.at('shadow_rules'))),
+  };
+}
+
+/** With exactly one dot behind it; nothing for nothing. */
+function dotted(prefix = ''): string {
+  return prefix === '' || prefix.endsWith('.') ? prefix : `${prefix}.`;
+}
+
+function flagOf(flag: RuntimeFeatureFlag | undefined): NetworkRateLimit['enabled'] {
+  return { isDefault: flag?.default_value ?? true, runtimeKey: flag?.runtime_key ?? '' };
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { openRaw } from '../../support/raw-client.ts';
+import { startSluice, type Sluice } from '../../support/sluice.ts';
+import { filterListener, networkFilter, tcpProxyFilter } from '../../support/tcp-listener.ts';
+import { startRawUpstream } from '../../support/upstream.ts';
+
+const ECHO = networkFilter('echo', 'echo.v3.Echo');
+const ANYBODY = { permissions: [{ any: true }], principals: [{ any: true }] };
+
+async function start(filters: readonly object[]): Promise<Sluice & { tcp: number }> {
+  const sluice = await startSluice({
+    bootstrap: bootstrap({ listeners: [filterListener(filters)] }),
+  });
+  return Object.assign(sluice, { tcp: await sluice.listenerPort('tcp') });
+}
+
+describe('small network filters', () => {
+  it('echo what a client sends, and its end', async () => {
+    await using sluice = await start([ECHO]);
+    const client = await openRaw(sluice.tcp);
+    client.send('hello');
+    await client.until('hello');
+    client.end();
+    assert.equal(await client.closed(), 'hello');
+  });
+
+  it('answer every connection with the same bytes and close it', async () => {
+    const response = { inline_bytes: Buffer.from([104, 105, 0, 255]).toString('base64') };
+    await using sluice = await start([
+      networkFilter('direct_response', 'direct_response.v3.Config', { response }),
+    ]);
+    const client = await openRaw(sluice.tcp);
+    assert.equal(await client.closed(), 'hi\u0000\u00ff');
+  });
+
+  it('close connections beyond a rate and count them', async () => {
+    const limit = { stat_prefix: 'r', token_bucket: { max_tokens: 1, fill_interval: '60s' } };
+    await using sluice = await start([
+      networkFilter('local_ratelimit', 'local_ratelimit.v3.LocalRateLimit', limit),
+      ECHO,
+    ]);
+    const first = await openRaw(sluice.tcp);
+    first.send('x');
+    await first.until('x');
+    const second = await openRaw(sluice.tcp);
+    assert.equal(await second.closed(), '');
+    assert.equal(await sluice.stat('local_rate_limit.r.rate_limited'), 1);
+    first.destroy();
+  });
+});
+
+describe('access control of connections', () => {
+  it('refuses with the first bytes, and says in statistics what shadow rules would do', async () => {
+    await using sluice = await start([
+      networkFilter('rbac', 'rbac.v3.RBAC', {
+        stat_prefix: 'a',
+        rules: { action: 'DENY', policies: { all: ANYBODY } },
+        shadow_rules: { action: 'ALLOW', policies: { all: ANYBODY } },
+        shadow_rules_stat_prefix: 's_',
+      }),
+      ECHO,
+    ]);
+    const client = await openRaw(sluice.tcp);
+    assert.equal(await sluice.stat('a.rbac.denied'), 0);
+    client.send('x');
+    assert.equal(await client.closed(), '');
+    assert.equal(await sluice.stat('a.rbac.denied'), 1);
+    assert.equal(await sluice.stat('a.rbac.s_.shadow_allowed'), 1);
+  });
+
+  it('stands in front of a TCP proxy and of HTTP alike', async () => {
+    await using upstream = await startRawUpstream((socket) => void socket.pipe(socket));
+    const allow = networkFilter('rbac', 'rbac.v3.RBAC', {
+      stat_prefix: 'a',
+      rules: {
+        policies: {
+          local: {
+            permissions: [{ any: true }],
+            principals: [{ direct_remote_ip: { address_prefix: '127.0.0.0', prefix_len: 8 } }],
+          },
+        },
+      },
+    });
+    const web = httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }]) as {
+      filter_chains: { filters: object[] }[];
+    };
+    web.filter_chains[0]?.filters.unshift(allow);
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [web, filterListener([allow, tcpProxyFilter()])],
+        clusters: [staticCluster('up', [upstream.port])],
+      }),
+    });
+    const answer = await fetchOnce({ port: await sluice.listenerPort('web'), path: '/' });
+    assert.equal(answer.status, 200);
+    const client = await openRaw(await sluice.listenerPort('tcp'));
+    client.send('through');
+    await client.until('through');
+    client.destroy();
+    assert.equal(await sluice.stat('a.rbac.allowed'), 2);
+    await sluice.waitForStat('cluster.up.upstream_cx_active', (value) => value === 0);
+  });
+});

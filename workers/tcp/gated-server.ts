@@ -1,0 +1,96 @@
+/** Puts gates in front of a server of connections: refused ones are closed, others pass untouched. */
+import { StreamInfo } from '../http/stream-info.ts';
+import type {
+  ChainServer,
+  ConnectionObserver,
+  OpenConnection,
+  ServedConnection,
+} from '../listener/chain-server.ts';
+import type { TransportHandler } from '../net/transport.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import type { Gate } from './gate.ts';
+
+export function gatedServer(
+  inner: ChainServer,
+  gates: readonly Gate[],
+  loop: WorkerLoop,
+): ChainServer {
+  if (gates.length === 0) return inner;
+  return {
+    bufferLimitBytes: inner.bufferLimitBytes,
+    counters: inner.counters,
+    create: (observer, open) => new GatedConnection({ inner, gates, loop }, observer, open),
+  };
+}
+
+interface GatedParts {
+  readonly inner: ChainServer;
+  readonly gates: readonly Gate[];
+  readonly loop: WorkerLoop;
+}
+
+class GatedConnection implements ServedConnection, ConnectionObserver, TransportHandler {
+  readonly openedMs: number;
+  private readonly parts: GatedParts;
+  private readonly observer: ConnectionObserver;
+  private readonly served: ServedConnection;
+  private handler: TransportHandler | undefined = undefined;
+  private info: StreamInfo | undefined = undefined;
+  private mayPass = false;
+
+  constructor(parts: GatedParts, observer: ConnectionObserver, open: OpenConnection) {
+    this.parts = parts;
+    this.observer = observer;
+    this.served = parts.inner.create(this, (handler) => {
+      const { clock } = parts.loop;
+      const opened = open(this);
+      this.handler = handler;
+      this.info = new StreamInfo(opened.info, clock.ms, clock.wallMs);
+      return opened;
+    });
+    this.openedMs = this.served.openedMs;
+  }
+
+  start(): void {
+    const { info } = this;
+    if (info === undefined) return;
+    if (this.parts.gates.every((gate) => gate.onConnection?.(info) ?? true)) this.served.start?.();
+    else this.close();
+  }
+
+  close(): void {
+    this.served.close();
+  }
+
+  onConnectionEnd(): void {
+    this.observer.onConnectionEnd(this);
+  }
+
+  onConnect(): void {
+    this.handler?.onConnect();
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    const { info } = this;
+    if (!this.mayPass && info !== undefined) {
+      if (!this.parts.gates.every((gate) => gate.onFirstBytes?.(info) ?? true)) {
+        this.close();
+        return;
+      }
+      this.mayPass = true;
+    }
+    this.handler?.onData(input, start, end);
+  }
+
+  onRemoteEnd(): void {
+    this.handler?.onRemoteEnd?.();
+  }
+
+  onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
+    this.handler?.onRemoteClose(error);
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.handler?.onWriteBlocked(blocked);
+  }
+}

@@ -1,0 +1,97 @@
+/** Makes the gates of a chain from their resources: access by policy, by rate, and choice by name. */
+import type {
+  GateFilter,
+  NetworkRateLimit,
+  NetworkRbac,
+} from '../../shared/resources/network-filters.ts';
+import { readBoolean } from '../../shared/runtime/read-runtime.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import {
+  NETWORK_LOCAL_RATE_LIMIT,
+  NETWORK_RBAC,
+  NETWORK_RBAC_SHADOW,
+} from '../../shared/stats/templates/network-filters.ts';
+import { compileRbacRules } from '../filters/rbac-engine.ts';
+import { TokenBucket } from '../filters/token-bucket.ts';
+import { HeaderMap } from '../http/header-map.ts';
+import type { Runtime } from '../runtime.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import type { Gate } from './gate.ts';
+
+export interface GateContext {
+  readonly loop: WorkerLoop;
+  readonly stats: StatWriter;
+  readonly runtime: Runtime;
+}
+
+export function makeGate(filter: GateFilter, context: GateContext): Gate {
+  switch (filter.kind) {
+    case 'sni_cluster':
+      return makeSniCluster();
+    case 'network_local_ratelimit':
+      return makeRateLimit(filter, context);
+    case 'network_rbac':
+      return makeRbac(filter, context);
+  }
+}
+
+/** The TCP proxy behind it goes to the cluster of the name that the client asked for, if it did. */
+function makeSniCluster(): Gate {
+  return {
+    onConnection({ connection }) {
+      const { requestedServerName: name } = connection;
+      if (name !== '') connection.upstreamCluster = name;
+      return true;
+    },
+    release: () => undefined,
+  };
+}
+
+function makeRateLimit(filter: NetworkRateLimit, { loop, stats, runtime }: GateContext): Gate {
+  const base = stats.defineBlock(
+    NETWORK_LOCAL_RATE_LIMIT,
+    `local_rate_limit.${filter.statPrefix}.`,
+  );
+  const bucket = new TokenBucket(filter.bucket, loop.clock.ms);
+  const { enabled } = filter;
+  return {
+    onConnection() {
+      if (!readBoolean(runtime.snapshot, enabled.runtimeKey, enabled.isDefault)) return true;
+      if (bucket.take(loop.clock.ms)) return true;
+      stats.increment(base + NETWORK_LOCAL_RATE_LIMIT.index.rate_limited);
+      return false;
+    },
+    release: () => stats.releaseBlock(base),
+  };
+}
+
+const NO_HEADERS = new HeaderMap();
+
+function makeRbac(filter: NetworkRbac, { stats }: GateContext): Gate {
+  const { allowed, denied } = NETWORK_RBAC.index;
+  const { shadow_allowed: shadowAllowed, shadow_denied: shadowDenied } = NETWORK_RBAC_SHADOW.index;
+  const base = stats.defineBlock(NETWORK_RBAC, filter.statPrefix);
+  const shadowBase = stats.defineBlock(NETWORK_RBAC_SHADOW, filter.shadowStatPrefix);
+  const rules = filter.rules && compileRbacRules(filter.rules);
+  const shadowRules = filter.shadowRules && compileRbacRules(filter.shadowRules);
+  return {
+    onFirstBytes(info) {
+      if (shadowRules !== undefined) {
+        const { isAllowed } = shadowRules(NO_HEADERS, info);
+        stats.increment(shadowBase + (isAllowed ? shadowAllowed : shadowDenied));
+      }
+      if (rules === undefined) return true;
+      const { isAllowed, policy } = rules(NO_HEADERS, info);
+      stats.increment(base + (isAllowed ? allowed : denied));
+      if (!isAllowed) {
+        const name = (policy ?? 'none').replaceAll(' ', '_');
+        info.connection.terminationDetails = `rbac_access_denied_matched_policy[${name}]`;
+      }
+      return isAllowed;
+    },
+    release() {
+      stats.releaseBlock(base);
+      stats.releaseBlock(shadowBase);
+    },
+  };
+}

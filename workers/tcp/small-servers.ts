@@ -1,0 +1,92 @@
+/** The network filters that answer by themselves: an echo, and a fixed text. */
+import type {
+  ChainServer,
+  ConnectionObserver,
+  OpenConnection,
+  ServedConnection,
+} from '../listener/chain-server.ts';
+import type { Transport, TransportHandler } from '../net/transport.ts';
+import { LoopTimer, type TimerOwner } from '../timers.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+
+interface SmallServerParts {
+  readonly loop: WorkerLoop;
+  readonly bufferLimitBytes: number;
+}
+
+/** How long a client may take to read what it was sent before it is cut off. */
+const CLOSE_TIMEOUT_MS = 10_000;
+
+/** `response` (a byte string) is written to every client before the end; without one it hears itself. */
+export function smallServer(response: string | undefined, parts: SmallServerParts): ChainServer {
+  return {
+    bufferLimitBytes: parts.bufferLimitBytes,
+    counters: undefined,
+    create: (observer, open) => new SmallConnection({ ...parts, response }, observer, open),
+  };
+}
+
+class SmallConnection implements ServedConnection, TransportHandler, TimerOwner {
+  readonly openedMs: number;
+  private readonly parts: SmallServerParts & { readonly response: string | undefined };
+  private readonly observer: ConnectionObserver;
+  private readonly transport: Transport;
+  private readonly closeTimer = new LoopTimer(this, 0);
+  private isEnded = false;
+
+  constructor(
+    parts: SmallServerParts & { readonly response: string | undefined },
+    observer: ConnectionObserver,
+    open: OpenConnection,
+  ) {
+    this.parts = parts;
+    this.observer = observer;
+    this.openedMs = parts.loop.clock.ms;
+    this.transport = open(this).transport;
+    this.transport.keepHalfOpen();
+  }
+
+  start(): void {
+    const { response, loop } = this.parts;
+    if (response === undefined) return;
+    this.transport.writeText(response);
+    if (this.transport.closeAfterWrites()) this.end();
+    else loop.timers.list(CLOSE_TIMEOUT_MS).arm(this.closeTimer);
+  }
+
+  close(): void {
+    this.transport.close();
+    this.end();
+  }
+
+  onConnect(): void {
+    // An accepted socket is connected.
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    if (this.parts.response === undefined) this.transport.writeData(input.subarray(start, end));
+  }
+
+  onRemoteEnd(): void {
+    this.transport.endWriting();
+  }
+
+  onRemoteClose(): void {
+    this.end();
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.transport.pauseReading(blocked);
+  }
+
+  onTimer(): void {
+    this.close();
+  }
+
+  private end(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.closeTimer.disarm();
+    this.observer.onConnectionEnd(this);
+  }
+}
