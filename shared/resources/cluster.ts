@@ -114,7 +114,7 @@ export type HostAddress =
   | { readonly kind: 'pipe'; readonly path: string };
 
 /** What a host has of its own for active checks. */
-export interface HostCheckOptions {
+interface HostCheckOptions {
   readonly address?: HostAddress;
   readonly port?: number;
   readonly hostname?: string;
