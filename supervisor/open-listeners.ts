@@ -5,6 +5,7 @@
 import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../shared/resources/listener.ts';
 import type { ResolvedListener } from './resources/resolved-bootstrap.ts';
+import type { Activation } from './sockets/activation.ts';
 import { BindError, formatAddress } from './sockets/bind-error.ts';
 import { ListeningSockets } from './sockets/listening-sockets.ts';
 
@@ -30,7 +31,13 @@ export type TakeSockets = (address: string) => Promise<readonly number[]>;
 export class OpenListeners {
   /** In the order of the configuration. */
   readonly #listeners = new Map<string, OpenListener>();
+  readonly #activation: Activation;
   #isPaused = false;
+
+  /** Sockets of the service manager are taken before others are made. */
+  constructor(activation: Activation) {
+    this.#activation = activation;
+  }
 
   /**
    * Binds all addresses of all listeners, or throws `BindError` with none of them open. The caller
@@ -38,7 +45,11 @@ export class OpenListeners {
    */
   bindAll(listeners: readonly ResolvedListener[], workers: number): void {
     try {
-      for (const listener of listeners) this.#bind(listener, workers, []);
+      for (const listener of this.#activation.apply(listeners)) {
+        const given = addressTexts(listener).map((address) => this.#activation.take(address));
+        this.#bind(listener, workers, given);
+      }
+      this.#activation.closeRest();
     } catch (error) {
       this.closeAll();
       throw error;
@@ -52,9 +63,10 @@ export class OpenListeners {
     take: TakeSockets,
   ): Promise<void> {
     try {
-      for (const listener of listeners) {
-        this.#bind(listener, workers, await takeSockets(listener, take));
+      for (const listener of this.#activation.apply(listeners)) {
+        this.#bind(listener, workers, await takeSockets(listener, this.#preferring(take)));
       }
+      this.#activation.closeRest();
     } catch (error) {
       this.closeAll();
       throw error;
@@ -182,6 +194,14 @@ export class OpenListeners {
     for (const { sockets } of this.#accepting()) sockets.restore();
   }
 
+  /** Sockets that the service manager does not have yet, by listener. */
+  ownDescriptors(): readonly { readonly name: string; readonly fds: readonly number[] }[] {
+    return [...this.#listeners].map(([name, { sockets }]) => ({
+      name,
+      fds: sockets.ownDescriptors(),
+    }));
+  }
+
   /** Files of unix sockets that came from the epoch before are removed at the end. */
   claimFiles(): void {
     for (const { sockets } of this.#accepting()) sockets.claimFiles();
@@ -200,6 +220,17 @@ export class OpenListeners {
   /** `passed` are sockets with which another epoch serves on. */
   closeAll(passed: ReadonlySet<number> = new Set()): void {
     this.close(this.names, passed);
+  }
+
+  /** What the epoch before has is the same sockets, and more. */
+  #preferring(take: TakeSockets): TakeSockets {
+    return async (address) => {
+      const taken = await take(address);
+      const given = this.#activation.take(address);
+      if (taken.length === 0) return given;
+      given.forEach(closeDescriptor);
+      return taken;
+    };
   }
 
   #bind(listener: ResolvedListener, workers: number, taken: readonly (readonly number[])[]): void {
@@ -226,6 +257,13 @@ export class OpenListeners {
   #accepting(): readonly OpenListener[] {
     return [...this.#listeners.values()].filter(({ isStopped }) => !isStopped);
   }
+}
+
+function addressTexts({ addresses }: ResolvedListener): readonly string[] {
+  return addresses.map(({ address }) => {
+    const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
+    return `${scheme}://${formatAddress(address)}`;
+  });
 }
 
 /** Per address; port 0 is a port of one's own. */

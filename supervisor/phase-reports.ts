@@ -14,6 +14,10 @@ import type { LifeCycle, Phase } from './life-cycle.ts';
 /** How often the restarter hears that all is well; it passes it on to a watchdog. */
 const ALIVE_PERIOD_MS = 2_000;
 
+const DRAIN_PERIOD_MS = 1_000;
+/** What the service manager adds to its time limit with each word, in microseconds. */
+const DRAIN_EXTENSION_US = 10_000_000;
+
 export interface PhaseReportsOptions {
   readonly life: LifeCycle;
   readonly clock: Clock;
@@ -21,12 +25,20 @@ export interface PhaseReportsOptions {
   readonly restartEpoch: number;
   /** Whether every worker runs; a watchdog is kept quiet only then. */
   readonly isHealthy: () => boolean;
+  /** Listening sockets for the service manager to keep. */
+  readonly sockets: () => readonly { readonly name: string; readonly fds: readonly number[] }[];
   /** Whether this epoch ends because the next one serves. */
   readonly isSucceeded: () => boolean;
 }
 
-/** Begins to report; returns the way to end it. */
-export function reportPhases(options: PhaseReportsOptions): () => void {
+export interface PhaseReports {
+  /** A drain goes on: how many connections are open, and for how long at most. */
+  drainProgressed(open: number, deadlineMs: number): void;
+  stop(): void;
+}
+
+/** Begins to report. */
+export function reportPhases(options: PhaseReportsOptions): PhaseReports {
   const toRestarter = restarterPipe(options.environment);
   const { life } = options;
   const stopWatchdog = keepWatchdogQuiet(options, toRestarter);
@@ -36,10 +48,38 @@ export function reportPhases(options: PhaseReportsOptions): () => void {
     toRestarter?.({ kind: 'status', text: statusText(to, options) });
     if (toRestarter === undefined) tellServiceManager(to, options);
   });
-  return () => {
-    unsubscribe();
-    stopWatchdog();
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return {
+    drainProgressed: (open, deadlineMs) => {
+      const now = options.clock.monotonicMs();
+      if (now - lastMs < DRAIN_PERIOD_MS) return;
+      lastMs = now;
+      tellDrain(open, deadlineMs, options, toRestarter);
+    },
+    stop: () => {
+      unsubscribe();
+      stopWatchdog();
+    },
   };
+}
+
+/** A stop that drains first must not be cut short by the service manager's limit. */
+function tellDrain(
+  open: number,
+  deadlineMs: number,
+  { environment }: PhaseReportsOptions,
+  report: Report | undefined,
+): void {
+  const left = Math.max(0, Math.ceil(deadlineMs / 1000));
+  const text = `draining: ${open} connections open, at most ${left} s left`;
+  if (report === undefined) {
+    const manager = serviceManager(environment);
+    manager.status(text);
+    manager.extendTimeout(DRAIN_EXTENSION_US);
+  } else {
+    report({ kind: 'status', text });
+    report({ kind: 'extend_timeout', microseconds: DRAIN_EXTENSION_US });
+  }
 }
 
 type Report = (status: EpochStatus) => void;
@@ -89,6 +129,7 @@ function tellServiceManager(phase: Phase, options: PhaseReportsOptions): void {
     case 'live':
       // The epoch before was the main process until now.
       if (options.restartEpoch > 0) manager.mainPid(process.pid);
+      for (const { name, fds } of options.sockets()) manager.storeDescriptors(name, fds);
       return manager.ready(text);
     case 'terminating':
       return options.isSucceeded() ? undefined : manager.stopping(text);

@@ -4,6 +4,7 @@ import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
 import type { JsonObject } from '../shared/api/well-known.ts';
 import { nodeMessage } from './admin-views/node-message.ts';
+import { takeListenDescriptors } from '../shared/systemd/listen-descriptors.ts';
 import { statsForm } from './admin/home/stats-form.ts';
 import { ContentionTracer } from './contention.ts';
 import { Drains } from './drain/drains.ts';
@@ -12,6 +13,7 @@ import type { Configuration } from './load-configuration.ts';
 import { publishExpirations } from './loaded-certificates.ts';
 import { LoopDelay } from './loop-delay.ts';
 import { ListenerGauges } from './listener-gauges.ts';
+import { Activation } from './sockets/activation.ts';
 import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
@@ -82,7 +84,9 @@ function collectFrom(
 export async function makeServerParts(input: ServerPartsInput): Promise<ServerParts> {
   const { options, clock, configuration, pool } = input;
   const { resolved } = configuration;
-  const listeners = new OpenListeners();
+  const listeners = new OpenListeners(
+    new Activation(takeListenDescriptors(process.env), (text) => getLogger('main').warning(text)),
+  );
   const contention = options.enableMutexTracing ? new ContentionTracer(clock) : undefined;
   const stats = new StatsEngine({
     config: resolved.stats,

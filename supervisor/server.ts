@@ -24,7 +24,7 @@ import type { HotRestartSession } from './hot-restart/session.ts';
 import { LifeCycle } from './life-cycle.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
-import { reportPhases } from './phase-reports.ts';
+import { reportPhases, type PhaseReports } from './phase-reports.ts';
 import { serverStateOf } from './server-state.ts';
 import type { UpstreamNotice, WorkerExit } from './worker-host.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -64,16 +64,17 @@ export class Server {
   #admin: AdminHandle | undefined;
   #adminContext: AdminContext | undefined;
   #epochs: EpochChange | undefined;
-  readonly #stopReports: () => void;
+  readonly #reports: PhaseReports;
 
   constructor(input: ServerInput) {
     this.#input = input;
-    this.#stopReports = reportPhases({
+    this.#reports = reportPhases({
       life: this.#life,
       clock: input.clock,
       environment: process.env,
       restartEpoch: input.options.restartEpoch,
       isHealthy: () => input.pool.status().every(({ state }) => state === 'running'),
+      sockets: () => this.#parts?.listeners.ownDescriptors() ?? [],
       isSucceeded: () => this.#epochs?.isSucceeded === true,
     });
   }
@@ -161,7 +162,7 @@ export class Server {
     this.#admin?.close();
     this.#epochs?.close();
     this.#input.session?.close();
-    this.#stopReports();
+    this.#reports.stop();
   }
 
   workerSpawned(index: number): void {
@@ -227,6 +228,7 @@ export class Server {
       publish();
     });
     parts.commands.onReadinessChange(publish);
+    parts.drains.onProgress((open, deadlineMs) => this.#reports.drainProgressed(open, deadlineMs));
   }
 
   #joinEpochs(parts: ServerParts): EpochChange | undefined {

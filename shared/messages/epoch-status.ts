@@ -28,6 +28,8 @@ export type EpochStatus =
     }
   /** A line for people, shown by the service manager. */
   | { readonly kind: 'status'; readonly text: string }
+  /** A drain goes on; the service manager's limit for a stop is to be moved. */
+  | { readonly kind: 'extend_timeout'; readonly microseconds: number }
   /** The supervisor's loop and all workers answered; sent while the service manager's watchdog is on. */
   | { readonly kind: 'alive' };
 
@@ -40,16 +42,18 @@ export function parseEpochStatus(line: string): EpochStatus | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
+  return hasItsFields(value) ? (value as EpochStatus) : undefined;
+}
+
+function hasItsFields(value: object & Record<'kind', unknown>): boolean {
   switch (value.kind) {
     case 'phase':
-      return 'phase' in value && typeof value.phase === 'string'
-        ? (value as EpochStatus)
-        : undefined;
+      return 'phase' in value && typeof value.phase === 'string';
     case 'status':
-      return 'text' in value && typeof value.text === 'string' ? (value as EpochStatus) : undefined;
-    case 'alive':
-      return { kind: 'alive' };
+      return 'text' in value && typeof value.text === 'string';
+    case 'extend_timeout':
+      return 'microseconds' in value && typeof value.microseconds === 'number';
     default:
-      return undefined;
+      return value.kind === 'alive';
   }
 }

@@ -3,7 +3,10 @@
  * set; a manager that is gone is no reason to fail. Source: sd_notify(3).
  */
 import { closeDescriptor } from '../posix/descriptors.ts';
-import { sendDescriptorMessage } from '../posix/descriptor-messages.ts';
+import {
+  DESCRIPTORS_PER_MESSAGE_MAX,
+  sendDescriptorMessage,
+} from '../posix/descriptor-messages.ts';
 import { SOCK_DGRAM } from '../posix/layout.ts';
 import { PosixError } from '../posix/posix-error.ts';
 import type { UnixSocketAddress } from '../posix/socket-address.ts';
@@ -21,6 +24,8 @@ export interface ServiceManager {
   /** Start, reload or stop may take this much longer. */
   extendTimeout(microseconds: number): void;
   watchdog(): void;
+  /** Keeps sockets open while the service restarts; they come back under this name. */
+  storeDescriptors(name: string, descriptors: readonly number[]): void;
   /** Half of the watchdog's interval in milliseconds; undefined when none is set for this process. */
   readonly watchdogPeriodMs: number | undefined;
 }
@@ -42,8 +47,18 @@ export function serviceManager(environment: NodeJS.ProcessEnv): ServiceManager {
     mainPid: (pid) => say([`MAINPID=${pid}`]),
     extendTimeout: (microseconds) => say([`EXTEND_TIMEOUT_USEC=${microseconds}`]),
     watchdog: () => say(['WATCHDOG=1']),
+    storeDescriptors: (name, descriptors) => {
+      if (address === undefined || descriptors.length === 0 || !isDescriptorName(name)) return;
+      const some = descriptors.slice(0, DESCRIPTORS_PER_MESSAGE_MAX);
+      send(address, `FDSTORE=1\nFDNAME=${name}`, some);
+    },
     watchdogPeriodMs: address === undefined ? undefined : watchdogPeriodMs(environment),
   };
+}
+
+/** As sd_notify(3) wants it; sockets of other listeners are not stored. */
+function isDescriptorName(name: string): boolean {
+  return /^[\x20-\x39\x3b-\x7e]{1,255}$/.test(name);
 }
 
 function watchdogPeriodMs(environment: NodeJS.ProcessEnv): number | undefined {
@@ -53,10 +68,10 @@ function watchdogPeriodMs(environment: NodeJS.ProcessEnv): number | undefined {
   return Number(interval) / 2000;
 }
 
-function send(address: UnixSocketAddress, text: string): void {
+function send(address: UnixSocketAddress, text: string, descriptors: readonly number[] = []): void {
   const fd = openSocket(address, SOCK_DGRAM);
   try {
-    sendDescriptorMessage(fd, Buffer.from(text), [], address);
+    sendDescriptorMessage(fd, Buffer.from(text), descriptors, address);
   } catch (error) {
     if (!(error instanceof PosixError)) throw error;
   } finally {

@@ -136,6 +136,7 @@ export class Restarter {
       } else if (number === this.#epochs.live?.number) {
         if (status.kind === 'alive') this.#manager.watchdog();
         if (status.kind === 'status') this.#manager.status(status.text);
+        if (status.kind === 'extend_timeout') this.#manager.extendTimeout(status.microseconds);
       }
     });
   }

@@ -32,6 +32,8 @@ export interface AddressToBind {
   readonly ipv4Compat: boolean;
   /** Permission bits of a unix socket's file; 0 leaves what umask makes. */
   readonly mode: number;
+  /** The service manager made the socket, and removes its file. */
+  readonly isExternal?: boolean;
 }
 
 export interface ListenerToBind {
@@ -146,9 +148,16 @@ export class ListeningSockets {
     return this.#groups.find((group) => formatAddress(group.address) === address)?.fds ?? [];
   }
 
+  /** Those that were not made by the service manager. */
+  ownDescriptors(): readonly number[] {
+    return this.#groups.flatMap(({ plan, fds }) => (plan.isExternal === true ? [] : fds));
+  }
+
   /** Files of unix sockets that came from the epoch before are ours to remove from now on. */
   claimFiles(): void {
-    for (const group of this.#groups) group.file ??= socketFile(group.address, 0);
+    for (const group of this.#groups) {
+      if (group.plan.isExternal !== true) group.file ??= socketFile(group.address, 0);
+    }
   }
 
   /** Closes what the next epoch did not take: nobody will accept there. */

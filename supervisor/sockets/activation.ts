@@ -1,0 +1,66 @@
+/**
+ * Which listener gets which socket of the service manager: by name where the socket has the name of
+ * a listener, by address otherwise. A listener whose socket came from there has that socket's address,
+ * whatever its configuration says.
+ */
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
+import { localAddress } from '../../shared/posix/sockets.ts';
+import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { ListenDescriptor } from '../../shared/systemd/listen-descriptors.ts';
+import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import { formatAddress } from './bind-error.ts';
+import type { AddressToBind } from './listening-sockets.ts';
+
+interface Given extends ListenDescriptor {
+  readonly address: BoundAddress;
+}
+
+export class Activation {
+  readonly #given: Given[];
+  readonly #log: (text: string) => void;
+
+  constructor(descriptors: readonly ListenDescriptor[], log: (text: string) => void) {
+    this.#log = log;
+    this.#given = descriptors.flatMap((descriptor) => {
+      const address = localAddress(descriptor.fd);
+      if (address !== undefined) return [{ ...descriptor, address }];
+      log(`a socket of the service manager has no address: ${descriptor.name}`);
+      closeDescriptor(descriptor.fd);
+      return [];
+    });
+  }
+
+  /** The listeners with the addresses that they will have. */
+  apply(listeners: readonly ResolvedListener[]): readonly ResolvedListener[] {
+    return listeners.map((listener) => ({
+      ...listener,
+      addresses: listener.addresses.map((plan) => this.#planOf(listener, plan)),
+    }));
+  }
+
+  /** Gives the sockets of an address such as `tcp://127.0.0.1:80` away. */
+  take(address: string): readonly number[] {
+    const plain = address.replace(/^(tcp|unix):\/\//, '');
+    const found = this.#given.filter((given) => formatAddress(given.address) === plain);
+    for (const given of found) this.#given.splice(this.#given.indexOf(given), 1);
+    return found.map(({ fd }) => fd);
+  }
+
+  /** Sockets that no listener wants are closed here; the service manager still has its own. */
+  closeRest(): void {
+    for (const { fd, name, address } of this.#given.splice(0)) {
+      this.#log(`no listener takes the socket ${name} at ${formatAddress(address)}`);
+      closeDescriptor(fd);
+    }
+  }
+
+  #planOf({ resource, addresses }: ResolvedListener, plan: AddressToBind): AddressToBind {
+    const wanted = formatAddress(plan.address);
+    const named = this.#given.filter(({ name }) => name === resource.name);
+    const exact = [...named, ...this.#given].find(
+      ({ address }) => formatAddress(address) === wanted,
+    );
+    const found = exact ?? (addresses.length === 1 ? named[0] : undefined);
+    return found === undefined ? plan : { ...plan, address: found.address, isExternal: true };
+  }
+}
