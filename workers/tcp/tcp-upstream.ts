@@ -20,6 +20,11 @@ const TX_TOTAL = index.upstream_cx_tx_bytes_total;
 
 const TIMER_CONNECT = 0;
 
+/** What connecting came to, in the terms of outlier detection: a status, negative for our own. */
+const CONNECTED = 200;
+const REFUSED = -503;
+const TIMED_OUT = -504;
+
 /** Why a connection came to its end, or never began. */
 export type UpstreamEnd =
   /** Both directions ended in order. */
@@ -115,6 +120,7 @@ export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection
     writer.add(base + index.upstream_rq_active, 1);
     writer.increment(host.statBase + HOST.index.rq_total);
     writer.add(host.statBase + HOST.index.rq_active, 1);
+    host.outlier?.note(CONNECTED);
     this.owner.onUpstreamReady();
   }
 
@@ -153,6 +159,7 @@ export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection
     this.count(index.upstream_cx_connect_fail);
     this.count(index.upstream_rq_pending_failure_eject);
     this.cluster.stats.writer.increment(this.host.statBase + HOST.index.cx_connect_fail);
+    this.host.outlier?.note(isTimeout ? TIMED_OUT : REFUSED);
     this.finish(how);
     this.owner.onUpstreamEnd({ kind: 'connect_failed', detail, isTimeout });
   }

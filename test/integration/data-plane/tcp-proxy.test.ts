@@ -212,6 +212,25 @@ describe('a TCP proxy', () => {
     }
   });
 
+  it('lets outlier detection eject a host that cannot be reached', async () => {
+    const gone = await halfOpenServer(() => undefined);
+    gone.close();
+    await using sluice = await start(gone.port, {
+      cluster: {
+        outlier_detection: {
+          consecutive_5xx: 2,
+          enforcing_consecutive_5xx: 100,
+          max_ejection_percent: 100,
+        },
+      },
+    });
+    for (let at = 0; at < 2; at++) await (await openRaw(sluice.tcp)).closed();
+    await sluice.waitForStat(
+      'cluster.up.outlier_detection.ejections_enforced_consecutive_5xx',
+      (value) => value === 1,
+    );
+  });
+
   it('shares connections out by weight', async () => {
     await using one = await startRawUpstream((socket) => void socket.end('1'));
     await using two = await startRawUpstream((socket) => void socket.end('2'));
