@@ -43,6 +43,8 @@ export interface LbPolicy {
     | 'CLUSTER_PROVIDED';
   /** Percent below which all hosts are used; 50 by default. */
   readonly healthyPanicThreshold: number;
+  /** Localities take load by their weights; not with policies that hash. */
+  readonly weighsLocalities?: boolean;
   /** Of LEAST_REQUEST alone. */
   readonly leastRequest?: LeastRequestOptions;
   /** Of RING_HASH alone. */

@@ -35,8 +35,9 @@ export function makeBalancer(
   const { kind, healthyPanicThreshold: panicThreshold } = lbPolicy;
   const { stats, randomSeed, onTable } = context;
   const random = Math.random;
+  const weighsLocalities = lbPolicy.weighsLocalities === true;
   const byPriority = (makePicker: (hosts: readonly UpstreamHost[]) => HostPicker): LoadBalancer =>
-    new PriorityBalancer({ panicThreshold, makePicker, random });
+    new PriorityBalancer({ panicThreshold, makePicker, weighsLocalities, random });
   switch (kind) {
     case 'RANDOM':
       return byPriority((hosts) => new RandomPicker(hosts, random));

@@ -4,6 +4,7 @@
  */
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, HostPicker, LoadBalancer } from './load-balancer.ts';
+import { makeLocalityPicker } from './locality-picker.ts';
 import {
   choosePriority,
   computeLoads,
@@ -16,6 +17,8 @@ export interface PriorityBalancerParts {
   /** In percent. */
   readonly panicThreshold: number;
   readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  /** Localities take load by their weights. */
+  readonly weighsLocalities: boolean;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
 }
@@ -36,6 +39,7 @@ export class PriorityBalancer implements LoadBalancer {
   #priorities: readonly PriorityPickers[] = [];
   /** Takes every request while the first priority can. */
   #only: HostPicker | undefined = undefined;
+  #overprovisioningFactor = 140;
   isPanicking = false;
 
   constructor(parts: PriorityBalancerParts) {
@@ -49,6 +53,7 @@ export class PriorityBalancer implements LoadBalancer {
   update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
     const groups = groupByPriority(hosts);
     const { panicThreshold } = this.#parts;
+    this.#overprovisioningFactor = overprovisioningFactor;
     this.#loads = computeLoads(groups, { panicThreshold, overprovisioningFactor });
     this.#priorities = groups.map((group) => ({
       hosts: group,
@@ -72,6 +77,14 @@ export class PriorityBalancer implements LoadBalancer {
   #pickerOf(priority: number, which: keyof PriorityHosts): HostPicker | undefined {
     const pickers = this.#priorities[priority];
     if (pickers === undefined) return undefined;
-    return (pickers[which] ??= this.#parts.makePicker(pickers.hosts[which]));
+    return (pickers[which] ??= this.#makePicker(pickers.hosts, which));
+  }
+
+  /** In panic localities do not count. */
+  #makePicker(hosts: PriorityHosts, which: keyof PriorityHosts): HostPicker {
+    const { makePicker, weighsLocalities } = this.#parts;
+    if (!weighsLocalities || which === 'all') return makePicker(hosts[which]);
+    const overprovisioningFactor = this.#overprovisioningFactor;
+    return makeLocalityPicker(hosts[which], hosts.all, { makePicker, overprovisioningFactor });
   }
 }

@@ -17,7 +17,7 @@ import { float } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
 
 /** What a policy adds to what holds for all of them. */
-type Policy = Pick<LbPolicy, 'kind' | 'leastRequest' | 'ringHash' | 'maglev'>;
+type Policy = Pick<LbPolicy, 'kind' | 'leastRequest' | 'ringHash' | 'maglev' | 'weighsLocalities'>;
 
 const PLAIN_FIELDS = knownFields<Random>(['locality_lb_config']);
 const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
@@ -26,7 +26,10 @@ const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
   'locality_lb_config',
 ]);
 /** Zones are preferred by clusters that know their own, which the cluster manager warns of. */
-const LOCALITY_FIELDS = knownFields<LocalityLbConfig>([], ['zone_aware_lb_config']);
+const LOCALITY_FIELDS = knownFields<LocalityLbConfig>(
+  ['locality_weighted_lb_config'],
+  ['zone_aware_lb_config'],
+);
 
 const plain =
   (kind: 'ROUND_ROBIN' | 'RANDOM') =>
@@ -37,7 +40,7 @@ const plain =
       LOCALITY_FIELDS,
       scope.at('locality_lb_config'),
     );
-    return { kind };
+    return { kind, ...weighing(message.locality_lb_config) };
   };
 
 export const POLICIES = new ExtensionRegistry<Policy>('load balancing policy', [
@@ -77,11 +80,19 @@ function leastRequest(message: LeastRequest, scope: Scope): Policy {
   );
   const { choice_count: choiceCount = 2, active_request_bias: bias } = message;
   const activeRequestBias = bias === undefined ? 1 : float(bias.default_value ?? 0);
-  return { kind: 'LEAST_REQUEST', leastRequest: { choiceCount, activeRequestBias } };
+  return {
+    kind: 'LEAST_REQUEST',
+    leastRequest: { choiceCount, activeRequestBias },
+    ...weighing(message.locality_lb_config),
+  };
+}
+
+function weighing(config: LocalityLbConfig | undefined): Pick<Policy, 'weighsLocalities'> {
+  return config?.locality_weighted_lb_config === undefined ? {} : { weighsLocalities: true };
 }
 
 const COMMON_FIELDS = knownFields<CommonLbConfig>(
-  ['healthy_panic_threshold', 'ignore_new_hosts_until_first_hc'],
+  ['healthy_panic_threshold', 'ignore_new_hosts_until_first_hc', 'locality_weighted_lb_config'],
   [
     // Without a local cluster there is no zone to prefer; hosts of static clusters do not change;
     // the rest is of balancers that hash or follow a host named by a filter.
@@ -100,9 +111,16 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   if (message.round_robin_lb_config?.slow_start_config !== undefined) {
     scope.at('round_robin_lb_config', 'slow_start_config').unsupported('slow start is');
   }
-  const { healthy_panic_threshold: threshold } = common;
+  const { healthy_panic_threshold: threshold, locality_weighted_lb_config: weighted } = common;
+  const policy = resolvePolicy(message, scope);
+  if (weighted !== undefined && (policy.kind === 'RING_HASH' || policy.kind === 'MAGLEV')) {
+    scope
+      .at('common_lb_config', 'locality_weighted_lb_config')
+      .unsupported('weighing localities where hosts are chosen by a hash is');
+  }
   return {
-    ...resolvePolicy(message, scope),
+    ...policy,
+    ...(weighted === undefined ? {} : { weighsLocalities: true }),
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };

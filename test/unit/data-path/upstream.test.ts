@@ -33,6 +33,7 @@ describe('round robin', () => {
       panicThreshold: 50,
       makePicker: (usable) => new RoundRobinPicker(usable, 7),
       random: Math.random,
+      weighsLocalities: false,
     });
     balancer.update(hosts(specs), 140);
     return balancer;

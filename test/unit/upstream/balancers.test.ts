@@ -5,6 +5,7 @@ import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { LeastRequestPicker } from '../../../workers/upstream/least-request-picker.ts';
 import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
+import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
 import { RandomPicker } from '../../../workers/upstream/random-picker.ts';
 
 function host(port: number, facts: Partial<HostResource> = {}): UpstreamHost {
@@ -45,7 +46,12 @@ function count(choose: () => UpstreamHost | undefined, picks: number): Map<numbe
 function randomBalancer(hosts: readonly UpstreamHost[]): PriorityBalancer {
   const random = evenNumbers();
   const makePicker = (usable: readonly UpstreamHost[]) => new RandomPicker(usable, random);
-  const balancer = new PriorityBalancer({ panicThreshold: 50, makePicker, random });
+  const balancer = new PriorityBalancer({
+    panicThreshold: 50,
+    makePicker,
+    random,
+    weighsLocalities: false,
+  });
   balancer.update(hosts, 140);
   return balancer;
 }
@@ -123,4 +129,90 @@ describe('the least request balancer', () => {
     const counts = count(() => balancer.pick(), 4_000);
     assert.equal(counts.get(1), 2_000);
   });
+});
+
+describe('shares of hosts', () => {
+  /** Sum of squared differences over expectations; 99.9 % of fair draws stay below the limit. */
+  function chiSquared(counts: ReadonlyMap<number, number>, shares: readonly number[]): number {
+    const picks = [...counts.values()].reduce((sum, each) => sum + each, 0);
+    const total = shares.reduce((sum, each) => sum + each, 0);
+    return shares.reduce((sum, share, at) => {
+      const expected = (picks * share) / total;
+      return sum + ((counts.get(at + 1) ?? 0) - expected) ** 2 / expected;
+    }, 0);
+  }
+  const LIMIT_9_DEGREES = 27.88;
+  const PICKS = 100_000;
+  const equal = Array.from({ length: 10 }, () => 1);
+  const weights = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  const idle = { choiceCount: 2, activeRequestBias: 1 };
+  const over = (each: readonly number[]): UpstreamHost[] =>
+    each.map((weight, at) => host(at + 1, { weight }));
+  const leastRequest = (hosts: readonly UpstreamHost[]): LeastRequestPicker =>
+    new LeastRequestPicker(hosts, {
+      options: idle,
+      random: evenNumbers(),
+      activeRequests: () => 0,
+    });
+
+  const cases = [
+    ['random', equal, () => new RandomPicker(over(equal), evenNumbers())],
+    ['round robin', equal, () => new RoundRobinPicker(over(equal), 3)],
+    ['weighted round robin', weights, () => new RoundRobinPicker(over(weights), 3)],
+    ['least request', equal, () => leastRequest(over(equal))],
+    ['weighted least request', weights, () => leastRequest(over(weights))],
+  ] as const;
+  for (const [title, shares, make] of cases) {
+    it(`are fair with ${title}`, () => {
+      const picker = make();
+      const counts = count(() => picker.pick(), PICKS);
+      assert.ok(chiSquared(counts, shares) < LIMIT_9_DEGREES);
+    });
+  }
+
+  it('follow the weights of localities, less what a locality cannot take', () => {
+    const near = { zone: 'near', localityWeight: 3 };
+    const far = { zone: 'far', localityWeight: 1 };
+    const random = evenNumbers();
+    const balancer = new PriorityBalancer({
+      panicThreshold: 0,
+      makePicker: (hosts) => new RandomPicker(hosts, random),
+      weighsLocalities: true,
+      random,
+    });
+    balancer.update([host(1, near), host(2, near), host(3, far)], 140);
+    const all = count(() => balancer.choose(), 4_000);
+    assert.equal(all.get(3), 1_000);
+    balancer.update([host(1, near), host(2, { ...near, health: 'unhealthy' }), host(3, far)], 100);
+    const less = count(() => balancer.choose(), 5_000);
+    assert.equal(less.get(3), 2_000, 'the near locality weighs 1.5');
+  });
+});
+
+describe('priorities', () => {
+  const balancerOver = (hosts: readonly UpstreamHost[]): PriorityBalancer => randomBalancer(hosts);
+  const group = (healthy: number, sick: number, priority: number): UpstreamHost[] =>
+    Array.from({ length: healthy + sick }, (_, at) =>
+      host(100 * priority + at + 1, { priority, health: at < healthy ? 'healthy' : 'unhealthy' }),
+    );
+
+  // Of the reference's documentation on priority levels: 100 hosts, factor 1.4.
+  const table: readonly (readonly [healthy0: number, healthy1: number, share0: number])[] = [
+    [10, 10, 100],
+    [7, 10, 98],
+    [5, 10, 70],
+    [2, 10, 28],
+    [0, 10, 0],
+    [5, 5, 70],
+  ];
+  for (const [first, second, share] of table) {
+    it(`with ${first} and ${second} of ten usable hosts give the first ${share} %`, () => {
+      const hosts = [...group(first, 10 - first, 0), ...group(second, 10 - second, 1)];
+      const balancer = balancerOver(hosts);
+      const counts = count(() => balancer.choose(), 20_000);
+      let toFirst = 0;
+      for (const [port, picks] of counts) if (port < 100) toFirst += picks;
+      assert.ok(Math.abs(toFirst / 200 - share) < 1.5, `${toFirst / 200} %`);
+    });
+  }
 });

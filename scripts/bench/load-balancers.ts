@@ -1,0 +1,46 @@
+/** Prints nanoseconds per choice of a host, by policy and number of hosts: it must not grow with them. */
+import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
+import { xxHash64 } from '../../workers/hash/xxhash64.ts';
+import { HeaderMap } from '../../workers/http/header-map.ts';
+import { UpstreamHost } from '../../workers/upstream/host.ts';
+import { makeBalancer } from '../../workers/upstream/make-balancer.ts';
+import { cluster, host } from '../../test/support/data-plane.ts';
+
+const COUNTS = [10, 1_000, 10_000] as const;
+const POLICIES = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM', 'RING_HASH', 'MAGLEV'] as const;
+const PICKS = 500_000;
+
+const hash = xxHash64('a key');
+const context = {
+  requestHeaders: new HeaderMap(),
+  computeHash: () => hash,
+  maxHostDraws: 0,
+  refusesHost: () => false,
+};
+
+for (const weights of ['equal', 'weighted'] as const) {
+  for (const kind of POLICIES) {
+    const figures = COUNTS.map((count) => `${measure(kind, count, weights).toFixed(0)} ns`);
+    const columns = figures.map((figure) => figure.padStart(10)).join('');
+    process.stdout.write(`${kind.padEnd(14)} ${weights.padEnd(9)}${columns}\n`);
+  }
+}
+
+function measure(
+  kind: (typeof POLICIES)[number],
+  count: number,
+  weights: 'equal' | 'weighted',
+): number {
+  const stats = new WorkerStatStore();
+  const resource = cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } });
+  const balancer = makeBalancer(resource, { stats, randomSeed: () => 0, onTable: () => undefined });
+  const hosts = Array.from({ length: count }, (_, at) => {
+    const weight = weights === 'equal' ? 1 : 1 + (at % 10);
+    return new UpstreamHost(host(at + 1, { weight }), 'c', stats);
+  });
+  balancer.update(hosts, 140);
+  for (let pick = 0; pick < PICKS / 10; pick++) balancer.choose(context, 0);
+  const began = process.hrtime.bigint();
+  for (let pick = 0; pick < PICKS; pick++) balancer.choose(context, 0);
+  return Number(process.hrtime.bigint() - began) / PICKS;
+}

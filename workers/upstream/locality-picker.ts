@@ -1,0 +1,66 @@
+/**
+ * Chooses a locality by its weight, then a host within it. A locality whose usable hosts are too few
+ * for its share hands the rest of it to the others.
+ */
+import { sinkFirst } from './deadline-heap.ts';
+import type { UpstreamHost } from './host.ts';
+import type { HostPicker } from './load-balancer.ts';
+
+export interface LocalityPickerParts {
+  readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  /** In percent: a locality keeps its weight while so much more than its share is usable. */
+  readonly overprovisioningFactor: number;
+}
+
+interface LocalityTurn {
+  readonly picker: HostPicker;
+  readonly weight: number;
+  deadline: number;
+}
+
+class LocalityPicker implements HostPicker {
+  /** A heap by deadline. */
+  readonly #turns: LocalityTurn[];
+
+  constructor(turns: readonly LocalityTurn[]) {
+    this.#turns = turns.toSorted((left, right) => left.deadline - right.deadline);
+  }
+
+  pick(): UpstreamHost | undefined {
+    const next = this.#turns[0];
+    if (next === undefined) return undefined;
+    next.deadline += 1 / next.weight;
+    sinkFirst(this.#turns);
+    return next.picker.pick();
+  }
+}
+
+/** `usable` are those of a priority's hosts `all` that may be chosen. Without weights: one picker. */
+export function makeLocalityPicker(
+  usable: readonly UpstreamHost[],
+  all: readonly UpstreamHost[],
+  { makePicker, overprovisioningFactor }: LocalityPickerParts,
+): HostPicker {
+  const sizes = new Map([...groupByLocality(all)].map(([key, { length }]) => [key, length]));
+  const turns: LocalityTurn[] = [];
+  for (const [key, hosts] of groupByLocality(usable)) {
+    const share = hosts.length / (sizes.get(key) ?? hosts.length);
+    const configured = hosts[0]?.resource.localityWeight ?? 0;
+    const weight = configured * Math.min(1, (overprovisioningFactor / 100) * share);
+    if (weight > 0) turns.push({ picker: makePicker(hosts), weight, deadline: 1 / weight });
+  }
+  return turns.length === 0 ? makePicker(usable) : new LocalityPicker(turns);
+}
+
+function groupByLocality(
+  hosts: readonly UpstreamHost[],
+): ReadonlyMap<string, readonly UpstreamHost[]> {
+  const groups = new Map<string, UpstreamHost[]>();
+  for (const host of hosts) {
+    const key = JSON.stringify([host.region, host.zone, host.subZone]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [host]);
+    else group.push(host);
+  }
+  return groups;
+}
