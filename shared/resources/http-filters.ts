@@ -8,6 +8,9 @@ import type { HeaderValueOption } from './headers.ts';
 import type { HeaderMatcher, RuntimeFraction, StringMatcher } from './matchers.ts';
 
 export type HttpFilter =
+  | { readonly kind: 'compressor'; readonly name: string; readonly options: CompressorOptions }
+  | { readonly kind: 'csrf'; readonly name: string; readonly options: CsrfPolicy }
+  | { readonly kind: 'basic_auth'; readonly name: string; readonly options: BasicAuthOptions }
   | { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions }
   | { readonly kind: 'cors'; readonly name: string }
   | { readonly kind: 'fault'; readonly name: string; readonly options: FaultOptions }
@@ -28,6 +31,76 @@ export type HttpFilter =
       readonly name: string;
       readonly options: HeaderMutationOptions;
     };
+
+export type CompressionLibrary =
+  | {
+      readonly kind: 'gzip';
+      /** In zlib's numbers. */
+      readonly level: number;
+      readonly memoryLevel: number;
+      readonly strategy: number;
+      readonly windowBits: number;
+      readonly chunkBytes: number;
+    }
+  | {
+      readonly kind: 'brotli';
+      readonly quality: number;
+      /** In the library's numbers: 0 generic, 1 text, 2 font. */
+      readonly mode: number;
+      readonly windowBits: number;
+      readonly inputBlockBits: number;
+      readonly withoutContextModeling: boolean;
+      readonly chunkBytes: number;
+    };
+
+export interface CompressionDirection {
+  readonly isEnabled: boolean;
+  readonly enabledKey?: string;
+  readonly minContentLength: number;
+  /** Media types in lower case, without parameters. */
+  readonly contentTypes: readonly string[];
+}
+
+export interface CompressorOptions {
+  /** Configured name of the library's extension, a part of the statistics' names. */
+  readonly libraryName: string;
+  readonly library: CompressionLibrary;
+  /** Absent: requests pass as they are. */
+  readonly request?: CompressionDirection;
+  readonly response: CompressionDirection;
+  /** Statistics of responses are named apart, under `response.`. */
+  readonly hasResponseStats: boolean;
+  /** What becomes of answers with an entity tag. */
+  readonly etag: 'remove_strong' | 'weaken' | 'leave_uncompressed';
+  readonly removeAcceptEncoding: boolean;
+  readonly uncompressibleStatuses: readonly number[];
+  readonly chooseFirst: boolean;
+}
+
+/** Per route. */
+export interface CompressorPerRoute {
+  readonly isDisabled: boolean;
+  readonly removeAcceptEncoding?: boolean;
+}
+
+export interface CsrfPolicy {
+  readonly enabled: RuntimeFraction;
+  readonly shadowEnabled?: RuntimeFraction;
+  readonly additionalOrigins: readonly StringMatcher[];
+}
+
+export interface BasicAuthOptions extends BasicAuthPerRoute {
+  /** Header that carries the user's name upstream; empty for none. */
+  readonly forwardUsernameHeader: string;
+  /** Header that carries the credentials, in lower case. */
+  readonly authenticationHeader: string;
+}
+
+/** Per route: other users. */
+export interface BasicAuthPerRoute {
+  /** User name to SHA-1 of the password in base64. */
+  readonly users: Readonly<Record<string, string>>;
+}
 
 interface RouterOptions {
   readonly dynamicStats: boolean;

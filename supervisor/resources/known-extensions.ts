@@ -7,6 +7,7 @@ import { CLUSTER_TYPES } from './clusters/discovery.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './clusters/load-balancing.ts';
+import { COMPRESSION_LIBRARIES } from './filters/compression-library.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
@@ -31,6 +32,7 @@ const registries: readonly (readonly [category: string, registry: Registry])[] =
   ['envoy.access_loggers', LOGGERS],
   ['envoy.bootstrap', EXTENSIONS],
   ['envoy.clusters', CLUSTER_TYPES],
+  ['envoy.compression.compressor', COMPRESSION_LIBRARIES],
   ['envoy.filters.http', HTTP_FILTERS],
   ['envoy.filters.listener', LISTENER_FILTERS],
   ['envoy.filters.network', new NetworkFilterResolver(() => true)],

@@ -1,5 +1,7 @@
 /** What the filters of one connection manager share. */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import type { CompressorOffer } from './accept-encoding.ts';
 import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 
@@ -17,6 +19,8 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
+  /** What the compressors that a response passes offer, in the order of the chain. */
+  readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
 }

@@ -1,8 +1,11 @@
 /** The implemented filters that may stand before the router, by kind. */
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type { FilterFactory } from '../http/filter.ts';
+import { makeBasicAuthFilter } from './basic-auth-filter.ts';
 import { makeBufferFilter } from './buffer-filter.ts';
+import { makeCompressorFilter } from './compressor-filter.ts';
 import { makeCorsFilter } from './cors-filter.ts';
+import { makeCsrfFilter } from './csrf-filter.ts';
 import { makeFaultFilter } from './fault-filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
@@ -12,6 +15,12 @@ import { makeRbacFilter } from './rbac-filter.ts';
 
 export function makeFilterFactory(filter: HttpFilter, context: FilterContext): FilterFactory {
   switch (filter.kind) {
+    case 'compressor':
+      return makeCompressorFilter(filter.name, filter.options, context);
+    case 'csrf':
+      return makeCsrfFilter(filter.name, filter.options, context);
+    case 'basic_auth':
+      return makeBasicAuthFilter(filter.name, filter.options, context);
     case 'cors':
       return makeCorsFilter(filter.name, context);
     case 'fault':

@@ -1,5 +1,5 @@
 /** A filter that lets everything pass; filters that care for a part of a message extend it. */
-import type { DataStatus, HeadersStatus, HttpFilter } from '../http/filter.ts';
+import type { DataStatus, HeadersStatus, HttpFilter, TrailersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 
 export class PassThroughFilter implements HttpFilter {
@@ -11,7 +11,7 @@ export class PassThroughFilter implements HttpFilter {
     return 'continue';
   }
 
-  decodeTrailers(_trailers: HeaderMap): HeadersStatus {
+  decodeTrailers(_trailers: HeaderMap): TrailersStatus {
     return 'continue';
   }
 
@@ -23,7 +23,7 @@ export class PassThroughFilter implements HttpFilter {
     return 'continue';
   }
 
-  encodeTrailers(_trailers: HeaderMap): HeadersStatus {
+  encodeTrailers(_trailers: HeaderMap): TrailersStatus {
     return 'continue';
   }
 

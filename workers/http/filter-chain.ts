@@ -14,6 +14,7 @@ import type {
   HttpFilter,
   TerminalCallbacks,
   TerminalFilter,
+  TrailersStatus,
 } from './filter.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { LocalReply } from './filter.ts';
@@ -31,7 +32,7 @@ interface MessageSink {
 interface MessageStep {
   headers(filter: HttpFilter, headers: HeaderMap, endStream: boolean): HeadersStatus;
   data(filter: HttpFilter, data: Buffer, endStream: boolean): DataStatus;
-  trailers(filter: HttpFilter, trailers: HeaderMap): HeadersStatus;
+  trailers(filter: HttpFilter, trailers: HeaderMap): TrailersStatus;
 }
 
 const decodeStep: MessageStep = {
@@ -60,8 +61,9 @@ class MessagePass {
   private held: Buffer[] = [];
   heldBytes = 0;
   private trailersHeld: HeaderMap | undefined = undefined;
-  private sawEnd = false;
-  private endWasSeparate = false;
+  /** The message ends with the held headers, or with the held body. */
+  private endsAtHeaders = false;
+  private endsAtData = false;
 
   /** `filters` in the order in which this direction meets them. */
   constructor(filters: readonly HttpFilter[], step: MessageStep, sink: MessageSink) {
@@ -71,40 +73,43 @@ class MessagePass {
   }
 
   headers(headers: HeaderMap, endStream: boolean): void {
-    this.sawEnd = endStream;
     this.headersFrom(0, headers, endStream);
   }
 
   data(data: Buffer, endStream: boolean): void {
-    if (endStream) {
-      this.sawEnd = true;
-      this.endWasSeparate = true;
-    }
     this.dataFrom(0, data, endStream);
   }
 
   trailers(trailers: HeaderMap): void {
-    this.sawEnd = true;
     this.trailersFrom(0, trailers);
+  }
+
+  /** What the filter at `position` made of pieces that it took. */
+  injectData(position: number, data: Buffer, endStream: boolean): void {
+    this.dataFrom(position + 1, data, endStream);
+  }
+
+  injectTrailers(position: number, trailers: HeaderMap): void {
+    this.trailersFrom(position + 1, trailers);
   }
 
   /** The filter at `position` goes on; nothing happens when it holds nothing. */
   resume(position: number): void {
     if (this.stoppedAt !== position) return;
     const headers = this.headersHeld;
-    const { held, trailersHeld } = this;
+    const { held, trailersHeld, endsAtHeaders, endsAtData } = this;
     this.stoppedAt = NOT_STOPPED;
     this.headersHeld = undefined;
     this.held = [];
     this.heldBytes = 0;
     this.trailersHeld = undefined;
-    const hasMore = held.length > 0 || trailersHeld !== undefined || this.endWasSeparate;
-    if (headers !== undefined) this.headersFrom(position + 1, headers, this.sawEnd && !hasMore);
-    if (held.length > 0 || (this.endWasSeparate && trailersHeld === undefined)) {
-      const isEnd = this.endWasSeparate && trailersHeld === undefined;
+    this.endsAtHeaders = false;
+    this.endsAtData = false;
+    if (headers !== undefined) this.headersFrom(position + 1, headers, endsAtHeaders);
+    if (held.length > 0 || endsAtData) {
       const [only] = held;
       const data = held.length === 1 && only !== undefined ? only : Buffer.concat(held);
-      this.dataFrom(position + 1, data, isEnd);
+      this.dataFrom(position + 1, data, endsAtData);
     }
     if (trailersHeld !== undefined) this.trailersFrom(position + 1, trailersHeld);
   }
@@ -117,6 +122,7 @@ class MessagePass {
       if (this.step.headers(filter, headers, endStream) === 'continue') continue;
       this.stoppedAt = at;
       this.headersHeld = headers;
+      this.endsAtHeaders = endStream;
       return;
     }
     this.sink.headers(headers, endStream);
@@ -128,14 +134,17 @@ class MessagePass {
       const filter = filters[at];
       if (filter === undefined) continue;
       const status = this.step.data(filter, data, endStream);
+      if (status === 'taken') return;
       if (status === 'continue') {
         if (this.stoppedAt !== at) continue;
         // The holder lets its headers and what was gathered go with this piece.
         this.hold(data);
+        this.endsAtData = endStream;
         this.resume(at);
         return;
       }
       this.stoppedAt = at;
+      this.endsAtData = endStream;
       if (status === 'stop_and_buffer') this.hold(data);
       return;
     }
@@ -148,6 +157,7 @@ class MessagePass {
       const filter = filters[at];
       if (filter === undefined) continue;
       const status = this.step.trailers(filter, trailers);
+      if (status === 'taken') return;
       if (status === 'continue' && this.stoppedAt !== at) continue;
       this.trailersHeld = trailers;
       if (status === 'continue') this.resume(at);
@@ -169,6 +179,12 @@ export interface ChainStream extends TerminalCallbacks {
   writeHeaders(headers: HeaderMap, endStream: boolean): void;
   writeData(data: Buffer, endStream: boolean): void;
   writeTrailers(trailers: HeaderMap): void;
+  /** Back-pressure of filters towards the upstream: counted. */
+  pauseResponse(paused: boolean): void;
+  /** The request is over, or was answered before it came to its end. */
+  readonly isRequestDropped: boolean;
+  /** Told after a filter passed body on by itself: what other filters hold may be too much. */
+  checkHeldBytes(): void;
 }
 
 /** The chain of a stream whose connection manager has filters besides the terminal one. */
@@ -182,8 +198,8 @@ export class FilterChain {
     factories.forEach((factory, position) => {
       const callbacks = new PositionedCallbacks(
         stream,
-        () => this.request.resume(position),
-        () => this.response.resume(count - 1 - position),
+        () => ({ pass: this.request, position }),
+        () => ({ pass: this.response, position: count - 1 - position }),
       );
       this.filters.push(factory.create(callbacks));
     });
@@ -237,15 +253,66 @@ export class FilterChain {
   }
 }
 
+interface PlaceInPass {
+  readonly pass: MessagePass;
+  readonly position: number;
+}
+
 class PositionedCallbacks implements FilterCallbacks {
   private readonly stream: ChainStream;
-  readonly continueDecoding: () => void;
-  readonly continueEncoding: () => void;
+  private readonly requestPlace: () => PlaceInPass;
+  private readonly responsePlace: () => PlaceInPass;
 
-  constructor(stream: ChainStream, continueDecoding: () => void, continueEncoding: () => void) {
+  constructor(
+    stream: ChainStream,
+    requestPlace: () => PlaceInPass,
+    responsePlace: () => PlaceInPass,
+  ) {
     this.stream = stream;
-    this.continueDecoding = continueDecoding;
-    this.continueEncoding = continueEncoding;
+    this.requestPlace = requestPlace;
+    this.responsePlace = responsePlace;
+  }
+
+  continueDecoding(): void {
+    const { pass, position } = this.requestPlace();
+    pass.resume(position);
+  }
+
+  continueEncoding(): void {
+    const { pass, position } = this.responsePlace();
+    pass.resume(position);
+  }
+
+  injectRequestData(data: Buffer, endStream: boolean): void {
+    if (this.stream.isRequestDropped) return;
+    const { pass, position } = this.requestPlace();
+    pass.injectData(position, data, endStream);
+    this.stream.checkHeldBytes();
+  }
+
+  injectRequestTrailers(trailers: HeaderMap): void {
+    if (this.stream.isRequestDropped) return;
+    const { pass, position } = this.requestPlace();
+    pass.injectTrailers(position, trailers);
+  }
+
+  injectResponseData(data: Buffer, endStream: boolean): void {
+    const { pass, position } = this.responsePlace();
+    pass.injectData(position, data, endStream);
+    this.stream.checkHeldBytes();
+  }
+
+  injectResponseTrailers(trailers: HeaderMap): void {
+    const { pass, position } = this.responsePlace();
+    pass.injectTrailers(position, trailers);
+  }
+
+  pauseRequest(paused: boolean): void {
+    this.stream.pauseRequest(paused);
+  }
+
+  pauseResponse(paused: boolean): void {
+    this.stream.pauseResponse(paused);
   }
 
   get info(): StreamInfo {

@@ -15,16 +15,22 @@ import type { StreamInfo } from './stream-info.ts';
  * meanwhile still come to this filter.
  */
 export type HeadersStatus = 'continue' | 'stop';
-/** `stop_and_buffer` keeps the piece in the chain's buffer; after `stop` the filter has it or drops it. */
-export type DataStatus = 'continue' | 'stop' | 'stop_and_buffer';
+/**
+ * `stop_and_buffer` keeps the piece in the chain's buffer; after `stop` the filter has it or drops it.
+ * `taken` replaces it: the filter gives the body on by injectRequestData or injectResponseData, when it
+ * has any, and is the one that ends the message.
+ */
+export type DataStatus = 'continue' | 'stop' | 'stop_and_buffer' | 'taken';
+/** `taken`: the filter injects the trailers behind what it has left of the body. */
+export type TrailersStatus = HeadersStatus | 'taken';
 
 export interface HttpFilter {
   decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus;
   decodeData(data: Buffer, endStream: boolean): DataStatus;
-  decodeTrailers(trailers: HeaderMap): HeadersStatus;
+  decodeTrailers(trailers: HeaderMap): TrailersStatus;
   encodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus;
   encodeData(data: Buffer, endStream: boolean): DataStatus;
-  encodeTrailers(trailers: HeaderMap): HeadersStatus;
+  encodeTrailers(trailers: HeaderMap): TrailersStatus;
   /** The stream is over, whether complete or not. Timers end here. */
   onDestroy(): void;
 }
@@ -44,8 +50,8 @@ export interface LocalReply {
   readonly modifyHeaders?: (headers: HeaderMap) => void;
 }
 
-/** What a filter may ask of its stream. */
-export interface FilterCallbacks {
+/** What every filter may ask of its stream, the terminal one too. */
+interface StreamCallbacks {
   readonly info: StreamInfo;
   /** Resolved once before the first filter, again after `clearRoute`. */
   readonly route: ResolvedRoute | undefined;
@@ -60,8 +66,20 @@ export interface FilterCallbacks {
   resetStream(): void;
 }
 
+/** What a filter before the terminal one may ask. */
+export interface FilterCallbacks extends StreamCallbacks {
+  /** Body in place of pieces that were `taken`, for the filters behind this one; dropped after the end. */
+  injectRequestData(data: Buffer, endStream: boolean): void;
+  injectRequestTrailers(trailers: HeaderMap): void;
+  injectResponseData(data: Buffer, endStream: boolean): void;
+  injectResponseTrailers(trailers: HeaderMap): void;
+  /** Back-pressure of a filter that takes bodies: counted, balanced by the caller. */
+  pauseRequest(paused: boolean): void;
+  pauseResponse(paused: boolean): void;
+}
+
 /** What the terminal filter may ask besides. */
-export interface TerminalCallbacks extends FilterCallbacks {
+export interface TerminalCallbacks extends StreamCallbacks {
   encode1xx(headers: HeaderMap): void;
   encodeHeaders(headers: HeaderMap, endStream: boolean): void;
   encodeData(data: Buffer, endStream: boolean): void;

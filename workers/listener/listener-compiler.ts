@@ -225,6 +225,7 @@ function compileManager(
     statPrefix: `http.${config.statPrefix}.`,
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
+    compressorOffers: new WeakMap(),
     clusterHealth: (name) => context.clusters.get(name)?.health(),
     nodeCluster: env.heritage.node.cluster,
     onBlock: (base) => void filterBlocks.push(base),

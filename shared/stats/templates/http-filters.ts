@@ -59,23 +59,28 @@ export const HTTP_LOCAL_RATE_LIMIT = defineTemplate('http_local_rate_limit', {
 
 /** Prefix: `http.<stat_prefix>.compressor.<name>.<library>.` */
 export const COMPRESSOR = defineTemplate('compressor', {
-  compressed: counter('Compressed answers'),
-  content_length_too_small: counter('Answers left as they were: too small'),
   header_compressor_overshadowed: counter('Requests for which another compressor is better'),
   header_compressor_used: counter('Requests that accept this encoding'),
   header_identity: counter('Requests that want no encoding'),
   header_not_valid: counter('Requests with an unusable accept-encoding'),
   header_wildcard: counter('Requests that accept every encoding'),
   no_accept_header: counter('Requests without accept-encoding'),
-  not_compressed: counter('Answers left as they were'),
-  not_compressed_etag: counter('Answers left as they were for their strong entity tag'),
-  'request.compressed': counter('Compressed requests'),
-  'request.content_length_too_small': counter('Requests left as they were: too small'),
-  'request.not_compressed': counter('Requests left as they were'),
-  'request.total_compressed_bytes': counter('Bytes of requests after compression'),
-  'request.total_uncompressed_bytes': counter('Bytes of requests before compression'),
-  total_compressed_bytes: counter('Bytes of answers after compression'),
-  total_uncompressed_bytes: counter('Bytes of answers before compression'),
+  not_compressed_etag: counter('Answers left as they were for their entity tag'),
+});
+
+/** Prefix: as above, followed by `request.`, by `response.` where that direction is configured, or by nothing. */
+export const COMPRESSOR_DIRECTION = defineTemplate('compressor_direction', {
+  compressed: counter('Compressed messages'),
+  content_length_too_small: counter('Messages left as they were: too small'),
+  not_compressed: counter('Messages left as they were'),
+  total_compressed_bytes: counter('Bytes after compression'),
+  total_uncompressed_bytes: counter('Bytes before compression'),
+});
+
+/** Prefix: `http.<stat_prefix>.basic_auth.` */
+export const BASIC_AUTH = defineTemplate('basic_auth', {
+  allowed: counter('Requests with a known user and password'),
+  denied: counter('Requests refused for their credentials'),
 });
 
 /** Prefix: `http.<stat_prefix>.decompressor.<name>.<library>.` */

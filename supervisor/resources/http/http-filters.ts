@@ -7,8 +7,11 @@ import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
 import { ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
+import { BASIC_AUTH_FILTER } from '../filters/basic-auth-filter.ts';
 import { BUFFER_FILTER } from '../filters/buffer-filter.ts';
+import { COMPRESSOR_FILTER } from '../filters/compressor-filter.ts';
 import { CORS_FILTER } from '../filters/cors-filter.ts';
+import { CSRF_FILTER } from '../filters/csrf-filter.ts';
 import { FAULT_FILTER } from '../filters/fault-filter.ts';
 import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
@@ -30,6 +33,9 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTT
   RBAC_FILTER,
   HEADER_MUTATION_FILTER,
   HEALTH_CHECK_FILTER,
+  COMPRESSOR_FILTER,
+  CSRF_FILTER,
+  BASIC_AUTH_FILTER,
 ]);
 
 const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'is_optional', 'disabled']);

@@ -7,8 +7,14 @@ import type { Any } from '../../../shared/api/well-known.ts';
 import type { PerFilterConfig } from '../../../shared/resources/route.ts';
 import type { DisabledFilter } from '../../../shared/resources/http-filters.ts';
 import { typeName } from '../extensions.ts';
+import { BASIC_AUTH_PER_ROUTE_TYPE, resolveUsers } from '../filters/basic-auth-filter.ts';
 import { BUFFER_PER_ROUTE_TYPE, resolveBufferPerRoute } from '../filters/buffer-filter.ts';
+import {
+  COMPRESSOR_PER_ROUTE_TYPE,
+  resolveCompressorPerRoute,
+} from '../filters/compressor-filter.ts';
 import { CORS_POLICY_TYPE, resolveCorsPolicy } from '../filters/cors-filter.ts';
+import { CSRF_TYPE, resolveCsrfPolicy } from '../filters/csrf-filter.ts';
 import { FAULT_TYPE, resolveFault } from '../filters/fault-filter.ts';
 import {
   HEADER_MUTATION_PER_ROUTE_TYPE,
@@ -23,6 +29,9 @@ import type { Scope } from '../scope.ts';
 
 /** The settings' own message by type; each gives what its filter reads in the worker. */
 const PER_ROUTE_TYPES: ReadonlyMap<string, PerRouteResolver> = new Map([
+  perRoute(COMPRESSOR_PER_ROUTE_TYPE, resolveCompressorPerRoute),
+  perRoute(CSRF_TYPE, resolveCsrfPolicy),
+  perRoute(BASIC_AUTH_PER_ROUTE_TYPE, resolveUsers),
   perRoute(CORS_POLICY_TYPE, resolveCorsPolicy),
   perRoute(FAULT_TYPE, resolveFault),
   perRoute(BUFFER_PER_ROUTE_TYPE, resolveBufferPerRoute),

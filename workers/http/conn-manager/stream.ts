@@ -46,6 +46,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
   /** An answer was made here: what still comes of the request is dropped. */
   private isAnsweredHere = false;
   private requestPauses = 0;
+  private responsePauses = 0;
+  /** The terminal filter has given the whole response, though filters may still hold some of it. */
+  private isResponseGiven = false;
 
   constructor(connection: HttpConnection, encoder: ResponseEncoder) {
     const { manager } = connection;
@@ -116,13 +119,30 @@ export class HttpStream implements RequestDecoder, ChainStream {
       return;
     }
     this.chain.decodeData(data, endStream);
-    if (this.chain.heldRequestBytes > this.bufferLimitBytes) {
+    this.checkHeldBytes();
+  }
+
+  get isRequestDropped(): boolean {
+    return this.isDone || this.isAnsweredHere;
+  }
+
+  checkHeldBytes(): void {
+    const { chain, bufferLimitBytes } = this;
+    if (chain === undefined || this.isRequestDropped) return;
+    if (chain.heldRequestBytes > bufferLimitBytes) {
       this.manager.parts.stats.count(RQ_TOO_LARGE);
       this.sendLocalReply({
         status: 413,
         body: 'Payload Too Large',
         details: 'request_payload_too_large',
         closesConnection: true,
+      });
+    } else if (chain.heldResponseBytes > bufferLimitBytes) {
+      this.manager.parts.stats.count(RS_TOO_LARGE);
+      this.sendLocalReply({
+        status: 500,
+        body: 'Internal Server Error',
+        details: 'response_payload_too_large',
       });
     }
   }
@@ -157,7 +177,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   onWriteBlocked(blocked: boolean): void {
-    this.terminal?.onDownstreamBlocked(blocked);
+    this.pauseResponse(blocked);
   }
 
   onTimeout(timeout: StreamTimeout): void {
@@ -220,29 +240,25 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   encodeHeaders(headers: HeaderMap, endStream: boolean): void {
     if (this.isDone) return;
+    if (endStream) this.isResponseGiven = true;
     if (this.chain === undefined) this.writeHeaders(headers, endStream);
     else this.chain.encodeHeaders(headers, endStream);
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
     if (this.isDone) return;
+    if (endStream) this.isResponseGiven = true;
     if (this.chain === undefined) {
       this.writeData(data, endStream);
       return;
     }
     this.chain.encodeData(data, endStream);
-    if (this.chain.heldResponseBytes > this.bufferLimitBytes) {
-      this.manager.parts.stats.count(RS_TOO_LARGE);
-      this.sendLocalReply({
-        status: 500,
-        body: 'Internal Server Error',
-        details: 'response_payload_too_large',
-      });
-    }
+    this.checkHeldBytes();
   }
 
   encodeTrailers(trailers: HeaderMap): void {
     if (this.isDone) return;
+    this.isResponseGiven = true;
     if (this.chain === undefined) this.writeTrailers(trailers);
     else this.chain.encodeTrailers(trailers);
   }
@@ -252,6 +268,16 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.requestPauses += paused ? 1 : -1;
     this.manager.parts.stats.count(paused ? FLOW_PAUSED : FLOW_RESUMED);
     this.encoder.pauseRequest(paused);
+  }
+
+  pauseResponse(paused: boolean): void {
+    const { responsePauses } = this;
+    this.responsePauses += paused ? 1 : -1;
+    // An upstream that has given everything may already serve another request.
+    if (this.isDone || this.isResponseGiven) return;
+    if (responsePauses === 0 || this.responsePauses === 0) {
+      this.terminal?.onDownstreamBlocked(paused);
+    }
   }
 
   writeHeaders(headers: HeaderMap, endStream: boolean): void {
