@@ -153,6 +153,7 @@ function writeReply(writer: Writer, reply: HotRestartReply): void {
 }
 
 function writeStats(writer: Writer, stats: ParentStats): void {
+  writeDynamics(writer, stats);
   if (stats.areTotals) writer.uint32(tag(OWN_FIELD, VARINT)).bool(true);
   writer.uint32(tag(1, VARINT)).uint64(stats.memoryAllocated);
   writer.uint32(tag(2, VARINT)).uint64(stats.numConnections);
@@ -164,6 +165,22 @@ function writeStats(writer: Writer, stats: ParentStats): void {
       writer.uint32(tag(field, BYTES)).fork();
       writer.uint32(tag(1, BYTES)).string(name).uint32(tag(2, VARINT)).uint64(value).ldelim();
     }
+  }
+}
+
+/**
+ * Names that the reference knows as dynamic: it finds them only when it is told which of their words
+ * are, by first and last position. Source: what a reference sends for this one.
+ */
+const DYNAMIC_NAMES = [{ name: 'server.hot_restart_generation', first: 0, last: 1 }];
+
+function writeDynamics(writer: Writer, stats: ParentStats): void {
+  for (const { name, first, last } of DYNAMIC_NAMES) {
+    if (!stats.gauges.has(name)) continue;
+    writer.uint32(tag(5, BYTES)).fork().uint32(tag(1, BYTES)).string(name);
+    writer.uint32(tag(2, BYTES)).fork().uint32(tag(1, BYTES)).fork();
+    writer.uint32(tag(1, VARINT)).uint32(first).uint32(tag(2, VARINT)).uint32(last);
+    writer.ldelim().ldelim().ldelim();
   }
 }
 

@@ -28,6 +28,7 @@ describe('with the reference as the other epoch', { skip }, () => {
         const newest = startReference(epochs, 2, 3);
         try {
           await liveEpoch(epochs, 2);
+          await generationIs(epochs, 3);
           assert.deepEqual(await sluice.exited(), { code: 0, signal: null });
           assert.deepEqual((await load.stop()).failures, []);
         } finally {
@@ -58,6 +59,14 @@ async function liveEpoch(epochs: Epochs, epoch: number): Promise<void> {
     },
     20_000,
   );
+}
+
+async function generationIs(epochs: Epochs, wanted: number): Promise<void> {
+  const path = '/stats?filter=hot_restart_generation';
+  await waitUntil(`generation ${wanted}`, async () => {
+    const answer = await fetchOnce({ port: epochs.adminPort, path }).catch(() => undefined);
+    return answer?.body === `server.hot_restart_generation: ${wanted}\n`;
+  });
 }
 
 interface ServerInfo {
