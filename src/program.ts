@@ -19,6 +19,7 @@ const log = getLogger('main');
 /** Never returns while the server runs; the process ends from here with the right code. */
 export async function runProgram(argv: readonly string[], signals: SignalInbox): Promise<void> {
   closeUnaskedInspector();
+  if (argv[0] === 'drain') await runDrain(argv.slice(1), signals);
   const context = commandLineContext();
   const parsed = parseOptions(argv, context);
   if (parsed.kind === 'exit') {
@@ -51,6 +52,16 @@ export async function runProgram(argv: readonly string[], signals: SignalInbox):
       signals,
     }),
   );
+}
+
+async function runDrain(argv: readonly string[], signals: SignalInbox): Promise<never> {
+  signals.deliverTo(() => exitProcess(1));
+  const { runDrainCommand } = await import('./drain/drain-command.ts');
+  const code = await runDrainCommand(argv, {
+    out: (text) => void process.stdout.write(text),
+    error: (text) => void process.stderr.write(text),
+  });
+  exitProcess(code);
 }
 
 function startLog(options: Options): void {
