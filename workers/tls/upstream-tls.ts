@@ -41,8 +41,8 @@ export class UpstreamTlsFactory {
   readonly #stats: TlsStats;
   readonly #contexts: SecureContexts;
   readonly #check: PeerCheck;
-  /** The newest last. */
-  readonly #sessions: Buffer[] = [];
+  /** Of accepted hosts only, since a resumed session shows no certificate; the newest last. */
+  readonly #sessions: { readonly name: string; readonly session: Buffer }[] = [];
 
   /** `statOwner` is such as `cluster.web.`. Throws when OpenSSL does not take the configuration. */
   constructor(config: UpstreamTls, stats: StatWriter, statOwner: string) {
@@ -63,7 +63,7 @@ export class UpstreamTlsFactory {
   connect(target: ConnectTarget, hostname: string, serverName = ''): SecuredSocket {
     const info = new HandshakeInfo();
     const name = this.#serverName(hostname, serverName);
-    const session = this.#sessions.at(-1);
+    const session = this.#sessions.findLast((each) => each.name === name)?.session;
     const options: tls.ConnectionOptions = {
       ...target,
       secureContext: this.#contexts.first,
@@ -75,16 +75,22 @@ export class UpstreamTlsFactory {
     };
     const socket = nodeTls().connect(options);
     let isSecure = false;
+    let isAccepted = false;
+    let early: Buffer | undefined;
     socket.on('secureConnect', () => {
       isSecure = true;
-      this.#judge(socket, info, name);
+      isAccepted = this.#judge(socket, info, name);
+      if (isAccepted && early !== undefined) this.#keep(name, early);
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (!isSecure && error.code?.startsWith('ERR_SSL_') === true) {
         this.#stats.count('connection_error');
       }
     });
-    if (this.#config.maxSessionKeys > 0) socket.on('session', (each) => this.#keep(each));
+    socket.on('session', (each: Buffer) => {
+      if (isAccepted) this.#keep(name, each);
+      else early = each;
+    });
     return { socket, info };
   }
 
@@ -97,7 +103,7 @@ export class UpstreamTlsFactory {
     return this.#config.autoHostServerName && hostname !== '' ? hostname : this.#config.serverName;
   }
 
-  #judge(socket: tls.TLSSocket, info: HandshakeInfo, serverName: string): void {
+  #judge(socket: tls.TLSSocket, info: HandshakeInfo, serverName: string): boolean {
     info.complete(socket, true);
     const peer = info.peerCertificate;
     const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
@@ -106,14 +112,16 @@ export class UpstreamTlsFactory {
     if (refusal === undefined) {
       info.isPeerVerified = this.#check.verifiesChain;
       this.#stats.countHandshake(info.counted(socket.isSessionReused()));
-      return;
+      return true;
     }
     this.#stats.count(refusal.stat);
     socket.destroy(new PeerRefusedError(refusal.detail));
+    return false;
   }
 
-  #keep(session: Buffer): void {
-    this.#sessions.push(session);
+  #keep(name: string, session: Buffer): void {
+    if (this.#config.maxSessionKeys === 0) return;
+    this.#sessions.push({ name, session });
     if (this.#sessions.length > this.#config.maxSessionKeys) this.#sessions.shift();
   }
 }

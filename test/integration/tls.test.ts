@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import tls from 'node:tls';
+
+import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { makeAuthority, type TestCertificate } from '../support/certificates.ts';
+import { openRaw } from '../support/raw-client.ts';
+import { makeScratch } from '../support/scratch.ts';
+import { startSluice } from '../support/sluice.ts';
+
+const TYPE = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
+const ANSWER = [
+  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
+];
+
+function socket(kind: 'Downstream' | 'Upstream', fields: object): object {
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: { '@type': `${TYPE}.${kind}TlsContext`, ...fields },
+  };
+}
+
+function loaded({ certPath, keyPath }: TestCertificate): object {
+  return { certificate_chain: { filename: certPath }, private_key: { filename: keyPath } };
+}
+
+/** The listener of `bootstrap.ts` with a transport socket. */
+function secure(routes: readonly object[], transportSocket: object): object {
+  const listener = httpListener(routes) as { filter_chains: readonly object[] };
+  const chains = listener.filter_chains.map((chain) => ({
+    ...chain,
+    transport_socket: transportSocket,
+  }));
+  return { ...listener, filter_chains: chains };
+}
+
+interface Exchange {
+  readonly text: string;
+  readonly name: string;
+  readonly isReused: boolean;
+  readonly session: Buffer | undefined;
+}
+
+/** One request over TLS; `text` is empty when the connection was refused. */
+async function ask(
+  port: number,
+  options: tls.ConnectionOptions = {},
+  path = '/',
+): Promise<Exchange> {
+  const client = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+  let text = '';
+  let name = '';
+  let isReused = false;
+  let session: Buffer | undefined;
+  client.on('session', (each) => (session = each));
+  client.on('secureConnect', () => {
+    isReused = client.isSessionReused();
+    // A resumed session shows no certificate.
+    if (!isReused) name = String(client.getPeerCertificate().subject.CN);
+    client.write(`GET ${path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n`);
+  });
+  client.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
+  await new Promise<void>((resolve) => {
+    client.on('error', () => undefined);
+    client.on('close', () => resolve());
+  });
+  return { text, name, isReused, session };
+}
+
+describe('TLS with clients', () => {
+  it('chooses the certificate by server name and resumes sessions on any worker', async () => {
+    using scratch = makeScratch();
+    const authority = makeAuthority(scratch.path);
+    const one = authority.issue('one', 'DNS:one.test');
+    const two = authority.issue('two', 'DNS:*.two.test');
+    const context = { tls_certificates: [loaded(one), loaded(two)] };
+    const listener = secure(ANSWER, socket('Downstream', { common_tls_context: context }));
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [listener] }),
+      concurrency: 2,
+    });
+    const port = await sluice.listenerPort('web');
+    assert.equal((await ask(port, { servername: 'a.two.test' })).name, 'two');
+    const first = await ask(port, { servername: 'one.test' });
+    assert.equal(first.name, 'one');
+    assert.match(first.text, /^HTTP\/1\.1 200 /);
+    const { session } = first;
+    assert.ok(session !== undefined);
+    for (let count = 0; count < 8; count += 1) {
+      assert.ok((await ask(port, { servername: 'one.test', session })).isReused);
+    }
+  });
+
+  it('asks for a client certificate of its authority and counts who has none', async () => {
+    using scratch = makeScratch();
+    const authority = makeAuthority(scratch.path);
+    const stranger = makeAuthority(scratch.path, 'other').issue('stranger', 'DNS:c.test');
+    const client = authority.issue('client', 'DNS:c.test');
+    const context = {
+      tls_certificates: [loaded(authority.issue('server', 'DNS:s.test'))],
+      validation_context: { trusted_ca: { filename: authority.certPath } },
+    };
+    const fields = { common_tls_context: context, require_client_certificate: true };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [secure(ANSWER, socket('Downstream', fields))] }),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.match((await ask(port, { cert: client.cert, key: client.key })).text, / 200 /);
+    assert.equal((await ask(port)).text, '');
+    assert.equal((await ask(port, { cert: stranger.cert, key: stranger.key })).text, '');
+    const raw = await openRaw(port);
+    raw.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
+    await raw.closed();
+    const stats = (await sluice.admin('/stats?filter=ssl')).body;
+    assert.match(stats, /ssl\.handshake: 1\n/);
+    assert.match(stats, /ssl\.fail_verify_no_cert: 1\n/);
+    assert.match(stats, /ssl\.fail_verify_error: 1\n/);
+    assert.match(stats, /ssl\.connection_error: 1\n/);
+  });
+});
+
+describe('TLS with upstreams', () => {
+  it('answers 503 with the reason in the log when the name does not match', async () => {
+    using scratch = makeScratch();
+    const authority = makeAuthority(scratch.path);
+    const server = authority.issue('server', 'DNS:s.test');
+    const upstream = tls.createServer({ cert: server.cert, key: server.key }, (each) => {
+      each.on('error', () => undefined);
+      each.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nup');
+    });
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+    const { port: upstreamPort } = upstream.address() as { port: number };
+    const cluster = (name: string, wanted: string): object =>
+      staticCluster(name, [upstreamPort], {
+        transport_socket: socket('Upstream', {
+          sni: 's.test',
+          common_tls_context: {
+            validation_context: {
+              trusted_ca: { filename: authority.certPath },
+              match_typed_subject_alt_names: [{ san_type: 'DNS', matcher: { exact: wanted } }],
+            },
+          },
+        }),
+      });
+    const routes = ['good', 'bad'].map((name) => ({
+      match: { prefix: `/${name}` },
+      route: { cluster: name },
+    }));
+    const context = { common_tls_context: { tls_certificates: [loaded(server)] } };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [secure(routes, socket('Downstream', context))],
+        clusters: [cluster('good', 's.test'), cluster('bad', 'other.test')],
+      }),
+    });
+    const port = await sluice.listenerPort('web');
+    assert.match((await ask(port, {}, '/good')).text, / 200 [^]*up$/);
+    const refused = await ask(port, {}, '/bad');
+    assert.match(refused.text, / 503 [^]*reset reason: remote connection failure$/);
+    const stats = (await sluice.admin('/stats?filter=cluster.*ssl')).body;
+    assert.match(stats, /cluster\.bad\.ssl\.fail_verify_san: 1\n/);
+    assert.match(stats, /cluster\.good\.ssl\.handshake: 1\n/);
+    upstream.close();
+  });
+});
