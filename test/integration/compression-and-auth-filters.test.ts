@@ -125,6 +125,7 @@ describe('compression and authentication filters', () => {
           resolve();
         });
       });
+      outgoing.setTimeout(2_000, () => reject(new Error('nothing came of what was sent')));
       outgoing.on('error', reject);
       outgoing.end();
     });

@@ -10,6 +10,7 @@ import {
   type Gzip,
 } from 'node:zlib';
 import type { CompressionLibrary } from '../../shared/resources/http-filters.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
 
 /** Bytes that may wait for compression before the sender is paused. */
 const WAITING_LIMIT_BYTES = 65_536;
@@ -28,13 +29,19 @@ export class BodyCompressor {
   private readonly owner: CompressorOwner;
   private isFull = false;
 
-  constructor(library: CompressionLibrary, owner: CompressorOwner) {
+  constructor(library: CompressionLibrary, loop: WorkerLoop, owner: CompressorOwner) {
     this.owner = owner;
     this.engine = makeEngine(library);
-    this.engine.on('data', (data: Buffer) => owner.onCompressed(data, false));
-    this.engine.on('end', () => owner.onCompressed(NOTHING, true));
-    this.engine.on('drain', () => this.setFull(false));
-    this.engine.on('error', () => owner.onFailure());
+    // None of these comes from within a call of ours: each is an event of the loop of its own.
+    const inLoop = (act: () => void): void => {
+      loop.enter();
+      act();
+      loop.leave();
+    };
+    this.engine.on('data', (data: Buffer) => inLoop(() => owner.onCompressed(data, false)));
+    this.engine.on('end', () => inLoop(() => owner.onCompressed(NOTHING, true)));
+    this.engine.on('drain', () => inLoop(() => this.setFull(false)));
+    this.engine.on('error', () => inLoop(() => owner.onFailure()));
   }
 
   /** `data` is copied. */

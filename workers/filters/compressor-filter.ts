@@ -100,7 +100,7 @@ class CompressorFilter extends PassThroughFilter {
     this.count(parts.requestBase + (isCompressed ? index.compressed : index.not_compressed));
     if (!isCompressed) return 'continue';
     announce(headers, parts.encoding);
-    this.request = new BodyCompressor(parts.options.library, {
+    this.request = new BodyCompressor(parts.options.library, parts.context.loop, {
       onCompressed: (data, isLast) => this.passRequest(data, isLast),
       onBacklog: (isFull) => this.callbacks.pauseRequest(isFull),
       onFailure: () => this.callbacks.resetStream(),
@@ -137,7 +137,7 @@ class CompressorFilter extends PassThroughFilter {
     if (isCompressed) {
       this.changeEtag(headers);
       announce(headers, parts.encoding);
-      this.response = new BodyCompressor(library, {
+      this.response = new BodyCompressor(library, parts.context.loop, {
         onCompressed: (data, isLast) => this.passResponse(data, isLast),
         onBacklog: (isFull) => this.callbacks.pauseResponse(isFull),
         onFailure: () => this.callbacks.resetStream(),
