@@ -180,12 +180,14 @@ function makeListenerFilter(filter: ListenerFilter, { stats }: DataPlaneEnv): Li
 }
 
 function compileTls(
-  { tls }: FilterChain,
+  { tls, handshakeTimeoutMs }: FilterChain,
   listener: ListenerResource,
   { env }: CompilerContext,
 ): DownstreamTlsFactory | undefined {
   if (tls === undefined) return undefined;
   return new DownstreamTlsFactory(tls, {
+    clock: env.clock,
+    handshakeTimeoutMs,
     stats: env.stats,
     statOwner: `listener.${listener.statName}.`,
     ticketKeys: Buffer.from(env.heritage.ticketKeys, 'base64'),

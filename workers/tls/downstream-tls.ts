@@ -4,8 +4,10 @@
  */
 import type net from 'node:net';
 import type tls from 'node:tls';
+import type { Clock, Timer } from '../../shared/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
+import { LISTENER } from '../../shared/stats/templates/listener.ts';
 import type { ConnectionInfo } from '../http/stream-info.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
 import { PeerCheck } from './peer-check.ts';
@@ -14,6 +16,9 @@ import { PeerRefusedError, tlsErrorText } from './tls-errors.ts';
 import { TlsStats } from './tls-stats.ts';
 
 export interface DownstreamTlsEnv {
+  readonly clock: Clock;
+  /** For one handshake; undefined: no limit of its own. */
+  readonly handshakeTimeoutMs: number | undefined;
   readonly stats: StatWriter;
   /** Such as `listener.127.0.0.1_443.`. */
   readonly statOwner: string;
@@ -23,11 +28,14 @@ export interface DownstreamTlsEnv {
   readonly log: (line: string) => void;
 }
 
+const HANDSHAKE_TIMEOUT = LISTENER.index.downstream_cx_transport_socket_connect_timeout;
+
 export class DownstreamTlsFactory {
   readonly #config: DownstreamTls;
   readonly #env: DownstreamTlsEnv;
   readonly #stats: TlsStats;
   readonly #contexts: SecureContexts;
+  readonly #listenerBase: number;
   readonly #check: PeerCheck | undefined;
   readonly #options: tls.TLSSocketOptions;
 
@@ -52,6 +60,7 @@ export class DownstreamTlsFactory {
       },
     });
     this.#stats = new TlsStats(env.stats, env.statOwner, 'server');
+    this.#listenerBase = env.stats.defineBlock(LISTENER, env.statOwner);
     this.#options = this.#socketOptions(validation !== undefined || requireClientCertificate);
   }
 
@@ -63,8 +72,11 @@ export class DownstreamTlsFactory {
     const options = { ...this.#options, highWaterMark: bufferLimitBytes };
     const secured = new TLSSocket(socket, options as tls.TLSSocketOptions);
     let isSecure = false;
+    const timer = this.#limitHandshake(secured);
+    secured.on('close', () => timer?.cancel());
     secured.on('secure', () => {
       isSecure = true;
+      timer?.cancel();
       (secured as unknown as InnerTlsSocket)._releaseControl();
       this.#judge(secured, connection, info);
     });
@@ -76,10 +88,26 @@ export class DownstreamTlsFactory {
 
   release(): void {
     this.#stats.release();
+    this.#env.stats.releaseBlock(this.#listenerBase);
+  }
+
+  #limitHandshake(socket: tls.TLSSocket): Timer | undefined {
+    const { clock, handshakeTimeoutMs, stats } = this.#env;
+    if (handshakeTimeoutMs === undefined || handshakeTimeoutMs === 0) return undefined;
+    return clock.after(handshakeTimeoutMs, () => {
+      stats.increment(this.#listenerBase + HANDSHAKE_TIMEOUT);
+      socket.destroy();
+    });
   }
 
   #judge(socket: tls.TLSSocket, connection: ConnectionInfo, info: HandshakeInfo): void {
     info.complete(socket, this.#options.requestCert === true);
+    const { servername } = socket as { readonly servername?: string | false | null };
+    if (this.#config.requireServerName && typeof servername !== 'string') {
+      this.#stats.count('connection_error');
+      socket.destroy(new Error('the client names no server'));
+      return;
+    }
     const peer = info.peerCertificate;
     if (peer !== undefined && this.#check !== undefined) {
       const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
