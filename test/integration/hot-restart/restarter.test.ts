@@ -26,6 +26,10 @@ describe('sluice-restarter', () => {
       writeFileSync(epochs.scratch.file('bootstrap.json'), 'bad: [');
       restarter.process.kill('SIGHUP');
       await saw(restarter, 'epoch 1 serves on');
+      // A third epoch ends the first at once, whatever it still serves: let it end by itself.
+      await waitUntil('the end of epoch 0', () =>
+        status(epochs).epochs.every(({ number }) => number !== 0),
+      );
 
       const good = JSON.stringify(okBootstrap(epochs.port, epochs.adminPort));
       writeFileSync(epochs.scratch.file('bootstrap.json'), good);
