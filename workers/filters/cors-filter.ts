@@ -6,7 +6,7 @@ import type { CorsPolicy } from '../../shared/resources/http-filters.ts';
 import { CORS } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { compileStringMatcher, type TextPredicate } from '../routing/string-matcher.ts';
+import { compileStringMatcher, type TextPredicate } from '../../shared/matchers/string-matcher.ts';
 import { isEnabled } from '../runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';

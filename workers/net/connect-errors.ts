@@ -1,5 +1,5 @@
 /** Words for failed connections, as the reference shows them: the operating system's or TLS's. */
-import { tlsErrorText } from '../tls/tls-errors.ts';
+import { tlsErrorText } from '../../shared/tls/tls-errors.ts';
 
 const TEXTS: Readonly<Record<string, string>> = {
   EACCES: 'Permission denied',

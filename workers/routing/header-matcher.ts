@@ -5,8 +5,8 @@
  */
 import type { HeaderMatcher } from '../../shared/resources/matchers.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { compileStringMatcher } from './string-matcher.ts';
-import type { TextPredicate } from './string-matcher.ts';
+import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
+import type { TextPredicate } from '../../shared/matchers/string-matcher.ts';
 
 export type HeaderPredicate = (headers: HeaderMap) => boolean;
 

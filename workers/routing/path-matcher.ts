@@ -1,9 +1,9 @@
 /** Compiles the path specifier of a route. Paths come without query. */
-import { asciiLower } from '../ascii.ts';
+import { asciiLower } from '../../shared/ascii.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { PathMatch } from '../../shared/resources/route.ts';
 import { compilePathTemplate, literalPrefixOf } from './path-template.ts';
-import type { TextPredicate } from './string-matcher.ts';
+import type { TextPredicate } from '../../shared/matchers/string-matcher.ts';
 
 export interface PathMatcher {
   readonly matches: TextPredicate;

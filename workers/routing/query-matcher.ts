@@ -3,7 +3,7 @@
  * of a parameter that comes several times the first counts.
  */
 import type { QueryParameterMatcher } from '../../shared/resources/matchers.ts';
-import { compileStringMatcher } from './string-matcher.ts';
+import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 
 /** `query` is what stands behind the question mark. */
 export type QueryPredicate = (query: string) => boolean;

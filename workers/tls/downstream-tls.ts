@@ -10,9 +10,9 @@ import type { DownstreamTls } from '../../shared/resources/tls.ts';
 import { LISTENER } from '../../shared/stats/templates/listener.ts';
 import type { ConnectionInfo } from '../http/stream-info.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
-import { PeerCheck } from './peer-check.ts';
-import { nodeTls, SecureContexts } from './secure-contexts.ts';
-import { PeerRefusedError, tlsErrorText } from './tls-errors.ts';
+import { PeerCheck } from '../../shared/tls/peer-check.ts';
+import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
+import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';
 import { TlsStats } from './tls-stats.ts';
 
 export interface DownstreamTlsEnv {

@@ -6,9 +6,9 @@ import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
-import { PeerCheck } from './peer-check.ts';
-import { nodeTls, SecureContexts } from './secure-contexts.ts';
-import { PeerRefusedError } from './tls-errors.ts';
+import { PeerCheck } from '../../shared/tls/peer-check.ts';
+import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
+import { PeerRefusedError } from '../../shared/tls/tls-errors.ts';
 import { TlsStats } from './tls-stats.ts';
 
 /** Where to connect: a path, or an address with a port and perhaps the address to come from. */

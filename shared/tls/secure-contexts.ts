@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type tls from 'node:tls';
-import type { TlsCertificate, TlsContext, TlsValidation } from '../../shared/resources/tls.ts';
+import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
 
 interface ServerSessions {
   /** 48 bytes. */

@@ -3,9 +3,9 @@
  * alternative names, pinned hashes.
  */
 import { createHash, X509Certificate } from 'node:crypto';
-import type { SanMatcher, SanType, TlsValidation } from '../../shared/resources/tls.ts';
-import { parseSubjectAltNames, type SubjectAltName } from '../../shared/tls/subject-alt-names.ts';
-import { compileStringMatcher } from '../routing/string-matcher.ts';
+import type { SanMatcher, SanType, TlsValidation } from '../resources/tls.ts';
+import { parseSubjectAltNames, type SubjectAltName } from './subject-alt-names.ts';
+import { compileStringMatcher } from '../matchers/string-matcher.ts';
 
 export interface PeerRefusal {
   readonly stat: 'fail_verify_error' | 'fail_verify_san' | 'fail_verify_cert_hash';

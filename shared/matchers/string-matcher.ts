@@ -1,7 +1,7 @@
 /** Compiles string matchers to predicates. Texts are byte strings. */
 import { asciiLower } from '../ascii.ts';
-import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import type { StringMatcher } from '../../shared/resources/matchers.ts';
+import { makeRegexRunner } from '../regex/run-regex.ts';
+import type { StringMatcher } from '../resources/matchers.ts';
 
 export type TextPredicate = (text: string) => boolean;
 
