@@ -247,14 +247,14 @@ export class WorkerHost {
   }
 
   async #applyNow(updates: readonly ResourceUpdate[]): Promise<string | undefined> {
-    const kept = Math.floor(Math.max(0, updates.length - 1) / UPDATES_PER_MESSAGE);
-    for (let part = 0; part < kept; part += 1) {
-      const from = part * UPDATES_PER_MESSAGE;
-      const some = updates.slice(from, from + UPDATES_PER_MESSAGE);
-      this.#post({ kind: 'apply', id: 0, updates: some, more: true });
+    let rest = updates;
+    for (;;) {
+      const count = firstPart(rest);
+      if (count >= rest.length) break;
+      this.#post({ kind: 'apply', id: 0, updates: rest.slice(0, count), more: true });
+      rest = rest.slice(count);
       await this.#channel.drained();
     }
-    const rest = updates.slice(kept * UPDATES_PER_MESSAGE);
     const reply = await this.#call((id) => ({ kind: 'apply', id, updates: rest }), APPLY_LIMIT_MS);
     return reply.kind === 'applied' ? reply.error : unexpected(reply);
   }
@@ -371,6 +371,13 @@ export class WorkerHost {
   #name(): string {
     return `worker ${this.workerIndex} (pid ${this.pid})`;
   }
+}
+
+/** How many updates travel in the next message; a batch of clusters is a message of its own. */
+function firstPart(updates: readonly ResourceUpdate[]): number {
+  const batch = updates.findIndex(({ op }) => op === 'put_idle_clusters');
+  if (batch === 0) return 1;
+  return Math.min(batch === -1 ? updates.length : batch, UPDATES_PER_MESSAGE);
 }
 
 /** A step that happens once, and rejects everybody who waits when it cannot happen any more. */

@@ -6,6 +6,7 @@ import type { Options } from '../shared/options.ts';
 import { optional } from './resources/values.ts';
 import { startUpdates } from './resources/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';
+import { IdleBatches } from './upstreams/idle-batches.ts';
 import type { WorkerNotice } from './worker-host.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 
@@ -26,6 +27,7 @@ export function makeWorkerProvision(
   { logSettings, mayListen, epochs }: ProvisionInput,
 ): WorkerProvision {
   const { resolved } = parts.configuration;
+  const idleBatches = new IdleBatches();
   const ticketKeys = randomBytes(TICKET_KEY_BYTES).toString('base64');
   return {
     heritageOf: (workerIndex) => ({
@@ -48,7 +50,11 @@ export function makeWorkerProvision(
     killTimeoutMs: resolved.workerKillTimeoutMs,
     resources: () => [
       { op: 'put_runtime', values: [...parts.runtime.snapshot()] },
-      ...startUpdates(parts.configuration.store, (name) => parts.upstreams.hostsOf(name)),
+      ...startUpdates(
+        parts.configuration.store,
+        (name) => parts.upstreams.hostsOf(name),
+        idleBatches,
+      ),
       ...parts.listeners.resources().map((listener) => ({ op: 'put_listener', listener }) as const),
     ],
     mayListen,

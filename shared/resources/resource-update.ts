@@ -9,6 +9,12 @@ import type { RuntimeValue } from './runtime.ts';
 
 export type ResourceUpdate =
   | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
+  /** Clusters that nobody uses yet, with their hosts; see idle-clusters.ts for `packed`. */
+  | {
+      readonly op: 'put_idle_clusters';
+      readonly names: readonly string[];
+      readonly packed: Uint8Array;
+    }
   | { readonly op: 'remove_cluster'; readonly name: string }
   | { readonly op: 'put_hosts'; readonly hosts: ClusterHostsResource }
   /** Hosts of a cluster whose health is another now; the others stay as they are. */

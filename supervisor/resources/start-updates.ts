@@ -1,7 +1,11 @@
 /** What a worker needs at its start before its listeners, clusters first. */
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { IdleBatches } from '../upstreams/idle-batches.ts';
 import type { ResourceStore } from './resource-store.ts';
+
+type HostsOf = (cluster: string) => ClusterHostsResource;
 
 /**
  * Listeners follow from whoever has bound them: only there are their addresses known. `hostsOf` says
@@ -9,19 +13,23 @@ import type { ResourceStore } from './resource-store.ts';
  */
 export function* startUpdates(
   store: ResourceStore,
-  hostsOf: (cluster: string) => ClusterHostsResource,
+  hostsOf: HostsOf,
+  batches: IdleBatches,
 ): Generator<ResourceUpdate> {
-  for (const { name, active, warming } of store.list('cluster')) {
-    // Workers check the hosts of a cluster before it may be used.
-    const version = active ?? warming;
-    if (version === undefined) continue;
-    yield { op: 'put_cluster', cluster: version.resolved.resource };
-    yield { op: 'put_hosts', hosts: hostsOf(name) };
-  }
+  yield* batches.updates(clustersOf(store, hostsOf));
   for (const { source, name, active } of store.list('route_configuration')) {
     // Static ones travel inside their listener.
     if (source === 'dynamic' && active !== undefined) {
       yield { op: 'put_route_configuration', key: name, routes: active.resolved };
     }
+  }
+}
+
+function* clustersOf(store: ResourceStore, hostsOf: HostsOf): Generator<ClusterWithHosts> {
+  for (const { name, active, warming } of store.list('cluster')) {
+    // Workers check the hosts of a cluster before it may be used.
+    const version = active ?? warming;
+    if (version === undefined) continue;
+    yield { cluster: version.resolved.resource, hosts: hostsOf(name) };
   }
 }

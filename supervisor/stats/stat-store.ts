@@ -16,6 +16,7 @@ import { CounterLatch } from './counter-latch.ts';
 import { HistogramStat } from './histogram-stat.ts';
 import { RecentLookups } from './recent-lookups.ts';
 
+const NONE: readonly number[] = [];
 const kinds: readonly StatKind[] = ['counter', 'gauge', 'histogram', 'text_readout'];
 const KIND_MASK = 3;
 const COUNTER = 0;
@@ -64,6 +65,11 @@ export class StatStore implements StatWriter {
   readonly #accepts: NameFilter | undefined;
   /** For each reader of gains the counters' values at its last reading. */
   readonly #latches: CounterLatch[] = [];
+  /** See `#placeless`. */
+  readonly #dumps = new Map<StatTemplate | StatKind, Definition>();
+  readonly #dumpBases = new Set<number>();
+  /** What a block's flags begin with. */
+  readonly #templateFlags = new Map<StatTemplate, Uint8Array>();
   /** Counters of a parent epoch that nothing here has defined so far. */
   readonly #imported = new Map<string, Definition>();
 
@@ -76,6 +82,7 @@ export class StatStore implements StatWriter {
   }
 
   releaseBlock(base: number): void {
+    if (this.#dumpBases.has(base)) return;
     const definition = this.#byBase.get(base);
     assert(definition !== undefined, `no block of statistics begins at ${base}`);
     this.release(definition);
@@ -108,12 +115,14 @@ export class StatStore implements StatWriter {
       known.holders++;
       return known;
     }
+    const rejections = this.#rejections(template, prefix);
+    if (rejections === 'all') return this.#placeless(template);
     this.#blockIndex.add(template);
     const size = template.stats.length;
     const base = this.#takeIndices(size);
-    template.stats.forEach((spec, offset) => {
-      this.#flags[base + offset] = specFlags(spec) | this.#rejection(prefix + spec.name);
-    });
+    this.#flags.set(this.#flagsOf(template), base);
+    for (const offset of rejections)
+      this.#flags[base + offset] = this.flagsOf(base + offset) | REJECTED;
     if (this.#imported.size > 0) this.#takeOverImported(template, prefix, base);
     return this.#remember(key, { base, size, template, name: prefix, holders: 1, live: true });
   }
@@ -129,8 +138,9 @@ export class StatStore implements StatWriter {
     }
     const inBlock = this.#findInBlock(name);
     if (inBlock !== undefined) return inBlock;
+    if (this.#accepts?.(name) === false) return this.#placeless(kind);
     const base = this.#takeIndices(1);
-    this.#flags[base] = kinds.indexOf(kind) | this.#rejection(name);
+    this.#flags[base] = kinds.indexOf(kind);
     return this.#remember(name, { base, size: 1, name, holders: 1, live: true });
   }
 
@@ -321,8 +331,42 @@ export class StatStore implements StatWriter {
     });
   }
 
-  #rejection(name: string): number {
-    return this.#accepts === undefined || this.#accepts(name) ? 0 : REJECTED;
+  /** Offsets of the statistics that the matcher leaves out. Internal blocks are no statistics. */
+  #rejections(template: StatTemplate, prefix: string): readonly number[] | 'all' {
+    const accepts = this.#accepts;
+    if (accepts === undefined || template.internal === true) return NONE;
+    const rejected = template.stats.flatMap(({ name }, offset) =>
+      accepts(prefix + name) ? [] : [offset],
+    );
+    return rejected.length === template.stats.length ? 'all' : rejected;
+  }
+
+  /**
+   * Where everything of a kind is counted that the matcher leaves out: one place for all of it, which
+   * no page shows, so that what is left out takes no memory.
+   */
+  #placeless(kind: StatTemplate | StatKind): Definition {
+    const known = this.#dumps.get(kind);
+    if (known !== undefined) return known;
+    const flags = typeof kind === 'string' ? [kinds.indexOf(kind)] : this.#flagsOf(kind);
+    const size = flags.length;
+    const base = this.#takeIndices(size);
+    flags.forEach((bits, offset) => {
+      this.#flags[base + offset] = bits | REJECTED;
+    });
+    const dump: Definition = { base, size, name: '', holders: 1, live: true };
+    this.#dumps.set(kind, dump);
+    this.#dumpBases.add(base);
+    return dump;
+  }
+
+  #flagsOf(template: StatTemplate): Uint8Array {
+    let flags = this.#templateFlags.get(template);
+    if (flags === undefined) {
+      flags = Uint8Array.from(template.stats, specFlags);
+      this.#templateFlags.set(template, flags);
+    }
+    return flags;
   }
 
   #remember(key: string, definition: Definition): Definition {

@@ -159,6 +159,8 @@ class WorkerDataPlane implements DataPlane {
     switch (update.op) {
       case 'put_cluster':
         return () => this.#clusters.putCluster(update.cluster);
+      case 'put_idle_clusters':
+        return () => this.#clusters.putIdle(update.names, update.packed);
       case 'remove_cluster':
         return () => this.#clusters.removeCluster(update.name);
       case 'put_hosts':

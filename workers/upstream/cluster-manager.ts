@@ -1,21 +1,29 @@
 /** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
 import { type ClusterContext, UpstreamCluster } from './cluster.ts';
+import { IdleClusters } from './idle-clusters.ts';
 
 export class ClusterManager {
   readonly #context: ClusterContext;
   readonly #clusters = new Map<string, UpstreamCluster>();
+  readonly #idle = new IdleClusters();
 
   constructor(context: ClusterContext) {
     this.#context = context;
   }
 
   get(name: string): UpstreamCluster | undefined {
-    return this.#clusters.get(name);
+    return this.#clusters.get(name) ?? this.#wake(name);
+  }
+
+  /** They become clusters when somebody asks for them. Replaces what was there under their names. */
+  putIdle(names: readonly string[], packed: Uint8Array): void {
+    for (const name of names) this.removeCluster(name);
+    this.#idle.put(names, packed);
   }
 
   putCluster(resource: ClusterResource): void {
-    const earlier = this.#clusters.get(resource.name);
+    const earlier = this.get(resource.name);
     const cluster = new UpstreamCluster(resource, this.#context);
     this.#clusters.set(resource.name, cluster);
     if (earlier !== undefined) cluster.adoptHostsOf(earlier);
@@ -24,16 +32,17 @@ export class ClusterManager {
   removeCluster(name: string): void {
     const cluster = this.#clusters.get(name);
     this.#clusters.delete(name);
+    this.#idle.forget(name);
     cluster?.drain();
   }
 
   /** Hosts of a cluster that is not there are ignored: it was removed in the same moment. */
   putHosts(update: ClusterHostsResource): void {
-    this.#clusters.get(update.cluster)?.putHosts(update);
+    this.get(update.cluster)?.putHosts(update);
   }
 
   putHealth(cluster: string, bits: readonly (readonly [id: string, bits: number])[]): void {
-    this.#clusters.get(cluster)?.putHealth(bits);
+    this.get(cluster)?.putHealth(bits);
   }
 
   /** These workers share the active checks from now on. */
@@ -44,5 +53,14 @@ export class ClusterManager {
 
   close(): void {
     for (const cluster of this.#clusters.values()) cluster.close();
+  }
+
+  #wake(name: string): UpstreamCluster | undefined {
+    const idle = this.#idle.take(name);
+    if (idle === undefined) return undefined;
+    const cluster = new UpstreamCluster(idle.cluster, this.#context);
+    this.#clusters.set(name, cluster);
+    cluster.putHosts(idle.hosts);
+    return cluster;
   }
 }

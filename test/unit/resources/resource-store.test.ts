@@ -6,6 +6,7 @@ import {
   type ResourceChange,
   type ResourceVersion,
 } from '../../../supervisor/resources/resource-store.ts';
+import { IdleBatches } from '../../../supervisor/upstreams/idle-batches.ts';
 import { startUpdates } from '../../../supervisor/resources/start-updates.ts';
 import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
 import { storeStaticResources } from '../../../supervisor/resources/static-store.ts';
@@ -105,8 +106,8 @@ describe('a store with a bootstrap', () => {
   };
 
   it('gives a worker clusters with their hosts', async () => {
-    const updates = [...startUpdates(await filled(), none)].map(({ op }) => op);
-    assert.deepEqual(updates, ['put_cluster', 'put_hosts']);
+    const updates = [...startUpdates(await filled(), none, new IdleBatches())].map(({ op }) => op);
+    assert.deepEqual(updates, ['put_idle_clusters']);
   });
 
   it('shows the messages as they were given, and hosts as an assignment', async () => {

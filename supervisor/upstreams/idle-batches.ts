@@ -1,0 +1,80 @@
+/**
+ * Makes the batches in which workers receive clusters that nobody uses yet. Workers that start
+ * together share the packed bytes, which are let go of when memory is needed.
+ */
+import {
+  mayIdle,
+  packClusters,
+  type ClusterWithHosts,
+} from '../../shared/resources/idle-clusters.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+
+type IdleUpdate = Extract<ResourceUpdate, { readonly op: 'put_idle_clusters' }>;
+
+/** Packing these takes some milliseconds, and unpacking them when the first of them is used. */
+const CLUSTERS_PER_BATCH = 100;
+
+interface Batch {
+  readonly clusters: readonly ClusterWithHosts[];
+  readonly update: IdleUpdate;
+}
+
+export class IdleBatches {
+  /** Of the worker that started last. */
+  #last: WeakRef<readonly Batch[]> | undefined;
+
+  /** Updates for all of them: those that may idle in batches, the others one by one. */
+  updates(clusters: Iterable<ClusterWithHosts>): readonly ResourceUpdate[] {
+    const idle: ClusterWithHosts[] = [];
+    const updates: ResourceUpdate[] = [];
+    for (const both of clusters) {
+      if (mayIdle(both.cluster)) {
+        idle.push(both);
+        continue;
+      }
+      const { cluster, hosts } = both;
+      updates.push({ op: 'put_cluster', cluster }, { op: 'put_hosts', hosts });
+    }
+    const known = this.#last?.deref() ?? [];
+    const batches: Batch[] = [];
+    for (let from = 0; from < idle.length; from += CLUSTERS_PER_BATCH) {
+      const some = idle.slice(from, from + CLUSTERS_PER_BATCH);
+      const before = known[batches.length];
+      batches.push(
+        before !== undefined && isSame(before.clusters, some) ? before : makeBatch(some),
+      );
+    }
+    this.#last = new WeakRef(batches);
+    return [...updates, ...batches.map(({ update }) => update)];
+  }
+}
+
+function makeBatch(clusters: readonly ClusterWithHosts[]): Batch {
+  let packed: Uint8Array | undefined;
+  return {
+    clusters,
+    update: {
+      op: 'put_idle_clusters',
+      names: clusters.map(({ cluster }) => cluster.name),
+      // Packed when it is sent, so that a start does not hold up the loop for all clusters at once.
+      get packed() {
+        return (packed ??= packClusters(clusters));
+      },
+    },
+  };
+}
+
+function isSame(before: readonly ClusterWithHosts[], now: readonly ClusterWithHosts[]): boolean {
+  return (
+    before.length === now.length &&
+    before.every((known, position) => {
+      const other = now[position];
+      return (
+        known.cluster === other?.cluster &&
+        known.hosts.hosts === other.hosts.hosts &&
+        known.hosts.hasTraffic === other.hosts.hasTraffic &&
+        known.hosts.overprovisioningFactor === other.hosts.overprovisioningFactor
+      );
+    })
+  );
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mayIdle, type ClusterWithHosts } from '../../../shared/resources/idle-clusters.ts';
+import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import { IdleBatches } from '../../../supervisor/upstreams/idle-batches.ts';
+import { IdleClusters } from '../../../workers/upstream/idle-clusters.ts';
+import { cluster } from '../../support/data-plane.ts';
+
+const withHosts = (name: string, changes: Partial<ClusterResource> = {}): ClusterWithHosts => ({
+  cluster: cluster(name, changes),
+  hosts: { cluster: name, hosts: [], overprovisioningFactor: 140 },
+});
+
+const many = (count: number): readonly ClusterWithHosts[] =>
+  Array.from({ length: count }, (_, index) => withHosts(`service_${index}`));
+
+const packedOf = (update: ResourceUpdate | undefined): Uint8Array => {
+  assert.equal(update?.op, 'put_idle_clusters');
+  return update?.op === 'put_idle_clusters' ? update.packed : new Uint8Array();
+};
+
+describe('clusters that nobody uses yet', () => {
+  it('come out of their batch as they were put in, once', () => {
+    const clusters = many(250);
+    const idle = new IdleClusters();
+    for (const update of new IdleBatches().updates(clusters)) {
+      if (update.op === 'put_idle_clusters') idle.put(update.names, update.packed);
+    }
+    assert.deepEqual(idle.take('service_201'), clusters[201]);
+    assert.deepEqual(idle.take('service_249'), clusters[249]);
+    assert.equal(idle.take('service_201'), undefined);
+    assert.equal(idle.take('unknown'), undefined);
+  });
+
+  it('are packed once for workers that start together', () => {
+    const clusters = many(150);
+    const batches = new IdleBatches();
+    const [first] = batches.updates(clusters);
+    const [again] = batches.updates(clusters);
+    assert.equal(packedOf(first), packedOf(again));
+  });
+
+  it('are packed anew where the hosts are others', () => {
+    const clusters = many(150);
+    const batches = new IdleBatches();
+    const [first, second] = batches.updates(clusters);
+    const changed = clusters.map((both, index) =>
+      index === 3 ? { ...both, hosts: { ...both.hosts, hosts: [] } } : both,
+    );
+    const [firstNow, secondNow] = batches.updates(changed);
+    assert.notEqual(packedOf(first), packedOf(firstNow));
+    assert.equal(packedOf(second), packedOf(secondNow));
+  });
+
+  it('are not those for which a worker has something to do at once', () => {
+    const { circuitBreakers, lbPolicy } = cluster('web');
+    const closed = { ...circuitBreakers.DEFAULT, maxRequests: 0 };
+    const watched = { ...circuitBreakers.HIGH, trackRemaining: true };
+    assert.equal(mayIdle(cluster('web')), true);
+    for (const changes of [
+      { lbPolicy: { ...lbPolicy, kind: 'MAGLEV' } },
+      { circuitBreakers: { ...circuitBreakers, DEFAULT: closed } },
+      { circuitBreakers: { ...circuitBreakers, HIGH: watched } },
+    ] as const) {
+      assert.equal(mayIdle(cluster('web', changes)), false);
+    }
+  });
+});
