@@ -13,6 +13,16 @@ export interface PeerRefusal {
   readonly detail: string;
 }
 
+/** Validates nothing but asks for what a client wants of the server's name. */
+export const NO_VALIDATION: TlsValidation = {
+  caPath: '',
+  allowExpired: false,
+  acceptUntrusted: false,
+  sanMatchers: [],
+  certificateHashes: [],
+  spkiHashes: [],
+};
+
 type NameTest = (name: SubjectAltName) => boolean;
 
 const SAN_KINDS: Readonly<Record<SanType, SubjectAltName['kind']>> = {

@@ -27,6 +27,8 @@ export type GrpcTarget =
       readonly statPrefix: string;
       /** Absent: plain text. */
       readonly tls?: ClientTls;
+      /** Arguments of the channel by name, as the transport knows them. */
+      readonly args: Readonly<Record<string, string | number>>;
     } & CallFacts);
 
 /** PEM; absent roots are the system's. */
@@ -47,7 +49,7 @@ const CLUSTER_FIELDS = knownFields<EnvoyGrpc>(
   ['skip_envoy_headers'],
 );
 const URI_FIELDS = knownFields<GoogleGrpc>(
-  ['target_uri', 'channel_credentials', 'stat_prefix'],
+  ['target_uri', 'channel_credentials', 'channel_args', 'stat_prefix'],
   ['per_stream_buffer_limit_bytes'],
 );
 
@@ -80,8 +82,18 @@ export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarg
     uri: uri.target_uri ?? '',
     statPrefix: uri.stat_prefix ?? '',
     ...(tls === undefined ? {} : { tls }),
+    args: channelArguments(uri),
     metadata,
   };
+}
+
+function channelArguments({
+  channel_args: given,
+}: GoogleGrpc): Readonly<Record<string, string | number>> {
+  const args = Object.entries(given?.args ?? {}).map(
+    ([name, { string_value: text, int_value }]) => [name, text ?? Number(int_value)],
+  );
+  return Object.fromEntries(args) as Readonly<Record<string, string | number>>;
 }
 
 function resolveTls(

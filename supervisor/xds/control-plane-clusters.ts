@@ -1,13 +1,34 @@
 /** Picks hosts of clusters for the supervisor's own requests, in turn, and counts them as the cluster's. */
 import type { HostAddress } from '../../shared/resources/cluster.ts';
+import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
-import type { ControlPlaneClusters } from './rest-source.ts';
+import { ControlPlaneTls, type Secure } from './control-plane-tls.ts';
+
+/** The clusters of this server, as far as its own requests need them. */
+export interface ControlPlaneClusters {
+  /**
+   * A host to ask; undefined when there is none. The request is counted as the cluster's. Throws when
+   * the cluster's TLS cannot be used.
+   */
+  pick(cluster: string, protocol: 'h2' | 'http/1.1'): PickedHost | undefined;
+}
+
+export interface PickedHost {
+  readonly address: HostAddress;
+  /** Absent: plain text. */
+  readonly secure?: Secure;
+}
 
 export class OwnRequests implements ControlPlaneClusters {
   readonly #find: (name: string) => LiveCluster | undefined;
   readonly #store: StatStore;
+  /** By cluster; of another version of it the contexts are made anew. */
+  readonly #tls = new Map<
+    string,
+    { readonly config: UpstreamTls; readonly made: ControlPlaneTls }
+  >();
   #turn = 0;
 
   constructor(find: (name: string) => LiveCluster | undefined, store: StatStore) {
@@ -15,17 +36,33 @@ export class OwnRequests implements ControlPlaneClusters {
     this.#store = store;
   }
 
-  pick(cluster: string): HostAddress | undefined {
+  pick(cluster: string, protocol: 'h2' | 'http/1.1'): PickedHost | undefined {
     const live = this.#find(cluster);
     const hosts = live?.hosts.hosts ?? [];
     if (live === undefined || hosts.length === 0) return undefined;
     const usable = hosts.filter(({ health }) => health !== 'unhealthy');
     const some = usable.length > 0 ? usable : hosts;
-    const { statName } = live.resolved.resource;
+    const { statName, tls: config } = live.resolved.resource;
     const base = this.#store.defineBlock(CLUSTER, `cluster.${statName}.`);
     this.#store.increment(base + CLUSTER.index.upstream_rq_total);
     this.#store.increment(base + CLUSTER.index.upstream_cx_total);
     this.#store.releaseBlock(base);
-    return some[this.#turn++ % some.length]?.address;
+    const host = some[this.#turn++ % some.length];
+    if (host === undefined) return undefined;
+    if (config === undefined) return { address: host.address };
+    const secured = this.#tlsOf(config, statName);
+    return {
+      address: host.address,
+      secure: (socket) => secured.secure(socket, host.hostname, protocol),
+    };
+  }
+
+  #tlsOf(config: UpstreamTls, statName: string): ControlPlaneTls {
+    const known = this.#tls.get(statName);
+    if (known?.config === config) return known.made;
+    known?.made.release();
+    const made = new ControlPlaneTls(config, this.#store, `cluster.${statName}.`);
+    this.#tls.set(statName, { config, made });
+    return made;
   }
 }

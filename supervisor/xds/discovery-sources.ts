@@ -7,7 +7,8 @@ import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoverySource } from './discovery-update.ts';
 import { GrpcMux } from './grpc-mux.ts';
 import { FileSource } from './file-source.ts';
-import { RestSource, type ControlPlaneClusters } from './rest-source.ts';
+import type { ControlPlaneClusters } from './control-plane-clusters.ts';
+import { RestSource } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind } from './resource-type.ts';
 import { Subscription } from './subscription.ts';
 

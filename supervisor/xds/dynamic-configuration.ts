@@ -23,7 +23,7 @@ import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
 import { EndpointSource } from './endpoint-source.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
 import { RouteDiscovery } from './named-routes.ts';
-import type { ControlPlaneClusters } from './rest-source.ts';
+import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { ResourceResolver } from './resource-resolver.ts';
 
 export interface DynamicConfigurationOptions {

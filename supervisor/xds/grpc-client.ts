@@ -1,7 +1,9 @@
 /** One bidirectional stream to a control plane over gRPC. The transport is loaded when it is first used. */
-import type { ClientDuplexStream } from '@grpc/grpc-js';
+import type { ChannelCredentials, ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import type { HostAddress } from '../../shared/resources/cluster.ts';
 import type { GrpcTarget } from '../resources/grpc-service.ts';
+import type { PickedHost } from './control-plane-clusters.ts';
+import { secureCredentials, type Grpc } from './secure-credentials.ts';
 
 export interface GrpcStreamHandlers {
   received(message: Buffer): void;
@@ -23,25 +25,20 @@ export async function openGrpcStream(
   target: GrpcTarget,
   method: string,
   handlers: GrpcStreamHandlers,
-  pick: (cluster: string) => HostAddress | undefined,
+  pick: (cluster: string) => PickedHost | undefined,
 ): Promise<GrpcStream> {
   const grpc = await import('@grpc/grpc-js');
-  const tls = target.kind === 'uri' ? target.tls : undefined;
-  const credentials =
-    tls === undefined
-      ? grpc.credentials.createInsecure()
-      : grpc.credentials.createSsl(tls.roots ?? null, tls.key ?? null, tls.chain ?? null);
+  const { address, credentials } = peerOf(grpc, target, pick);
   const limit = target.kind === 'cluster' ? target.maxMessageBytes : undefined;
-  const client = new grpc.Client(addressOf(target, pick), credentials, {
+  const client = new grpc.Client(address, credentials, {
     'grpc.max_receive_message_length': limit ?? MESSAGE_LIMIT_BYTES,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.enable_retries': 0,
     // Each stream has a connection of its own, so that the next try may go to another host.
     'grpc.use_local_subchannel_pool': 1,
-    ...(target.kind === 'cluster' ? { 'grpc.default_authority': target.authority } : {}),
+    ...(target.kind === 'cluster' ? { 'grpc.default_authority': target.authority } : target.args),
   });
-  const metadata = new grpc.Metadata();
-  for (const { key, value } of target.metadata) metadata.add(key, value);
+  const metadata = metadataOf(grpc, target);
   const bytes = (message: Buffer): Buffer => message;
   const stream: ClientDuplexStream<Buffer, Buffer> = client.makeBidiStreamRequest(
     method,
@@ -73,12 +70,42 @@ export async function openGrpcStream(
   };
 }
 
-function addressOf(target: GrpcTarget, pick: (cluster: string) => HostAddress | undefined): string {
-  if (target.kind === 'uri') return target.uri;
+interface Peer {
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+}
+
+function peerOf(
+  grpc: Grpc,
+  target: GrpcTarget,
+  pick: (cluster: string) => PickedHost | undefined,
+): Peer {
+  if (target.kind === 'uri') {
+    const { tls, uri } = target;
+    if (tls === undefined) return { address: uri, credentials: grpc.credentials.createInsecure() };
+    const { roots = null, key = null, chain = null } = tls;
+    return { address: uri, credentials: grpc.credentials.createSsl(roots, key, chain) };
+  }
   const host = pick(target.cluster);
   if (host === undefined) throw new Error(`${target.cluster} has no host`);
-  if (host.kind === 'pipe') return `unix:${host.path}`;
-  return host.address.includes(':')
-    ? `ipv6:[${host.address}]:${host.port}`
-    : `ipv4:${host.address}:${host.port}`;
+  const { address, secure } = host;
+  const credentials =
+    secure === undefined ? grpc.credentials.createInsecure() : secureCredentials(grpc, secure);
+  return { address: targetOf(address), credentials };
+}
+
+function targetOf(address: HostAddress): string {
+  if (address.kind === 'pipe') return `unix:${address.path}`;
+  return address.address.includes(':')
+    ? `ipv6:[${address.address}]:${address.port}`
+    : `ipv4:${address.address}:${address.port}`;
+}
+
+function metadataOf(grpc: Grpc, target: GrpcTarget): Metadata {
+  const metadata = new grpc.Metadata();
+  for (const { key, value } of target.metadata) {
+    // The transport encodes what is binary; the configuration has it encoded already.
+    metadata.add(key, key.endsWith('-bin') ? Buffer.from(value, 'base64') : value);
+  }
+  return metadata;
 }

@@ -13,7 +13,7 @@ import { decodeResponse, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryUpdate } from './discovery-update.ts';
 import { openGrpcStream, type GrpcStream } from './grpc-client.ts';
 import type { ResourceType } from './resource-type.ts';
-import type { ControlPlaneClusters } from './rest-source.ts';
+import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface GrpcMuxOptions {
@@ -117,7 +117,7 @@ export class GrpcMux {
           received: (message) => void this.#receive(message),
           ended: (reason) => this.#ended(reason),
         },
-        (cluster) => clusters.pick(cluster),
+        (cluster) => clusters.pick(cluster, 'h2'),
       );
       if (this.#isClosed) return stream.close();
       this.#stream = stream;

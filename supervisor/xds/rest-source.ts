@@ -1,17 +1,13 @@
 /** Resources that are asked for again and again over HTTP, from a host of a cluster. */
 import { request } from 'node:http';
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { HostAddress } from '../../shared/resources/cluster.ts';
+import type { ControlPlaneClusters, PickedHost } from './control-plane-clusters.ts';
 import { decodeResponse, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource } from './discovery-update.ts';
 import type { Subscription } from './subscription.ts';
-
-/** The clusters of this server, as far as its own requests need them. */
-export interface ControlPlaneClusters {
-  /** A host to ask; undefined when there is none. The request is counted as the cluster's. */
-  pick(cluster: string): HostAddress | undefined;
-}
 
 export interface RestSourceOptions {
   readonly cluster: string;
@@ -84,7 +80,7 @@ export class RestSource implements DiscoverySource {
 
   #ask(): Promise<Answer> {
     const { cluster, clusters, node, subscription, timeoutMs } = this.#options;
-    const host = clusters.pick(cluster);
+    const host = clusters.pick(cluster, 'http/1.1');
     if (host === undefined) return Promise.reject(new Error(`${cluster} has no host`));
     const { type, names } = subscription;
     const body = JSON.stringify({
@@ -93,16 +89,20 @@ export class RestSource implements DiscoverySource {
       ...(names.length === 0 ? {} : { resource_names: names }),
       type_url: type.typeUrl,
     });
-    const target =
-      host.kind === 'pipe' ? { socketPath: host.path } : { host: host.address, port: host.port };
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
     return new Promise((resolve, reject) => {
       const asked = request(
         {
-          ...target,
+          createConnection: (_, ready) => {
+            connectTo(host, signal).then(
+              (socket) => ready(null, socket),
+              (error: Error) => ready(error, new Socket()),
+            );
+            return undefined;
+          },
           method: 'POST',
           path: type.restPath,
-          agent: false,
-          signal: AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]),
+          signal,
           headers: {
             host: cluster,
             'content-type': 'application/json',
@@ -127,4 +127,14 @@ export class RestSource implements DiscoverySource {
       asked.end(body);
     });
   }
+}
+
+async function connectTo({ address, secure }: PickedHost, signal: AbortSignal): Promise<Socket> {
+  const target =
+    address.kind === 'pipe'
+      ? { path: address.path }
+      : { host: address.address, port: address.port };
+  const socket = connect({ ...target, signal });
+  await once(socket, 'connect');
+  return secure === undefined ? socket : await secure(socket);
 }

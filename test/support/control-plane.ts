@@ -12,6 +12,8 @@ interface AskedFor {
   readonly resource_names?: readonly string[];
   readonly error_detail?: { readonly message: string };
   readonly node?: { readonly id: string };
+  /** What came with the call. */
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 export interface ControlPlane {
@@ -26,7 +28,10 @@ export interface ControlPlane {
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
-export async function startControlPlane(): Promise<ControlPlane> {
+/** Without credentials it speaks plain text. */
+export async function startControlPlane(
+  credentials = ServerCredentials.createInsecure(),
+): Promise<ControlPlane> {
   const catalog = new ApiCatalog();
   const server = new Server();
   const streams = new Set<Stream>();
@@ -53,7 +58,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
       const sink = { report: (): void => undefined };
       const options = { catalog, sink, unknownFields: 'ignore' } as const;
       const read: unknown = messageFromBinary(options, `${PACKAGE}.DiscoveryRequest`, bytes);
-      const request = read as AskedFor;
+      const request = { ...(read as AskedFor), metadata: stream.metadata.getMap() };
       requests.push(request);
       if (request.response_nonce === undefined) send(stream, request.type_url);
     });
@@ -71,7 +76,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
   };
   server.addService({ stream: method }, { stream: serve });
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });

@@ -6,7 +6,7 @@ import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
-import { PeerCheck } from '../../shared/tls/peer-check.ts';
+import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError } from '../../shared/tls/tls-errors.ts';
 import { TlsStats } from './tls-stats.ts';
@@ -25,16 +25,6 @@ export interface SecuredSocket {
   readonly socket: tls.TLSSocket;
   readonly info: HandshakeInfo;
 }
-
-/** Validates nothing but asks for what `autoSanValidation` adds. */
-const NO_VALIDATION = {
-  caPath: '',
-  allowExpired: false,
-  acceptUntrusted: false,
-  sanMatchers: [],
-  certificateHashes: [],
-  spkiHashes: [],
-} as const;
 
 export class UpstreamTlsFactory {
   readonly #config: UpstreamTls;
