@@ -32,10 +32,9 @@ export async function runProgram(argv: readonly string[], signals: SignalInbox):
   if (options.enableCoreDump) enableCoreDumps();
   else logCrashes(options.logPath);
   for (const warning of parsed.warnings) log.warning(warning);
-  const refusal = unavailable(options);
-  if (refusal !== undefined) failStart(refusal);
   if (options.mode === 'validate') {
-    const { validateConfiguration } = await import('../supervisor/validate-configuration.ts');
+    const { validateConfiguration } =
+      await import('../supervisor/validation/validate-configuration.ts');
     exitProcess(
       await validateConfiguration(options, (text) => {
         process.stdout.write(text);
@@ -76,15 +75,4 @@ function startLog(options: Options): void {
 function failStart(text: string): never {
   process.stderr.write(`${text}\n`);
   exitProcess(1);
-}
-
-/** Options that this version knows but cannot serve yet. */
-function unavailable(options: Options): string | undefined {
-  if (options.validateFormat !== 'text') {
-    return `cannot use --validate-format ${options.validateFormat}: only text is available in this version`;
-  }
-  if (options.disabledExtensions.length > 0) {
-    return 'cannot use --disable-extensions: extensions cannot be switched off in this version';
-  }
-  return undefined;
 }

@@ -4,10 +4,15 @@
  */
 import type { Bootstrap } from '../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Clock } from '../shared/clock.ts';
+import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
-import { formatProblem } from './config/config-error.ts';
-import { loadBootstrap } from './config/load-config.ts';
-import { resolveBootstrap } from './resources/bootstrap/resolve-bootstrap.ts';
+import { loadBootstrap, type LoadedMessage } from './config/load-config.ts';
+import type { Problem } from './config/problem.ts';
+import {
+  resolveBootstrap,
+  type BootstrapResolution,
+} from './resources/bootstrap/resolve-bootstrap.ts';
+import { readDisabledExtensions } from './resources/disabled-extensions.ts';
 import type { ResolvedBootstrap } from './resources/resolved-bootstrap.ts';
 import { ResourceStore } from './resources/resource-store.ts';
 import { storeStaticResources } from './resources/static-store.ts';
@@ -22,27 +27,37 @@ export interface Configuration {
   readonly loadedAtMs: number;
   /** Fields that the API does not know and an option let pass. */
   readonly unknownFieldCount: number;
+  /** Of what is accepted though it has no effect or will go away, with positions. */
+  readonly warnings: readonly Problem[];
+  /** Problems that are found later, with their positions in the bootstrap. */
+  readonly locate: LoadedMessage<Bootstrap>['locate'];
 }
 
-/**
- * Rejects with `ConfigError`, which names every mistake. `warn` is called for what is accepted
- * though it has no effect or will go away.
- */
-export async function loadConfiguration(
-  options: Options,
-  clock: Clock,
-  warn: (text: string) => void,
-): Promise<Configuration> {
+const log = getLogger('misc');
+
+/** Rejects with `ConfigError`, which names every mistake. */
+export async function loadConfiguration(options: Options, clock: Clock): Promise<Configuration> {
+  const disabled = readDisabledExtensions(options.disabledExtensions);
+  for (const { level, text } of disabled.notes) log.log(level, text);
+  const overrides = {
+    ...options,
+    disabledExtensions: disabled.names,
+    skipSecrets: options.mode === 'validate' && options.validateSkipSecrets,
+  };
+  const found: { resolution?: BootstrapResolution } = {};
   const loaded = await loadBootstrap(
     { configPath: options.configPath, configYaml: options.configYaml },
-    { unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse' },
+    {
+      unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse',
+      check: async (message) => {
+        found.resolution = await resolveBootstrap(message, overrides);
+        return found.resolution.problems;
+      },
+    },
   );
-  const resolution = await resolveBootstrap(loaded.message, options);
-  const { bootstrap: resolved, resources, problems } = resolution;
-  if (resolved === undefined) throw await loaded.refuse(problems);
-  for (const warning of [...loaded.warnings, ...(await loaded.locate(problems))]) {
-    if (options.skipDeprecatedLogs && warning.rule === 'deprecated') continue;
-    warn(formatProblem(warning));
+  const { bootstrap: resolved, resources } = found.resolution ?? {};
+  if (resolved === undefined || resources === undefined) {
+    throw new Error('a bootstrap with mistakes was accepted');
   }
   const loadedAtMs = clock.wallMs();
   const store = new ResourceStore();
@@ -53,5 +68,9 @@ export async function loadConfiguration(
     store,
     loadedAtMs,
     unknownFieldCount: loaded.unknownFieldCount,
+    warnings: loaded.warnings.filter(
+      ({ rule }) => !(options.skipDeprecatedLogs && rule === 'deprecated'),
+    ),
+    locate: loaded.locate,
   };
 }

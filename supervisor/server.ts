@@ -22,6 +22,7 @@ import type { Ending } from './ending.ts';
 import { EpochChange } from './epoch-change.ts';
 import type { HotRestartSession } from './hot-restart/session.ts';
 import { LifeCycle } from './life-cycle.ts';
+import { formatProblem } from './config/config-error.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from './phase-reports.ts';
@@ -85,7 +86,8 @@ export class Server {
    */
   async start(): Promise<void> {
     const { options, clock, pool } = this.#input;
-    const configuration = await loadConfiguration(options, clock, (text) => log.warning(text));
+    const configuration = await loadConfiguration(options, clock);
+    for (const problem of configuration.warnings) log.warning(formatProblem(problem));
     this.#continue();
     const logSettings = configureServerLog(options, configuration.bootstrap);
     const parts = await makeServerParts({ ...this.#input, configuration });

@@ -34,7 +34,8 @@ export function reportStartFailure(error: unknown, options: Options): void {
   if (!isLogVisible) process.stderr.write(`${error.message}\n`);
 }
 
-function isStartFailure(error: unknown): error is Error & { readonly code: string } {
+/** A failure that the user can mend; `code` is a short name of the cause. */
+export function isStartFailure(error: unknown): error is Error & { readonly code: string } {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return typeof error.code === 'string' && codes.has(error.code);
 }

@@ -5,6 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import { ConfigError } from './config-error.ts';
+import type { MessageObject } from './convert/message-object.ts';
+import { isError, isReadable, withoutEchoes } from './follow-up.ts';
 import type { UnknownFields } from './convert/message-reader.ts';
 import { type ConfigSource, locateInSources, runPipeline } from './pipeline.ts';
 import type { Problem } from './problem.ts';
@@ -23,19 +25,25 @@ export interface LoadOptions {
   readonly unknownFields: UnknownFields;
   /** Sources with more bytes together are handled in a pool thread. */
   readonly inlineLimitBytes?: number;
+  /**
+   * Looks for mistakes in what the message means. It is called too when the message has mistakes
+   * already, so that all are found at once; what then follows from these is left out.
+   */
+  readonly check?: (message: MessageObject) => readonly Problem[] | Promise<readonly Problem[]>;
 }
 
 /** A message that passed all checks of the pipeline, and how to speak about its source. */
 export interface LoadedMessage<T> {
   /** Normalised: see the generated types. */
   readonly message: T;
-  /** Unknown fields that were allowed, deprecated and unfinished ones; each with its position. */
+  /**
+   * Unknown fields that were allowed, deprecated and unfinished ones, and what `check` warned of; each
+   * with its position.
+   */
   readonly warnings: readonly Problem[];
   /** For `server.static_unknown_fields` or `server.dynamic_unknown_fields`. */
   readonly unknownFieldCount: number;
-  /** Makes the error for problems that later checks found, with their positions filled in. */
-  readonly refuse: (problems: readonly Problem[]) => Promise<ConfigError>;
-  /** The same problems with their positions filled in. */
+  /** Problems that are found later, with their positions filled in. */
   readonly locate: (problems: readonly Problem[]) => Promise<readonly Problem[]>;
 }
 
@@ -92,19 +100,18 @@ async function loadSources<T>(
   const pipelineOptions = { unknownFields: options.unknownFields };
   const run = inline ? runPipeline : (await import('./pool.ts')).runPipelineInPool;
   const result = await run(typeName, sources, pipelineOptions);
-  if (result.problems.some((problem) => problem.severity === 'error')) {
-    throw new ConfigError('config_invalid', result.problems);
-  }
   const locate = async (problems: readonly Problem[]): Promise<readonly Problem[]> =>
     inline
       ? locateInSources(sources, problems)
       : (await import('./pool.ts')).locateInPool(sources, problems);
+  const later = isReadable(result.problems) ? ((await options.check?.(result.message)) ?? []) : [];
+  const problems = [...result.problems, ...(await locate(withoutEchoes(later, result.problems)))];
+  if (problems.some(isError)) throw new ConfigError('config_invalid', problems);
   return {
     message: result.message as T,
-    warnings: result.problems,
+    warnings: problems,
     unknownFieldCount: result.unknownFieldCount,
     locate,
-    refuse: async (problems) => new ConfigError('config_invalid', await locate(problems)),
   };
 }
 

@@ -7,6 +7,7 @@ import { orderProblems } from './config-error.ts';
 import { mergeMessage } from './convert/merge-message.ts';
 import type { MessageObject } from './convert/message-object.ts';
 import { MessageReader, type UnknownFields } from './convert/message-reader.ts';
+import { isReadable } from './follow-up.ts';
 import type { Problem, ProblemSink } from './problem.ts';
 import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
 import type { SourceFormat } from './source/source-format.ts';
@@ -70,8 +71,7 @@ export async function runPipeline(
     },
   };
   const incomplete = mergedSet(reading.incomplete);
-  const broken = reading.problems.slice(0, found).some((problem) => isFatal(problem));
-  if (!broken) {
+  if (isReadable(reading.problems.slice(0, found))) {
     const policy = readDeprecationPolicy(merged);
     if (options.unknownFields !== 'ignore') {
       checkApiStatus({ catalog, sink, policy }, type, merged);
@@ -108,11 +108,6 @@ async function readPositions(source: ConfigSource): Promise<SourceDocument> {
   const text = decodeText(source.content) ?? '';
   const parsed = await parseText(source.format, text);
   return { name: source.name, text, root: parsed?.root };
-}
-
-/** A text that gave no message at all: further checks would only repeat that. */
-function isFatal(problem: Problem): boolean {
-  return /^(yaml\.|json\.|text\.|binary\.|source\.)/.test(problem.rule);
 }
 
 /** For formats without positions: at least the file. */

@@ -34,6 +34,12 @@ export function readDataSource(
   return undefined;
 }
 
+/** Whether `--validate-skip-secrets` leaves this source alone: what it holds stands elsewhere. */
+export function isSkippedSecret(source: DataSource | undefined, { context }: Scope): boolean {
+  if (context.skipSecrets !== true || source === undefined) return false;
+  return source.filename !== undefined || source.environment_variable !== undefined;
+}
+
 function readFile(
   path: string,
   scope: Scope,

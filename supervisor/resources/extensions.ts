@@ -47,12 +47,15 @@ export class ExtensionRegistry<
   Resolved,
   Factory extends ExtensionFactory<Resolved> = ExtensionFactory<Resolved>,
 > {
-  readonly #category: string;
+  /** The API's name of it, such as `envoy.filters.http`. */
+  readonly category: string;
+  readonly #noun: string;
   readonly #byType = new Map<string, Factory>();
 
-  /** `category` names one of them in messages, such as `HTTP filter`. */
-  constructor(category: string, factories: readonly Factory[]) {
-    this.#category = category;
+  /** `noun` names one of them in messages, such as `HTTP filter`. */
+  constructor(category: string, noun: string, factories: readonly Factory[]) {
+    this.category = category;
+    this.#noun = noun;
     for (const factory of factories) this.#byType.set(factory.type, factory);
   }
 
@@ -72,10 +75,18 @@ export class ExtensionRegistry<
     if (config === undefined) return undefined;
     const type = typeName(config['@type']);
     const factory = this.#byType.get(type);
+    if (factory !== undefined && this.#isDisabled(factory, scope)) {
+      place.error(
+        'extension',
+        `Didn't find a registered implementation for '${name}' with type URL: '${type}'`,
+        `${this.category}/${factory.name} is switched off by --disable-extensions`,
+      );
+      return undefined;
+    }
     if (factory !== undefined) return { factory, config };
     place.error(
       'unsupported',
-      `${this.#category} '${name}' of type '${type}' is not supported; ${this.available()}`,
+      `${this.#noun} '${name}' of type '${type}' is not supported; ${this.available()}`,
     );
     return undefined;
   }
@@ -87,10 +98,11 @@ export class ExtensionRegistry<
     return found.factory.resolve(found.config, scope.at('typed_config'), message.name ?? '');
   }
 
-  /** Whether the message's type is in the registry. */
-  knows(message: ExtensionMessage): boolean {
+  /** Whether the message's type is in the registry and may be used. */
+  knows(message: ExtensionMessage, scope: Scope): boolean {
     const url = message.typed_config?.['@type'];
-    return url !== undefined && this.#byType.has(typeName(url));
+    const factory = url === undefined ? undefined : this.#byType.get(typeName(url));
+    return factory !== undefined && !this.#isDisabled(factory, scope);
   }
 
   /** What there is, in the order in which it was registered. */
@@ -102,6 +114,10 @@ export class ExtensionRegistry<
   available(): string {
     const names = [...this.#byType.values()].map(({ name }) => name);
     return names.length === 0 ? 'there is none yet' : `there is ${names.join(', ')}`;
+  }
+
+  #isDisabled(factory: Factory, { context }: Scope): boolean {
+    return context.disabledExtensions?.has(`${this.category}/${factory.name}`) === true;
   }
 
   #whatToWrite(name: string): string {

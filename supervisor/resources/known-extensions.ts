@@ -25,36 +25,37 @@ export interface KnownExtension {
 }
 
 interface Registry {
+  readonly category: string;
   entries(): readonly { readonly name: string; readonly type: string }[];
 }
 
-const registries: readonly (readonly [category: string, registry: Registry])[] = [
-  ['envoy.access_loggers', LOGGERS],
-  ['envoy.bootstrap', EXTENSIONS],
-  ['envoy.clusters', CLUSTER_TYPES],
-  ['envoy.compression.compressor', COMPRESSION_LIBRARIES],
-  ['envoy.filters.http', HTTP_FILTERS],
-  ['envoy.filters.listener', LISTENER_FILTERS],
-  ['envoy.filters.network', new NetworkFilterResolver(() => true)],
-  ['envoy.formatter', FORMATTERS],
-  ['envoy.http.stateful_header_formatters', HEADER_FORMATTERS],
-  ['envoy.listener_manager_impl', LISTENER_MANAGERS],
-  ['envoy.load_balancing_policies', POLICIES],
-  ['envoy.network.dns_resolver', DNS_RESOLVERS],
-  ['envoy.regex_engines', REGEX_ENGINES],
-  ['envoy.path.match', PATH_MATCH],
-  ['envoy.path.rewrite', PATH_REWRITE],
-  ['envoy.resource_monitors', MONITORS],
-  ['envoy.request_id', REQUEST_ID],
-  ['envoy.retry_host_predicates', HOST_PREDICATES],
-  ['envoy.retry_priorities', PRIORITIES],
-  ['envoy.stats_sinks', SINKS],
-  ['envoy.transport_sockets.downstream', DOWNSTREAM_SOCKETS],
-  ['envoy.transport_sockets.upstream', UPSTREAM_SOCKETS],
+const registries: readonly Registry[] = [
+  LOGGERS,
+  EXTENSIONS,
+  CLUSTER_TYPES,
+  COMPRESSION_LIBRARIES,
+  HTTP_FILTERS,
+  LISTENER_FILTERS,
+  new NetworkFilterResolver(() => true),
+  FORMATTERS,
+  HEADER_FORMATTERS,
+  LISTENER_MANAGERS,
+  POLICIES,
+  DNS_RESOLVERS,
+  REGEX_ENGINES,
+  PATH_MATCH,
+  PATH_REWRITE,
+  MONITORS,
+  REQUEST_ID,
+  HOST_PREDICATES,
+  PRIORITIES,
+  SINKS,
+  DOWNSTREAM_SOCKETS,
+  UPSTREAM_SOCKETS,
 ];
 
 export function knownExtensions(): readonly KnownExtension[] {
-  return registries.flatMap(([category, registry]) =>
-    registry.entries().map(({ name, type }) => ({ name, category, type })),
+  return registries.flatMap((registry) =>
+    registry.entries().map(({ name, type }) => ({ name, category: registry.category, type })),
   );
 }

@@ -33,6 +33,8 @@ export interface ResolvedBootstrap {
   readonly dynamic: DynamicSources;
   /** Largest program of a regular expression, in RE2's measure. */
   readonly maxRegexProgramSize: number;
+  /** `category/name` of extensions that no configuration may use. */
+  readonly disabledExtensions: ReadonlySet<string>;
 }
 
 export interface DynamicSources {

@@ -24,6 +24,10 @@ export interface ResolveContext {
   readonly controlPlaneClusters?: ReadonlySet<string>;
   /** Of such a cluster. */
   readonly allowsHttp2?: boolean;
+  /** `category/name` of what `--disable-extensions` switches off. */
+  readonly disabledExtensions?: ReadonlySet<string>;
+  /** Files of certificates and keys are not read: the machine that validates need not have them. */
+  readonly skipSecrets?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */
   readonly onNamedRoutes?: (routes: NamedRoutes) => void;
 }

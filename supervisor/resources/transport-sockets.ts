@@ -18,6 +18,7 @@ const TLS_NAME = 'envoy.transport_sockets.tls';
 const TLS_TYPE = 'envoy.extensions.transport_sockets.tls.v3';
 
 export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<Resolved<DownstreamTls>>(
+  'envoy.transport_sockets.downstream',
   'transport socket',
   [
     rawBuffer,
@@ -27,12 +28,16 @@ export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<Resolved<DownstreamTls>>
   ],
 );
 
-export const UPSTREAM_SOCKETS = new ExtensionRegistry<Resolved<UpstreamTls>>('transport socket', [
-  rawBuffer,
-  extension(TLS_NAME, `${TLS_TYPE}.UpstreamTlsContext`, (message: object, scope) => ({
-    tls: resolveUpstreamTls(message, scope),
-  })),
-]);
+export const UPSTREAM_SOCKETS = new ExtensionRegistry<Resolved<UpstreamTls>>(
+  'envoy.transport_sockets.upstream',
+  'transport socket',
+  [
+    rawBuffer,
+    extension(TLS_NAME, `${TLS_TYPE}.UpstreamTlsContext`, (message: object, scope) => ({
+      tls: resolveUpstreamTls(message, scope),
+    })),
+  ],
+);
 
 /** Undefined for plain bytes and after a reported problem. */
 export function resolveDownstreamSocket(

@@ -61,6 +61,7 @@ export class DynamicConfiguration {
     this.#resolver = new ResourceResolver({
       bootstrap: options.bootstrap,
       maxRegexProgramSize: options.resolved.maxRegexProgramSize,
+      disabledExtensions: options.resolved.disabledExtensions,
       isKnownCluster: (name) => store.get('cluster', name)?.active !== undefined,
       warn: (text) => log.warning(text),
     });

@@ -7,10 +7,11 @@ import type { Cluster } from '../../shared/api/generated/envoy/config/cluster/v3
 import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Listener } from '../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
-import { formatPlace, type Problem } from '../config/problem.ts';
+import { formatPlace, type Place, type Problem } from '../config/problem.ts';
 import { resolveClusterDefaults } from '../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../resources/clusters/cluster.ts';
 import { resolveLoadAssignment } from '../resources/clusters/load-assignment.ts';
@@ -19,6 +20,8 @@ import { NetworkFilterResolver } from '../resources/listeners/network-filters.ts
 import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import { resolveRouteConfiguration } from '../resources/routes/route-configuration.ts';
 import { Scope } from '../resources/scope.ts';
+import { checkSecret } from '../resources/tls/secret-references.ts';
+import type { DiscoveryKind } from './resource-type.ts';
 
 export type Resolution<Resolved> =
   | { readonly resolved: Resolved; readonly error?: undefined }
@@ -27,6 +30,10 @@ export type Resolution<Resolved> =
 export interface ResolverOptions {
   readonly bootstrap: Bootstrap;
   readonly maxRegexProgramSize: number;
+  /** `category/name` of extensions that may not be used. */
+  readonly disabledExtensions: ReadonlySet<string>;
+  /** Certificates and keys are not read. */
+  readonly skipSecrets?: boolean;
   isKnownCluster(name: string): boolean;
   /** Of what is accepted though it has no effect. */
   warn(text: string): void;
@@ -56,19 +63,46 @@ export class ResourceResolver {
   }
 
   routes(message: JsonObject): Resolution<RouteConfigurationResource> {
-    const source = {
-      validatesClusters: false,
-      isKnownCluster: (name: string) => this.#options.isKnownCluster(name),
-    };
-    return this.#run((scope) =>
-      resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope),
-    );
+    return this.#run((scope) => this.#resolveRoutes(message, scope));
   }
 
   hosts(cluster: string, message: JsonObject): Resolution<ClusterHostsResource> {
     return this.#run((scope) =>
       resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope),
     );
+  }
+
+  /** Everything that is wrong with a resource that stands at a place of a file. */
+  check(kind: DiscoveryKind, message: JsonObject, place: Place): readonly Problem[] {
+    const problems: Problem[] = [];
+    const scope = this.#scope(problems, place);
+    switch (kind) {
+      case 'cluster':
+        resolveCluster(message as unknown as Cluster, this.#defaults, scope);
+        break;
+      case 'listener':
+        resolveListener(message as unknown as Listener, this.#filters, scope);
+        break;
+      case 'route_configuration':
+        this.#resolveRoutes(message, scope);
+        break;
+      case 'endpoints': {
+        const assignment = message as unknown as ClusterLoadAssignment;
+        resolveLoadAssignment(assignment.cluster_name ?? '', assignment, scope);
+        break;
+      }
+      case 'secret':
+        checkSecret(message as unknown as Secret, scope);
+    }
+    return problems;
+  }
+
+  #resolveRoutes(message: JsonObject, scope: Scope): RouteConfigurationResource | undefined {
+    const source = {
+      validatesClusters: false,
+      isKnownCluster: (name: string) => this.#options.isKnownCluster(name),
+    };
+    return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
   }
 
   #run<Resolved>(resolve: (scope: Scope) => Resolved | undefined): Resolution<Resolved> {
@@ -80,12 +114,15 @@ export class ResourceResolver {
     return resolved === undefined ? { error: 'it cannot be used' } : { resolved };
   }
 
-  #scope(problems: Problem[]): Scope {
-    const { maxRegexProgramSize } = this.#options;
-    return new Scope({
-      problems: { report: (problem) => problems.push(problem) },
+  #scope(problems: Problem[], place?: Place): Scope {
+    const { maxRegexProgramSize, disabledExtensions, skipSecrets = false } = this.#options;
+    const context = {
+      problems: { report: (problem: Problem) => problems.push(problem) },
       maxRegexProgramSize,
-    });
+      disabledExtensions,
+      skipSecrets,
+    };
+    return new Scope(context, place);
   }
 }
 

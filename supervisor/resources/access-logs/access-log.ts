@@ -26,7 +26,7 @@ const FILE_FIELDS = knownFields<FileAccessLog>([
 ]);
 const STREAM_FIELDS = knownFields<StdoutAccessLog>(['log_format']);
 
-export const LOGGERS = new ExtensionRegistry<Sink>('access logger', [
+export const LOGGERS = new ExtensionRegistry<Sink>('envoy.access_loggers', 'access logger', [
   extension(
     'envoy.access_loggers.file',
     'envoy.extensions.access_loggers.file.v3.FileAccessLog',

@@ -31,7 +31,7 @@ const FIELDS = knownFields<SubstitutionFormatString>(
 );
 
 /** Commands that are an extension in the API and built in here, as in the reference. */
-export const FORMATTERS = new ExtensionRegistry<true>('formatter', [
+export const FORMATTERS = new ExtensionRegistry<true>('envoy.formatter', 'formatter', [
   extension(
     'envoy.formatter.metadata',
     'envoy.extensions.formatter.metadata.v3.Metadata',

@@ -3,7 +3,7 @@ import type { Bootstrap } from '../../../shared/api/generated/envoy/config/boots
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 
-export const EXTENSIONS = new ExtensionRegistry<true>('bootstrap extension', [
+export const EXTENSIONS = new ExtensionRegistry<true>('envoy.bootstrap', 'bootstrap extension', [
   // It only allows internal listeners, which are refused by themselves.
   extension(
     'envoy.bootstrap.internal_listener',
@@ -12,7 +12,7 @@ export const EXTENSIONS = new ExtensionRegistry<true>('bootstrap extension', [
   ),
 ]);
 
-export const REGEX_ENGINES = new ExtensionRegistry<true>('regex engine', [
+export const REGEX_ENGINES = new ExtensionRegistry<true>('envoy.regex_engines', 'regex engine', [
   extension(
     'envoy.regex_engines.google_re2',
     'envoy.extensions.regex_engines.v3.GoogleRE2',
@@ -20,13 +20,17 @@ export const REGEX_ENGINES = new ExtensionRegistry<true>('regex engine', [
   ),
 ]);
 
-export const LISTENER_MANAGERS = new ExtensionRegistry<true>('listener manager', [
-  extension(
-    'envoy.listener_manager_impl.default',
-    'envoy.config.listener.v3.ListenerManager',
-    () => true,
-  ),
-]);
+export const LISTENER_MANAGERS = new ExtensionRegistry<true>(
+  'envoy.listener_manager_impl',
+  'listener manager',
+  [
+    extension(
+      'envoy.listener_manager_impl.default',
+      'envoy.config.listener.v3.ListenerManager',
+      () => true,
+    ),
+  ],
+);
 
 export function checkBootstrapExtensions(message: Bootstrap, scope: Scope): void {
   for (const [index, entry] of (message.bootstrap_extensions ?? []).entries()) {

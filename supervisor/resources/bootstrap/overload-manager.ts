@@ -14,13 +14,17 @@ const FIELDS = knownFields<OverloadManager>(
 );
 
 /** The connections that a monitor lets in. */
-export const MONITORS = new ExtensionRegistry<number>('resource monitor', [
-  extension(
-    'envoy.resource_monitors.global_downstream_max_connections',
-    'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
-    (message: DownstreamConnectionsConfig) => Number(message.max_active_downstream_connections),
-  ),
-]);
+export const MONITORS = new ExtensionRegistry<number>(
+  'envoy.resource_monitors',
+  'resource monitor',
+  [
+    extension(
+      'envoy.resource_monitors.global_downstream_max_connections',
+      'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
+      (message: DownstreamConnectionsConfig) => Number(message.max_active_downstream_connections),
+    ),
+  ],
+);
 
 const ACTIONS = new Set([
   'envoy.overload_actions.stop_accepting_requests',

@@ -25,6 +25,10 @@ export interface BootstrapOverrides {
   readonly serviceZone: string;
   /** `--stats-tag`, in order. */
   readonly statsTags: readonly { readonly name: string; readonly value: string }[];
+  /** `category/name` of extensions that may not be used. */
+  readonly disabledExtensions: ReadonlySet<string>;
+  /** Certificates and keys are not read, only what is said about them is checked. */
+  readonly skipSecrets: boolean;
 }
 
 export interface BootstrapResolution {
@@ -94,6 +98,8 @@ export async function resolveBootstrap(
   const context: ResolveContext = {
     controlPlaneClusters: controlPlaneClusters(message),
     problems: sink,
+    disabledExtensions: overrides.disabledExtensions,
+    skipSecrets: overrides.skipSecrets,
     secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),
@@ -125,6 +131,7 @@ export async function resolveBootstrap(
   const bootstrap: ResolvedBootstrap = {
     dynamic,
     maxRegexProgramSize: context.maxRegexProgramSize,
+    disabledExtensions: overrides.disabledExtensions,
     node,
     clusters: resources.clusters.map(({ resolved }) => resolved),
     listeners: resources.listeners.map(({ resolved }) => resolved),

@@ -26,7 +26,7 @@ function dnsExtension(name: string, isLogical: (config: DnsCluster) => boolean) 
   );
 }
 
-export const CLUSTER_TYPES = new ExtensionRegistry<Make>('cluster type', [
+export const CLUSTER_TYPES = new ExtensionRegistry<Make>('envoy.clusters', 'cluster type', [
   dnsExtension('envoy.cluster.dns', (config) => config.all_addresses_in_single_endpoint === true),
 ]);
 

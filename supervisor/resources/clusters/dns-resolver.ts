@@ -53,19 +53,23 @@ const CARES_FIELDS = knownFields<CaresDnsResolverConfig>(
   ],
 );
 
-export const DNS_RESOLVERS = new ExtensionRegistry<ResolverSettings>('DNS resolver', [
-  extension(
-    'envoy.network.dns_resolver.cares',
-    'envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig',
-    resolveCares,
-  ),
-  // The same resolver answers: a thread that waits in the system's own would be no gain here.
-  extension(
-    'envoy.network.dns_resolver.getaddrinfo',
-    'envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig',
-    (): ResolverSettings => SYSTEM,
-  ),
-]);
+export const DNS_RESOLVERS = new ExtensionRegistry<ResolverSettings>(
+  'envoy.network.dns_resolver',
+  'DNS resolver',
+  [
+    extension(
+      'envoy.network.dns_resolver.cares',
+      'envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig',
+      resolveCares,
+    ),
+    // The same resolver answers: a thread that waits in the system's own would be no gain here.
+    extension(
+      'envoy.network.dns_resolver.getaddrinfo',
+      'envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig',
+      (): ResolverSettings => SYSTEM,
+    ),
+  ],
+);
 
 export function resolveDnsResolver(fields: DnsResolverFields, scope: Scope): ResolverSettings {
   const { typed_dns_resolver_config: typed, dns_resolution_config: older } = fields;

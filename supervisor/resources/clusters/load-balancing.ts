@@ -43,33 +43,37 @@ const plain =
     return { kind, ...weighing(message.locality_lb_config) };
   };
 
-export const POLICIES = new ExtensionRegistry<Policy>('load balancing policy', [
-  extension(
-    'envoy.load_balancing_policies.round_robin',
-    'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',
-    plain('ROUND_ROBIN'),
-  ),
-  extension(
-    'envoy.load_balancing_policies.random',
-    'envoy.extensions.load_balancing_policies.random.v3.Random',
-    plain('RANDOM'),
-  ),
-  extension(
-    'envoy.load_balancing_policies.least_request',
-    'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest',
-    leastRequest,
-  ),
-  extension(
-    'envoy.load_balancing_policies.ring_hash',
-    'envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash',
-    resolveRingHash,
-  ),
-  extension(
-    'envoy.load_balancing_policies.maglev',
-    'envoy.extensions.load_balancing_policies.maglev.v3.Maglev',
-    resolveMaglev,
-  ),
-]);
+export const POLICIES = new ExtensionRegistry<Policy>(
+  'envoy.load_balancing_policies',
+  'load balancing policy',
+  [
+    extension(
+      'envoy.load_balancing_policies.round_robin',
+      'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',
+      plain('ROUND_ROBIN'),
+    ),
+    extension(
+      'envoy.load_balancing_policies.random',
+      'envoy.extensions.load_balancing_policies.random.v3.Random',
+      plain('RANDOM'),
+    ),
+    extension(
+      'envoy.load_balancing_policies.least_request',
+      'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest',
+      leastRequest,
+    ),
+    extension(
+      'envoy.load_balancing_policies.ring_hash',
+      'envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash',
+      resolveRingHash,
+    ),
+    extension(
+      'envoy.load_balancing_policies.maglev',
+      'envoy.extensions.load_balancing_policies.maglev.v3.Maglev',
+      resolveMaglev,
+    ),
+  ],
+);
 
 function leastRequest(message: LeastRequest, scope: Scope): Policy {
   refuseOtherFields(message, LEAST_REQUEST_FIELDS, scope);
@@ -188,8 +192,9 @@ function resolvePolicies(message: Cluster, scope: Scope): Policy {
   const policies = message.load_balancing_policy?.policies ?? [];
   const names = policies.map(({ typed_extension_config: config }) => config?.name ?? '');
   for (const [index, { typed_extension_config: config = {} }] of policies.entries()) {
-    if (!POLICIES.knows(config)) continue;
-    const policy = POLICIES.resolve(config, scope.at(index, 'typed_extension_config'));
+    const place = scope.at(index, 'typed_extension_config');
+    if (!POLICIES.knows(config, place)) continue;
+    const policy = POLICIES.resolve(config, place);
     return policy ?? { kind: 'ROUND_ROBIN' };
   }
   if (names.length === 0) {

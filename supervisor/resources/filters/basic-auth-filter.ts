@@ -4,7 +4,7 @@ import type {
   BasicAuthPerRoute as PerRouteMessage,
 } from '../../../shared/api/generated/envoy/extensions/filters/http/basic_auth/v3/basic_auth.ts';
 import type { BasicAuthPerRoute, HttpFilter } from '../../../shared/resources/http-filters.ts';
-import { readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
@@ -51,6 +51,7 @@ const HASH_LENGTH = 28;
 
 function readUsers(source: BasicAuth['users'], scope: Scope): BasicAuthPerRoute['users'] {
   const place = scope.at('users');
+  if (isSkippedSecret(source, scope)) return {};
   const text = (source && readDataSource(source, place))?.toString('latin1') ?? '';
   const users = new Map<string, string>();
   for (const line of text.split(/\r?\n/).map((one) => one.trim())) {

@@ -23,6 +23,7 @@ function gzipLevel(level: Gzip['compression_level']): number {
 }
 
 export const COMPRESSION_LIBRARIES = new ExtensionRegistry<CompressionLibrary>(
+  'envoy.compression.compressor',
   'compressor library',
   [
     extension(

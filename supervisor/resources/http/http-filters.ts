@@ -24,19 +24,23 @@ export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
   readonly isTerminal: boolean;
 }
 
-export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>('HTTP filter', [
-  ROUTER_FILTER,
-  CORS_FILTER,
-  FAULT_FILTER,
-  BUFFER_FILTER,
-  LOCAL_RATE_LIMIT_FILTER,
-  RBAC_FILTER,
-  HEADER_MUTATION_FILTER,
-  HEALTH_CHECK_FILTER,
-  COMPRESSOR_FILTER,
-  CSRF_FILTER,
-  BASIC_AUTH_FILTER,
-]);
+export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
+  'envoy.filters.http',
+  'HTTP filter',
+  [
+    ROUTER_FILTER,
+    CORS_FILTER,
+    FAULT_FILTER,
+    BUFFER_FILTER,
+    LOCAL_RATE_LIMIT_FILTER,
+    RBAC_FILTER,
+    HEADER_MUTATION_FILTER,
+    HEALTH_CHECK_FILTER,
+    COMPRESSOR_FILTER,
+    CSRF_FILTER,
+    BASIC_AUTH_FILTER,
+  ],
+);
 
 const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'is_optional', 'disabled']);
 
@@ -64,7 +68,7 @@ export function resolveHttpFilters(
 
 /** `is_optional` allows a server without the filter to go on without it. */
 function isMissingOptional(message: HttpFilterMessage, scope: Scope): boolean {
-  if (message.is_optional !== true || FILTERS.knows(message)) return false;
+  if (message.is_optional !== true || FILTERS.knows(message, scope)) return false;
   scope.warning(
     'unsupported',
     `optional HTTP filter '${message.name ?? ''}' is left out: it is not supported`,

@@ -19,13 +19,17 @@ const FIELDS = knownFields<Http1ProtocolOptions>(
   ['use_balsa_parser', 'send_fully_qualified_url'],
 );
 
-export const FORMATTERS = new ExtensionRegistry<'preserve'>('header formatter', [
-  extension(
-    'preserve_case',
-    'envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig',
-    () => 'preserve',
-  ),
-]);
+export const FORMATTERS = new ExtensionRegistry<'preserve'>(
+  'envoy.http.stateful_header_formatters',
+  'header formatter',
+  [
+    extension(
+      'preserve_case',
+      'envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig',
+      () => 'preserve',
+    ),
+  ],
+);
 
 export function resolveHttp1Options(
   message: Http1ProtocolOptions | undefined,

@@ -42,7 +42,7 @@ const REQUEST_ID_FIELDS = knownFields<UuidRequestIdConfig>(
   ['pack_trace_reason', 'use_request_id_for_trace_sampling'],
 );
 
-export const REQUEST_ID = new ExtensionRegistry<true>('request id extension', [
+export const REQUEST_ID = new ExtensionRegistry<true>('envoy.request_id', 'request id extension', [
   extension(
     'envoy.request_id.uuid',
     'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig',

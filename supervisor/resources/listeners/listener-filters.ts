@@ -23,26 +23,30 @@ const PROXY_FIELDS = knownFields<ProxyProtocol>([
 ]);
 const TYPE = 'envoy.extensions.filters.listener';
 
-export const LISTENER_FILTERS = new ExtensionRegistry<ListenerFilter>('listener filter', [
-  extension(
-    'envoy.filters.listener.http_inspector',
-    `${TYPE}.http_inspector.v3.HttpInspector`,
-    () => ({ kind: 'http_inspector' }) as const,
-  ),
-  extension(
-    'envoy.filters.listener.proxy_protocol',
-    `${TYPE}.proxy_protocol.v3.ProxyProtocol`,
-    resolveProxyProtocol,
-  ),
-  extension(
-    'envoy.filters.listener.tls_inspector',
-    `${TYPE}.tls_inspector.v3.TlsInspector`,
-    (message: TlsInspector, scope) => {
-      refuseOtherFields(message, TLS_FIELDS, scope);
-      return { kind: 'tls_inspector' } as const;
-    },
-  ),
-]);
+export const LISTENER_FILTERS = new ExtensionRegistry<ListenerFilter>(
+  'envoy.filters.listener',
+  'listener filter',
+  [
+    extension(
+      'envoy.filters.listener.http_inspector',
+      `${TYPE}.http_inspector.v3.HttpInspector`,
+      () => ({ kind: 'http_inspector' }) as const,
+    ),
+    extension(
+      'envoy.filters.listener.proxy_protocol',
+      `${TYPE}.proxy_protocol.v3.ProxyProtocol`,
+      resolveProxyProtocol,
+    ),
+    extension(
+      'envoy.filters.listener.tls_inspector',
+      `${TYPE}.tls_inspector.v3.TlsInspector`,
+      (message: TlsInspector, scope) => {
+        refuseOtherFields(message, TLS_FIELDS, scope);
+        return { kind: 'tls_inspector' } as const;
+      },
+    ),
+  ],
+);
 
 export function resolveListenerFilters(
   messages: readonly FilterMessage[],

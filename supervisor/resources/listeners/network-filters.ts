@@ -22,7 +22,7 @@ export class NetworkFilterResolver {
   readonly #registry: ExtensionRegistry<NetworkFilter, NetworkFilterFactory>;
 
   constructor(isKnownCluster: (name: string) => boolean) {
-    this.#registry = new ExtensionRegistry('network filter', [
+    this.#registry = new ExtensionRegistry('envoy.filters.network', 'network filter', [
       {
         ...extension(
           'envoy.filters.network.http_connection_manager',
@@ -35,6 +35,10 @@ export class NetworkFilterResolver {
       TCP_PROXY_FILTER,
       ...SMALL_NETWORK_FILTERS,
     ]);
+  }
+
+  get category(): string {
+    return this.#registry.category;
   }
 
   /** The network filters that there are. */

@@ -11,7 +11,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 
 /** The extension gives the template's text. */
-export const PATH_MATCH = new ExtensionRegistry<string>('path matcher', [
+export const PATH_MATCH = new ExtensionRegistry<string>('envoy.path.match', 'path matcher', [
   extension(
     'envoy.path.match.uri_template.uri_template_matcher',
     'envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig',
@@ -25,7 +25,7 @@ export const PATH_MATCH = new ExtensionRegistry<string>('path matcher', [
   ),
 ]);
 
-export const PATH_REWRITE = new ExtensionRegistry<string>('path rewriter', [
+export const PATH_REWRITE = new ExtensionRegistry<string>('envoy.path.rewrite', 'path rewriter', [
   extension(
     'envoy.path.rewrite.uri_template.uri_template_rewriter',
     'envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig',

@@ -32,27 +32,35 @@ const HEDGE_FIELDS = knownFields<HedgePolicyMessage>([
 
 type HostPredicate = RetryPolicy['hostPredicates'][number];
 
-export const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>('retry host predicate', [
-  extension(
-    'envoy.retry_host_predicates.previous_hosts',
-    'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
-    () => ({ kind: 'previous_hosts' }),
-  ),
-  extension(
-    'envoy.retry_host_predicates.omit_canary_hosts',
-    'envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate',
-    () => ({ kind: 'omit_canary_hosts' }),
-  ),
-]);
+export const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>(
+  'envoy.retry_host_predicates',
+  'retry host predicate',
+  [
+    extension(
+      'envoy.retry_host_predicates.previous_hosts',
+      'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
+      () => ({ kind: 'previous_hosts' }),
+    ),
+    extension(
+      'envoy.retry_host_predicates.omit_canary_hosts',
+      'envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate',
+      () => ({ kind: 'omit_canary_hosts' }),
+    ),
+  ],
+);
 
 /** Gives how often priorities that were tried are left out anew. */
-export const PRIORITIES = new ExtensionRegistry<number>('retry priority', [
-  extension(
-    'envoy.retry_priorities.previous_priorities',
-    'envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
-    ({ update_frequency = 1 }: { readonly update_frequency?: number }) => update_frequency,
-  ),
-]);
+export const PRIORITIES = new ExtensionRegistry<number>(
+  'envoy.retry_priorities',
+  'retry priority',
+  [
+    extension(
+      'envoy.retry_priorities.previous_priorities',
+      'envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
+      ({ update_frequency = 1 }: { readonly update_frequency?: number }) => update_frequency,
+    ),
+  ],
+);
 
 const DEFAULT_BASE_MS = 25;
 const RATE_LIMITED_MAX_MS = 300_000;

@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { DataSource } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { TlsCertificate as CertificateMessage } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
 import type { TlsCertificate } from '../../../shared/resources/tls.ts';
-import { readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { parseSubjectAltNames } from '../../../shared/tls/subject-alt-names.ts';
@@ -23,6 +23,8 @@ export function resolveCertificate(
   scope: Scope,
 ): TlsCertificate | undefined {
   refuseOtherFields(message, FIELDS, scope);
+  const sources = [message.certificate_chain, message.private_key, message.password];
+  if (sources.some((source) => isSkippedSecret(source, scope))) return undefined;
   const path = pathOf(message.certificate_chain);
   const chain = readPem(message.certificate_chain, scope.at('certificate_chain'));
   if (chain === '') {

@@ -8,8 +8,19 @@ import type {
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
+import { resolveCertificate } from './certificates.ts';
+import { resolveValidation } from './validation.ts';
 
 const FIELDS = knownFields<SdsSecretConfig>(['name', 'sds_config']);
+
+/** Reports what is wrong with a secret that nothing uses yet. */
+export function checkSecret(secret: Secret, scope: Scope): void {
+  const { tls_certificate: certificate, validation_context: validation } = secret;
+  if (certificate !== undefined) resolveCertificate(certificate, scope.at('tls_certificate'));
+  if (validation !== undefined) {
+    resolveValidation(validation, scope.at('validation_context'), true);
+  }
+}
 
 /** The static secret of that name, undefined after a reported problem. */
 export function findStaticSecret(message: SdsSecretConfig, scope: Scope): Secret | undefined {

@@ -14,7 +14,7 @@ import type {
   TlsValidation,
   UpstreamTls,
 } from '../../../shared/resources/tls.ts';
-import { readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, optional } from '../values.ts';
@@ -221,6 +221,7 @@ function resolveTicketKeys(
   const sources = message?.keys ?? [];
   const keys = sources.map((source, index) => {
     const place = scope.at('keys', index);
+    if (isSkippedSecret(source, scope)) return undefined;
     const key = readDataSource(source, place);
     if (key !== undefined && key.length !== TICKET_KEY_BYTES) {
       place.error(

@@ -4,7 +4,7 @@ import type {
   SubjectAltNameMatcher,
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
 import type { SanMatcher, TlsValidation } from '../../../shared/resources/tls.ts';
-import { readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
@@ -50,7 +50,9 @@ export function resolveValidation(
   }
   const { crl } = message;
   const crlText =
-    crl === undefined ? undefined : readDataSource(crl, scope.at('crl'))?.toString('latin1');
+    crl === undefined || isSkippedSecret(crl, scope)
+      ? undefined
+      : readDataSource(crl, scope.at('crl'))?.toString('latin1');
   return {
     ...optional('trustedCa', trustedCa),
     caPath: message.system_root_certs === undefined ? pathOf(message.trusted_ca) : SYSTEM_ROOTS,
@@ -83,6 +85,7 @@ function resolveTrustedCa(message: ValidationMessage, scope: Scope): string | un
     return process.getBuiltinModule('node:tls').rootCertificates.join('\n');
   }
   const place = scope.at('trusted_ca');
+  if (isSkippedSecret(source, scope)) return '';
   const text = readDataSource(source, place)?.toString('latin1');
   if (text === undefined) return undefined;
   if (text === '') {

@@ -19,7 +19,7 @@ const DEFAULT_PREFIX = 'envoy';
 const DEFAULT_WINDOW = 10;
 
 /** What a TCP sink still needs to be checked against is in the configuration itself. */
-export const SINKS = new ExtensionRegistry<SinkConfig>('stats sink', [
+export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'stats sink', [
   extension('envoy.stat_sinks.statsd', 'envoy.config.metrics.v3.StatsdSink', resolveStatsd),
   extension(
     'envoy.stat_sinks.dog_statsd',

@@ -8,7 +8,7 @@ import { after, describe, it } from 'node:test';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import { ConfigError } from '../../../supervisor/config/config-error.ts';
 import { loadBootstrap, loadMessageFile } from '../../../supervisor/config/load-config.ts';
-import { at } from '../../../supervisor/config/problem.ts';
+import { at, type Problem } from '../../../supervisor/config/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-config-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,6 +19,11 @@ function write(name: string, text: string | Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
+}
+
+/** A later check that finds one mistake. */
+function found(problem: Omit<Problem, 'severity'>): () => Promise<readonly Problem[]> {
+  return () => Promise.resolve([{ severity: 'error', ...problem }]);
 }
 
 async function configError(promise: Promise<unknown>): Promise<ConfigError> {
@@ -110,15 +115,51 @@ describe('loadBootstrap', () => {
 
   it('finds the places of problems that later checks report', async () => {
     const configPath = write('later.yaml', 'static_resources:\n  clusters:\n  - name: a\n');
-    const loaded = await loadBootstrap({ configPath }, strict);
     const place = at(at(at(at(undefined, 'static_resources'), 'clusters'), 0), 'name');
-    const error = await loaded.refuse([
-      { severity: 'error', place, message: 'a bad name', rule: 'name' },
-    ]);
+    const error = await configError(
+      loadBootstrap(
+        { configPath },
+        { ...strict, check: found({ place, message: 'a bad name', rule: 'name' }) },
+      ),
+    );
     assert.equal(
       error.message,
       `${configPath}:3:11: static_resources.clusters[0].name: a bad name`,
     );
+  });
+});
+
+describe('Mistakes in what a message means', () => {
+  const clusters = at(at(undefined, 'static_resources'), 'clusters');
+  const linesOf = async (text: string, later: Omit<Problem, 'severity'>): Promise<string[]> => {
+    const error = await configError(
+      loadBootstrap({ configYaml: text }, { ...strict, check: found(later) }),
+    );
+    return error.problems.map(({ rule }) => rule);
+  };
+  const text = 'static_resources: {clusters: [{nam: a}, {name: b}]}';
+
+  it('are reported together with those in its form', async () => {
+    const place = at(clusters, 1);
+    assert.deepEqual(await linesOf(text, { place, message: 'no', rule: 'conflict' }), [
+      'unknown_field',
+      'conflict',
+    ]);
+  });
+
+  it('are left out where a mistake in its form explains them', async () => {
+    const place = at(clusters, 0);
+    const rules = await linesOf(text, { place, message: 'no', rule: 'conflict' });
+    assert.ok(!rules.includes('conflict'));
+    const named = await linesOf(text, { place: at(clusters, 1), message: 'no', rule: 'reference' });
+    assert.ok(!named.includes('reference'));
+  });
+
+  it('are not looked for in a text that cannot be read', async () => {
+    const place = at(clusters, 1);
+    assert.deepEqual(await linesOf('a: [', { place, message: 'no', rule: 'conflict' }), [
+      'yaml.syntax',
+    ]);
   });
 });
 
@@ -145,9 +186,13 @@ describe('A large configuration', () => {
       /large-bad\.yaml:6004:11: static_resources\.clusters\[3000\]\.name/,
     );
     assert.match(error.message, /large-bad\.yaml:6005:5: .*did you mean name\?/);
-    const loaded = await loadBootstrap({ configPath: write('large.yaml', text) }, strict);
     const place = at(at(at(undefined, 'static_resources'), 'clusters'), 2999);
-    const later = await loaded.refuse([{ severity: 'error', place, message: 'no', rule: 'r' }]);
+    const later = await configError(
+      loadBootstrap(
+        { configPath: write('large.yaml', text) },
+        { ...strict, check: found({ place, message: 'no', rule: 'r' }) },
+      ),
+    );
     assert.match(later.message, /large\.yaml:6002:5: static_resources\.clusters\[2999\]: no$/);
   });
 });

@@ -1,30 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Options } from '../../../shared/options.ts';
 import { commandLineReport } from '../../../src/options/command-line-report.ts';
 import { flagOf } from '../../../src/options/option-spec.ts';
 import { optionEntries } from '../../../src/options/option-table.ts';
-import {
-  parseOptions,
-  type CommandLineContext,
-  type ParsedCommandLine,
-} from '../../../src/options/parse-options.ts';
-
-const context: CommandLineContext = {
-  program: 'sluice',
-  version: 'abc/1.2.3/Clean/RELEASE/OpenSSL',
-  hotRestartVersion: '11.104',
-  host: { hardwareThreads: () => 8, assignedCpus: () => 3 },
-};
+import { parseOptions, type ParsedCommandLine } from '../../../src/options/parse-options.ts';
+import { COMMAND_LINE_CONTEXT as context, optionsOf } from '../../support/options.ts';
 
 const parse = (...argv: string[]): ParsedCommandLine => parseOptions(argv, context);
-
-function optionsOf(...argv: string[]): Options {
-  const parsed = parse(...argv);
-  if (parsed.kind === 'exit') assert.fail(parsed.text);
-  return parsed.options;
-}
 
 function warningsOf(...argv: string[]): readonly string[] {
   const parsed = parse(...argv);

@@ -13,6 +13,8 @@ const NO_OVERRIDES = {
   serviceCluster: '',
   serviceZone: '',
   statsTags: [],
+  disabledExtensions: new Set<string>(),
+  skipSecrets: false,
 } as const;
 
 export type Outcome =

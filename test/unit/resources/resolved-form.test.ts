@@ -364,6 +364,7 @@ describe('a resolved bootstrap', () => {
       workerKillTimeoutMs: 30_000,
       dynamic: {},
       maxRegexProgramSize: 100,
+      disabledExtensions: new Set(),
     });
   });
 
