@@ -4,6 +4,7 @@
  */
 import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../shared/resources/listener.ts';
+import { HotRestartRefused } from './hot-restart/refusal.ts';
 import type { ResolvedListener } from './resources/resolved-bootstrap.ts';
 import type { Activation } from './sockets/activation.ts';
 import { BindError, formatAddress } from './sockets/bind-error.ts';
@@ -33,6 +34,9 @@ export class OpenListeners {
   readonly #listeners = new Map<string, OpenListener>();
   readonly #activation: Activation;
   #isPaused = false;
+  /** While the epoch before is there. */
+  #take: TakeSockets | undefined;
+  #claimsFiles = false;
 
   /** Sockets of the service manager are taken before others are made. */
   constructor(activation: Activation) {
@@ -49,28 +53,35 @@ export class OpenListeners {
         const given = addressTexts(listener).map((address) => this.#activation.take(address));
         this.#bind(listener, workers, given);
       }
-      this.#activation.closeRest();
     } catch (error) {
       this.closeAll();
       throw error;
     }
   }
 
-  /** The same, with the sockets that another epoch has. Rejects as `take` does, too. */
+  /**
+   * The same, with the sockets that another epoch has; those of listeners that come later are asked
+   * for when they come. Rejects as `take` does, too.
+   */
   async takeAll(
     listeners: readonly ResolvedListener[],
     workers: number,
     take: TakeSockets,
   ): Promise<void> {
+    this.#take = take;
     try {
       for (const listener of this.#activation.apply(listeners)) {
         this.#bind(listener, workers, await takeSockets(listener, this.#preferring(take)));
       }
-      this.#activation.closeRest();
     } catch (error) {
       this.closeAll();
       throw error;
     }
+  }
+
+  /** All listeners of the start are there: what the service manager gave beyond them is closed. */
+  closeUnwanted(): void {
+    this.#activation.closeRest();
   }
 
   /** Those that accept, as workers get them: with the addresses that were bound. */
@@ -92,10 +103,11 @@ export class OpenListeners {
   }
 
   /**
-   * Binds what a listener needs beyond the sockets that it has. Returns why it cannot; nothing is in
-   * force before `install`.
+   * Gets the sockets that a listener needs beyond those that it has: from the epoch before, from the
+   * service manager, or new ones. Resolves with why it cannot; nothing is in force before `install`.
    */
-  prepare(listener: ResolvedListener, workers: number): PreparedListener | string {
+  async prepare(configured: ResolvedListener, workers: number): Promise<PreparedListener | string> {
+    const [listener = configured] = this.#activation.apply([configured]);
     const { name } = listener.resource;
     const present = this.#listeners.get(name);
     if (present !== undefined && !present.isStopped && present.sockets.isFor(listener)) {
@@ -106,12 +118,15 @@ export class OpenListeners {
     const conflict = this.#conflict(listener);
     if (conflict !== undefined) return conflict;
     try {
-      const sockets = ListeningSockets.bind({ name, ...listener }, workers);
+      const take = this.#preferring(this.#take ?? nothingToTake);
+      const taken = await takeSockets(listener, take);
+      const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
+      if (this.#claimsFiles) sockets.claimFiles();
       const resource = { ...listener.resource, addresses: sockets.addresses };
       return { resource, sockets, keepsSockets: false };
     } catch (error) {
-      if (!(error instanceof BindError)) throw error;
-      return error.message;
+      if (error instanceof BindError || error instanceof HotRestartRefused) return error.message;
+      throw error;
     }
   }
 
@@ -204,6 +219,7 @@ export class OpenListeners {
 
   /** Files of unix sockets that came from the epoch before are removed at the end. */
   claimFiles(): void {
+    this.#claimsFiles = true;
     for (const { sockets } of this.#accepting()) sockets.claimFiles();
   }
 
@@ -257,6 +273,10 @@ export class OpenListeners {
   #accepting(): readonly OpenListener[] {
     return [...this.#listeners.values()].filter(({ isStopped }) => !isStopped);
   }
+}
+
+function nothingToTake(): Promise<readonly number[]> {
+  return Promise.resolve([]);
 }
 
 function addressTexts({ addresses }: ResolvedListener): readonly string[] {

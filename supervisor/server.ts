@@ -212,6 +212,7 @@ export class Server {
     if (this.#input.ending.isRequested) return;
     this.#life.transition('initializing');
     await parts.dynamic.startListeners();
+    parts.listeners.closeUnwanted();
     if (this.#input.ending.isRequested) return;
     parts.dynamic.listeners.serving();
     log.info('all dependencies initialized. starting workers');

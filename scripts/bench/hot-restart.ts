@@ -1,33 +1,51 @@
 /**
- * How many requests a row of hot restarts costs: `node dist/scripts/bench/hot-restart.js`. Clients
- * that keep connections and clients that do not go on asking two workers of a server that is
- * restarted again and again, first Sluice, then the reference in the same run. Prints failed and
- * all requests, the longest gap between two finished requests, and the counter at the end.
- * Options: `--restarts N` (20), `--only NAME`.
+ * What a row of hot restarts costs: `node dist/scripts/bench/hot-restart.js`. Clients that keep
+ * connections and clients that do not go on asking two workers of a server that is restarted again
+ * and again, first Sluice, then the reference in the same run. Prints failed and all requests, the
+ * longest gap between two finished requests, the counters at the end, and what descriptors and memory
+ * the first and the last epoch have.
+ *
+ * Options: `--restarts N` (20), `--only NAME`, `--kinds` (TCP, unix socket, TLS and TCP proxy at once
+ * instead of plain TCP), `--kill` (one child of three is killed at a random moment before it is live;
+ * Sluice alone, since the reference refuses every later epoch), `--seed N` (1).
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { okBootstrap } from '../../test/support/epochs.ts';
-import { fetchOnce } from '../../test/support/http-client.ts';
-import { startLoad } from '../../test/support/load.ts';
+import { HTTP_KINDS, makeListenerKinds } from '../../test/support/listener-kinds.ts';
+import { startLoad, type LoadTarget } from '../../test/support/load.ts';
+import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
 import { waitUntil } from '../../test/support/wait.ts';
-import { isInstalled } from './processes.ts';
+import { EpochRow } from './epoch-row.ts';
+import { isInstalled, treeDescriptors, treePssKib } from './processes.ts';
 
 const { values } = parseArgs({
-  options: { restarts: { type: 'string', default: '20' }, only: { type: 'string' } },
+  options: {
+    restarts: { type: 'string', default: '20' },
+    only: { type: 'string' },
+    kinds: { type: 'boolean', default: false },
+    kill: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+  },
 });
 const restarts = Number(values.restarts);
-const main = join(import.meta.dirname, '..', '..', 'src', 'main.js');
+const main = `${import.meta.dirname}/../../src/main.js`;
 const contenders: readonly (readonly [string, readonly string[]])[] = [
   ['sluice', [process.execPath, main]],
   ['envoy', ['envoy']],
 ];
-const PORT = 18_300;
+const PORTS = [18_300, 18_302, 18_303] as const;
 const ADMIN_PORT = 18_301;
+/** The same work for the first and the last epoch before they are weighed. */
+const WARM_UP_REQUESTS = 10_000;
+/** Where a child is killed: before it says a word, while it takes over, while its workers start. */
+const KILL_LINES = [
+  'initializing epoch',
+  'phase loading -> warming',
+  'of tcp://',
+  'phase warming -> initializing',
+];
 
 console.log(
   `${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, node ${process.version}`,
@@ -35,69 +53,123 @@ console.log(
 for (const [name, command] of contenders) {
   if (values.only !== undefined && values.only !== name) continue;
   if (name === 'envoy' && !isInstalled('envoy')) console.log('left out: envoy (not on PATH)');
+  else if (name === 'envoy' && values.kill) console.log('left out: envoy (a killed child ends it)');
   else await measure(name, command);
 }
 
+interface Setup {
+  readonly targets: readonly LoadTarget[];
+  readonly counters: readonly string[];
+  /** Connections at the upstream of the TCP proxy. */
+  readonly upstreamConnections?: () => number;
+  readonly close: () => void;
+}
+
 async function measure(name: string, command: readonly string[]): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-  const config = join(folder, 'bootstrap.json');
-  writeFileSync(config, JSON.stringify(okBootstrap(PORT, ADMIN_PORT)));
-  const running: ChildProcess[] = [];
+  const scratch = makeScratch();
+  const setup = await makeSetup(scratch);
+  const row = new EpochRow({
+    command,
+    config: scratch.file('bootstrap.json'),
+    adminPort: ADMIN_PORT,
+  });
   try {
-    running.push(await startEpoch(command, config, 0));
-    const load = startLoad({ port: PORT });
+    let pid = await row.start(0);
+    let finished = await warmUp(setup);
+    const before = await weigh(pid);
+    const load = startLoad(...setup.targets);
+    const random = seeded(Number(values.seed));
+    let kills = 0;
     for (let epoch = 1; epoch <= restarts; epoch += 1) {
-      running.push(await startEpoch(command, config, epoch));
-      await exitOf(running[epoch - 1]);
+      if (values.kill && epoch % 2 === 0) {
+        const line = KILL_LINES[Math.floor(random() * KILL_LINES.length)] ?? '';
+        await row.killChild(epoch, line, random() * 40);
+        kills += 1;
+      }
+      pid = await row.start(epoch);
+      await row.exitOf(epoch - 1);
     }
-    const { finished, failures, longestGapMs } = await load.stop();
-    const counted = await stat('http.web.downstream_rq_total');
+    const result = await load.stop();
+    finished += httpRequests(result.finishedByTarget);
+    finished += await warmUp(setup);
+    const after = await weigh(pid);
+    const counted = await sumOf(row, setup.counters);
     console.log(
-      `${name}: ${restarts} restarts, ${failures.length} of ${finished} requests failed, ` +
-        `longest gap ${longestGapMs.toFixed(0)} ms, counter at the end ${counted}`,
+      `${name}: ${restarts} restarts, ${kills} children killed, ${result.failures.length} of ` +
+        `${result.finished} requests failed, longest gap ${result.longestGapMs.toFixed(0)} ms, ` +
+        `${finished} HTTP requests and counters at the end ${counted}`,
     );
-    for (const text of new Set(failures)) console.log(`  ${text}`);
+    if (setup.upstreamConnections !== undefined) {
+      const proxied = await row.stat('tcp.tcp.downstream_cx_total');
+      console.log(`  TCP: ${setup.upstreamConnections()} at the upstream, counter ${proxied}`);
+    }
+    console.log(`  first epoch ${before}; last epoch ${after}`);
+    for (const text of new Set(result.failures)) console.log(`  ${text}`);
   } finally {
-    for (const child of running) child.kill('SIGKILL');
+    row.close();
+    setup.close();
     rmSync(`/dev/shm/envoy_shared_memory_${process.pid * 10}`, { force: true });
-    rmSync(folder, { recursive: true, force: true });
+    scratch[Symbol.dispose]();
   }
 }
 
-async function startEpoch(
-  [program = '', ...before]: readonly string[],
-  config: string,
-  epoch: number,
-): Promise<ChildProcess> {
-  const words = ['-c', config, '--base-id', String(process.pid), '--restart-epoch', String(epoch)];
-  const times = ['--drain-time-s', '1', '--parent-shutdown-time-s', '2'];
-  const more = ['--concurrency', '2', '-l', 'off'];
-  const child = spawn(program, [...before, ...words, ...times, ...more], { stdio: 'ignore' });
-  await waitUntil(`epoch ${epoch}`, () => isLive(epoch), 20_000);
-  return child;
+async function makeSetup(scratch: Scratch): Promise<Setup> {
+  const path = scratch.file('bootstrap.json');
+  if (!values.kinds) {
+    writeFileSync(path, JSON.stringify(okBootstrap(PORTS[0], ADMIN_PORT)));
+    const counters = ['http.web.downstream_rq_total'];
+    return { targets: [{ port: PORTS[0] }], counters, close: () => undefined };
+  }
+  const kinds = await makeListenerKinds({
+    folder: scratch.path,
+    ports: PORTS,
+    adminPort: ADMIN_PORT,
+  });
+  writeFileSync(path, JSON.stringify(kinds.bootstrap));
+  return { ...kinds, counters: HTTP_KINDS };
 }
 
-async function isLive(epoch: number): Promise<boolean> {
-  const answer = await ask('/server_info');
-  if (answer === undefined) return false;
-  const info = JSON.parse(answer) as {
-    readonly state: string;
-    readonly command_line_options: { readonly restart_epoch: number };
+/** Returns how many HTTP requests it made. */
+async function warmUp(setup: Setup): Promise<number> {
+  const load = startLoad(...setup.targets);
+  await waitUntil('the warm-up', () => load.finished() > WARM_UP_REQUESTS, 60_000);
+  return httpRequests((await load.stop()).finishedByTarget);
+}
+
+/** The last target is the TCP proxy, which counts connections, where there is one. */
+function httpRequests(byTarget: readonly number[]): number {
+  return byTarget.slice(0, 3).reduce((sum, each) => sum + each, 0);
+}
+
+/** After the connections of the load have gone. */
+async function weigh(pid: number): Promise<string> {
+  let least = { descriptors: Number.POSITIVE_INFINITY, kib: Number.POSITIVE_INFINITY };
+  let looks = 0;
+  await waitUntil('a second of weighing', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    least = {
+      descriptors: Math.min(least.descriptors, treeDescriptors(pid)),
+      kib: Math.min(least.kib, treePssKib(pid)),
+    };
+    looks += 1;
+    return looks === 20;
+  });
+  return `${least.descriptors} descriptors, ${(least.kib / 1024).toFixed(1)} MiB`;
+}
+
+async function sumOf(row: EpochRow, names: readonly string[]): Promise<number> {
+  let sum = 0;
+  for (const name of names) sum += await row.stat(name);
+  return sum;
+}
+
+/** A small generator (mulberry32), so that a row of kills can be repeated. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
-  return info.state === 'LIVE' && info.command_line_options.restart_epoch === epoch;
-}
-
-async function stat(name: string): Promise<number> {
-  const answer = (await ask(`/stats?filter=^${name}$`)) ?? '';
-  return Number(answer.split(': ')[1] ?? 0);
-}
-
-async function ask(path: string): Promise<string | undefined> {
-  const answer = await fetchOnce({ port: ADMIN_PORT, path }).catch(() => undefined);
-  return answer?.status === 200 ? answer.body : undefined;
-}
-
-async function exitOf(child: ChildProcess | undefined): Promise<void> {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  await once(child, 'exit');
 }

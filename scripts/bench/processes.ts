@@ -86,6 +86,18 @@ export function isInstalled(program: string): boolean {
 
 /** Sum of Pss over a process and all its descendants, in KiB. */
 export function treePssKib(root: number): number {
+  return sumOverTree(root, (pid) => {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
+  });
+}
+
+/** Open descriptors of a process and all its descendants. */
+export function treeDescriptors(root: number): number {
+  return sumOverTree(root, (pid) => readdirSync(`/proc/${pid}/fd`).length);
+}
+
+function sumOverTree(root: number, measure: (pid: number) => number): number {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
@@ -98,12 +110,8 @@ export function treePssKib(root: number): number {
       continue; // it ended between the listing and the reading
     }
   }
-  const pssOf = (pid: number): number => {
-    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
-  };
   const sum = (pid: number): number =>
-    pssOf(pid) + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
+    measure(pid) + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
   return sum(root);
 }
 

@@ -11,6 +11,13 @@ import type { ParentCommands } from './parent-side.ts';
 /** The kernel tells nobody that a datagram peer died, so its name is looked at this often. */
 const WATCH_PERIOD_MS = 50;
 
+/**
+ * What the dead child held is free within moments, but not before its last descriptor is closed, and
+ * any client may have got its port meanwhile.
+ */
+const RECOVERY_PERIOD_MS = 100;
+const RECOVERY_TRIES = 600;
+
 /** The server's side of the commands. */
 export interface HandOverServer {
   closeAdmin(): AdminHandOver;
@@ -123,10 +130,25 @@ export class HandOver implements ParentCommands {
     this.#isSucceeded = false;
     this.#passed.clear();
     this.#options.nextEpochGone();
-    if (wasDraining) this.#do(() => this.#options.server.undrain());
+    if (wasDraining) this.#do(() => this.#recover(() => this.#options.server.undrain()));
     if (!this.#isAdminClosed) return;
     this.#isAdminClosed = false;
-    this.#do(() => this.#options.server.reopenAdmin());
+    this.#do(() => this.#recover(() => this.#options.server.reopenAdmin()));
+  }
+
+  /** Tries until it succeeds; not beside another child, and not for ever. */
+  async #recover(step: () => Promise<void>): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await step();
+      } catch (error) {
+        if (tries === RECOVERY_TRIES || this.#stage !== 'alone') throw error;
+        if (tries === 1) this.#failed(error);
+      }
+      await new Promise<void>((resolve) =>
+        this.#options.clock.after(RECOVERY_PERIOD_MS, resolve, { unref: true }),
+      );
+    }
   }
 
   #do(step: () => Promise<void>): void {

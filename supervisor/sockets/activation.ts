@@ -17,6 +17,8 @@ interface Given extends ListenDescriptor {
 
 export class Activation {
   readonly #given: Given[];
+  /** What a listener's configured address was replaced with, for later versions of it. */
+  readonly #applied = new Map<string, Pick<AddressToBind, 'address' | 'isExternal'>>();
   readonly #log: (text: string) => void;
 
   constructor(descriptors: readonly ListenDescriptor[], log: (text: string) => void) {
@@ -56,11 +58,17 @@ export class Activation {
 
   #planOf({ resource, addresses }: ResolvedListener, plan: AddressToBind): AddressToBind {
     const wanted = formatAddress(plan.address);
+    const key = `${resource.name} ${wanted}`;
+    const applied = this.#applied.get(key);
+    if (applied !== undefined) return { ...plan, ...applied };
     const named = this.#given.filter(({ name }) => name === resource.name);
     const exact = [...named, ...this.#given].find(
       ({ address }) => formatAddress(address) === wanted,
     );
     const found = exact ?? (addresses.length === 1 ? named[0] : undefined);
-    return found === undefined ? plan : { ...plan, address: found.address, isExternal: true };
+    if (found === undefined) return plan;
+    const own = { address: found.address, isExternal: true } as const;
+    this.#applied.set(key, own);
+    return { ...plan, ...own };
   }
 }

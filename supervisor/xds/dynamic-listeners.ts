@@ -89,7 +89,7 @@ export class DynamicListeners {
   async put(name: string, version: Version): Promise<string | undefined> {
     const { open, store, serverStats } = this.#options;
     const isNew = store.get('listener', name)?.active === undefined;
-    const prepared = open.prepare(version.resolved, this.#options.workers.concurrency);
+    const prepared = await open.prepare(version.resolved, this.#options.workers.concurrency);
     if (typeof prepared === 'string') {
       serverStats.listenerCreateFailed();
       return prepared;

@@ -1,7 +1,6 @@
 /** Servers of one base id, one epoch after the other, with a listener on a port that stays. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { bootstrap, httpListener } from './bootstrap.ts';
 import { makeScratch, type Scratch } from './scratch.ts';
 import { startSluice, type RunOptions, type Sluice } from './sluice.ts';
@@ -92,16 +91,31 @@ export function okBootstrap(port: number, adminPort: number, listener: object = 
   );
 }
 
-function loopback(port: number): object {
+export function loopback(port: number): object {
   return { socket_address: { address: '127.0.0.1', port_value: port } };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+/**
+ * A port that stays free while nobody listens on it for a moment: it is not one of those that the
+ * kernel gives to clients, whose closed connections would keep others from binding it.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = PORTS_BEGIN + Math.floor(Math.random() * (PORTS_END - PORTS_BEGIN));
+    if (givenPorts.has(port) || !(await isFree(port))) continue;
+    givenPorts.add(port);
+    return port;
+  }
+}
+
+const PORTS_BEGIN = 12_000;
+const PORTS_END = 32_000;
+const givenPorts = new Set<number>();
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

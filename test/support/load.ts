@@ -2,10 +2,14 @@
  * Clients that never stop asking: some keep their connections, some open a new one each time. All of
  * them honour `Connection: close`.
  */
-import { Agent, get } from 'node:http';
+import { Agent, get, type RequestOptions } from 'node:http';
+import { Agent as SecureAgent, get as getSecurely } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 
 interface LoadResult {
   readonly finished: number;
+  /** In the order of the targets. */
+  readonly finishedByTarget: readonly number[];
   /** One text per request that got no 200. */
   readonly failures: readonly string[];
   /** The longest time without a finished request. */
@@ -21,49 +25,78 @@ export interface Load {
 export interface LoadTarget {
   readonly port?: number;
   readonly socketPath?: string;
+  readonly isTls?: boolean;
+  /** Each client rests so long after a request; without it the clients take a whole core. */
+  readonly restMs?: number;
 }
 
-/** Four clients that keep connections and two that do not. */
-export function startLoad(target: LoadTarget): Load {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+/** For each target four clients that keep connections and two that do not. */
+export function startLoad(...targets: readonly LoadTarget[]): Load {
   const failures: string[] = [];
-  let finished = 0;
+  const finishedByTarget = targets.map(() => 0);
+  const finished = (): number => finishedByTarget.reduce((sum, each) => sum + each, 0);
   let isStopping = false;
   let lastMs = performance.now();
   let longestGapMs = 0;
-  const client = async (chosen: Agent | false): Promise<void> => {
+  const client = async (ask: Asker, index: number, agent: Agent | false): Promise<void> => {
     while (!isStopping) {
-      const failure = await askOnce(target, chosen);
-      if (failure !== undefined) failures.push(failure);
-      finished += 1;
+      const failure = await ask(agent);
+      if (failure !== undefined) failures.push(`${describeTarget(targets[index])}: ${failure}`);
+      finishedByTarget[index] = (finishedByTarget[index] ?? 0) + 1;
       const nowMs = performance.now();
       longestGapMs = Math.max(longestGapMs, nowMs - lastMs);
       lastMs = nowMs;
+      const { restMs } = targets[index] ?? {};
+      if (restMs !== undefined) await delay(restMs);
     }
   };
-  const clients = [agent, agent, agent, agent, false, false] as const;
-  const all = Promise.all(clients.map(client));
+  const agents: Agent[] = [];
+  const all = Promise.all(
+    targets.flatMap((target, index) => {
+      const agent = makeAgent(target);
+      agents.push(agent);
+      const ask = makeAsker(target);
+      const clients = [agent, agent, agent, agent, false, false] as const;
+      return clients.map((chosen) => client(ask, index, chosen));
+    }),
+  );
   return {
-    finished: () => finished,
+    finished,
     stop: async () => {
       isStopping = true;
       await all;
-      agent.destroy();
-      return { finished, failures, longestGapMs };
+      for (const agent of agents) agent.destroy();
+      return { finished: finished(), finishedByTarget, failures, longestGapMs };
     },
   };
 }
 
-function askOnce(target: LoadTarget, agent: Agent | false): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const request = get({ host: '127.0.0.1', ...target, path: '/', agent }, (response) => {
-      response.resume();
-      response.once('error', (error) => resolve(error.message));
-      response.once('end', () => {
-        resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`);
+function describeTarget(target: LoadTarget | undefined): string {
+  return target?.socketPath ?? `port ${target?.port}`;
+}
+
+function makeAgent({ isTls }: LoadTarget): Agent {
+  const options = { keepAlive: true, maxSockets: 4 };
+  return isTls === true ? new SecureAgent(options) : new Agent(options);
+}
+
+/** One request; a text says why it failed. */
+type Asker = (agent: Agent | false) => Promise<string | undefined>;
+
+function makeAsker({ isTls, ...target }: LoadTarget): Asker {
+  const start = isTls === true ? getSecurely : get;
+  const security = isTls === true ? { rejectUnauthorized: false } : {};
+  const options: RequestOptions = { host: '127.0.0.1', ...target, ...security, path: '/' };
+  return (agent) =>
+    new Promise((resolve) => {
+      const request = start({ ...options, agent }, (response) => {
+        response.resume();
+        response.once('error', (error) => resolve(error.message));
+        response.once('end', () => {
+          resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`);
+        });
       });
+      const reused = (): string => (request.reusedSocket ? ' on a kept connection' : '');
+      request.once('error', (error) => resolve(error.message + reused()));
     });
-    const reused = (): string => (request.reusedSocket ? ' on a kept connection' : '');
-    request.once('error', (error) => resolve(error.message + reused()));
-  });
 }

@@ -1,5 +1,8 @@
 /** Waiting for a condition or an event with a limit. Tests wait on what happens, never on time. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A probe that never rests would take the time of what it waits for. */
+const PROBE_PERIOD_MS = 2;
 
 class WaitTimeout extends Error {}
 
@@ -14,7 +17,7 @@ export async function waitUntil<T>(
     const value = await probe();
     if (value !== undefined && value !== false) return value;
     if (performance.now() > deadline) throw new WaitTimeout(`not seen in ${limitMs} ms: ${what}`);
-    await nextTurn();
+    await delay(PROBE_PERIOD_MS);
   }
 }
 

@@ -21,7 +21,7 @@ describe('a child that dies', () => {
     it(`${phase} leaves a parent that serves, and the next one succeeds`, async () => {
       await using epochs = await makeEpochs({ parentShutdownTime: 600 });
       const first = await epochs.start(0);
-      const load = startLoad({ port: epochs.port });
+      const load = startLoad({ port: epochs.port, restMs: 1 });
       const child = spawnChild(epochs);
       await seen(child, line);
       child.process.kill('SIGKILL');
@@ -59,7 +59,7 @@ describe('a parent that dies', () => {
     const second = await epochs.start(1);
     first.process.kill('SIGKILL');
     await first.exited();
-    const load = startLoad({ port: epochs.port });
+    const load = startLoad({ port: epochs.port, restMs: 1 });
     await second.waitForStat('server.parent_connections', (value) => value === 0);
     await moreRequests(load);
     assert.deepEqual((await load.stop()).failures, []);
@@ -158,7 +158,13 @@ function spawnChild(epochs: Epochs): Child {
 }
 
 async function seen(child: Child, line: string): Promise<void> {
-  await waitUntil(`${line} in the log`, () => child.log().includes(line));
+  await waitUntil(`${line} in the log`, () => {
+    const { exitCode } = child.process;
+    if (exitCode !== null) throw new Error(`ended with ${exitCode}:\n${child.log()}`);
+    return child.log().includes(line);
+  }).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n--- log ---\n${child.log()}`, { cause: error });
+  });
 }
 
 async function adminAnswers(epochs: Epochs): Promise<void> {

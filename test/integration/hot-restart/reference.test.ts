@@ -21,7 +21,7 @@ describe('with the reference as the other epoch', { skip }, () => {
       const oldest = startReference(epochs, 0);
       try {
         await liveEpoch(epochs, 0);
-        const load = startLoad({ port: epochs.port });
+        const load = startLoad({ port: epochs.port, restMs: 1 });
         const sluice = await epochs.start(1);
         await once(oldest, 'exit');
         assert.equal(await sluice.stat('server.hot_restart_generation'), 2);

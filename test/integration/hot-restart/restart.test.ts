@@ -11,7 +11,7 @@ describe('a hot restart', () => {
   it('fails no request, whatever the numbers of workers are, and no counter goes back', async () => {
     await using epochs = await makeEpochs();
     const first = await epochs.start(0);
-    const load = startLoad({ port: epochs.port });
+    const load = startLoad({ port: epochs.port, restMs: 1 });
     const second = await epochs.start(1, { concurrency: 1 });
     assert.deepEqual(await first.exited(), { code: 0, signal: null });
     const third = await epochs.start(2, { concurrency: 3 });
@@ -36,7 +36,7 @@ describe('a hot restart', () => {
   it('shares one socket among workers without reuse_port', async () => {
     await using epochs = await makeEpochs({ listener: { enable_reuse_port: { value: false } } });
     await epochs.start(0);
-    const load = startLoad({ port: epochs.port });
+    const load = startLoad({ port: epochs.port, restMs: 1 });
     const second = await epochs.start(1, { concurrency: 3 });
     await second.waitForStat('server.parent_connections', (value) => value === 0);
     assert.deepEqual((await load.stop()).failures, []);
@@ -53,7 +53,7 @@ describe('a hot restart', () => {
     const names = readdirSync(epochs.scratch.path).filter((name) => name.startsWith('hot_'));
     assert.equal(names.length, 4);
     assert.equal(statSync(join(epochs.scratch.path, names[0] ?? '')).mode & 0o777, 0o620);
-    const load = startLoad({ socketPath: path });
+    const load = startLoad({ socketPath: path, restMs: 1 });
     const second = await epochs.start(1, { args });
     await first.exited();
     assert.ok(existsSync(path));

@@ -18,7 +18,7 @@ describe('sluice-restarter', () => {
     const restarter = startRestarter(epochs);
     try {
       await saw(restarter, 'epoch 0 is live');
-      const load = startLoad({ port: epochs.port });
+      const load = startLoad({ port: epochs.port, restMs: 1 });
       restarter.process.kill('SIGHUP');
       await saw(restarter, 'epoch 1 is live');
       assert.deepEqual(liveNumbers(epochs), [1]);
