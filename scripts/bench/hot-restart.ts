@@ -7,7 +7,8 @@
  *
  * Options: `--restarts N` (20), `--only NAME`, `--kinds` (TCP, unix socket, TLS and TCP proxy at once
  * instead of plain TCP), `--kill` (one child of three is killed at a random moment before it is live;
- * Sluice alone, since the reference refuses every later epoch), `--seed N` (1).
+ * Sluice alone, since the reference refuses every later epoch), `--seed N` (1), `--requests N` (200000 at
+ * least in all), `--idle` (no clients: what remains of restarts themselves in memory).
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -27,9 +28,12 @@ const { values } = parseArgs({
     kinds: { type: 'boolean', default: false },
     kill: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
+    requests: { type: 'string', default: '200000' },
+    idle: { type: 'boolean', default: false },
   },
 });
 const restarts = Number(values.restarts);
+const requests = values.idle ? 0 : Number(values.requests);
 const main = `${import.meta.dirname}/../../src/main.js`;
 const contenders: readonly (readonly [string, readonly string[]])[] = [
   ['sluice', [process.execPath, main]],
@@ -88,6 +92,8 @@ async function measure(name: string, command: readonly string[]): Promise<void> 
       }
       pid = await row.start(epoch);
       await row.exitOf(epoch - 1);
+      const wanted = (requests * epoch) / restarts;
+      await waitUntil('enough requests', () => load.finished() >= wanted, 600_000);
     }
     const result = await load.stop();
     finished += httpRequests(result.finishedByTarget);
@@ -118,7 +124,8 @@ async function makeSetup(scratch: Scratch): Promise<Setup> {
   if (!values.kinds) {
     writeFileSync(path, JSON.stringify(okBootstrap(PORTS[0], ADMIN_PORT)));
     const counters = ['http.web.downstream_rq_total'];
-    return { targets: [{ port: PORTS[0] }], counters, close: () => undefined };
+    const targets = values.idle ? [] : [{ port: PORTS[0] }];
+    return { targets, counters, close: () => undefined };
   }
   const kinds = await makeListenerKinds({
     folder: scratch.path,
@@ -131,6 +138,7 @@ async function makeSetup(scratch: Scratch): Promise<Setup> {
 
 /** Returns how many HTTP requests it made. */
 async function warmUp(setup: Setup): Promise<number> {
+  if (setup.targets.length === 0) return 0;
   const load = startLoad(...setup.targets);
   await waitUntil('the warm-up', () => load.finished() > WARM_UP_REQUESTS, 60_000);
   return httpRequests((await load.stop()).finishedByTarget);
