@@ -92,7 +92,10 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     config: resolved.stats,
     clock,
     collect: collectFrom(pool, contention),
-    refresh: () => serverStats.refresh(pidsOf(pool), gauges.connections()),
+    refresh: () => {
+      serverStats.refresh(pidsOf(pool), gauges.connections());
+      upstreams.refreshGauges();
+    },
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
     clusters: () => sinkClusters(upstreams),
@@ -108,7 +111,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands }, (name) =>
     upstreams.get(name),
   );
-  const upstreams = makeUpstreams(input, { stats, serverStats, dynamic });
+  const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime });
   return {
     configuration,
     stats,
@@ -174,15 +177,22 @@ function makeDynamic(
 }
 
 function makeUpstreams(
-  { configuration, clock, pool }: ServerPartsInput,
-  { stats, serverStats, dynamic }: Pick<ServerParts, 'stats' | 'serverStats' | 'dynamic'>,
+  { options, configuration, clock, pool }: ServerPartsInput,
+  {
+    stats,
+    serverStats,
+    dynamic,
+    runtime,
+  }: Pick<ServerParts, 'stats' | 'serverStats' | 'dynamic' | 'runtime'>,
 ): UpstreamClusters {
   return new UpstreamClusters({
     store: configuration.store,
     writer: stats.store,
     clock,
     random: Math.random,
-    outlierPageFd: pool.outlierPageFd,
+    pages: pool.pages,
+    concurrency: options.concurrency,
+    runtime: () => runtime.snapshot(),
     send: (updates) => void pool.apply(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
     counted: (active, warming) => serverStats.setClusterCounts(active, warming),

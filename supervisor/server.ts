@@ -182,6 +182,7 @@ export class Server {
 
   workerGone(index: number, exit: WorkerExit): void {
     this.#parts?.stats.workerGone(index);
+    this.#parts?.upstreams.workerGone(index);
     this.#parts?.serverStats.workerGone(exit);
   }
 

@@ -60,10 +60,16 @@ export interface WorkerExit {
   readonly livedMs: number;
 }
 
+export interface SharedPages {
+  readonly outlierFd: number;
+  readonly breakerFd: number;
+}
+
 export interface WorkerHostOptions {
   readonly workerIndex: number;
   readonly clock: Clock;
-  readonly outlierPageFd: number;
+  /** Shared memory of shared/limits/, by what is counted there. */
+  readonly pages: SharedPages;
   log(level: 'debug' | 'warning' | 'error', text: string): void;
   /** Each report exactly once and in order, also of a flush whose deadline has passed. */
   onReport(report: StatsReport): void;
@@ -129,7 +135,15 @@ export class WorkerHost {
     this.#descriptorFd = ours;
     const { file, args, env } = workerCommand(options.workerIndex);
     this.#child = spawn(file, args, {
-      stdio: ['ignore', 'inherit', 'inherit', 'pipe', theirs, options.outlierPageFd],
+      stdio: [
+        'ignore',
+        'inherit',
+        'inherit',
+        'pipe',
+        theirs,
+        options.pages.outlierFd,
+        options.pages.breakerFd,
+      ],
       env,
     });
     closeDescriptor(theirs);

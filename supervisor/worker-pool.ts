@@ -4,6 +4,7 @@
  * It decides nothing about configuration or statistics.
  */
 import type { Clock, Timer } from '../shared/clock.ts';
+import { createBreakerPage } from '../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../shared/limits/outlier-page.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
 import type { ListenerConnections } from '../shared/messages/worker-to-supervisor.ts';
@@ -14,6 +15,7 @@ import { FirstStart, WorkerStartError } from './first-start.ts';
 import type { ListeningSockets } from './sockets/listening-sockets.ts';
 import {
   WorkerHost,
+  type SharedPages,
   type UpstreamNotice,
   type WorkerExit,
   type WorkerNotice,
@@ -76,7 +78,7 @@ interface Slot {
 
 export class WorkerPool {
   /** Shared memory that every worker inherits. */
-  readonly outlierPageFd = createOutlierPage();
+  readonly pages: SharedPages;
   readonly #options: WorkerPoolOptions;
   readonly #slots: Slot[] = [];
   readonly #first: FirstStart;
@@ -88,6 +90,10 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.pages = {
+      outlierFd: createOutlierPage(),
+      breakerFd: createBreakerPage(options.concurrency),
+    };
     this.#first = new FirstStart(options.concurrency);
     this.#begun = new Promise((resolve) => {
       this.#begin = resolve;
@@ -233,7 +239,7 @@ export class WorkerPool {
     return new WorkerHost({
       workerIndex: index,
       clock: this.#options.clock,
-      outlierPageFd: this.outlierPageFd,
+      pages: this.pages,
       log: (level, text) => this.#options.log(level, text),
       onReport: (report) => this.#options.onReport(index, report),
       onUpstreamNotice: (notice) => this.#options.onUpstreamNotice(notice),

@@ -12,6 +12,9 @@ export const WORKER_DESCRIPTOR_FD = 4;
 /** Shared memory of shared/limits/outlier-page.ts. */
 export const OUTLIER_PAGE_FD = 5;
 
+/** Shared memory of shared/limits/breaker-page.ts. */
+export const BREAKER_PAGE_FD = 6;
+
 /** First message in both directions; on a mismatch the worker exits and the supervisor says why. */
 export interface Hello {
   readonly kind: 'hello';

@@ -82,6 +82,8 @@ export interface CircuitBreakerThresholds {
   readonly maxRequests: number;
   readonly maxRetries: number;
   readonly maxConnectionPools?: number;
+  /** Of each host. */
+  readonly maxConnectionsPerHost?: number;
   /** Publish what is left until each limit. */
   readonly trackRemaining?: boolean;
   readonly retryBudget?: { readonly budgetPercent: number; readonly minRetryConcurrency: number };
@@ -107,6 +109,8 @@ export interface ClusterHostsResource {
   readonly cluster: string;
   readonly hosts: readonly HostResource[];
   readonly overprovisioningFactor: number;
+  /** Where open connections and requests of each priority are counted; see breaker-page.ts. */
+  readonly breakerSlots?: { readonly DEFAULT: number; readonly HIGH: number };
   /** Set once any worker had a request for the cluster: its checks come more often then. */
   readonly hasTraffic?: true;
 }
@@ -143,6 +147,8 @@ export interface HostResource {
   readonly check?: HostCheckOptions;
   /** Where outlier detection counts; see shared/limits/outlier-page.ts. */
   readonly outlierSlot?: number;
+  /** Where connections to this host alone are counted, when the cluster limits them. */
+  readonly breakerSlots?: { readonly DEFAULT: number; readonly HIGH: number };
   /** What the configuration or EDS said, where it said something else than that it is healthy. */
   readonly configuredHealth?: 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
   readonly region: string;

@@ -34,3 +34,8 @@ export function readFraction(
 export function isWithin(fraction: RuntimeFractionValue, draw: number): boolean {
   return Math.floor(draw * fraction.denominator) < fraction.numerator;
 }
+
+/** Any number. */
+export function readDouble(snapshot: RuntimeSnapshot, key: string, defaultValue: number): number {
+  return snapshot.get(key)?.number ?? defaultValue;
+}

@@ -38,7 +38,7 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
 }
 
 function clusterStatus(
-  { resolved: { resource }, hosts, outlier }: LiveCluster,
+  { resolved: { resource }, hosts, outlier, breakers }: LiveCluster,
   addedViaApi: boolean,
   store: StatStore,
 ): ClusterStatus {
@@ -46,7 +46,7 @@ function clusterStatus(
     name: resource.name,
     observabilityName: resource.statName,
     addedViaApi,
-    circuitBreakers: resource.circuitBreakers,
+    circuitBreakers: breakers.thresholds(),
     ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
     hosts: hosts.hosts.map((host) => hostStatus(resource.name, { host, outlier }, store)),
   };

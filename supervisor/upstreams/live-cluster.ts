@@ -12,6 +12,9 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import { OutlierDetector } from '../health/outlier-detector.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
+import { BreakerGauges } from './breaker-gauges.ts';
+import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
 
@@ -21,6 +24,8 @@ export interface LiveClusterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   slots(): OutlierSlots;
+  readonly breakers: BreakerSlots;
+  runtime(): RuntimeSnapshot;
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
   /** The hosts are others than before; with an id, only that host's health is. */
@@ -32,6 +37,8 @@ interface HostState {
   bits: number;
   wasChecked: boolean;
   slot: number | undefined;
+  /** Where the cluster limits the connections of each host. */
+  breakerSlots: SlotPair | undefined;
 }
 
 export class LiveCluster implements HostSink {
@@ -40,6 +47,8 @@ export class LiveCluster implements HostSink {
   readonly ready: Promise<void>;
   readonly #options: LiveClusterOptions;
   readonly #stats: MembershipStats;
+  readonly breakers: BreakerGauges;
+  readonly #breakerSlots: SlotPair | undefined;
   readonly outlier: OutlierDetector | undefined;
   readonly #outlierStats: number | undefined;
   readonly #checkStats: number | undefined;
@@ -57,6 +66,14 @@ export class LiveCluster implements HostSink {
     this.resolved = resolved;
     this.#options = options;
     this.#stats = new MembershipStats(resolved.resource, writer);
+    this.#breakerSlots = options.breakers.takePair();
+    const { breakers } = options;
+    this.breakers = new BreakerGauges({
+      ...options,
+      resource: resolved.resource,
+      page: breakers.page,
+      slots: this.#breakerSlots,
+    });
     this.#checkStats =
       resolved.resource.healthCheck === undefined
         ? undefined
@@ -97,6 +114,7 @@ export class LiveCluster implements HostSink {
       ...this.resolved.hosts,
       hosts: this.#hosts,
       overprovisioningFactor,
+      ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
       ...(this.#hasTraffic ? { hasTraffic: true } : {}),
     };
   }
@@ -114,11 +132,7 @@ export class LiveCluster implements HostSink {
     for (const host of unique.values()) {
       let state = this.#states.get(host.id);
       if (state === undefined) {
-        state = {
-          bits: this.#firstBits(host),
-          wasChecked: false,
-          slot: this.outlier === undefined ? undefined : this.#options.slots().take(),
-        };
+        state = this.#firstState(host);
         this.#states.set(host.id, state);
         added += 1;
         priorities.add(host.priority);
@@ -187,6 +201,8 @@ export class LiveCluster implements HostSink {
     this.outlier?.close();
     for (const id of this.#states.keys()) this.#forget(id);
     this.#stats.release();
+    this.breakers.release();
+    if (this.#breakerSlots !== undefined) this.#options.breakers.giveBack(this.#breakerSlots);
     if (this.#outlierStats !== undefined) this.#options.writer.releaseBlock(this.#outlierStats);
     if (this.#checkStats !== undefined) this.#options.writer.releaseBlock(this.#checkStats);
     this.#becomeReady();
@@ -221,8 +237,9 @@ export class LiveCluster implements HostSink {
   }
 
   #forget(id: string): void {
-    const slot = this.#states.get(id)?.slot;
+    const { slot, breakerSlots } = this.#states.get(id) ?? {};
     if (slot !== undefined) this.#options.slots().giveBack(slot);
+    if (breakerSlots !== undefined) this.#options.breakers.giveBack(breakerSlots);
     this.#states.delete(id);
   }
 
@@ -240,6 +257,20 @@ export class LiveCluster implements HostSink {
 
   #isChecked(host: HostResource): boolean {
     return this.#checkStats !== undefined && host.check?.isDisabled !== true;
+  }
+
+  get #limitsHosts(): boolean {
+    const { DEFAULT, HIGH } = this.resolved.resource.circuitBreakers;
+    return (DEFAULT.maxConnectionsPerHost ?? HIGH.maxConnectionsPerHost) !== undefined;
+  }
+
+  #firstState(host: HostResource): HostState {
+    return {
+      bits: this.#firstBits(host),
+      wasChecked: false,
+      slot: this.outlier === undefined ? undefined : this.#options.slots().take(),
+      breakerSlots: this.#limitsHosts ? this.#options.breakers.takePair() : undefined,
+    };
   }
 
   /** A host is not used before it has passed a check. */
@@ -270,16 +301,18 @@ export class LiveCluster implements HostSink {
   #joined(host: HostResource): HostResource {
     const state = this.#states.get(host.id);
     if (state === undefined) return host;
-    const { slot: outlierSlot, wasChecked } = state;
+    const { slot: outlierSlot, wasChecked, breakerSlots } = state;
     const known = host.healthBits ?? 0;
     const healthBits = (CONFIGURED_BITS & known) | state.bits;
     const isSame = outlierSlot === host.outlierSlot && wasChecked === (host.wasChecked === true);
-    if (isSame && healthBits === known) return host;
+    const hasSlots = breakerSlots?.DEFAULT === host.breakerSlots?.DEFAULT;
+    if (isSame && hasSlots && healthBits === known) return host;
     return {
       ...host,
       healthBits,
       health: healthOf(healthBits),
       ...(outlierSlot === undefined ? {} : { outlierSlot }),
+      ...(breakerSlots === undefined ? {} : { breakerSlots }),
       ...(wasChecked ? { wasChecked: true } : {}),
     };
   }

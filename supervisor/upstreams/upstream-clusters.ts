@@ -11,7 +11,9 @@ import { NameResolver } from '../dns/name-resolver.ts';
 import type { ResolvedCluster, ResolverSettings } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
-import type { UpstreamNotice } from '../worker-host.ts';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
+import type { SharedPages, UpstreamNotice } from '../worker-host.ts';
+import { BreakerSlots } from './breaker-slots.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
@@ -22,7 +24,9 @@ export interface UpstreamClustersOptions {
   readonly writer: StatWriter;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly outlierPageFd: number;
+  readonly pages: SharedPages;
+  readonly concurrency: number;
+  runtime(): RuntimeSnapshot;
   /** To all workers that have their first resources; others get the present hosts with these. */
   send(updates: readonly ResourceUpdate[]): void;
   /** For a cluster whose hosts a control plane or a file sends. */
@@ -44,6 +48,7 @@ export class UpstreamClusters {
   readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;
+  #breakerSlots: BreakerSlots | undefined;
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
   #hasStarted = false;
@@ -91,6 +96,16 @@ export class UpstreamClusters {
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
     else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
     else cluster?.outlierDetected(notice.host, notice.what);
+  }
+
+  /** A worker died. */
+  workerGone(worker: number): void {
+    this.#breakerSlots?.clearWorker(worker);
+  }
+
+  /** Sets gauges that are only computed for readers. */
+  refreshGauges(): void {
+    for (const cluster of this.#clusters.values()) cluster.breakers.refresh();
   }
 
   close(): void {
@@ -175,13 +190,20 @@ export class UpstreamClusters {
       writer: this.#options.writer,
       clock: this.#options.clock,
       random: this.#options.random,
-      slots: () => (this.#slots ??= new OutlierSlots(this.#options.outlierPageFd)),
+      slots: () => (this.#slots ??= new OutlierSlots(this.#options.pages.outlierFd)),
+      breakers: this.#breakers(),
+      runtime: () => this.#options.runtime(),
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {
         if (cluster.isReady && host === undefined) this.#options.hostsChanged();
         this.#sendLater(cluster, host);
       },
     });
+  }
+
+  #breakers(): BreakerSlots {
+    const { pages, concurrency } = this.#options;
+    return (this.#breakerSlots ??= new BreakerSlots(pages.breakerFd, concurrency));
   }
 
   #makeSource(resolved: ResolvedCluster, sink: HostSink): HostSource | undefined {

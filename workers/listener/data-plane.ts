@@ -3,8 +3,9 @@
  * the receive loop commands ends here; nothing here knows of the channel.
  */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
-import { OUTLIER_PAGE_FD } from '../../shared/messages/heritage.ts';
+import { BREAKER_PAGE_FD, OUTLIER_PAGE_FD } from '../../shared/messages/heritage.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { DataPlane, DataPlaneEnv, DrainCommand, ListeningDescriptor } from '../data-plane.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
@@ -41,6 +42,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #compiler: CompilerContext;
   readonly #listeners = new Map<string, WorkerListener>();
   #outlierPage: OutlierPage | undefined;
+  #breakerPage: BreakerPage | undefined;
   /** Removed listeners whose connections are still open. */
   readonly #draining = new Set<WorkerListener>();
 
@@ -50,13 +52,15 @@ class WorkerDataPlane implements DataPlane {
     this.#clusters = new ClusterManager({
       loop: this.#loop,
       stats: env.stats,
-      randomSeed: () => this.#runtime.random(),
+      runtime: this.#runtime,
       duty: {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,
         living: [],
         report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
       },
+      breakerPage: () =>
+        (this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, env.heritage.concurrency)),
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
       outlierDetected: (cluster, host, what) =>
         env.notify({ kind: 'outlier_detected', cluster, host, what }),

@@ -230,8 +230,7 @@ export class TcpConnection
     this.attempts++;
     info.attemptCount = this.attempts;
     info.upstreamHost = host;
-    if (!cluster.limits.DEFAULT.canOpen('pendingRequests')) {
-      countOf(cluster, CLUSTER.index.upstream_rq_pending_overflow);
+    if (!openFor(cluster, host)) {
       this.connect();
       return;
     }
@@ -302,6 +301,19 @@ export class TcpConnection
     this.info.accessLogType = type;
     for (const log of this.server.parts.accessLogs) log.log(this.info);
   }
+}
+
+/** Counts a connection that begins; false when a limit is in the way. */
+function openFor(cluster: UpstreamCluster, host: UpstreamHost): boolean {
+  const limits = cluster.limits.DEFAULT;
+  if (!limits.tryOpen('pendingRequests')) {
+    countOf(cluster, CLUSTER.index.upstream_rq_pending_overflow);
+    return false;
+  }
+  if (host.tryOpenConnection(limits, 'DEFAULT')) return true;
+  limits.close('pendingRequests');
+  countOf(cluster, CLUSTER.index.upstream_cx_overflow);
+  return false;
 }
 
 function countOf(cluster: UpstreamCluster, offset: number): void {

@@ -183,7 +183,7 @@ export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection
       base + index.upstream_cx_length_ms,
       Math.round(cluster.loop.clock.ms - this.openedMs),
     );
-    cluster.limits.DEFAULT.close('connections');
+    host.closeConnection(cluster.limits.DEFAULT, 'DEFAULT');
     if (wasOpen) this.countCarried(how);
     host.connections.delete(this);
     cluster.retained.letGo();
@@ -215,8 +215,6 @@ export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection
     writer.increment(host.statBase + HOST.index.cx_total);
     writer.add(host.statBase + HOST.index.cx_active, 1);
     writer.add(host.statBase + HOST.index.rq_pending_active, 1);
-    cluster.limits.DEFAULT.open('connections');
-    cluster.limits.DEFAULT.open('pendingRequests');
   }
 
   private leavePending(): void {

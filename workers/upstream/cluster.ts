@@ -6,11 +6,7 @@ import type {
 } from '../../shared/resources/cluster.ts';
 import { HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import {
-  CIRCUIT_BREAKER_REMAINING,
-  CIRCUIT_BREAKERS,
-  CLUSTER,
-} from '../../shared/stats/templates/cluster.ts';
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
 import { OutlierMonitor } from '../health/outlier-monitor.ts';
@@ -26,7 +22,10 @@ import type { HashTable } from './hash-tables.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import { makeBalancer } from './make-balancer.ts';
 import { Retained } from './retained.ts';
-import { LocalResourceLimits, type ResourceLimits } from './resource-limits.ts';
+import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
+import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
+import type { Runtime } from '../runtime.ts';
+import { SharedLimits } from './resource-limits.ts';
 
 export type Priority = 'DEFAULT' | 'HIGH';
 
@@ -44,14 +43,14 @@ const MAGLEV_FIGURES = {
 export interface ClusterContext {
   /** Mapped on first use. */
   outlierPage(): OutlierPage;
+  breakerPage(): BreakerPage;
+  readonly runtime: Runtime;
   outlierDetected(cluster: string, host: string, kind: ConsecutiveKind): void;
   readonly duty: CheckingDuty;
   /** A cluster with active checks has its first request. */
   trafficBegan(cluster: string): void;
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
-  /** A whole number from 0 that differs between workers and moments. */
-  readonly randomSeed: () => number;
 }
 
 export class UpstreamCluster {
@@ -61,11 +60,11 @@ export class UpstreamCluster {
   readonly tls: UpstreamTlsFactory | undefined;
   /** Held by every connection and request of the cluster. */
   readonly retained: Retained;
-  readonly limits: Readonly<Record<Priority, ResourceLimits>>;
+  readonly limits: Readonly<Record<Priority, SharedLimits>>;
   readonly #context: ClusterContext;
   readonly #balancer: LoadBalancer;
   readonly #checker: HealthChecker | undefined;
-  readonly #remainingBases: number[] = [];
+  #boundSlot: number | undefined = undefined;
   #hasTraffic = false;
   #overprovisioningFactor = 140;
   /** Base of the block about the table of a policy that hashes. */
@@ -84,7 +83,8 @@ export class UpstreamCluster {
         : new UpstreamTlsFactory(resource.tls, context.stats, this.stats.prefix);
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = makeBalancer(resource, {
-      ...context,
+      stats: context.stats,
+      randomSeed: () => context.runtime.random(),
       onTable: (table) => this.#showTable(table),
     });
     this.#checker = this.#makeChecker();
@@ -130,7 +130,11 @@ export class UpstreamCluster {
     for (const host of this.hosts) known.delete(host.id);
     for (const gone of known.values()) gone.drain();
     this.#overprovisioningFactor = update.overprovisioningFactor;
-    for (const host of this.hosts) this.#watch(host);
+    for (const host of this.hosts) {
+      this.#watch(host);
+      this.#limitConnections(host);
+    }
+    this.#bindLimits(update);
     if (update.hasTraffic === true) this.#hasTraffic = true;
     this.#updateBalancer();
     this.#checker?.putHosts(update);
@@ -182,6 +186,31 @@ export class UpstreamCluster {
     );
   }
 
+  #bindLimits({ breakerSlots }: ClusterHostsResource): void {
+    if (breakerSlots === undefined || breakerSlots.DEFAULT === this.#boundSlot) return;
+    this.#boundSlot = breakerSlots.DEFAULT;
+    bindBoth(this.limits, this.#context, breakerSlots);
+  }
+
+  #limitConnections(host: UpstreamHost): void {
+    const { breakerSlots } = host.resource;
+    if (breakerSlots === undefined || host.connectionLimits !== undefined) return;
+    const own = (priority: Priority): SharedLimits => {
+      const thresholds = this.resource.circuitBreakers[priority];
+      const maxConnections = thresholds.maxConnectionsPerHost ?? NO_LIMIT;
+      const runtime = { snapshot: new Map() };
+      return new SharedLimits({
+        cluster: this.name,
+        priority,
+        thresholds: { ...thresholds, maxConnections },
+        runtime,
+      });
+    };
+    const limits = { DEFAULT: own('DEFAULT'), HIGH: own('HIGH') };
+    bindBoth(limits, this.#context, breakerSlots);
+    host.connectionLimits = limits;
+  }
+
   #beginTraffic(): void {
     this.#hasTraffic = true;
     if (this.#checker !== undefined) this.#context.trafficBegan(this.name);
@@ -228,7 +257,6 @@ export class UpstreamCluster {
     this.tls?.release();
     this.stats.release();
     if (this.#tableBase !== undefined) this.stats.writer.releaseBlock(this.#tableBase);
-    for (const base of this.#remainingBases) this.stats.writer.releaseBlock(base);
   }
 
   #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
@@ -243,19 +271,19 @@ export class UpstreamCluster {
     return host;
   }
 
-  #makeLimits(priority: Priority): ResourceLimits {
-    const { stats } = this;
-    const lower = priority === 'DEFAULT' ? 'default' : 'high';
-    let remainingBase: number | undefined;
-    if (this.resource.circuitBreakers[priority].trackRemaining === true) {
-      const prefix = `${stats.prefix}circuit_breakers.${lower}.`;
-      remainingBase = stats.writer.defineBlock(CIRCUIT_BREAKER_REMAINING, prefix);
-      this.#remainingBases.push(remainingBase);
-    }
-    return new LocalResourceLimits(this.resource.circuitBreakers[priority], {
-      stats: stats.writer,
-      base: stats.base + CIRCUIT_BREAKERS[lower],
-      remainingBase,
-    });
+  #makeLimits(priority: Priority): SharedLimits {
+    const { runtime } = this.#context;
+    const thresholds = this.resource.circuitBreakers[priority];
+    return new SharedLimits({ cluster: this.name, priority, thresholds, runtime });
   }
+}
+
+function bindBoth(
+  limits: Readonly<Record<Priority, SharedLimits>>,
+  context: ClusterContext,
+  slots: Readonly<Record<Priority, number>>,
+): void {
+  const { workerIndex } = context.duty;
+  limits.DEFAULT.bind(context.breakerPage(), workerIndex, slots.DEFAULT);
+  limits.HIGH.bind(context.breakerPage(), workerIndex, slots.HIGH);
 }

@@ -8,6 +8,7 @@ import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierMonitor } from '../health/outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../http/stream-info.ts';
 import type { HttpPool } from './http-pool.ts';
+import type { ResourceLimits } from './resource-limits.ts';
 import { Retained } from './retained.ts';
 
 /** A connection to the host that no pool keeps. */
@@ -27,6 +28,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   readonly connections = new Set<HostConnection>();
   /** Undefined where nobody watches for outliers. */
   outlier: OutlierMonitor | undefined = undefined;
+  /** Of this host alone, where the cluster limits the connections of each. */
+  connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   /** By priority; made on first use. */
   readonly pools: { DEFAULT: HttpPool | undefined; HIGH: HttpPool | undefined } = {
     DEFAULT: undefined,
@@ -81,6 +84,26 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   get priority(): number {
     return this.resource.priority;
+  }
+
+  /** Counts one more connection when the host and its cluster may have one. */
+  tryOpenConnection(cluster: ResourceLimits, priority: 'DEFAULT' | 'HIGH'): boolean {
+    const own = this.connectionLimits?.[priority];
+    if (own?.tryOpen('connections') === false) return false;
+    if (cluster.tryOpen('connections')) return true;
+    own?.close('connections');
+    return false;
+  }
+
+  /** Counts one more connection beyond all limits. */
+  openConnection(cluster: ResourceLimits, priority: 'DEFAULT' | 'HIGH'): void {
+    this.connectionLimits?.[priority].open('connections');
+    cluster.open('connections');
+  }
+
+  closeConnection(cluster: ResourceLimits, priority: 'DEFAULT' | 'HIGH'): void {
+    this.connectionLimits?.[priority].close('connections');
+    cluster.close('connections');
   }
 
   /** The host was taken out of its cluster: idle connections close, busy ones after their request. */

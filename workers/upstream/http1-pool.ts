@@ -28,6 +28,7 @@ export class Http1Pool implements HttpPool {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   readonly limits: ResourceLimits;
+  private readonly priority: Priority;
   private readonly ready: Http1PoolConnection[] = [];
   private readonly all = new Set<Http1PoolConnection>();
   private readonly pending = new Set<PoolClient>();
@@ -38,6 +39,7 @@ export class Http1Pool implements HttpPool {
   constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority) {
     this.cluster = cluster;
     this.host = host;
+    this.priority = priority;
     this.limits = cluster.limits[priority];
   }
 
@@ -53,7 +55,7 @@ export class Http1Pool implements HttpPool {
       client.onPoolFailure('overflow', '', false);
       return;
     }
-    if (!this.limits.canOpen('pendingRequests')) {
+    if (!this.limits.tryOpen('pendingRequests')) {
       writer.increment(base + RQ_PENDING_OVERFLOW);
       client.onPoolFailure('overflow', '', false);
       return;
@@ -61,7 +63,6 @@ export class Http1Pool implements HttpPool {
     writer.increment(base + RQ_PENDING_TOTAL);
     writer.add(base + RQ_PENDING_ACTIVE, 1);
     writer.add(this.host.statBase + HOST_RQ_PENDING_ACTIVE, 1);
-    this.limits.open('pendingRequests');
     this.pending.add(client);
     this.connectForPending();
   }
@@ -106,7 +107,7 @@ export class Http1Pool implements HttpPool {
 
   onConnectionGone(connection: Http1PoolConnection): void {
     this.all.delete(connection);
-    this.limits.close('connections');
+    this.host.closeConnection(this.limits, this.priority);
     const at = this.ready.lastIndexOf(connection);
     if (at >= 0) this.ready.splice(at, 1);
     if (this.all.size === 0 && this.pending.size === 0) this.uncountPool();
@@ -122,13 +123,12 @@ export class Http1Pool implements HttpPool {
 
   private attach(connection: Http1PoolConnection, client: PoolClient): void {
     const { writer, base } = this.cluster.stats;
-    if (!this.limits.canOpen('requests')) {
+    if (!this.limits.tryOpen('requests')) {
       writer.increment(base + RQ_ACTIVE_OVERFLOW);
       this.ready.push(connection);
       client.onPoolFailure('overflow', '', true);
       return;
     }
-    this.limits.open('requests');
     writer.increment(base + RQ_TOTAL);
     writer.add(base + RQ_ACTIVE, 1);
     writer.increment(this.host.statBase + HOST_RQ_TOTAL);
@@ -156,13 +156,13 @@ export class Http1Pool implements HttpPool {
 
   private connectForPending(): void {
     while (this.pending.size > this.connecting) {
-      if (!this.limits.canOpen('connections')) {
+      if (!this.host.tryOpenConnection(this.limits, this.priority)) {
         const { writer, base } = this.cluster.stats;
         writer.increment(base + CX_OVERFLOW);
         // Other hosts may hold all connections; without one of its own this host would never answer.
         if (this.all.size > 0) return;
+        this.host.openConnection(this.limits, this.priority);
       }
-      this.limits.open('connections');
       this.connecting++;
       this.all.add(new Http1PoolConnection(this));
     }
@@ -170,10 +170,8 @@ export class Http1Pool implements HttpPool {
 
   private countPool(): boolean {
     if (this.isCounted) return true;
-    if (!this.limits.canOpen('pools')) return false;
-    this.isCounted = true;
-    this.limits.open('pools');
-    return true;
+    this.isCounted = this.limits.tryOpen('pools');
+    return this.isCounted;
   }
 
   private uncountPool(): void {

@@ -1,125 +1,87 @@
 /**
- * Circuit breakers: how much a cluster may have open at a time, per priority. The interface is what
- * the router and the pools ask; the implementation here counts within one worker.
+ * Circuit breakers: how much a cluster may have open at a time, per priority, over all workers. The
+ * interface is what the router and the pools ask.
  */
+import { limitOf, readThresholds } from '../../shared/limits/breaker-limits.ts';
+import { BreakerPage, type LimitedResource } from '../../shared/limits/breaker-page.ts';
 import type { CircuitBreakerThresholds } from '../../shared/resources/cluster.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import {
-  CIRCUIT_BREAKER,
-  CIRCUIT_BREAKER_REMAINING,
-} from '../../shared/stats/templates/cluster.ts';
-
-export type LimitedResource = 'connections' | 'pendingRequests' | 'requests' | 'retries' | 'pools';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
+import type { Runtime } from '../runtime.ts';
 
 export interface ResourceLimits {
-  /** True when one more may be opened. */
+  /** True when one more may be opened: a look that promises nothing. */
   canOpen(resource: LimitedResource): boolean;
-  /** Counts one more, even beyond the limit: the caller asked `canOpen` or has a reason not to. */
+  /** Counts one more, even beyond the limit: the caller has a reason. */
   open(resource: LimitedResource): void;
   /** Counts one more when it may be opened; false when not. */
   tryOpen(resource: LimitedResource): boolean;
   close(resource: LimitedResource): void;
 }
 
-export interface BreakerStats {
-  readonly stats: StatWriter;
-  /** Index of the priority's first breaker gauge. */
-  readonly base: number;
-  /** Base of the block of remaining figures, when they are tracked. */
-  readonly remainingBase: number | undefined;
+export interface SharedLimitsParts {
+  readonly cluster: string;
+  readonly priority: 'DEFAULT' | 'HIGH';
+  readonly thresholds: CircuitBreakerThresholds;
+  readonly runtime: Pick<Runtime, 'snapshot'>;
 }
 
-interface Gate {
-  readonly limit: number;
-  readonly openGauge: number;
-  readonly remainingGauge: number | undefined;
-  count: number;
-  /** Undefined until the gauge was set for the first time: an unused breaker's stays untouched. */
-  isFull: boolean | undefined;
-}
+export class SharedLimits implements ResourceLimits {
+  readonly #parts: SharedLimitsParts;
+  #thresholds: CircuitBreakerThresholds;
+  #snapshot: RuntimeSnapshot | undefined = undefined;
+  #page = BreakerPage.single();
+  #worker = 0;
+  #slot = 0;
+  /** What was marked as used in the page's slot. */
+  readonly #used = new Set<LimitedResource>();
 
-/** More than any limit that is not meant as one. */
-const NO_LIMIT = 0xffff_ffff;
+  constructor(parts: SharedLimitsParts) {
+    this.#parts = parts;
+    this.#thresholds = parts.thresholds;
+  }
 
-export class LocalResourceLimits implements ResourceLimits {
-  readonly #stats: StatWriter;
-  readonly #retryBudget: CircuitBreakerThresholds['retryBudget'];
-  readonly #gates: Readonly<Record<LimitedResource, Gate>>;
-
-  constructor(thresholds: CircuitBreakerThresholds, breaker: BreakerStats) {
-    this.#stats = breaker.stats;
-    this.#retryBudget = thresholds.retryBudget;
-    const gate = (
-      limit: number,
-      open: keyof typeof CIRCUIT_BREAKER,
-      remaining: keyof typeof CIRCUIT_BREAKER_REMAINING.index,
-    ): Gate => ({
-      limit,
-      openGauge: breaker.base + CIRCUIT_BREAKER[open],
-      remainingGauge:
-        breaker.remainingBase === undefined
-          ? undefined
-          : breaker.remainingBase + CIRCUIT_BREAKER_REMAINING.index[remaining],
-      count: 0,
-      isFull: limit === 0 ? true : undefined,
-    });
-    this.#gates = {
-      connections: gate(thresholds.maxConnections, 'cx_open', 'remaining_cx'),
-      pendingRequests: gate(thresholds.maxPendingRequests, 'rq_pending_open', 'remaining_pending'),
-      requests: gate(thresholds.maxRequests, 'rq_open', 'remaining_rq'),
-      retries: gate(thresholds.maxRetries, 'rq_retry_open', 'remaining_retries'),
-      pools: gate(thresholds.maxConnectionPools ?? NO_LIMIT, 'cx_pool_open', 'remaining_cx_pools'),
-    };
-    for (const each of Object.values(this.#gates)) {
-      if (each.isFull === true) this.#stats.setGauge(each.openGauge, 1);
-      this.#showRemaining(each);
+  /** Counts in this slot from now on; what is open now moves there. */
+  bind(page: BreakerPage, worker: number, slot: number): void {
+    for (const resource of this.#used) {
+      page.markUsed(worker, slot, resource);
+      page.add(worker, slot, resource, this.#page.countOf(this.#worker, this.#slot, resource));
     }
+    if (page === this.#page) page.clear(this.#worker, this.#slot);
+    this.#page = page;
+    this.#worker = worker;
+    this.#slot = slot;
   }
 
   canOpen(resource: LimitedResource): boolean {
-    const gate = this.#gates[resource];
-    return gate.count < (resource === 'retries' ? this.#retryLimit(gate) : gate.limit);
+    return this.#page.count(this.#slot, resource) < this.#limitOf(resource);
   }
 
   tryOpen(resource: LimitedResource): boolean {
-    if (!this.canOpen(resource)) return false;
+    const limit = this.#limitOf(resource);
     this.open(resource);
-    return true;
+    if (this.#page.count(this.#slot, resource) <= limit) return true;
+    this.close(resource);
+    return false;
   }
 
   open(resource: LimitedResource): void {
-    const gate = this.#gates[resource];
-    gate.count++;
-    this.#changed(gate);
+    if (!this.#used.has(resource)) {
+      this.#used.add(resource);
+      this.#page.markUsed(this.#worker, this.#slot, resource);
+    }
+    this.#page.add(this.#worker, this.#slot, resource, 1);
   }
 
   close(resource: LimitedResource): void {
-    const gate = this.#gates[resource];
-    gate.count--;
-    this.#changed(gate);
+    this.#page.add(this.#worker, this.#slot, resource, -1);
   }
 
-  /** With a budget: a share of the requests that are open or wait, but never below a minimum. */
-  #retryLimit(gate: Gate): number {
-    if (this.#retryBudget === undefined) return gate.limit;
-    const { budgetPercent, minRetryConcurrency } = this.#retryBudget;
-    const active = this.#gates.requests.count + this.#gates.pendingRequests.count;
-    return Math.max(Math.floor((active * budgetPercent) / 100), minRetryConcurrency);
-  }
-
-  #changed(gate: Gate): void {
-    const isFull = gate.count >= gate.limit;
-    if (isFull !== gate.isFull) {
-      gate.isFull = isFull;
-      this.#stats.setGauge(gate.openGauge, isFull ? 1 : 0);
+  #limitOf(resource: LimitedResource): number {
+    const { snapshot } = this.#parts.runtime;
+    if (snapshot !== this.#snapshot) {
+      this.#snapshot = snapshot;
+      this.#thresholds = readThresholds(this.#parts.thresholds, this.#parts, snapshot);
     }
-    this.#showRemaining(gate);
-  }
-
-  /** Without a limit the reference counts down from 2^64 - 1, which is -1 to the statistics. */
-  #showRemaining({ remainingGauge, limit, count }: Gate): void {
-    if (remainingGauge === undefined) return;
-    const remaining = limit === NO_LIMIT ? -1 - count : Math.max(0, limit - count);
-    this.#stats.setGauge(remainingGauge, remaining);
+    return limitOf(this.#thresholds, resource, { page: this.#page, slot: this.#slot });
   }
 }

@@ -22,6 +22,7 @@ const THRESHOLD_FIELDS = knownFields<ThresholdsMessage>([
   'track_remaining',
   'max_connection_pools',
 ]);
+const PER_HOST_FIELDS = knownFields<ThresholdsMessage>(['priority', 'max_connections']);
 
 const DEFAULTS: CircuitBreakerThresholds = {
   maxConnections: 1024,
@@ -36,14 +37,19 @@ export function resolveCircuitBreakers(
 ): Pick<ClusterResource, 'circuitBreakers'> {
   const thresholds = message?.thresholds ?? [];
   if (message !== undefined) refuseOtherFields(message, FIELDS, scope);
-  if ((message?.per_host_thresholds ?? []).length > 0) {
-    scope.at('per_host_thresholds').unsupported('circuit breakers per host are');
-  }
+  const perHost = message?.per_host_thresholds ?? [];
+  perHost.forEach((entry, index) => {
+    refuseOtherFields(entry, PER_HOST_FIELDS, scope.at('per_host_thresholds', index));
+  });
   const of = (priority: 'DEFAULT' | 'HIGH'): CircuitBreakerThresholds => {
     // The first entry of a priority counts.
     const index = thresholds.findIndex((entry) => (entry.priority ?? 'DEFAULT') === priority);
     const entry = thresholds[index];
-    return entry === undefined ? DEFAULTS : resolveOne(entry, scope.at('thresholds', index));
+    const own = perHost.find((each) => (each.priority ?? 'DEFAULT') === priority)?.max_connections;
+    return {
+      ...(entry === undefined ? DEFAULTS : resolveOne(entry, scope.at('thresholds', index))),
+      ...optional('maxConnectionsPerHost', own),
+    };
   };
   return { circuitBreakers: { DEFAULT: of('DEFAULT'), HIGH: of('HIGH') } };
 }

@@ -36,7 +36,8 @@ function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): 
   const upstream = new UpstreamCluster(cluster('up'), {
     loop: new WorkerLoop(systemClock),
     stats: new WorkerStatStore(),
-    randomSeed: () => 0,
+    runtime: { snapshot: new Map(), random: () => 0 },
+    breakerPage: () => assert.fail('no slot was given'),
     duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
     trafficBegan: () => undefined,
     outlierPage: () => assert.fail('no outlier detection'),

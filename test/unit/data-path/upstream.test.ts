@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostHealth } from '../../../shared/resources/cluster.ts';
-import { CIRCUIT_BREAKERS, CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
 import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
-import { LocalResourceLimits } from '../../../workers/upstream/resource-limits.ts';
 import { Retained } from '../../../workers/upstream/retained.ts';
 import { host as hostResource } from '../../support/data-plane.ts';
 
@@ -72,29 +70,6 @@ describe('round robin', () => {
 
   it('has nothing to choose from no hosts', () => {
     assert.equal(balanced().choose(), undefined);
-  });
-});
-
-describe('circuit breakers', () => {
-  it('say when a limit is reached and when there is room again', () => {
-    const stats = new WorkerStatStore();
-    const block = stats.defineBlock(CLUSTER, 'cluster.c.');
-    const gauge = block + CLUSTER.index['circuit_breakers.default.rq_open'];
-    const limits = new LocalResourceLimits(
-      { maxConnections: 1, maxPendingRequests: 1, maxRequests: 2, maxRetries: 0 },
-      { stats, base: block + CIRCUIT_BREAKERS.default, remainingBase: undefined },
-    );
-    assert.equal(limits.canOpen('requests'), true);
-    limits.open('requests');
-    assert.equal(stats.valueOf(gauge), 0);
-    limits.open('requests');
-    assert.equal(limits.canOpen('requests'), false);
-    assert.equal(stats.valueOf(gauge), 1);
-    limits.close('requests');
-    assert.equal(limits.canOpen('requests'), true);
-    assert.equal(stats.valueOf(gauge), 0);
-    assert.equal(limits.canOpen('retries'), false, 'a limit of zero is reached from the beginning');
-    assert.equal(limits.canOpen('pools'), true, 'pools have no limit unless one is set');
   });
 });
 

@@ -1,0 +1,110 @@
+/**
+ * What all workers together have open of each limited resource: one page of shared memory. Each worker
+ * counts into numbers of its own and adds everybody's up where a limit is to be kept, so that a limit
+ * is never exceeded; two that ask in the same moment may both be refused. What a worker that died had
+ * open is cleared by the supervisor, which also gives out the slots.
+ */
+import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
+
+export const LIMITED_RESOURCES = [
+  'connections',
+  'pendingRequests',
+  'requests',
+  'retries',
+  'pools',
+] as const;
+
+export type LimitedResource = (typeof LIMITED_RESOURCES)[number];
+
+const OFFSETS: Readonly<Record<LimitedResource, number>> = {
+  connections: 0,
+  pendingRequests: 1,
+  requests: 2,
+  retries: 3,
+  pools: 4,
+};
+/** A bit per resource that the worker had open at any time. */
+const USED = 5;
+const SLOT_NUMBERS = 8;
+/** Two for each of 65,536 clusters; a cluster without slots is limited within each worker alone. */
+export const BREAKER_SLOTS_MAX = 1 << 17;
+const NUMBERS_PER_WORKER = BREAKER_SLOTS_MAX * SLOT_NUMBERS;
+
+/** Memory that nobody touched costs nothing. */
+export function createBreakerPage(workers: number): number {
+  return createMemoryFile('sluice-breakers', workers * NUMBERS_PER_WORKER * 4);
+}
+
+export class BreakerPage {
+  readonly #numbers: Int32Array;
+  readonly #workers: number;
+  /** From one worker's numbers to the next one's. */
+  readonly #stride: number;
+
+  private constructor(numbers: Int32Array, workers: number) {
+    this.#numbers = numbers;
+    this.#workers = workers;
+    this.#stride = numbers.length / workers;
+  }
+
+  static map(fd: number, workers: number): BreakerPage {
+    const bytes = workers * NUMBERS_PER_WORKER * 4;
+    return new BreakerPage(new Int32Array(mapSharedMemory(fd, bytes)), workers);
+  }
+
+  /** One slot that nobody else sees. */
+  static single(): BreakerPage {
+    return new BreakerPage(new Int32Array(SLOT_NUMBERS), 1);
+  }
+
+  add(worker: number, slot: number, resource: LimitedResource, change: number): void {
+    Atomics.add(this.#numbers, this.#at(worker, slot) + OFFSETS[resource], change);
+  }
+
+  /** What all workers have open. */
+  count(slot: number, resource: LimitedResource): number {
+    let at = slot * SLOT_NUMBERS + OFFSETS[resource];
+    let sum = 0;
+    for (let worker = 0; worker < this.#workers; worker++, at += this.#stride) {
+      sum += Atomics.load(this.#numbers, at);
+    }
+    return sum;
+  }
+
+  /** What one worker has open. */
+  countOf(worker: number, slot: number, resource: LimitedResource): number {
+    return Atomics.load(this.#numbers, this.#at(worker, slot) + OFFSETS[resource]);
+  }
+
+  /** Notes that the resource is in use, which it counts as from then on. */
+  markUsed(worker: number, slot: number, resource: LimitedResource): void {
+    Atomics.or(this.#numbers, this.#at(worker, slot) + USED, 1 << OFFSETS[resource]);
+  }
+
+  wasUsed(slot: number, resource: LimitedResource): boolean {
+    let at = slot * SLOT_NUMBERS + USED;
+    for (let worker = 0; worker < this.#workers; worker++, at += this.#stride) {
+      if (((this.#numbers[at] ?? 0) & (1 << OFFSETS[resource])) !== 0) return true;
+    }
+    return false;
+  }
+
+  /** A worker has nothing open any more. What was used stays so. */
+  clear(worker: number, slot: number): void {
+    for (const resource of LIMITED_RESOURCES) {
+      Atomics.store(this.#numbers, this.#at(worker, slot) + OFFSETS[resource], 0);
+    }
+  }
+
+  /** Nothing is open and nothing was: the slot is another's now. */
+  reset(slot: number): void {
+    for (let worker = 0; worker < this.#workers; worker++) {
+      this.clear(worker, slot);
+      Atomics.store(this.#numbers, this.#at(worker, slot) + USED, 0);
+    }
+  }
+
+  #at(worker: number, slot: number): number {
+    return worker * this.#stride + slot * SLOT_NUMBERS;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The gauges of one cluster's circuit breakers: read from the page that all workers count in, whenever
+ * somebody is about to read statistics. Nobody else writes them.
+ */
+import { limitOf, NO_LIMIT, readThresholds } from '../../shared/limits/breaker-limits.ts';
+import {
+  type BreakerPage,
+  LIMITED_RESOURCES,
+  type LimitedResource,
+} from '../../shared/limits/breaker-page.ts';
+import type { CircuitBreakerThresholds, ClusterResource } from '../../shared/resources/cluster.ts';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import {
+  CIRCUIT_BREAKER,
+  CIRCUIT_BREAKER_REMAINING,
+  CIRCUIT_BREAKERS,
+  CLUSTER,
+} from '../../shared/stats/templates/cluster.ts';
+import type { SlotPair } from './breaker-slots.ts';
+
+type Priority = 'DEFAULT' | 'HIGH';
+
+const PRIORITIES = ['DEFAULT', 'HIGH'] as const;
+const LOWER = { DEFAULT: 'default', HIGH: 'high' } as const;
+const OPEN: Readonly<Record<LimitedResource, number>> = {
+  connections: CIRCUIT_BREAKER.cx_open,
+  pendingRequests: CIRCUIT_BREAKER.rq_pending_open,
+  requests: CIRCUIT_BREAKER.rq_open,
+  retries: CIRCUIT_BREAKER.rq_retry_open,
+  pools: CIRCUIT_BREAKER.cx_pool_open,
+};
+const { index: remainingIndex } = CIRCUIT_BREAKER_REMAINING;
+const REMAINING: Readonly<Record<LimitedResource, number>> = {
+  connections: remainingIndex.remaining_cx,
+  pendingRequests: remainingIndex.remaining_pending,
+  requests: remainingIndex.remaining_rq,
+  retries: remainingIndex.remaining_retries,
+  pools: remainingIndex.remaining_cx_pools,
+};
+
+export interface BreakerGaugesParts {
+  readonly resource: ClusterResource;
+  readonly writer: StatWriter;
+  readonly page: BreakerPage;
+  /** Undefined: nothing is known of this cluster's workers. */
+  readonly slots: SlotPair | undefined;
+  runtime(): RuntimeSnapshot;
+}
+
+export class BreakerGauges {
+  readonly #parts: BreakerGaugesParts;
+  readonly #block: number;
+  readonly #remaining: Partial<Record<Priority, number>> = {};
+
+  constructor(parts: BreakerGaugesParts) {
+    const { resource, writer } = parts;
+    const prefix = `cluster.${resource.statName}.`;
+    this.#parts = parts;
+    this.#block = writer.defineBlock(CLUSTER, prefix);
+    for (const priority of PRIORITIES) {
+      if (resource.circuitBreakers[priority].trackRemaining !== true) continue;
+      this.#remaining[priority] = writer.defineBlock(
+        CIRCUIT_BREAKER_REMAINING,
+        `${prefix}circuit_breakers.${LOWER[priority]}.`,
+      );
+    }
+    this.refresh();
+  }
+
+  /** The thresholds in force. */
+  thresholds(): Readonly<Record<Priority, CircuitBreakerThresholds>> {
+    return { DEFAULT: this.#thresholds('DEFAULT'), HIGH: this.#thresholds('HIGH') };
+  }
+
+  refresh(): void {
+    for (const priority of PRIORITIES) {
+      const thresholds = this.#thresholds(priority);
+      for (const resource of LIMITED_RESOURCES) this.#show(priority, resource, thresholds);
+    }
+  }
+
+  release(): void {
+    const { writer } = this.#parts;
+    writer.releaseBlock(this.#block);
+    for (const block of Object.values(this.#remaining)) writer.releaseBlock(block);
+  }
+
+  #thresholds(priority: Priority): CircuitBreakerThresholds {
+    const { resource } = this.#parts;
+    const own = { cluster: resource.name, priority };
+    return readThresholds(resource.circuitBreakers[priority], own, this.#parts.runtime());
+  }
+
+  /** A breaker that was never used stays untouched, unless it is closed from the beginning. */
+  #show(priority: Priority, resource: LimitedResource, thresholds: CircuitBreakerThresholds): void {
+    const { page, slots, writer } = this.#parts;
+    const slot = slots?.[priority];
+    const open = slot === undefined ? 0 : page.count(slot, resource);
+    const limit = limitOf(thresholds, resource, { page, slot: slot ?? 0 });
+    if (limit === 0 || (slot !== undefined && page.wasUsed(slot, resource))) {
+      const gauge = this.#block + CIRCUIT_BREAKERS[LOWER[priority]] + OPEN[resource];
+      writer.setGauge(gauge, open >= limit ? 1 : 0);
+    }
+    const remaining = this.#remaining[priority];
+    if (remaining === undefined) return;
+    // Without a limit the reference counts down from 2^64 - 1, which is -1 to the statistics.
+    const left = limit === NO_LIMIT ? -1 - open : Math.max(0, limit - open);
+    const isBudget = resource === 'retries' && thresholds.retryBudget !== undefined;
+    writer.setGauge(remaining + REMAINING[resource], isBudget ? 0 : left);
+  }
+}
