@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import type {
   ApiConfigSource,
   ConfigSource as ConfigSourceMessage,
+  RateLimitSettings,
 } from '../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { resolveGrpcService, type GrpcTarget } from './grpc-service.ts';
@@ -37,7 +38,14 @@ type SourceKind =
 export interface GrpcSource {
   readonly target: GrpcTarget;
   readonly nodeOnFirstMessageOnly: boolean;
+  /** Only what changed is sent. */
+  readonly isDelta: boolean;
+  /** Of requests; absent: there is none. */
+  readonly rateLimit?: { readonly maxTokens: number; readonly fillPerSecond: number };
 }
+
+/** What `rate_limit_settings` means where a field is absent. */
+const RATE_LIMIT = { maxTokens: 100, fillPerSecond: 10 } as const;
 
 const FIELDS = knownFields<ConfigSourceMessage>([
   'path',
@@ -108,8 +116,6 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
     case 'REST':
       return resolveRest(message, scope);
     case 'DELTA_GRPC':
-      scope.at('api_type').unsupported('api_type DELTA_GRPC is', 'there is REST and GRPC');
-      return undefined;
     case 'GRPC': {
       const grpc = resolveGrpcSource(message, scope);
       return grpc === undefined ? undefined : { kind: 'grpc', ...grpc };
@@ -127,12 +133,6 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
 /** Of `ads_config` and of every source by gRPC. Undefined after a reported problem. */
 export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcSource | undefined {
   refuseOtherFields(message, API_FIELDS, scope);
-  if (message.api_type === 'DELTA_GRPC') {
-    scope.at('api_type').unsupported('api_type DELTA_GRPC is', 'there is GRPC');
-  }
-  if (message.rate_limit_settings !== undefined) {
-    scope.at('rate_limit_settings').warning('no_effect', 'requests are not limited in number');
-  }
   const { grpc_services: services = [] } = message;
   const [service] = services;
   if (service === undefined || services.length > 1 || (message.cluster_names ?? []).length > 0) {
@@ -142,7 +142,20 @@ export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcS
   }
   const target = resolveGrpcService(service, scope.at('grpc_services', 0));
   if (target === undefined) return undefined;
-  return { target, nodeOnFirstMessageOnly: message.set_node_on_first_message_only ?? false };
+  const limit = message.rate_limit_settings;
+  return {
+    target,
+    isDelta: message.api_type === 'DELTA_GRPC',
+    nodeOnFirstMessageOnly: message.set_node_on_first_message_only ?? false,
+    ...(limit === undefined ? {} : { rateLimit: resolveRateLimit(limit) }),
+  };
+}
+
+function resolveRateLimit({
+  max_tokens: maxTokens = RATE_LIMIT.maxTokens,
+  fill_rate: fillPerSecond = RATE_LIMIT.fillPerSecond,
+}: RateLimitSettings): NonNullable<GrpcSource['rateLimit']> {
+  return { maxTokens, fillPerSecond: Number(fillPerSecond) };
 }
 
 function resolveRest(message: ApiConfigSource, scope: Scope): SourceKind | undefined {

@@ -6,7 +6,12 @@ import type { Clock } from '../../shared/clock.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
-import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import {
+  removalsOf,
+  type DiscoveredResource,
+  type DiscoveryConsumer,
+  type DiscoveryUpdate,
+} from './discovery-update.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
 import { isSameMessage } from './same-message.ts';
 
@@ -38,7 +43,8 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       else if (outcome) changes++;
     }
     if (refusals.length > 0) return `Error adding/updating cluster(s) ${refusals.join(', ')}`;
-    const removed = this.#removals(update).filter((name) => this.#remove(name)).length;
+    const names = [...store.list('cluster')].map(({ name }) => name);
+    const removed = removalsOf(update, names).filter((name) => this.#remove(name)).length;
     store.setUpdateVersion('cluster', update.versionInfo);
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) stats.reloaded(clock.wallMs());
@@ -77,13 +83,6 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     else serverStats.clusterModified();
     store.putWarming('cluster', name, { message, versionInfo, lastUpdatedMs, resolved });
     return true;
-  }
-
-  #removals({ resources, removed }: DiscoveryUpdate): readonly string[] {
-    if (removed !== 'rest') return removed;
-    const present = new Set(resources.map(({ name }) => name));
-    const all = [...this.#options.store.list('cluster')];
-    return all.map(({ name }) => name).filter((name) => !present.has(name));
   }
 
   #remove(name: string): boolean {

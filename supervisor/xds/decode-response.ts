@@ -3,7 +3,10 @@
  * refuses the whole answer here, before anybody has looked at what the resources mean.
  */
 import type { DiscoveryResponse } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
-import type { Resource } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
+import type {
+  DeltaDiscoveryResponse,
+  Resource,
+} from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type { Any, JsonObject } from '../../shared/api/well-known.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadMessageBytes } from '../config/load-config.ts';
@@ -34,6 +37,7 @@ export class ResponseError extends Error {
 }
 
 const SOTW = 'envoy.service.discovery.v3.DiscoveryResponse';
+const DELTA = 'envoy.service.discovery.v3.DeltaDiscoveryResponse';
 const WRAPPER = 'envoy.service.discovery.v3.Resource';
 
 /** Reads an answer that holds a state of the world. Rejects with `ResponseError`. */
@@ -44,14 +48,46 @@ export async function decodeResponse(
 ): Promise<DiscoveryUpdate> {
   const message = await load<DiscoveryResponse>(SOTW, source, environment);
   const versionInfo = message.version_info ?? '';
-  const resources = (message.resources ?? []).map((any) =>
-    typeName(any) === WRAPPER
-      ? wrapped(any as unknown as Resource, type, versionInfo)
-      : named(any, type, versionInfo),
-  );
-  refuseDoubles(resources);
-  const present = resources.filter((resource) => resource !== undefined);
-  return { versionInfo, resources: present, removed: type.isWholeSet ? 'rest' : [] };
+  const present: DiscoveredResource[] = [];
+  const heartbeats: Heartbeat[] = [];
+  for (const any of message.resources ?? []) {
+    if (typeName(any) !== WRAPPER) present.push(named(any, type, versionInfo));
+    else sort(any as unknown as Resource, { type, versionInfo, present, heartbeats });
+  }
+  refuseDoubles(present);
+  const removed = type.isWholeSet ? 'rest' : [];
+  return { versionInfo, resources: present, removed, ...heartbeatsOf(heartbeats) };
+}
+
+/** Reads an incremental answer. Rejects with `ResponseError`. */
+export async function decodeDeltaResponse(
+  source: SourceText,
+  type: ResourceType,
+  environment: DecodeEnvironment,
+): Promise<DiscoveryUpdate> {
+  const message = await load<DeltaDiscoveryResponse>(DELTA, source, environment);
+  const versionInfo = message.system_version_info ?? '';
+  const present: DiscoveredResource[] = [];
+  const heartbeats: Heartbeat[] = [];
+  for (const resource of message.resources ?? []) {
+    sort(resource, { type, versionInfo, present, heartbeats });
+  }
+  refuseDoubles(present);
+  const removed = message.removed_resources ?? [];
+  const both = present.find(({ name }) => removed.includes(name));
+  if (both !== undefined) {
+    throw new ResponseError(
+      'refused',
+      `duplicate name ${both.name} found in the union of added+removed resources`,
+    );
+  }
+  return { versionInfo, resources: present, removed, ...heartbeatsOf(heartbeats) };
+}
+
+type Heartbeat = Pick<DiscoveredResource, 'name' | 'ttlMs'>;
+
+function heartbeatsOf(heartbeats: readonly Heartbeat[]): Pick<DiscoveryUpdate, 'heartbeats'> {
+  return heartbeats.length === 0 ? {} : { heartbeats };
 }
 
 async function load<Message>(
@@ -75,19 +111,22 @@ async function load<Message>(
 }
 
 /** A heartbeat names a resource and has none: it only keeps what is there. */
-function wrapped(
+function sort(
   { name = '', version = '', resource, ttl }: Resource,
-  type: ResourceType,
-  versionInfo: string,
-): DiscoveredResource | undefined {
-  if (resource === undefined) return undefined;
-  const found = named(resource, type, version === '' ? versionInfo : version);
-  return {
-    ...found,
-    // A list or set of resources in a name of the newer form is named by its wrapper.
-    name: name === '' ? found.name : name,
-    ...(ttl === undefined ? {} : { ttlMs: durationMs(ttl) }),
-  };
+  into: {
+    readonly type: ResourceType;
+    readonly versionInfo: string;
+    readonly present: DiscoveredResource[];
+    readonly heartbeats: Heartbeat[];
+  },
+): void {
+  const life = ttl === undefined ? {} : { ttlMs: durationMs(ttl) };
+  if (resource === undefined) {
+    into.heartbeats.push({ name, ...life });
+    return;
+  }
+  const found = named(resource, into.type, version === '' ? into.versionInfo : version);
+  into.present.push({ ...found, name: name === '' ? found.name : name, ...life });
 }
 
 function named(any: Any, type: ResourceType, versionInfo: string): DiscoveredResource {

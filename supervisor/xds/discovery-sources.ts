@@ -5,11 +5,14 @@ import type { ConfigSource, GrpcSource } from '../resources/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoverySource } from './discovery-update.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import { DeltaMux } from './delta-mux.ts';
+import type { Mux } from './discovery-request.ts';
 import { GrpcMux } from './grpc-mux.ts';
 import { FileSource } from './file-source.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { RestSource } from './rest-source.ts';
-import { RESOURCE_TYPES, type DiscoveryKind } from './resource-type.ts';
+import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
 import { Subscription } from './subscription.ts';
 
 export interface SourcesOptions {
@@ -20,8 +23,7 @@ export interface SourcesOptions {
   readonly node: JsonObject;
   /** The one stream of sources that say `ads`; absent: there is none. */
   readonly aggregated: GrpcSource | undefined;
-  /** Told whether that stream carries anything. */
-  readonly connected: (isConnected: boolean) => void;
+  readonly statStore: StatStore;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
 }
 
@@ -34,8 +36,10 @@ export interface Interest {
   readonly consumer: DiscoveryConsumer;
 }
 
-const AGGREGATED =
-  '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+const AGGREGATED = {
+  grpcService: 'envoy.service.discovery.v3.AggregatedDiscoveryService',
+  grpcNoun: 'AggregatedResources',
+} as const;
 
 /** Resources begin to come with `start`; nothing comes after `close`. */
 export interface OpenSubscription {
@@ -45,7 +49,7 @@ export interface OpenSubscription {
 
 export class DiscoverySources {
   readonly #options: SourcesOptions;
-  #aggregated: GrpcMux | undefined;
+  #aggregated: Mux | undefined;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -63,7 +67,7 @@ export class DiscoverySources {
       initialFetchTimeoutMs,
       log: (level, text) => this.#options.log(level, text),
     });
-    const source = this.#makeSource(interest.source, subscription);
+    const source = this.#makeSource(interest.source, subscription, interest.stats.prefix);
     return {
       start: () => source.start(),
       close: () => {
@@ -78,22 +82,29 @@ export class DiscoverySources {
     this.#aggregated?.close();
   }
 
-  #aggregatedMux(): GrpcMux | undefined {
-    const { aggregated, connected } = this.#options;
+  #aggregatedMux(): Mux | undefined {
+    const { aggregated } = this.#options;
     if (aggregated === undefined) return undefined;
-    this.#aggregated ??= this.#makeMux(aggregated, AGGREGATED, connected);
+    this.#aggregated ??= this.#makeMux(aggregated, AGGREGATED, '');
     return this.#aggregated;
   }
 
   #makeMux(
     source: GrpcSource,
-    method: string,
-    connected: (isConnected: boolean) => void = () => undefined,
-  ): GrpcMux {
-    return new GrpcMux({ ...this.#options, source, method, connected });
+    { grpcService, grpcNoun }: Pick<ResourceType, 'grpcService' | 'grpcNoun'>,
+    statPrefix: string,
+  ): Mux {
+    const options = { ...this.#options, source, statPrefix };
+    return source.isDelta
+      ? new DeltaMux({ ...options, method: `/${grpcService}/Delta${grpcNoun}` })
+      : new GrpcMux({ ...options, method: `/${grpcService}/Stream${grpcNoun}` });
   }
 
-  #makeSource(source: ConfigSource, subscription: Subscription): DiscoverySource {
+  #makeSource(
+    source: ConfigSource,
+    subscription: Subscription,
+    statPrefix: string,
+  ): DiscoverySource {
     const { decoding, clock, clusters, node } = this.#options;
     switch (source.kind) {
       case 'path':
@@ -106,8 +117,7 @@ export class DiscoverySources {
       case 'rest':
         return new RestSource({ ...source, clusters, node, clock, subscription, decoding });
       case 'grpc': {
-        const { grpcService, grpcNoun } = subscription.type;
-        const mux = this.#makeMux(source, `/${grpcService}/Stream${grpcNoun}`);
+        const mux = this.#makeMux(source, subscription.type, statPrefix);
         return {
           start: () => mux.add(subscription),
           close: () => mux.close(),

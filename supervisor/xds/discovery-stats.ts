@@ -24,6 +24,8 @@ interface Indices extends Readonly<Record<DiscoveryCounter, number>> {
 }
 
 export class DiscoveryStats {
+  /** Ends in a dot. */
+  readonly prefix: string;
   readonly #store: StatStore;
   readonly #indices: Indices;
   readonly #blocks: readonly number[];
@@ -32,12 +34,14 @@ export class DiscoveryStats {
   private constructor(
     store: StatStore,
     parts: {
+      readonly prefix: string;
       readonly indices: Indices;
       readonly blocks: readonly number[];
       readonly reload?: number;
     },
   ) {
     this.#store = store;
+    this.prefix = parts.prefix;
     this.#indices = parts.indices;
     this.#blocks = parts.blocks;
     this.#reload = parts.reload;
@@ -53,10 +57,10 @@ export class DiscoveryStats {
     const blocks = [base];
     if (kinds.countsEmpty === true) blocks.push(store.defineBlock(UPDATE_EMPTY, prefix));
     const indices = shifted(SUBSCRIPTION.index, base);
-    if (kinds.reloads !== true) return new DiscoveryStats(store, { indices, blocks });
+    if (kinds.reloads !== true) return new DiscoveryStats(store, { prefix, indices, blocks });
     const reload = store.defineBlock(CONFIG_RELOAD, prefix);
     blocks.push(reload);
-    return new DiscoveryStats(store, { indices, blocks, reload });
+    return new DiscoveryStats(store, { prefix, indices, blocks, reload });
   }
 
   /** In the block of a cluster that gets its endpoints from elsewhere. */
@@ -68,7 +72,7 @@ export class DiscoveryStats {
       ...shifted(CLUSTER.index, cluster),
       ...shifted(CLUSTER_SUBSCRIPTION.index, own),
     };
-    return new DiscoveryStats(store, { indices, blocks: [cluster, own] });
+    return new DiscoveryStats(store, { prefix, indices, blocks: [cluster, own] });
   }
 
   count(counter: DiscoveryCounter): void {

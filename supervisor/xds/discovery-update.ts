@@ -1,4 +1,4 @@
-/** What a source of resources hands over, whatever it speaks with its control plane. Types only. */
+/** What a source of resources hands over, whatever it speaks with its control plane. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 
 export interface DiscoveredResource {
@@ -20,6 +20,8 @@ export interface DiscoveryUpdate {
    * hold everything.
    */
   readonly removed: readonly string[] | 'rest';
+  /** Resources that are as they were; only their time to live begins anew. */
+  readonly heartbeats?: readonly Pick<DiscoveredResource, 'name' | 'ttlMs'>[];
 }
 
 /** Who wants the resources. */
@@ -37,4 +39,14 @@ export interface DiscoverySource {
   start(): void;
   /** Nothing is handed over any more. */
   close(): void;
+}
+
+/** Which of the names that are there go with an update. */
+export function removalsOf(
+  { resources, removed, heartbeats = [] }: DiscoveryUpdate,
+  present: Iterable<string>,
+): readonly string[] {
+  if (removed !== 'rest') return removed;
+  const named = new Set([...resources, ...heartbeats].map(({ name }) => name));
+  return [...present].filter((name) => !named.has(name));
 }

@@ -70,7 +70,7 @@ export class DynamicConfiguration {
       clusters: options.clusters,
       node: options.node,
       aggregated: options.resolved.dynamic.aggregated,
-      connected: connectedGauge(options),
+      statStore,
       decoding: {
         unknownFields: options.unknownFields,
         onUnknownFields: (count, warnings) => {
@@ -173,15 +173,4 @@ export class DynamicConfiguration {
     this.#subscriptions.push(subscription);
     subscription.start();
   }
-}
-
-/** `control_plane.connected_state`, which exists with the one stream of all types. */
-function connectedGauge({
-  resolved,
-  statStore,
-}: DynamicConfigurationOptions): (isConnected: boolean) => void {
-  if (resolved.dynamic.aggregated === undefined) return () => undefined;
-  const gauge = statStore.defineGauge('control_plane.connected_state');
-  statStore.setGauge(gauge, 0);
-  return (isConnected) => statStore.setGauge(gauge, isConnected ? 1 : 0);
 }

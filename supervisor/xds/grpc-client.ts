@@ -13,6 +13,9 @@ export interface GrpcStreamHandlers {
 
 export interface GrpcStream {
   send(message: Uint8Array): void;
+  /** Holds the control plane back: nothing is received until `resume`. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 
@@ -62,6 +65,8 @@ export async function openGrpcStream(
     send: (message) => {
       if (!hasEnded) stream.write(Buffer.from(message));
     },
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
     close: () => {
       hasEnded = true;
       stream.cancel();

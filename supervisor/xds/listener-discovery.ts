@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
-import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import {
+  removalsOf,
+  type DiscoveredResource,
+  type DiscoveryConsumer,
+  type DiscoveryUpdate,
+} from './discovery-update.ts';
 import type { DynamicListeners } from './dynamic-listeners.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
 import { isSameMessage } from './same-message.ts';
@@ -30,7 +35,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const { store, listeners, log } = this.#options;
     const resources = update.resources.map(withName);
-    const removals = this.#removals(update, resources);
+    const removals = this.#removals({ ...update, resources });
     const resolutions = resources.map((resource) => ({
       resource,
       ...this.#resolve(resource),
@@ -88,29 +93,28 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     return listeners.put(name, { message, versionInfo, lastUpdatedMs: clock.wallMs(), resolved });
   }
 
-  #removals(
-    { removed }: DiscoveryUpdate,
-    resources: readonly DiscoveredResource[],
-  ): readonly string[] {
+  #removals(update: DiscoveryUpdate): readonly string[] {
     const { store } = this.#options;
-    const present = new Set(resources.map(({ name }) => name));
     const isThere = (name: string): boolean => {
       const entry = store.get('listener', name);
       if (entry === undefined || entry.source === 'static') return false;
       return entry.active !== undefined || entry.warming !== undefined;
     };
-    const all = [...store.list('listener')].map(({ name }) => name);
-    const gone = removed === 'rest' ? all.filter((name) => !present.has(name)) : removed;
-    if (removed === 'rest') this.#forgetRefused(present);
+    const gone = removalsOf(
+      update,
+      [...store.list('listener')].map(({ name }) => name),
+    );
+    this.#forgetRefused(gone);
     return gone.filter(isThere);
   }
 
   /** A refused listener that the control plane names no more. */
-  #forgetRefused(present: ReadonlySet<string>): void {
+  #forgetRefused(gone: readonly string[]): void {
     const { store } = this.#options;
-    for (const entry of store.list('listener')) {
-      const hasVersion = (entry.active ?? entry.warming ?? entry.draining) !== undefined;
-      if (!hasVersion && !present.has(entry.name)) store.remove('listener', entry.name);
+    for (const name of gone) {
+      const entry = store.get('listener', name);
+      const version = entry?.active ?? entry?.warming ?? entry?.draining;
+      if (version === undefined) store.remove('listener', name);
     }
   }
 

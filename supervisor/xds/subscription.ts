@@ -37,18 +37,35 @@ export class Subscription {
   }
 
   /** For sources that may keep silent. */
-  startTimer(): void {
+  startTimer(timedOut: () => void = () => undefined): void {
     const { clock, initialFetchTimeoutMs, stats, log } = this.#options;
     if (initialFetchTimeoutMs === 0 || this.#isSettled || this.#timer !== undefined) return;
     this.#timer = clock.after(initialFetchTimeoutMs, () => {
       log('warning', `${this.#what()}: initial fetch timed out`);
       stats.count('init_fetch_timeout');
+      timedOut();
       this.#settle();
     });
   }
 
+  /** A stream counts the question, and whatever comes of it, as an attempt each. */
+  startStream(): void {
+    this.attempted();
+    this.startTimer(() => this.attempted());
+  }
+
+  streamFailed(reason: string): void {
+    this.attempted();
+    this.failed(reason);
+  }
+
+  deliverStream(decode: () => Promise<DiscoveryUpdate>): Promise<string | undefined> {
+    this.attempted();
+    return this.deliver(decode, { isTimed: true });
+  }
+
   attempted(): void {
-    this.#options.stats.count('update_attempt');
+    if (!this.#isClosed) this.#options.stats.count('update_attempt');
   }
 
   /** Nothing could be asked or nothing came back. */

@@ -1,19 +1,30 @@
-/** A control plane for tests: one aggregated gRPC stream, state of the world, by hand. */
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+/** A control plane for tests, by hand: aggregated or by type, state of the world or incremental. */
+import {
+  Server,
+  ServerCredentials,
+  type MethodDefinition,
+  type ServerDuplexStream,
+} from '@grpc/grpc-js';
 import { ApiCatalog } from '../../supervisor/config/api/api-catalog.ts';
 import { messageFromBinary, messageToBinary } from '../../supervisor/config/message-codec.ts';
+import { RESOURCE_TYPES } from '../../supervisor/xds/resource-type.ts';
 
 const PACKAGE = 'envoy.service.discovery.v3';
 
-interface AskedFor {
+export interface AskedFor {
   readonly type_url: string;
   readonly version_info?: string;
   readonly response_nonce?: string;
   readonly resource_names?: readonly string[];
+  readonly resource_names_subscribe?: readonly string[];
+  readonly resource_names_unsubscribe?: readonly string[];
+  readonly initial_resource_versions?: Readonly<Record<string, string>>;
   readonly error_detail?: { readonly message: string };
   readonly node?: { readonly id: string };
   /** What came with the call. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Of the method that was called. */
+  readonly path: string;
 }
 
 export interface ControlPlane {
@@ -21,6 +32,8 @@ export interface ControlPlane {
   readonly requests: AskedFor[];
   /** Sends the resources of one type now, and to every stream that asks for the type later. */
   set(kind: string, version: string, resources: readonly object[]): void;
+  /** Sends this answer to all streams, whatever they asked for. */
+  sendRaw(answer: object): void;
   /** Ends every stream. */
   drop(): void;
   [Symbol.asyncDispose](): Promise<void>;
@@ -28,53 +41,64 @@ export interface ControlPlane {
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
+interface Answer {
+  readonly version: string;
+  readonly resources: ReadonlyMap<string, object>;
+}
+
+/** One call of a client. */
+interface Call {
+  readonly stream: Stream;
+  readonly isDelta: boolean;
+  /** By type: what was asked for by name, and what of each was sent. */
+  readonly wanted: Map<string, Set<string>>;
+  readonly sent: Map<string, Map<string, string>>;
+}
+
 /** Without credentials it speaks plain text. */
 export async function startControlPlane(
   credentials = ServerCredentials.createInsecure(),
 ): Promise<ControlPlane> {
   const catalog = new ApiCatalog();
   const server = new Server();
-  const streams = new Set<Stream>();
+  const calls = new Set<Call>();
   const requests: AskedFor[] = [];
-  const answers = new Map<string, { version: string; resources: readonly object[] }>();
+  const answers = new Map<string, Answer>();
   let nonce = 0;
-  const send = (stream: Stream, url: string): void => {
-    const answer = answers.get(url);
-    if (answer === undefined) return;
+  const write = ({ stream, isDelta }: Call, answer: Record<string, unknown>): void => {
     nonce += 1;
-    const message = {
-      version_info: answer.version,
-      resources: [...answer.resources],
-      type_url: url,
-      nonce: String(nonce),
-    };
-    stream.write(Buffer.from(messageToBinary(catalog, `${PACKAGE}.DiscoveryResponse`, message)));
+    const name = `${PACKAGE}.${isDelta ? 'Delta' : ''}DiscoveryResponse`;
+    const message = { nonce: String(nonce), control_plane: { identifier: 'by hand' }, ...answer };
+    stream.write(Buffer.from(messageToBinary(catalog, name, message)));
   };
-  const serve = (stream: Stream): void => {
-    streams.add(stream);
-    stream.on('error', () => streams.delete(stream));
-    stream.on('end', () => stream.end());
+  const send = (call: Call, url: string): void => {
+    const answer = answers.get(url);
+    if (answer === undefined || !call.wanted.has(url)) return;
+    const message = call.isDelta ? deltaOf(call, url, answer) : sotwOf(url, answer);
+    if (message !== undefined) write(call, message);
+  };
+  const serve = (stream: Stream, path: string): void => {
+    const isDelta = path.includes('/Delta');
+    const call: Call = { stream, isDelta, wanted: new Map(), sent: new Map() };
+    calls.add(call);
+    stream.on('error', () => calls.delete(call));
+    stream.on('end', () => {
+      calls.delete(call);
+      stream.end();
+    });
     stream.on('data', (bytes: Buffer) => {
       const sink = { report: (): void => undefined };
       const options = { catalog, sink, unknownFields: 'ignore' } as const;
-      const read: unknown = messageFromBinary(options, `${PACKAGE}.DiscoveryRequest`, bytes);
-      const request = { ...(read as AskedFor), metadata: stream.metadata.getMap() };
+      const name = `${PACKAGE}.${isDelta ? 'Delta' : ''}DiscoveryRequest`;
+      const read: unknown = messageFromBinary(options, name, bytes);
+      const request = { ...(read as AskedFor), metadata: stream.metadata.getMap(), path };
       requests.push(request);
-      if (request.response_nonce === undefined) send(stream, request.type_url);
+      if (wants(call, request)) send(call, request.type_url);
     });
   };
-  const bytes = (value: Buffer): Buffer => value;
-  const path = `/${PACKAGE}.AggregatedDiscoveryService/StreamAggregatedResources`;
-  const method = {
-    path,
-    requestStream: true,
-    responseStream: true,
-    requestSerialize: bytes,
-    requestDeserialize: bytes,
-    responseSerialize: bytes,
-    responseDeserialize: bytes,
-  };
-  server.addService({ stream: method }, { stream: serve });
+  for (const path of paths()) {
+    server.addService({ stream: methodOf(path) }, { stream: (call: Stream) => serve(call, path) });
+  }
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', credentials, (error, bound) => {
       if (error === null) resolve(bound);
@@ -85,19 +109,102 @@ export async function startControlPlane(
     port,
     requests,
     set: (kind, version, resources) => {
-      const url = `type.googleapis.com/envoy.config.${kind}`;
+      const url = typeUrlOf(kind);
       // Fields that are undefined are absent.
       const plain = JSON.parse(JSON.stringify(resources)) as object[];
-      answers.set(url, { version, resources: plain });
-      for (const stream of streams) send(stream, url);
+      answers.set(url, { version, resources: new Map(plain.map((each) => [nameOf(each), each])) });
+      for (const call of calls) send(call, url);
+    },
+    sendRaw: (answer) => {
+      for (const call of calls) write(call, { ...answer });
     },
     drop: () => {
-      for (const stream of streams) stream.end();
-      streams.clear();
+      for (const { stream } of calls) stream.end();
+      calls.clear();
     },
     [Symbol.asyncDispose]: async () => {
       server.forceShutdown();
       await Promise.resolve();
     },
+  };
+}
+
+export function typeUrlOf(kind: string): string {
+  const prefix = kind.startsWith('envoy.') ? '' : 'envoy.config.';
+  return `type.googleapis.com/${prefix}${kind}`;
+}
+
+function paths(): readonly string[] {
+  const aggregated = {
+    grpcService: `${PACKAGE}.AggregatedDiscoveryService`,
+    grpcNoun: 'AggregatedResources',
+  };
+  return [aggregated, ...Object.values(RESOURCE_TYPES)].flatMap(({ grpcService, grpcNoun }) => [
+    `/${grpcService}/Stream${grpcNoun}`,
+    `/${grpcService}/Delta${grpcNoun}`,
+  ]);
+}
+
+function methodOf(path: string): MethodDefinition<Buffer, Buffer> {
+  const bytes = (value: Buffer): Buffer => value;
+  return {
+    path,
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: bytes,
+    requestDeserialize: bytes,
+    responseSerialize: bytes,
+    responseDeserialize: bytes,
+  };
+}
+
+function nameOf(resource: object): string {
+  const { name, cluster_name: cluster } = resource as { name?: string; cluster_name?: string };
+  return name ?? cluster ?? '';
+}
+
+/** Notes what a request asks for; whether it is to be answered. */
+function wants({ wanted, sent, isDelta }: Call, request: AskedFor): boolean {
+  const { type_url: url, response_nonce: nonce } = request;
+  const isFirst = !wanted.has(url);
+  const names = wanted.get(url) ?? new Set();
+  wanted.set(url, names);
+  if (!isDelta) {
+    const hasNew = (request.resource_names ?? []).some((name) => !names.has(name));
+    for (const name of request.resource_names ?? []) names.add(name);
+    return nonce === undefined || hasNew;
+  }
+  const { resource_names_subscribe: subscribed = [] } = request;
+  for (const name of subscribed) names.add(name);
+  for (const name of request.resource_names_unsubscribe ?? []) names.delete(name);
+  if (isFirst) sent.set(url, new Map(Object.entries(request.initial_resource_versions ?? {})));
+  return isFirst || subscribed.length > 0;
+}
+
+function sotwOf(url: string, { version, resources }: Answer): Record<string, unknown> {
+  return { version_info: version, type_url: url, resources: [...resources.values()] };
+}
+
+/** A resource's version is the answer's in which it last changed. */
+function deltaOf(call: Call, url: string, answer: Answer): Record<string, unknown> | undefined {
+  const names = call.wanted.get(url) ?? new Set();
+  const sent = call.sent.get(url) ?? new Map<string, string>();
+  call.sent.set(url, sent);
+  const isWanted = (name: string): boolean => names.size === 0 || names.has('*') || names.has(name);
+  const changed = [...answer.resources].filter(
+    ([name, resource]) => isWanted(name) && sent.get(name) !== JSON.stringify(resource),
+  );
+  const removed = [...sent.keys()].filter((name) => !answer.resources.has(name));
+  for (const [name, resource] of changed) sent.set(name, JSON.stringify(resource));
+  for (const name of removed) sent.delete(name);
+  return {
+    system_version_info: answer.version,
+    type_url: url,
+    resources: changed.map(([name, resource]) => ({
+      name,
+      version: JSON.stringify(resource),
+      resource,
+    })),
+    removed_resources: removed,
   };
 }

@@ -28,3 +28,11 @@ export const CONFIG_RELOAD = defineTemplate('config_reload', {
 export const UPDATE_EMPTY = defineTemplate('update_empty', {
   update_empty: counter('Updates without resources'),
 });
+
+/** Of a stream to a control plane: `control_plane.` of the one that types share, else behind the prefixes above. */
+export const CONTROL_PLANE = defineTemplate('control_plane', {
+  connected_state: ownGauge('Whether there is a stream to the control plane'),
+  identifier: textReadout('Who the control plane says it is'),
+  pending_requests: ownGauge('Requests that wait for the rate limit'),
+  rate_limit_enforced: counter('Requests that had to wait for the rate limit'),
+});

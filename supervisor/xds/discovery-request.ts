@@ -1,0 +1,42 @@
+/** What both protocols send: requests as bytes. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import { ApiCatalog } from '../config/api/api-catalog.ts';
+import { messageToBinary } from '../config/message-codec.ts';
+import type { DecodeEnvironment } from './decode-response.ts';
+import type { ControlStreamOptions } from './control-stream.ts';
+import type { Subscription } from './subscription.ts';
+
+export interface MuxOptions extends ControlStreamOptions {
+  readonly node: JsonObject;
+  readonly decoding: DecodeEnvironment;
+}
+
+/** Subscriptions that share one stream to a control plane. */
+export interface Mux {
+  /** Wants what a subscription wants, until `remove`. */
+  add(subscription: Subscription): void;
+  remove(subscription: Subscription): void;
+  close(): void;
+}
+
+const INVALID_ARGUMENT = 3;
+/** A reason is cut here: it travels in a request. */
+const REASON_LIMIT = 4096;
+
+export function errorDetail(refusal: string | undefined): object {
+  if (refusal === undefined) return {};
+  return { error_detail: { code: INVALID_ARGUMENT, message: refusal.slice(0, REASON_LIMIT) } };
+}
+
+export class RequestEncoder {
+  readonly #catalog = new ApiCatalog();
+  readonly #message: string;
+
+  constructor(name: 'DiscoveryRequest' | 'DeltaDiscoveryRequest') {
+    this.#message = `envoy.service.discovery.v3.${name}`;
+  }
+
+  encode(request: Readonly<Record<string, unknown>>): Uint8Array {
+    return messageToBinary(this.#catalog, this.#message, request);
+  }
+}
