@@ -109,6 +109,7 @@ function makePool(input: ServeInput, server: () => Server | undefined): WorkerPo
     onSpawned: (index) => server()?.workerSpawned(index),
     onReport: (index, report) => server()?.workerReported(index, report),
     onUpstreamNotice: (notice) => server()?.workerNoticed(notice),
+    onTapped: (notice) => server()?.workerTapped(notice),
     onGone: (index, exit) => server()?.workerGone(index, exit),
   });
 }

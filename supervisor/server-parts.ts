@@ -19,6 +19,7 @@ import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
 import { StatsEngine, type SinkCluster } from './stats/stats-engine.ts';
+import { TapSessions } from './tap/tap-sessions.ts';
 import type { LiveCluster } from './upstreams/live-cluster.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -43,6 +44,7 @@ export interface ServerParts {
   readonly runtime: RuntimeStore;
   readonly commands: ServerCommands;
   readonly drains: Drains;
+  readonly taps: TapSessions;
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
   readonly upstreams: UpstreamClusters;
@@ -107,6 +109,11 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const gauges = new ListenerGauges(configuration.store, stats.store);
   const drains = makeDrains(input, listeners, serverStats);
   const commands = new ServerCommands({ pool, drains, ending: input.ending });
+  const taps = new TapSessions({
+    clock,
+    notify: (notice) => pool.notify(notice),
+    log: getLogger('tap').warning,
+  });
   let loopDelay: LoopDelay | undefined;
   const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands }, (name) =>
     upstreams.get(name),
@@ -120,6 +127,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     runtime,
     commands,
     drains,
+    taps,
     contention,
     upstreams,
     dynamic,
@@ -139,6 +147,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     },
     stop: () => {
       loopDelay?.stop();
+      taps.stop();
       stats.stop();
       commands.stop();
       runtime.close();

@@ -27,7 +27,7 @@ import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from './phase-reports.ts';
 import { serverStateOf } from './server-state.ts';
-import type { UpstreamNotice, WorkerExit } from './worker-host.ts';
+import type { TapNotice, UpstreamNotice, WorkerExit } from './worker-host.ts';
 import type { WorkerPool } from './worker-pool.ts';
 import { makeWorkerProvision } from './worker-provision.ts';
 
@@ -178,6 +178,10 @@ export class Server {
 
   workerNoticed(notice: UpstreamNotice): void {
     this.#parts?.upstreams.heard(notice);
+  }
+
+  workerTapped({ session, trace }: TapNotice): void {
+    this.#parts?.taps.recorded(session, trace);
   }
 
   workerGone(index: number, exit: WorkerExit): void {

@@ -74,6 +74,7 @@ export interface WorkerHostOptions {
   /** Each report exactly once and in order, also of a flush whose deadline has passed. */
   onReport(report: StatsReport): void;
   onUpstreamNotice(notice: UpstreamNotice): void;
+  onTapped(notice: TapNotice): void;
 }
 
 export interface SocketToAdopt {
@@ -88,6 +89,8 @@ export type UpstreamNotice = Extract<
   WorkerToSupervisor,
   { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' }
 >;
+/** A record for the client of `/tap`. */
+export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' }>;
 /** What a worker is told without an answer. */
 export type WorkerNotice = Extract<
   SupervisorToWorker,
@@ -99,7 +102,8 @@ export type WorkerNotice = Extract<
       | 'undrain'
       | 'cut_connections'
       | 'set_health_check_failed'
-      | 'set_checking_workers';
+      | 'set_checking_workers'
+      | 'set_tap';
   }
 >;
 
@@ -310,24 +314,35 @@ export class WorkerHost {
         return this.#ready.resolve();
       case 'pong':
         return;
-      case 'stats':
-        this.#options.onReport(message.report);
-        this.#calls.settle(message.id, message);
-        return;
       case 'health_result':
       case 'outlier_detected':
       case 'traffic_began':
-        return this.#options.onUpstreamNotice(message);
+      case 'tapped':
+        return this.#receiveNotice(message);
+      case 'not_recognised':
+        this.#options.log('error', `${this.#name()} does not know the message ${message.what}`);
+        return;
+      default:
+        this.#receiveReply(message);
+    }
+  }
+
+  #receiveNotice(notice: UpstreamNotice | TapNotice): void {
+    if (notice.kind === 'tapped') this.#options.onTapped(notice);
+    else this.#options.onUpstreamNotice(notice);
+  }
+
+  #receiveReply(reply: Reply): void {
+    switch (reply.kind) {
+      case 'stats':
+        this.#options.onReport(reply.report);
+        return void this.#calls.settle(reply.id, reply);
       case 'applied':
       case 'listening':
       case 'stopped_listening':
       case 'profiled':
       case 'connections':
-        this.#calls.settle(message.id, message);
-        return;
-      case 'not_recognised':
-        this.#options.log('error', `${this.#name()} does not know the message ${message.what}`);
-        return;
+        return void this.#calls.settle(reply.id, reply);
       default:
         this.#options.log('error', `${this.#name()} sent an unknown message`);
     }

@@ -16,6 +16,7 @@ import type { ListeningSockets } from './sockets/listening-sockets.ts';
 import {
   WorkerHost,
   type SharedPages,
+  type TapNotice,
   type UpstreamNotice,
   type WorkerExit,
   type WorkerNotice,
@@ -47,6 +48,7 @@ export interface WorkerPoolOptions {
   onSpawned(workerIndex: number): void;
   onReport(workerIndex: number, report: StatsReport): void;
   onUpstreamNotice(notice: UpstreamNotice): void;
+  onTapped(notice: TapNotice): void;
   /** After the last report of that life. */
   onGone(workerIndex: number, exit: WorkerExit): void;
 }
@@ -243,6 +245,7 @@ export class WorkerPool {
       log: (level, text) => this.#options.log(level, text),
       onReport: (report) => this.#options.onReport(index, report),
       onUpstreamNotice: (notice) => this.#options.onUpstreamNotice(notice),
+      onTapped: (notice) => this.#options.onTapped(notice),
     });
   }
 

@@ -59,6 +59,10 @@ export function makeWorkerProvision(
     ],
     mayListen,
     listeners: () => parts.listeners.sockets(),
-    notices: () => [...parts.commands.notices(), ...(epochs?.notices() ?? [])],
+    notices: () => [
+      ...parts.commands.notices(),
+      ...parts.taps.notices(),
+      ...(epochs?.notices() ?? []),
+    ],
   };
 }

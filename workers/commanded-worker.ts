@@ -14,13 +14,16 @@ import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor
 import { receiveDescriptorMessage } from '../shared/posix/descriptor-messages.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
-import type { DataPlane, DataPlaneEnv, UpstreamNotice } from './data-plane.ts';
+import type { DataPlane, DataPlaneEnv, DataPlaneNotice } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
 /** Parts of a batch that wait for its last one. */
 const KEPT_UPDATES_MAX = 1_000_000;
+
+/** A larger record of a tap is not sent. */
+const TRACE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait. */
 const PINO_DELAY_MS = 2_000;
@@ -117,6 +120,8 @@ export class CommandedWorker {
         return this.#reopenLogs(dataPlane);
       case 'set_health_check_failed':
         return dataPlane.setHealthCheckFailed(command.failed);
+      case 'set_tap':
+        return dataPlane.setTap(command);
       case 'set_checking_workers':
         return dataPlane.setCheckingWorkers(command.workers);
       case 'stop_listening':
@@ -210,8 +215,15 @@ export class CommandedWorker {
     this.#channel.post({ kind: 'stats', id, report });
   }
 
-  #notify(notice: UpstreamNotice): void {
-    if (!this.#channel.isClosed) this.#channel.post(notice);
+  #notify(notice: DataPlaneNotice): void {
+    if (this.#channel.isClosed) return;
+    // A reader that does not keep up loses records; requests never wait for it.
+    if (notice.kind === 'tapped' && !this.#mayTap(notice.trace)) return;
+    this.#channel.post(notice);
+  }
+
+  #mayTap(trace: Uint8Array): boolean {
+    return trace.length <= TRACE_BYTES_MAX && !this.#channel.isCongested;
   }
 
   /** Only another build can send what this one does not know. */

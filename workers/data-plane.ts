@@ -16,9 +16,9 @@ import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
 
 /** What the data plane tells the supervisor unasked. */
-export type UpstreamNotice = Extract<
+export type DataPlaneNotice = Extract<
   WorkerToSupervisor,
-  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' }
+  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' | 'tapped' }
 >;
 
 /** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */
@@ -26,7 +26,7 @@ export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
   readonly stats: StatWriter;
   readonly clock: Clock;
-  readonly notify: (notice: UpstreamNotice) => void;
+  readonly notify: (notice: DataPlaneNotice) => void;
   /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
   readonly log: (level: LogLevel, component: string, message: string) => void;
 }
@@ -37,6 +37,7 @@ export interface ListeningDescriptor {
   readonly backlog: number;
 }
 
+export type TapCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'set_tap' }>, 'kind'>;
 export type DrainCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'drain' }>, 'kind'>;
 
 export interface DataPlane {
@@ -55,6 +56,8 @@ export interface DataPlane {
   cutConnections(listeners: readonly string[]): void;
   setHealthCheckFailed(failed: boolean): void;
   setCheckingWorkers(workers: readonly number[]): void;
+  /** A client's tap begins or ends. */
+  setTap(tap: TapCommand): void;
   reopenLogs(): void;
   /** Cuts what is open, flushes access logs, resolves when all is written. */
   close(): Promise<void>;

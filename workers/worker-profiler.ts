@@ -13,6 +13,10 @@ export class WorkerProfiler {
         return await this.#profiler.startCpu();
       case 'start_heap':
         return await this.#profiler.startHeap();
+      case 'start_allocations':
+        return await this.#profiler.startAllocations();
+      case 'stop_allocations':
+        return await write(path, await this.#profiler.stopAllocations());
       case 'stop_cpu':
         return await write(path, await this.#profiler.stopCpu());
       case 'read_heap':

@@ -2,6 +2,7 @@
  * Messages from the supervisor to a worker. Above each member: when it is sent, the reply, and what
  * happens when it is lost (a channel that breaks ends the worker, so "lost" means: not answered).
  */
+import type { TapSettings } from '../resources/tap.ts';
 import type { ResourceUpdate } from '../resources/resource-update.ts';
 import type { BoundAddress } from '../resources/listener.ts';
 import type { LogLevels } from '../logging/log-settings.ts';
@@ -62,6 +63,16 @@ export type SupervisorToWorker =
   | { readonly kind: 'cut_connections'; readonly listeners: readonly string[] }
   /** `/healthcheck/fail` and `/healthcheck/ok`. */
   | { readonly kind: 'set_health_check_failed'; readonly failed: boolean }
+  /**
+   * A client of `/tap` came, or went (without `settings`). Requests of filters with this id are
+   * recorded; each record is a `tapped` with the same session. No reply.
+   */
+  | {
+      readonly kind: 'set_tap';
+      readonly session: number;
+      readonly configId: string;
+      readonly settings?: TapSettings;
+    }
   /** At start and when a worker died or came back: these share the active health checks. No reply. */
   | { readonly kind: 'set_checking_workers'; readonly workers: readonly number[] }
   /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
@@ -80,7 +91,14 @@ export type SupervisorToWorker =
   /** Ends the worker: logs are flushed, then it exits 0. Reply: the process's end. */
   | { readonly kind: 'shutdown' };
 
-export type ProfileCommand = 'start_cpu' | 'stop_cpu' | 'start_heap' | 'read_heap' | 'stop_heap';
+export type ProfileCommand =
+  | 'start_cpu'
+  | 'stop_cpu'
+  | 'start_heap'
+  | 'read_heap'
+  | 'stop_heap'
+  | 'start_allocations'
+  | 'stop_allocations';
 
 export interface AdoptedSocket {
   readonly address: BoundAddress;

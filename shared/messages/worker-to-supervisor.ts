@@ -36,6 +36,11 @@ export type WorkerToSupervisor =
       readonly host: string;
       readonly what: ConsecutiveKind;
     }
+  /**
+   * A record for the client of `/tap`, in the form that it asked for. Dropped where the channel is
+   * congested, and where the session is over.
+   */
+  | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }
   /** A message kind that this build does not know: answered, never thrown on. */

@@ -77,6 +77,22 @@ export class ProcessProfiler {
     return profile as unknown as HeapProfile;
   }
 
+  /** Samples what is allocated, whether or not it is freed again, in place of what is in use. */
+  async startAllocations(): Promise<void> {
+    if (this.#isHeapRunning) await this.stopHeap();
+    const session = await this.#connect();
+    await session.post('HeapProfiler.startSampling', {
+      samplingInterval: HEAP_INTERVAL_BYTES,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    });
+  }
+
+  /** What was allocated since. */
+  async stopAllocations(): Promise<HeapProfile> {
+    return await this.stopHeap();
+  }
+
   async #connect(): Promise<Session> {
     if (this.#session === undefined) {
       const inspector = await import('node:inspector/promises');

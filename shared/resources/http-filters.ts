@@ -5,6 +5,7 @@
  */
 import type { AccessLogConfig } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
+import type { TapFilterOptions } from './tap.ts';
 import type { HeaderMatcher, RuntimeFraction, StringMatcher } from './matchers.ts';
 
 export type HttpFilter =
@@ -13,6 +14,7 @@ export type HttpFilter =
   | { readonly kind: 'basic_auth'; readonly name: string; readonly options: BasicAuthOptions }
   | { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions }
   | { readonly kind: 'cors'; readonly name: string }
+  | { readonly kind: 'tap'; readonly name: string; readonly options: TapFilterOptions }
   | { readonly kind: 'fault'; readonly name: string; readonly options: FaultOptions }
   | { readonly kind: 'buffer'; readonly name: string; readonly maxRequestBytes: number }
   | {

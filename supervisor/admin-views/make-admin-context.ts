@@ -3,11 +3,12 @@ import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/options.ts';
-import type { AdminContext, LoggingView, ServerView } from '../admin/admin-context.ts';
+import type { AdminContext, LoggingView, ServerView, TapView } from '../admin/admin-context.ts';
 import type { Phase } from '../life-cycle.ts';
 import type { ServerParts } from '../server-parts.ts';
 import { serverStateOf } from '../server-state.ts';
 import type { WorkerPool } from '../worker-pool.ts';
+import { tapConfigIds } from '../tap/tap-config-ids.ts';
 import { makeClustersView } from './clusters-view.ts';
 import { makeConfigView } from './config-view.ts';
 import { nodeMessage } from './node-message.ts';
@@ -60,7 +61,20 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
     logging: makeLoggingView(),
     runtime: parts.runtime,
     commands: parts.commands,
+    tap: makeTapView(parts),
     log: log.log,
+  };
+}
+
+function makeTapView({ taps, listeners }: ServerParts): TapView {
+  return {
+    configIds: () => tapConfigIds(listeners.resources()),
+    isAttached: () => taps.isAttached,
+    read: async (body) => {
+      const { readTapRequest } = await import('../tap/read-tap-request.ts');
+      return await readTapRequest(body);
+    },
+    begin: (request) => taps.begin(request),
   };
 }
 

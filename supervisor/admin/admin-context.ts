@@ -12,6 +12,7 @@ import type { HealthFlag } from '../../shared/resources/host-health.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../contention.ts';
+import type { TapRequest } from '../tap/tap-sessions.ts';
 import type { DrainCommands } from './drain-view.ts';
 import type { Query } from './http/query.ts';
 
@@ -28,6 +29,7 @@ export interface AdminContext {
   readonly logging: LoggingView;
   readonly runtime: RuntimeView;
   readonly commands: AdminCommands;
+  readonly tap: TapView;
   /** A line of the process log, logger `admin`. Never called with a secret. */
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
@@ -229,6 +231,8 @@ export interface AdminResponse {
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body: AdminBody;
+  /** Lasts until the client goes: no limit on the time of the whole answer. */
+  readonly isEndless?: boolean;
 }
 
 export type AdminBody =
@@ -267,6 +271,17 @@ export interface RuntimeView {
   }[];
   /** Undefined on success, else the reason as the reference words it. An empty value deletes. */
   modifyAdminLayer(values: ReadonlyMap<string, string>): Promise<string | undefined>;
+}
+
+/** Requests recorded for a client. */
+export interface TapView {
+  /** Of filters that wait for a client; `/tap` exists only where there is one. */
+  configIds(): ReadonlySet<string>;
+  isAttached(): boolean;
+  /** What the client asks for, or the text of an error. */
+  read(body: Uint8Array): Promise<TapRequest | string>;
+  /** Records until the reader closes. */
+  begin(request: TapRequest): AsyncIterable<Uint8Array>;
 }
 
 /** A command that was carried out, or why not. The text is shown to the client. */

@@ -16,7 +16,10 @@ Where Sluice differs:
   workers, where they are profiled too) to \`admin.profile_path\`, each sample with the label
   \`process\`; \`go tool pprof\` reads them. \`/heap_dump\` answers such a profile at once.
 - \`/contention\` counts the supervisor's waits for its workers; its cycles are nanoseconds.
-- \`/peak_heap_dump\` and \`/allocprofiler?enable=y\` are not supported and answer 501.
+- \`/peak_heap_dump\` is the supervisor's heap when it was largest, looked at every three seconds;
+  \`/allocprofiler\` samples the allocations of all processes, and meanwhile nothing else of the heap.
+- \`/tap\` gives its client every output format, and answers what it cannot do with 400. Records that
+  the client does not take in time are dropped beyond 16 MiB, and the log says how many.
 - \`/logging?paths=\` takes \`name=level\` besides \`name:level\`.
 - The order of clusters and routes in dumps is that of the configuration.
 - \`/\` also shows what the server is doing: workers, traffic, listeners, clusters, certificates.

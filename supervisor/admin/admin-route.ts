@@ -10,6 +10,8 @@ export interface AdminRoute {
   /** A large page: at most a few are made at the same time. */
   readonly large?: boolean;
   readonly params: readonly AdminParam[];
+  /** Absent: always. Otherwise `/help` leaves it out and its path is unknown while this is false. */
+  readonly isOffered?: (context: AdminContext) => boolean;
   readonly handle: (
     request: EndpointRequest,
     context: AdminContext,
@@ -46,4 +48,12 @@ export function text(name: string, help: string): AdminParam {
 
 export function oneOf(name: string, choices: readonly string[], help: string): AdminParam {
   return { kind: 'enum', name, help, choices };
+}
+
+/** The routes that exist now. */
+export function offeredRoutes(
+  routes: readonly AdminRoute[],
+  context: AdminContext,
+): readonly AdminRoute[] {
+  return routes.filter(({ isOffered }) => isOffered?.(context) !== false);
 }

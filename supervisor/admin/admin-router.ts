@@ -5,7 +5,7 @@
 import { refuseAccess, refuseMutation } from './access-rules.ts';
 import type { AccessRules } from './access-rules.ts';
 import type { AdminContext, AdminResponse } from './admin-context.ts';
-import type { AdminRoute } from './admin-route.ts';
+import { offeredRoutes, type AdminRoute } from './admin-route.ts';
 import { renderHelp } from './help.ts';
 import { parseQuery } from './http/query.ts';
 import { parseRequestTarget } from './http/request-target.ts';
@@ -51,7 +51,9 @@ export function createAdminRouter(
       return textResponse(`request to path ${whole} not allowed`, 403);
     }
     const route = byPath.get(target.path);
-    if (route === undefined) return textResponse(`invalid path. ${renderHelp(routes)}`, 404);
+    if (route === undefined || route.isOffered?.(context) === false) {
+      return textResponse(`invalid path. ${renderHelp(offeredRoutes(routes, context))}`, 404);
+    }
     if (route.mutates && request.method !== 'POST') {
       return textResponse(`Method ${request.method} not allowed, POST required.`, 400);
     }

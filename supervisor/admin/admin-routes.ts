@@ -5,7 +5,7 @@
  */
 import type { Profilers } from '../profiling/profilers.ts';
 import type { AdminRoute } from './admin-route.ts';
-import { flag, oneOf, text } from './admin-route.ts';
+import { flag, offeredRoutes, oneOf, text } from './admin-route.ts';
 import { answerConfigDump } from './config-dump/answer-config-dump.ts';
 import { answerCerts } from './endpoints/certs.ts';
 import { answerClusters } from './endpoints/clusters.ts';
@@ -34,6 +34,7 @@ import {
 import { answerReady } from './endpoints/ready.ts';
 import { answerRuntime, answerRuntimeModify } from './endpoints/runtime.ts';
 import { answerServerInfo } from './endpoints/server-info.ts';
+import { answerTap } from './endpoints/tap.ts';
 import { renderHelp } from './help.ts';
 import { answerHome } from './home/answer-home.ts';
 import { textResponse } from './http/responses.ts';
@@ -69,12 +70,13 @@ export function adminRoutes({
     read({
       path: '/',
       help: 'Admin home page',
-      handle: async (_request, context) => await answerHome(routes, context),
+      handle: async (_request, context) =>
+        await answerHome(offeredRoutes(routes, context), context),
     }),
     read({
       path: '/help',
       help: 'print out list of admin commands',
-      handle: () => textResponse(renderHelp(routes)),
+      handle: (_request, context) => textResponse(renderHelp(offeredRoutes(routes, context))),
     }),
     ...stateRoutes(types),
     ...configurationRoutes(types),
@@ -83,6 +85,7 @@ export function adminRoutes({
     ...drainRoutes(),
     ...commandRoutes(),
     ...diagnosticRoutes(),
+    tapRoute(),
     ...profilerRoutes(profilers),
   ];
   return routes.sort((left, right) => (left.path < right.path ? -1 : 1));
@@ -316,6 +319,15 @@ function diagnosticRoutes(): AdminRoute[] {
   ];
 }
 
+function tapRoute(): AdminRoute {
+  return mutate({
+    path: '/tap',
+    help: 'tap filter control',
+    isOffered: ({ tap }) => tap.configIds().size > 0,
+    handle: answerTap,
+  });
+}
+
 function profilerRoutes(profilers: Profilers): AdminRoute[] {
   const enable = (help: string) => [oneOf('enable', ['y', 'n'], help)];
   return [
@@ -335,7 +347,7 @@ function profilerRoutes(profilers: Profilers): AdminRoute[] {
       path: '/allocprofiler',
       help: 'enable/disable the allocation profiler (if supported)',
       params: enable('enable/disable the allocation profiler'),
-      handle: answerAllocationProfiler,
+      handle: async (request) => await answerAllocationProfiler(request, profilers),
     }),
     read({
       path: '/heap_dump',
@@ -346,7 +358,8 @@ function profilerRoutes(profilers: Profilers): AdminRoute[] {
     read({
       path: '/peak_heap_dump',
       help: 'dump peak Sluice heap (if supported)',
-      handle: answerPeakHeapDump,
+      large: true,
+      handle: async () => await answerPeakHeapDump(profilers),
     }),
   ];
 }

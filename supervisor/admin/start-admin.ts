@@ -18,7 +18,8 @@ import type { AdminLimits } from './http/admin-limits.ts';
 import { AdminStats } from './http/admin-stats.ts';
 import { createMessageTypes } from './message-types.ts';
 
-const HEAP_SAMPLING_DELAY_MS = 3000;
+/** How often the heap's size is looked at; the sampling itself begins with the first look. */
+const HEAP_LOOK_MS = 3000;
 
 export interface AdminOptions extends AdminRules {
   /** At least one. */
@@ -88,7 +89,7 @@ export async function startAdmin(
     throw error;
   }
   // Later, since loading the profiler would cost time at the start.
-  const sampling = clock.after(HEAP_SAMPLING_DELAY_MS, () => void sampleHeap(context, profilers), {
+  const sampling = clock.every(HEAP_LOOK_MS, () => void sampleHeap(context, profilers), {
     unref: true,
   });
   return {
@@ -106,6 +107,7 @@ export async function startAdmin(
 async function sampleHeap(context: AdminContext, profilers: Profilers): Promise<void> {
   try {
     await profilers.sampleSupervisor();
+    await profilers.notePeak();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     context.log('warning', `cannot sample the heap: ${reason}`);

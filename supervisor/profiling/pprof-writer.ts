@@ -35,13 +35,14 @@ export async function writeCpuProfile(
   return await writer.finish({ durationNs: longestNs });
 }
 
-/** Counts objects and bytes that were sampled and are still in use. */
+/** Counts objects and bytes that were sampled: those still in use, or all that were allocated. */
 export async function writeHeapProfile(
   profiles: readonly ProcessProfile<HeapProfile>[],
+  what: 'inuse' | 'alloc' = 'inuse',
 ): Promise<Uint8Array> {
   const writer = new PprofWriter([
-    ['inuse_objects', 'count'],
-    ['inuse_space', 'bytes'],
+    [`${what}_objects`, 'count'],
+    [`${what}_space`, 'bytes'],
   ]);
   for (const { process, profile } of profiles) addHeapSamples(writer, process, profile);
   return await writer.finish({ durationNs: 0 });

@@ -3,6 +3,7 @@
  * supervisor and all workers together. Owns the profile file and what is running.
  */
 import { open, writeFile } from 'node:fs/promises';
+import { getHeapStatistics } from 'node:v8';
 import { ProcessProfiler } from '../../shared/profiling/process-profiler.ts';
 import type { CpuProfile, HeapProfile } from '../../shared/profiling/process-profiler.ts';
 import type { ProcessProfile } from './pprof-writer.ts';
@@ -14,7 +15,12 @@ export interface WorkerProfilers {
   startHeap(): Promise<void>;
   readHeap(): Promise<readonly ProcessProfile<HeapProfile>[]>;
   stopHeap(): Promise<readonly ProcessProfile<HeapProfile>[]>;
+  startAllocations(): Promise<void>;
+  stopAllocations(): Promise<readonly ProcessProfile<HeapProfile>[]>;
 }
+
+/** A peak is one when the heap is this many times larger than at the one before. */
+const PEAK_GROWTH = 1.05;
 
 /** `admin.profile_path` when it is not set; the reference's. */
 const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';
@@ -24,6 +30,8 @@ export class Profilers {
   readonly #own = new ProcessProfiler();
   readonly #workers: WorkerProfilers | undefined;
   #isHeapRunning = false;
+  #isAllocationsRunning = false;
+  #peak: { readonly usedBytes: number; readonly profile: HeapProfile } | undefined;
 
   constructor(options: { readonly path?: string; readonly workers?: WorkerProfilers } = {}) {
     this.path =
@@ -35,6 +43,10 @@ export class Profilers {
     return this.#own.isCpuRunning;
   }
 
+  get isAllocationsRunning(): boolean {
+    return this.#isAllocationsRunning;
+  }
+
   get isHeapRunning(): boolean {
     return this.#isHeapRunning;
   }
@@ -44,7 +56,40 @@ export class Profilers {
    * supervisor carries no traffic; workers are sampled only between `startHeap` and `stopHeap`.
    */
   async sampleSupervisor(): Promise<void> {
-    await this.#own.startHeap();
+    if (!this.#isAllocationsRunning) await this.#own.startHeap();
+  }
+
+  /** Keeps what is in use when the heap is larger than it ever was; to be called now and then. */
+  async notePeak(): Promise<void> {
+    const usedBytes = getHeapStatistics().used_heap_size;
+    const isPeak = usedBytes > (this.#peak?.usedBytes ?? 0) * PEAK_GROWTH;
+    if (!isPeak || this.#isAllocationsRunning || !this.#own.isHeapRunning) return;
+    this.#peak = { usedBytes, profile: await this.#own.readHeap() };
+  }
+
+  /** What was in use when the supervisor's heap was at its peak, as far as `notePeak` saw it. */
+  async readPeakHeap(): Promise<Uint8Array> {
+    await this.sampleSupervisor();
+    await this.notePeak();
+    if (this.#peak === undefined) return await this.readHeap();
+    return await heapProfile(this.#peak.profile, []);
+  }
+
+  /** Samples every allocation of all processes. Must not run; the sampling of use stops meanwhile. */
+  async startAllocations(): Promise<void> {
+    this.#isAllocationsRunning = true;
+    await Promise.all([this.#own.startAllocations(), this.#workers?.startAllocations()]);
+  }
+
+  /** What was allocated, as a gzipped pprof profile. Must be running. */
+  async stopAllocations(): Promise<Uint8Array> {
+    const [own, workers] = await Promise.all([
+      this.#own.stopAllocations(),
+      this.#workers?.stopAllocations(),
+    ]);
+    this.#isAllocationsRunning = false;
+    await this.sampleSupervisor();
+    return await heapProfile(own, workers ?? [], 'alloc');
   }
 
   /** False when the profile file cannot be written. Nothing happens while it runs already. */
@@ -103,9 +148,10 @@ export class Profilers {
 async function heapProfile(
   own: HeapProfile,
   workers: readonly ProcessProfile<HeapProfile>[],
+  what: 'inuse' | 'alloc' = 'inuse',
 ): Promise<Uint8Array> {
   const { writeHeapProfile } = await import('./pprof-writer.ts');
-  return await writeHeapProfile([supervisorOf(own), ...workers]);
+  return await writeHeapProfile([supervisorOf(own), ...workers], what);
 }
 
 function supervisorOf<Kind>(profile: Kind): ProcessProfile<Kind> {

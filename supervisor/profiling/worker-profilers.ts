@@ -22,6 +22,8 @@ export function makeWorkerProfilers(workers: ProfiledWorkers): WorkerProfilers {
   return {
     startCpu: async () => await begin('start_cpu'),
     startHeap: async () => await begin('start_heap'),
+    startAllocations: async () => await begin('start_allocations'),
+    stopAllocations: async () => await collect<HeapProfile>(workers, 'stop_allocations'),
     stopCpu: async () => await collect<CpuProfile>(workers, 'stop_cpu'),
     readHeap: async () => await collect<HeapProfile>(workers, 'read_heap'),
     stopHeap: async () => await collect<HeapProfile>(workers, 'stop_heap'),

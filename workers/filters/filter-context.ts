@@ -3,6 +3,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { CompressorOffer } from './accept-encoding.ts';
 import type { Runtime } from '../runtime.ts';
+import type { Taps } from '../tap/taps.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 
 export interface FilterContext {
@@ -19,6 +20,8 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
+  /** What is being recorded now. */
+  readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
   readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
   /** Called with every block that a filter defined; released with the connection manager. */

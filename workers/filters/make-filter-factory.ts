@@ -12,6 +12,7 @@ import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
 import { makeHealthCheckFilter } from './health-check-filter.ts';
 import { makeLocalRateLimitFilter } from './local-rate-limit-filter.ts';
 import { makeRbacFilter } from './rbac-filter.ts';
+import { makeTapFilter } from './tap-filter.ts';
 
 export function makeFilterFactory(filter: HttpFilter, context: FilterContext): FilterFactory {
   switch (filter.kind) {
@@ -35,6 +36,8 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
       return makeHealthCheckFilter(filter.name, filter.options, context);
     case 'header_mutation':
       return makeHeaderMutationFilter(filter.name, filter.options);
+    case 'tap':
+      return makeTapFilter(filter.name, filter.options, context);
     case 'router':
       throw new Error('the router is the last filter of a chain');
   }

@@ -7,12 +7,19 @@ import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import { BREAKER_PAGE_FD, OUTLIER_PAGE_FD } from '../../shared/messages/heritage.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { DataPlane, DataPlaneEnv, DrainCommand, ListeningDescriptor } from '../data-plane.ts';
+import type {
+  DataPlane,
+  DataPlaneEnv,
+  DrainCommand,
+  ListeningDescriptor,
+  TapCommand,
+} from '../data-plane.ts';
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
+import { Taps } from '../tap/taps.ts';
 import { WorkerLoop } from '../worker-loop.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { DrainState } from './drain-state.ts';
@@ -39,6 +46,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #idleCloser: IdleCloser;
   readonly #accessLogs: AccessLogs;
   readonly #limits: ConnectionLimits;
+  readonly #taps: Taps;
   readonly #compiler: CompilerContext;
   readonly #listeners = new Map<string, WorkerListener>();
   #outlierPage: OutlierPage | undefined;
@@ -84,6 +92,10 @@ class WorkerDataPlane implements DataPlane {
       concurrency: env.heritage.concurrency,
       runtime: this.#runtime,
     });
+    this.#taps = new Taps({
+      send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
+      log: (text) => env.log('warning', 'tap', text),
+    });
     this.#compiler = {
       env,
       loop: this.#loop,
@@ -93,6 +105,7 @@ class WorkerDataPlane implements DataPlane {
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
       runtime: this.#runtime,
+      taps: this.#taps,
     };
   }
 
@@ -141,6 +154,11 @@ class WorkerDataPlane implements DataPlane {
 
   setCheckingWorkers(workers: readonly number[]): void {
     this.#clusters.setCheckingWorkers(workers);
+  }
+
+  setTap({ session, configId, settings }: TapCommand): void {
+    if (settings === undefined) this.#taps.end();
+    else this.#taps.begin(session, configId, settings);
   }
 
   reopenLogs(): void {

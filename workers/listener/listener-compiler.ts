@@ -32,6 +32,7 @@ import { gatedServer } from '../tcp/gated-server.ts';
 import { makeGate } from '../tcp/make-gates.ts';
 import { smallServer } from '../tcp/small-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
+import type { Taps } from '../tap/taps.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../runtime.ts';
@@ -55,6 +56,7 @@ export interface CompilerContext {
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
   readonly accessLogs: AccessLogs;
   readonly runtime: Runtime;
+  readonly taps: Taps;
 }
 
 type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
@@ -228,6 +230,7 @@ function compileManager(
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
+    taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
     nodeCluster: env.heritage.node.cluster,
     onBlock: (base) => void filterBlocks.push(base),

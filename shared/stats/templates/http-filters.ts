@@ -83,6 +83,12 @@ export const BASIC_AUTH = defineTemplate('basic_auth', {
   denied: counter('Requests refused for their credentials'),
 });
 
+/** Prefix: `http.<stat_prefix>.tap.` */
+export const TAP = defineTemplate('tap', {
+  rq_sampled_out: counter('Requests that the share to be recorded left out'),
+  rq_tapped: counter('Recorded requests'),
+});
+
 /** Prefix: `http.<stat_prefix>.decompressor.<name>.<library>.` */
 export const DECOMPRESSOR = defineTemplate('decompressor', {
   'request.decompressed': counter('Decompressed requests'),

@@ -5,7 +5,8 @@
  */
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
-import { printJsonAt, quoteJson } from '../json-printer.ts';
+import { quoteJson } from '../../../shared/json/quote-json.ts';
+import { printJsonAt } from '../json-printer.ts';
 import type { MessageTypes } from '../message-types.ts';
 import { redact } from './redact.ts';
 

@@ -32,6 +32,7 @@ async function startHeap(profilers: Profilers): Promise<AdminResponse> {
   if (profilers.isHeapRunning) {
     return textResponse('Fail to start heap profiler: already started', 400);
   }
+  if (profilers.isAllocationsRunning) return busy();
   return (await profilers.startHeap())
     ? textResponse('Starting heap profiler')
     : textResponse('Fail to start the heap profiler', 500);
@@ -45,22 +46,38 @@ async function stopHeap(profilers: Profilers): Promise<AdminResponse> {
   return textResponse(`Heap profiler stopped and data written to ${profilers.path}`);
 }
 
-/** Allocations are what the heap profiler samples; it is started and stopped without a file. */
-export function answerAllocationProfiler(request: EndpointRequest): AdminResponse {
+/** Begins to sample allocations, and answers with what was allocated when it is stopped. */
+export async function answerAllocationProfiler(
+  request: EndpointRequest,
+  profilers: Profilers,
+): Promise<AdminResponse> {
   const enable = readSwitch(request);
   if (enable === undefined) return textResponse(WHICH, 400);
-  return enable
-    ? textResponse('The current build does not support the allocation profiler', 501)
-    : okResponse();
+  const isRunning = profilers.isAllocationsRunning;
+  if (!enable) {
+    return isRunning
+      ? textResponse(await profilers.stopAllocations())
+      : textResponse('Allocation profiler is not started', 400);
+  }
+  if (isRunning) return textResponse('Allocation profiler has already started', 400);
+  if (profilers.isHeapRunning) return textResponse('The heap profiler is running', 400);
+  await profilers.startAllocations();
+  return okResponse();
 }
 
 /** A gzipped pprof profile of the supervisor, and of the workers while the heap profiler runs. */
 export async function answerHeapDump(profilers: Profilers): Promise<AdminResponse> {
-  return textResponse(await profilers.readHeap());
+  return profilers.isAllocationsRunning ? busy() : textResponse(await profilers.readHeap());
 }
 
-export function answerPeakHeapDump(): AdminResponse {
-  return textResponse('The current build does not keep the peak of the heap', 501);
+/** The supervisor's heap as it was at its largest. */
+export async function answerPeakHeapDump(profilers: Profilers): Promise<AdminResponse> {
+  return profilers.isAllocationsRunning ? busy() : textResponse(await profilers.readPeakHeap());
+}
+
+/** V8 samples what is in use or what is allocated, not both at the same time. */
+function busy(): AdminResponse {
+  return textResponse('The allocation profiler is running', 400);
 }
 
 function readSwitch(request: EndpointRequest): boolean | undefined {

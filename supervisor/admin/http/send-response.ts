@@ -44,7 +44,12 @@ export async function sendResponse(
     res.end(body);
     return Buffer.byteLength(body);
   }
-  return await sendChunks(res, body, options);
+  const deadlineMs =
+    response.isEndless === true
+      ? Number.POSITIVE_INFINITY
+      : options.clock.monotonicMs() + options.limits.answerMs;
+  if (Symbol.asyncIterator in body) return await sendEvents(res, body, { ...options, deadlineMs });
+  return await sendChunks(res, joinSmall(body), { ...options, deadlineMs });
 }
 
 function writeHead(res: ServerResponse, response: AdminResponse, clock: Clock): void {
@@ -62,17 +67,38 @@ function writeHead(res: ServerResponse, response: AdminResponse, clock: Clock): 
   res.setHeader('transfer-encoding', 'chunked');
 }
 
+interface ChunkOptions extends SendOptions {
+  /** Of CLOCK_MONOTONIC, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** What comes asynchronously may be events: each is sent as it comes, the headers before the first. */
+async function sendEvents(
+  res: ServerResponse,
+  body: AsyncIterable<string | Uint8Array>,
+  options: ChunkOptions,
+): Promise<number> {
+  res.flushHeaders();
+  const iterator = body[Symbol.asyncIterator]();
+  // A source that has nothing to say for long must learn that nobody listens any more.
+  const onClose = (): void => void iterator.return?.();
+  res.once('close', onClose);
+  try {
+    return await sendChunks(res, { [Symbol.asyncIterator]: () => iterator }, options);
+  } finally {
+    res.off('close', onClose);
+  }
+}
+
 async function sendChunks(
   res: ServerResponse,
   body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
-  options: SendOptions,
+  options: ChunkOptions,
 ): Promise<number> {
-  const { clock, limits } = options;
-  const deadlineMs = clock.monotonicMs() + limits.answerMs;
+  const { clock, deadlineMs } = options;
   let turnMs = clock.monotonicMs();
   let bytes = 0;
-  // What comes asynchronously may be events: each is sent as it comes.
-  for await (const chunk of Symbol.asyncIterator in body ? body : joinSmall(body)) {
+  for await (const chunk of body) {
     if (res.destroyed) return bytes;
     const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     bytes += encoded.length;

@@ -345,7 +345,10 @@ function checkCount(
   }
   const rule = few ? 'repeated.min_items' : 'repeated.max_items';
   if (low !== undefined && high !== undefined) {
-    const message = `value must contain between ${low} and ${high} items, inclusive`;
+    const message =
+      low === high
+        ? `value must contain exactly ${low} item(s)`
+        : `value must contain between ${low} and ${high} items, inclusive`;
     return { rule, message };
   }
   return {

@@ -17,6 +17,7 @@ import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from '../filters/local-rate-limit-filter.ts';
 import { RBAC_FILTER } from '../filters/rbac-filter.ts';
+import { TAP_FILTER } from '../filters/tap-filter.ts';
 import { ROUTER_FILTER } from './router-filter.ts';
 
 export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
@@ -39,6 +40,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     COMPRESSOR_FILTER,
     CSRF_FILTER,
     BASIC_AUTH_FILTER,
+    TAP_FILTER,
   ],
 );
 

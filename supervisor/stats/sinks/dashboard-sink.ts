@@ -59,6 +59,7 @@ export class DashboardSink implements StatsSink {
         'access-control-allow-origin': '*',
       },
       body: client,
+      isEndless: true,
     };
   }
 

@@ -89,6 +89,16 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       reopenLogs: () => accept('reopen_logs'),
       shutdown: () => accept('shutdown'),
     },
+    tap: {
+      configIds: () => new Set(),
+      isAttached: () => false,
+      read: async () => await Promise.resolve('no tap'),
+      begin: () => ({
+        [Symbol.asyncIterator]: () => ({
+          next: async () => await Promise.resolve({ done: true, value: undefined }),
+        }),
+      }),
+    },
     log: (level, text) => log.push(`${level}: ${text}`),
   };
   return { context: { ...base, ...overrides }, log, commands };

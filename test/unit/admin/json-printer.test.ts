@@ -3,12 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../shared/api/well-known.ts';
-import {
-  printJson,
-  printJsonList,
-  printNumber,
-  quoteJson,
-} from '../../../supervisor/admin/json-printer.ts';
+import { quoteJson } from '../../../shared/json/quote-json.ts';
+import { printJson, printJsonList, printNumber } from '../../../supervisor/admin/json-printer.ts';
 
 test('objects and lists are indented by one space, empty ones stay on their line', () => {
   assert.equal(

@@ -98,6 +98,8 @@ test('profiles of workers are merged with the supervisor’s', async () => {
       startHeap: async () => await Promise.resolve(),
       readHeap: nothing,
       stopHeap: nothing,
+      startAllocations: async () => await Promise.resolve(),
+      stopAllocations: nothing,
     },
   });
   await profilers.startCpu();
@@ -105,6 +107,36 @@ test('profiles of workers are merged with the supervisor’s', async () => {
   await profilers.stopCpu();
   assert.deepEqual(read(readFileSync(path)).processes, new Set(['supervisor', 'worker 0']));
 });
+
+test('allocations are sampled though they are freed again, and use is sampled afterwards', async () => {
+  const profilers = new Profilers({ path: join(folder, 'none.prof') });
+  await profilers.sampleSupervisor();
+  await profilers.startAllocations();
+  assert.equal(profilers.isAllocationsRunning, true);
+  for (let round = 0; round < 50; round++) JSON.stringify(Array.from({ length: 20_000 }, String));
+  const { types, functions } = read(await profilers.stopAllocations());
+  assert.deepEqual(types, ['alloc_objects/count', 'alloc_space/bytes']);
+  assert.ok(functions.length > 0);
+  assert.deepEqual(read(await profilers.readHeap()).types, [
+    'inuse_objects/count',
+    'inuse_space/bytes',
+  ]);
+});
+
+test('the heap is kept as it was at its peak', async () => {
+  const profilers = new Profilers({ path: join(folder, 'peak.prof') });
+  await profilers.sampleSupervisor();
+  let kept: unknown[] = makeManyObjectsForThePeak();
+  await profilers.notePeak();
+  assert.ok(kept.length > 0);
+  kept = [];
+  const { functions } = read(await profilers.readPeakHeap());
+  assert.ok(functions.some(({ name = '' }) => name.includes('makeManyObjectsForThePeak')));
+});
+
+function makeManyObjectsForThePeak(): unknown[] {
+  return Array.from({ length: 400_000 }, (_, index) => ({ index, text: `text ${index}` }));
+}
 
 const hasGo = spawnSync('go', ['version']).status === 0;
 

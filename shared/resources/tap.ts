@@ -1,0 +1,58 @@
+/**
+ * What a tap records of requests and where it goes, as workers receive it. Source:
+ * envoy.config.tap.v3, envoy.extensions.filters.http.tap.v3.
+ */
+import type { HeaderMatcher, RuntimeFraction } from './matchers.ts';
+
+export type TapFormat =
+  | 'JSON_BODY_AS_BYTES'
+  | 'JSON_BODY_AS_STRING'
+  | 'PROTO_BINARY'
+  | 'PROTO_BINARY_LENGTH_DELIMITED'
+  | 'PROTO_TEXT';
+
+export type TapMatch =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'or' | 'and'; readonly rules: readonly TapMatch[] }
+  | { readonly kind: 'not'; readonly rule: TapMatch }
+  | {
+      readonly kind: 'headers';
+      readonly of:
+        | 'request_headers'
+        | 'request_trailers'
+        | 'response_headers'
+        | 'response_trailers';
+      readonly matchers: readonly HeaderMatcher[];
+    }
+  | {
+      readonly kind: 'body';
+      readonly of: 'request' | 'response';
+      /** Only this much of the body is looked at; 0: all of it. */
+      readonly bytesLimit: number;
+      /** All of them must be in the body; base64. */
+      readonly patterns: readonly string[];
+    };
+
+export interface TapSettings {
+  readonly match: TapMatch;
+  /** Absent: every request. */
+  readonly enabled?: RuntimeFraction;
+  /** Bytes of a request's body that are recorded. */
+  readonly maxRequestBytes: number;
+  readonly maxResponseBytes: number;
+  /** Each part as it passes instead of one record at the end. */
+  readonly streaming: boolean;
+  readonly format: TapFormat;
+  readonly sink:
+    | { readonly kind: 'file'; readonly pathPrefix: string }
+    | { readonly kind: 'admin' };
+}
+
+export interface TapFilterOptions {
+  readonly source:
+    | { readonly kind: 'admin'; readonly configId: string }
+    | { readonly kind: 'static'; readonly settings: TapSettings };
+  readonly recordsReceivedTime: boolean;
+  readonly recordsDownstreamConnection: boolean;
+  readonly recordsUpstreamConnection: boolean;
+}

@@ -1,0 +1,70 @@
+/** Prints normalised messages in protobuf's text format, as the reference shows them in errors. */
+import { quoteTextFormat } from '../../../shared/text-format-escapes.ts';
+import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
+import { type MessageObject, isMessageObject, textOf } from './message-object.ts';
+import { toFields } from './well-known-form.ts';
+
+/** Two spaces of indentation a level; a line feed at the end unless the message is empty. */
+export function printTextFormat(
+  catalog: ApiCatalog,
+  type: MessageType,
+  value: unknown,
+  indent = '',
+): string {
+  if (type.fullName === 'google.protobuf.Any') return printAny(catalog, value, indent);
+  const fields: MessageObject = toFields(type.fullName, value);
+  let text = '';
+  for (const field of type.fields.toSorted((left, right) => left.number - right.number)) {
+    if (!Object.hasOwn(fields, field.name)) continue;
+    for (const item of valuesOf(field, fields[field.name])) {
+      text += `${indent}${field.name}${printValue(catalog, field, item, indent)}\n`;
+    }
+  }
+  return text;
+}
+
+/** Entries of a map are messages of a key and a value. */
+function valuesOf(field: FieldType, value: unknown): readonly unknown[] {
+  if (field.isList) return Array.isArray(value) ? (value as readonly unknown[]) : [];
+  return field.isMap ? Object.entries(isMessageObject(value) ? value : {}) : [value];
+}
+
+function printValue(catalog: ApiCatalog, field: FieldType, value: unknown, indent: string): string {
+  if (!field.isMap) return printSingle(catalog, field, value, indent);
+  const [key, inner] = value as readonly [string, unknown];
+  const deeper = `${indent}  `;
+  const entry = printSingle(catalog, field, inner, deeper);
+  return ` {\n${deeper}key: ${quoteText(key)}\n${deeper}value${entry}\n${indent}}`;
+}
+
+function printSingle(
+  catalog: ApiCatalog,
+  field: FieldType,
+  value: unknown,
+  indent: string,
+): string {
+  switch (field.kind) {
+    case 'message':
+      return ` {\n${printTextFormat(catalog, field.message, value, `${indent}  `)}${indent}}`;
+    case 'string':
+      return `: ${quoteText(textOf(value))}`;
+    case 'bytes':
+      return `: ${quoteTextFormat(Buffer.from(textOf(value), 'base64').toString('latin1'))}`;
+    default:
+      return `: ${String(value)}`;
+  }
+}
+
+function printAny(catalog: ApiCatalog, value: unknown, indent: string): string {
+  const any = isMessageObject(value) ? value : {};
+  const url = textOf(any['@type']);
+  const type = catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
+  if (type === undefined) return '';
+  const isWrapped = type.fullName.startsWith('google.protobuf.');
+  const inner = printTextFormat(catalog, type, isWrapped ? any['value'] : any, `${indent}  `);
+  return `${indent}[${url}] {\n${inner}${indent}}\n`;
+}
+
+function quoteText(text: string): string {
+  return quoteTextFormat(Buffer.from(text).toString('latin1'));
+}

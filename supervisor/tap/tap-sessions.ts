@@ -1,0 +1,96 @@
+/**
+ * The client of `/tap`: at most one, whose records come from all workers. Owns what waits for it and
+ * what workers are told; knows nothing of HTTP or of the form of a record.
+ */
+import type { Clock, Timer } from '../../shared/clock.ts';
+import type { TapSettings } from '../../shared/resources/tap.ts';
+import type { WorkerNotice } from '../worker-host.ts';
+import { TapStream } from './tap-stream.ts';
+
+export interface TapRequest {
+  readonly configId: string;
+  readonly settings: TapSettings;
+  /** Collects so many records, or what came within the time, and gives them at once. */
+  readonly buffered?: { readonly maxTraces: number; readonly timeoutMs: number | undefined };
+}
+
+export interface TapSessionsOptions {
+  readonly clock: Clock;
+  notify(notice: WorkerNotice): void;
+  log(text: string): void;
+}
+
+interface Session {
+  readonly number: number;
+  readonly request: TapRequest;
+  readonly stream: TapStream;
+  readonly timer: Timer | undefined;
+  traces: number;
+}
+
+export class TapSessions {
+  readonly #options: TapSessionsOptions;
+  #session: Session | undefined;
+  #count = 0;
+
+  constructor(options: TapSessionsOptions) {
+    this.#options = options;
+  }
+
+  get isAttached(): boolean {
+    return this.#session !== undefined;
+  }
+
+  /** Records until the reader closes the stream, or the buffered session is complete. */
+  begin(request: TapRequest): AsyncIterable<Uint8Array> {
+    this.#count += 1;
+    const number = this.#count;
+    const { buffered, configId, settings } = request;
+    const stream = new TapStream(buffered !== undefined, () => this.#end(number));
+    const timeoutMs = buffered?.timeoutMs;
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : this.#options.clock.after(timeoutMs, () => this.#end(number), { unref: true });
+    this.#session = { number, request, stream, timer, traces: 0 };
+    this.#options.notify({ kind: 'set_tap', session: number, configId, settings });
+    return stream;
+  }
+
+  /** A record that a worker sent; of a session that is over it is dropped. */
+  recorded(session: number, trace: Uint8Array): void {
+    const present = this.#session;
+    if (present?.number !== session) return;
+    present.stream.push(trace);
+    present.traces += 1;
+    const { buffered } = present.request;
+    if (buffered !== undefined && present.traces >= buffered.maxTraces) this.#end(session);
+  }
+
+  /** What a new worker has to be told. */
+  notices(): readonly WorkerNotice[] {
+    if (this.#session === undefined) return [];
+    const { number, request } = this.#session;
+    const { configId, settings } = request;
+    return [{ kind: 'set_tap', session: number, configId, settings }];
+  }
+
+  stop(): void {
+    if (this.#session !== undefined) this.#end(this.#session.number);
+  }
+
+  #end(number: number): void {
+    const session = this.#session;
+    if (session?.number !== number) return;
+    this.#session = undefined;
+    session.timer?.cancel();
+    session.stream.end();
+    const { configId } = session.request;
+    this.#options.notify({ kind: 'set_tap', session: number, configId });
+    if (session.stream.dropped === 0) return;
+    this.#options.log(
+      `${session.stream.dropped} records of the tap '${configId}' were dropped: ` +
+        'its client did not keep up',
+    );
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The taps of one worker: those that the configuration has, and the one that a client of the admin
+ * interface has asked for. Filters ask here at each request which tap is in force.
+ */
+import type { TapSettings } from '../../shared/resources/tap.ts';
+import type { ActiveTap } from './request-tap.ts';
+import { TapFiles } from './tap-files.ts';
+import { compileTapMatch } from './tap-matcher.ts';
+import type { TapSink } from './tap-sink.ts';
+
+export interface TapsOptions {
+  /** Gives a record of the admin's tap to the supervisor. */
+  send(session: number, bytes: Buffer): void;
+  log(text: string): void;
+}
+
+interface AdminTap extends ActiveTap {
+  readonly configId: string;
+}
+
+export class Taps {
+  readonly #options: TapsOptions;
+  readonly #files: TapFiles;
+  #admin: AdminTap | undefined;
+
+  constructor(options: TapsOptions) {
+    this.#options = options;
+    this.#files = new TapFiles((text) => options.log(text));
+  }
+
+  /** The tap of a filter whose settings are part of the configuration. */
+  compile(settings: TapSettings): ActiveTap {
+    const { sink } = settings;
+    if (sink.kind === 'admin') throw new Error('a configured tap cannot write to the admin');
+    return this.#make(settings, this.#files.sink(sink.pathPrefix));
+  }
+
+  /** The tap that a client asked for under this id, while it is there. */
+  adminTap(configId: string): ActiveTap | undefined {
+    return this.#admin?.configId === configId ? this.#admin : undefined;
+  }
+
+  begin(session: number, configId: string, settings: TapSettings): void {
+    const sink =
+      settings.sink.kind === 'file'
+        ? this.#files.sink(settings.sink.pathPrefix)
+        : this.#adminSink(session);
+    this.#admin = { configId, ...this.#make(settings, sink) };
+  }
+
+  /** Requests under way are recorded to their end, but nobody reads it any more. */
+  end(): void {
+    this.#admin = undefined;
+  }
+
+  #make(settings: TapSettings, sink: TapSink): ActiveTap {
+    return { settings, matcher: compileTapMatch(settings.match), sink };
+  }
+
+  #adminSink(session: number): TapSink {
+    const output = {
+      write: (bytes: Buffer) => this.#options.send(session, bytes),
+      end: () => undefined,
+    };
+    return { open: () => output };
+  }
+}
