@@ -109,11 +109,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const gauges = new ListenerGauges(configuration.store, stats.store);
   const drains = makeDrains(input, listeners, serverStats);
   const commands = new ServerCommands({ pool, drains, ending: input.ending });
-  const taps = new TapSessions({
-    clock,
-    notify: (notice) => pool.notify(notice),
-    log: getLogger('tap').warning,
-  });
+  const taps = makeTaps(input);
   let loopDelay: LoopDelay | undefined;
   const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands }, (name) =>
     upstreams.get(name),
@@ -182,6 +178,14 @@ function makeDynamic(
     drainTimeMs: options.drainTimeS * 1000,
     unknownFields: unknownFieldsOf(options),
     isStopped: (direction) => parts.commands.isStopped(direction),
+  });
+}
+
+function makeTaps({ clock, pool }: ServerPartsInput): TapSessions {
+  return new TapSessions({
+    clock,
+    notify: (notice) => pool.notify(notice),
+    log: getLogger('tap').warning,
   });
 }
 
