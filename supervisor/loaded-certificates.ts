@@ -1,10 +1,10 @@
 /**
- * The certificates that clusters and listeners have loaded: for `/certs`, and as gauges of the moments
- * at which they expire. Reads resources; loads nothing itself.
+ * The certificates that clusters and listeners have loaded, in their configuration or as secrets: for
+ * `/certs` and for statistics. Reads resources; loads nothing itself.
  */
 import { createHash, X509Certificate } from 'node:crypto';
-import type { TlsContext } from '../shared/resources/tls.ts';
-import type { StatWriter } from '../shared/stats/stat-writer.ts';
+import type { TlsContext, TlsSecret } from '../shared/resources/tls.ts';
+import { completeTls, secretKeysOf } from '../shared/tls/complete-tls.ts';
 import { parseSubjectAltNames } from '../shared/tls/subject-alt-names.ts';
 import type { CertificateDetails, CertificateStatus } from './admin/admin-context.ts';
 import type { ResourceStore } from './resources/resource-store.ts';
@@ -12,6 +12,8 @@ import type { ResourceStore } from './resources/resource-store.ts';
 /** One TLS context with what stands before `ssl.` in its statistics. */
 interface OwnedContext {
   readonly owner: string;
+  /** What the process is in its handshakes. */
+  readonly side: 'client' | 'server';
   readonly context: TlsContext;
 }
 
@@ -19,70 +21,86 @@ interface OwnedContext {
 interface LoadedCertificate {
   readonly role: 'ca' | 'chain';
   readonly path: string;
+  /** Of its secret. */
+  readonly name: string | undefined;
   readonly certificate: X509Certificate;
 }
 
 /** Clusters, then listeners, each in the order of the configuration. */
 export function certificateStatuses(store: ResourceStore): readonly CertificateStatus[] {
-  return contextsOf(store).map(({ context }) => {
-    const loaded = loadedIn(context);
+  return [...contextsOf(store)].flatMap(({ context }) => {
+    const loaded = loadedIn(context, store);
+    if (loaded === undefined) return [];
     const of = (wanted: LoadedCertificate['role']): readonly CertificateDetails[] =>
       loaded.filter(({ role }) => role === wanted).map(detailsOf);
-    return { ca: of('ca'), chain: of('chain') };
+    return [{ ca: of('ca'), chain: of('chain') }];
   });
 }
 
-/** Sets a gauge per context; the result is when the first certificate expires, in Unix milliseconds. */
-export function publishExpirations(store: ResourceStore, stats: StatWriter): number | undefined {
-  let first: number | undefined;
+/** Unix seconds at which the first certificate of each name expires, by the name of the gauge. */
+export function expirations(store: ResourceStore): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
   for (const { owner, context } of contextsOf(store)) {
-    for (const { role, certificate } of loadedIn(context)) {
-      const expiresMs = Date.parse(certificate.validTo);
-      const kind = role === 'ca' ? 'ca_cert' : 'cert';
-      const name = `${owner}ssl.certificate.unnamed_${kind}_${UNNAMED}.expiration_unix_time_seconds`;
-      const index = stats.defineGauge(name);
-      const seconds = Math.floor(expiresMs / 1000);
-      const earlier = stats.valueOf(index);
-      stats.setGauge(index, earlier > 0 ? Math.min(earlier, seconds) : seconds);
-      first = Math.min(first ?? expiresMs, expiresMs);
+    for (const { role, name: given, certificate } of loadedIn(context, store) ?? []) {
+      const shown = given ?? `unnamed_${role === 'ca' ? 'ca_cert' : 'cert'}_${UNNAMED}`;
+      const name = `${owner}ssl.certificate.${shown}.expiration_unix_time_seconds`;
+      const seconds = Math.floor(Date.parse(certificate.validTo) / 1000);
+      found.set(name, Math.min(seconds, found.get(name) ?? seconds));
     }
   }
-  return first;
+  return found;
+}
+
+/** Owners of contexts that have another certificate or authority since this secret changed. */
+export function* contextsWith(key: string, store: ResourceStore): Generator<OwnedContext> {
+  for (const owned of contextsOf(store)) {
+    const isUsed = secretKeysOf(owned.context).includes(key);
+    if (isUsed && completeTls(owned.context, secretsOf(store)) !== undefined) yield owned;
+  }
 }
 
 /** The reference names certificates that have no name by the hash of nothing. */
 const UNNAMED = createHash('sha256').digest('hex').slice(0, 8);
 
-function contextsOf(store: ResourceStore): readonly OwnedContext[] {
-  const contexts: OwnedContext[] = [];
+function* contextsOf(store: ResourceStore): Generator<OwnedContext> {
   for (const { active } of store.list('cluster')) {
     const resource = active?.resolved.resource;
     if (resource?.tls === undefined) continue;
-    contexts.push({ owner: `cluster.${resource.statName}.`, context: resource.tls });
+    yield { owner: `cluster.${resource.statName}.`, side: 'client', context: resource.tls };
   }
   for (const { active } of store.list('listener')) {
     const resource = active?.resolved.resource;
     if (resource === undefined) continue;
-    const { filterChains, defaultFilterChain: last } = resource;
+    const { filterChains, defaultFilterChain: last, statName } = resource;
     for (const { tls } of last === undefined ? filterChains : [...filterChains, last]) {
-      if (tls !== undefined)
-        contexts.push({ owner: `listener.${resource.statName}.`, context: tls });
+      if (tls === undefined) continue;
+      yield { owner: `listener.${statName}.`, side: 'server', context: tls };
     }
   }
-  return contexts;
 }
 
-function loadedIn(context: TlsContext): readonly LoadedCertificate[] {
-  const loaded: LoadedCertificate[] = [];
-  const { validation } = context;
-  if (validation?.trustedCa !== undefined) {
-    const certificate = new X509Certificate(validation.trustedCa);
-    loaded.push({ role: 'ca', path: validation.caPath, certificate });
-  }
-  for (const { chain, path } of context.certificates) {
-    loaded.push({ role: 'chain', path, certificate: new X509Certificate(chain) });
-  }
-  return loaded;
+/** The secret of a key as it is now, where it has come. */
+export function secretsOf(store: ResourceStore): (key: string) => TlsSecret | undefined {
+  return (key) => store.get('secret', key)?.active?.resolved;
+}
+
+/** Undefined while a secret is missing. */
+function loadedIn(
+  context: TlsContext,
+  store: ResourceStore,
+): readonly LoadedCertificate[] | undefined {
+  const complete = completeTls(context, secretsOf(store));
+  if (complete === undefined) return undefined;
+  const { certificates, validation } = complete;
+  const loaded: LoadedCertificate[] = certificates.map(({ chain, path, secretName: name }) => ({
+    role: 'chain',
+    path,
+    name,
+    certificate: new X509Certificate(chain),
+  }));
+  if (validation?.trustedCa === undefined) return loaded;
+  const { caPath: path, secretName: name, trustedCa } = validation;
+  return [{ role: 'ca', path, name, certificate: new X509Certificate(trustedCa) }, ...loaded];
 }
 
 function detailsOf({ path, certificate }: LoadedCertificate): CertificateDetails {

@@ -6,11 +6,12 @@ import type { JsonObject } from '../shared/api/well-known.ts';
 import { nodeMessage } from './admin-views/node-message.ts';
 import { takeListenDescriptors } from '../shared/systemd/listen-descriptors.ts';
 import { statsForm } from './admin/home/stats-form.ts';
+import { CertificateStats } from './certificate-stats.ts';
+import { secretsOf } from './loaded-certificates.ts';
 import { ContentionTracer } from './contention.ts';
 import { Drains } from './drain/drains.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
-import { publishExpirations } from './loaded-certificates.ts';
 import { LoopDelay } from './loop-delay.ts';
 import { ListenerGauges } from './listener-gauges.ts';
 import { Activation } from './sockets/activation.ts';
@@ -111,8 +112,15 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const commands = new ServerCommands({ pool, drains, ending: input.ending });
   const taps = makeTaps(input);
   let loopDelay: LoopDelay | undefined;
-  const dynamic = makeDynamic(input, { stats, serverStats, listeners, commands }, (name) =>
-    upstreams.get(name),
+  const certificates = new CertificateStats({
+    store: configuration.store,
+    stats: stats.store,
+    firstExpiration: (unixMs) => serverStats.setFirstExpiration(unixMs),
+  });
+  const dynamic = makeDynamic(
+    input,
+    { stats, serverStats, listeners, commands, certificates },
+    (name) => upstreams.get(name),
   );
   const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime });
   return {
@@ -128,7 +136,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     upstreams,
     dynamic,
     listenersBound: () => {
-      serverStats.setFirstExpiration(publishExpirations(configuration.store, stats.store));
+      certificates.publish();
       gauges.defineAll();
       serverStats.clustersAdded(resolved.clusters.length);
       serverStats.listenersAdded(listeners.size);
@@ -155,14 +163,16 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
 
 function makeDynamic(
   { options, clock, configuration, pool, version }: ServerPartsInput,
-  parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands'>,
+  parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands'> & {
+    readonly certificates: CertificateStats;
+  },
   find: (cluster: string) => LiveCluster | undefined,
 ): DynamicConfiguration {
   const { bootstrap, resolved } = configuration;
   const configured = (bootstrap.node ?? {}) as JsonObject;
   const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });
   return new DynamicConfiguration({
-    clusters: new OwnRequests(find, parts.stats.store),
+    clusters: new OwnRequests(find, parts.stats.store, secretsOf(configuration.store)),
     node,
     ...configuration,
     statStore: parts.stats.store,
@@ -178,6 +188,7 @@ function makeDynamic(
     drainTimeMs: options.drainTimeS * 1000,
     unknownFields: unknownFieldsOf(options),
     isStopped: (direction) => parts.commands.isStopped(direction),
+    secretChanged: (key) => parts.certificates.secretChanged(key),
   });
 }
 
@@ -208,6 +219,7 @@ function makeUpstreams(
     runtime: () => runtime.snapshot(),
     send: (updates) => void pool.apply(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
+    useSecret: (secret) => dynamic.secrets.use(secret),
     counted: (active, warming) => serverStats.setClusterCounts(active, warming),
     hostsChanged: () => serverStats.clusterUpdated(),
   });

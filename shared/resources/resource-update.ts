@@ -6,6 +6,7 @@ import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
 import type { ListenerResource } from './listener.ts';
 import type { RouteConfigurationResource } from './route.ts';
 import type { RuntimeValue } from './runtime.ts';
+import type { TlsSecret } from './tls.ts';
 
 export type ResourceUpdate =
   | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
@@ -32,6 +33,9 @@ export type ResourceUpdate =
     }
   /** By key. */
   | { readonly op: 'remove_route_configuration'; readonly name: string }
+  /** By the key that TLS contexts name it by; those in use take it for new connections at once. */
+  | { readonly op: 'put_secret'; readonly key: string; readonly secret: TlsSecret }
+  | { readonly op: 'remove_secret'; readonly key: string }
   | { readonly op: 'put_listener'; readonly listener: ListenerResource }
   /** All runtime values; replaces the earlier ones. Read with shared/runtime/read-runtime.ts. */
   | { readonly op: 'put_runtime'; readonly values: readonly (readonly [string, RuntimeValue])[] }

@@ -25,6 +25,8 @@ export interface TlsCertificate {
   readonly key: string;
   /** Where the chain came from, as `/certs` shows it. */
   readonly path: string;
+  /** Of the secret that it came as; absent: it stands in the configuration without a name. */
+  readonly secretName?: string;
   /** DNS names that the leaf is for, lower case; its common name when it has none. */
   readonly names: readonly string[];
 }
@@ -40,6 +42,8 @@ export interface SanMatcher {
 export interface TlsValidation {
   /** PEM; absent: the chain is not verified. */
   readonly trustedCa?: string;
+  /** Of the secret that it came as. */
+  readonly secretName?: string;
   /** Where `trustedCa` came from, as `/certs` shows it. */
   readonly caPath: string;
   /** PEM. */
@@ -58,9 +62,19 @@ export interface TlsContext {
   readonly parameters: TlsParameters;
   /** Offered or accepted protocols that this build speaks. */
   readonly alpn: readonly string[];
+  /** Those that the configuration itself holds. */
   readonly certificates: readonly TlsCertificate[];
+  /** Keys of the certificates that come apart from the configuration, as secrets. */
+  readonly certificateSecrets: readonly string[];
   readonly validation?: TlsValidation;
+  /** Key of a secret that is laid over `validation`. */
+  readonly validationSecret?: string;
 }
+
+/** What a control plane or a watched file sends apart from the resources that use it. */
+export type TlsSecret =
+  | { readonly kind: 'certificate'; readonly certificate: TlsCertificate }
+  | { readonly kind: 'validation'; readonly validation: TlsValidation };
 
 export interface DownstreamTls extends TlsContext {
   readonly requireClientCertificate: boolean;

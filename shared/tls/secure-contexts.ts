@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type tls from 'node:tls';
 import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
 
-interface ServerSessions {
+export interface ServerSessions {
   /** 48 bytes. */
   readonly ticketKeys: Buffer;
   readonly usesTickets: boolean;

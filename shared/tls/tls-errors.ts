@@ -11,6 +11,18 @@ export class PeerRefusedError extends Error {
   }
 }
 
+/** Why a connection cannot be made before its secrets have come. */
+export const SECRET_MISSING = 'TLS_error:Secret is not supplied by SDS';
+
+export class SecretMissingError extends Error {
+  readonly code = 'ERR_SECRET_MISSING';
+
+  constructor() {
+    super(SECRET_MISSING);
+    this.name = 'SecretMissingError';
+  }
+}
+
 /** Reason codes of the reference's TLS library; alerts are 1000 and their number. */
 const REASONS: Readonly<Record<string, number>> = {
   BAD_DECRYPT: 109,
@@ -50,7 +62,9 @@ const SSL_LIBRARY = 0x1000_0000;
 
 /** `TLS_error:|<number>:...:TLS_error_end`, or undefined when the error is not of TLS. */
 export function tlsErrorText(error: NodeJS.ErrnoException): string | undefined {
-  if (error instanceof PeerRefusedError) return error.message;
+  if (error instanceof PeerRefusedError || error instanceof SecretMissingError) {
+    return error.message;
+  }
   const { code = '' } = error;
   if (!code.startsWith('ERR_SSL_')) return undefined;
   const name = code.slice('ERR_SSL_'.length);

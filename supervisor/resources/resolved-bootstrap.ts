@@ -9,6 +9,7 @@ import type {
   HostResource,
 } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ConfigSource, GrpcSource } from './config-source.ts';
 import type { OutlierSettings } from './clusters/outlier-detection.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
@@ -54,6 +55,15 @@ export interface NamedRoutes {
   readonly statPrefix: string;
 }
 
+/** A secret that a TLS context names instead of holding it. */
+export interface NamedSecret {
+  /** Unique for a name, its kind and its source; what workers know the secret by. */
+  readonly key: string;
+  readonly name: string;
+  readonly kind: TlsSecret['kind'];
+  readonly source: ConfigSource;
+}
+
 /** After `--service-node`, `--service-cluster` and `--service-zone`. */
 export interface NodeIdentity {
   readonly id: string;
@@ -67,6 +77,8 @@ export interface ResolvedCluster {
   readonly hosts: ClusterHostsResource;
   /** Absent: the hosts are those above. */
   readonly discovery?: Discovery;
+  /** What its connections need beside it. */
+  readonly secrets: readonly NamedSecret[];
   readonly outlierDetection?: OutlierSettings;
   /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */
   readonly ignoresHealthOnRemoval?: true;
@@ -133,6 +145,8 @@ export interface ResolvedListener {
   /** `enable_reuse_port`, true when not set. */
   readonly reusePort: boolean;
   readonly namedRoutes: readonly NamedRoutes[];
+  /** What its connections need beside it. */
+  readonly secrets: readonly NamedSecret[];
   /** `tcp_backlog_size`; undefined: the system's limit. */
   readonly backlog: number | undefined;
 }

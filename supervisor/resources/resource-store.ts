@@ -7,6 +7,7 @@
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { RefusedUpdate } from '../admin/admin-context.ts';
 import type { ResolvedCluster, ResolvedListener } from './resolved-bootstrap.ts';
 
@@ -15,7 +16,8 @@ export interface ResolvedKinds {
   readonly cluster: ResolvedCluster;
   readonly listener: ResolvedListener;
   readonly route_configuration: RouteConfigurationResource;
-  readonly secret: undefined;
+  /** Absent for those of the bootstrap, which are taken over where they are named. */
+  readonly secret: TlsSecret | undefined;
   /** Hosts that came apart from their cluster. */
   readonly endpoints: ClusterHostsResource;
 }

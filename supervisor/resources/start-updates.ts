@@ -16,6 +16,10 @@ export function* startUpdates(
   hostsOf: HostsOf,
   batches: IdleBatches,
 ): Generator<ResourceUpdate> {
+  for (const { name: key, active } of store.list('secret')) {
+    const secret = active?.resolved;
+    if (secret !== undefined) yield { op: 'put_secret', key, secret };
+  }
   yield* batches.updates(clustersOf(store, hostsOf));
   for (const { source, name, active } of store.list('route_configuration')) {
     // Static ones travel inside their listener.

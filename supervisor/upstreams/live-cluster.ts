@@ -15,6 +15,7 @@ import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
+import type { ResourceUse } from '../xds/resource-use.ts';
 import type { HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
 
@@ -26,6 +27,8 @@ export interface LiveClusterOptions {
   slots(): OutlierSlots;
   readonly breakers: BreakerSlots;
   runtime(): RuntimeSnapshot;
+  /** What the cluster cannot be used without, beside its hosts. */
+  readonly needs: readonly ResourceUse[];
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
   /** The hosts are others than before; with an id, only that host's health is. */
@@ -96,6 +99,7 @@ export class LiveCluster implements HostSink {
     } else {
       this.#source.start();
     }
+    for (const { ready } of options.needs) void ready.then(() => this.#checkReady());
   }
 
   get isReady(): boolean {
@@ -198,6 +202,7 @@ export class LiveCluster implements HostSink {
   /** The cluster is gone; whoever waits for it need not any more. */
   close(): void {
     this.#source?.close();
+    for (const need of this.#options.needs) need.release();
     this.outlier?.close();
     for (const id of this.#states.keys()) this.#forget(id);
     this.#stats.release();
@@ -245,6 +250,7 @@ export class LiveCluster implements HostSink {
 
   #checkReady(): void {
     if (!this.#isInitialized) return;
+    if (!this.#options.needs.every((need) => need.isReady())) return;
     const isWaiting = (host: HostResource): boolean =>
       this.#isChecked(host) && this.#states.get(host.id)?.wasChecked === false;
     if (!this.#hosts.some(isWaiting)) this.#becomeReady();

@@ -8,12 +8,17 @@ import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
-import type { ResolvedCluster, ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import type {
+  NamedSecret,
+  ResolvedCluster,
+  ResolverSettings,
+} from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { SharedPages, UpstreamNotice } from '../worker-host.ts';
 import { BreakerSlots } from './breaker-slots.ts';
+import type { ResourceUse } from '../xds/resource-use.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
@@ -31,6 +36,8 @@ export interface UpstreamClustersOptions {
   send(updates: readonly ResourceUpdate[]): void;
   /** For a cluster whose hosts a control plane or a file sends. */
   makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
+  /** For a cluster whose connections need a secret. */
+  useSecret(secret: NamedSecret): ResourceUse;
   /** How many clusters may be used, and how many wait until they may. */
   counted(active: number, warming: number): void;
   /** The hosts of a cluster that is in use changed. */
@@ -193,6 +200,7 @@ export class UpstreamClusters {
       slots: () => (this.#slots ??= new OutlierSlots(this.#options.pages.outlierFd)),
       breakers: this.#breakers(),
       runtime: () => this.#options.runtime(),
+      needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {
         if (cluster.isReady && host === undefined) this.#options.hostsChanged();

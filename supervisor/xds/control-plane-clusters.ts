@@ -1,7 +1,9 @@
 /** Picks hosts of clusters for the supervisor's own requests, in turn, and counts them as the cluster's. */
 import type { HostAddress } from '../../shared/resources/cluster.ts';
-import type { UpstreamTls } from '../../shared/resources/tls.ts';
+import type { TlsSecret, UpstreamTls } from '../../shared/resources/tls.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
+import { SecretMissingError } from '../../shared/tls/tls-errors.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import { ControlPlaneTls, type Secure } from './control-plane-tls.ts';
@@ -21,19 +23,31 @@ export interface PickedHost {
   readonly secure?: Secure;
 }
 
+/** The secret of this key, where it has come. */
+export type SecretOf = (key: string) => TlsSecret | undefined;
+
+interface KnownTls {
+  readonly config: UpstreamTls;
+  readonly secrets: readonly (TlsSecret | undefined)[];
+  readonly made: ControlPlaneTls;
+}
+
 export class OwnRequests implements ControlPlaneClusters {
   readonly #find: (name: string) => LiveCluster | undefined;
   readonly #store: StatStore;
-  /** By cluster; of another version of it the contexts are made anew. */
-  readonly #tls = new Map<
-    string,
-    { readonly config: UpstreamTls; readonly made: ControlPlaneTls }
-  >();
+  readonly #secretOf: SecretOf;
+  /** By cluster; of another version of it or with other secrets the contexts are made anew. */
+  readonly #tls = new Map<string, KnownTls>();
   #turn = 0;
 
-  constructor(find: (name: string) => LiveCluster | undefined, store: StatStore) {
+  constructor(
+    find: (name: string) => LiveCluster | undefined,
+    store: StatStore,
+    secretOf: SecretOf,
+  ) {
     this.#find = find;
     this.#store = store;
+    this.#secretOf = secretOf;
   }
 
   pick(cluster: string, protocol: 'h2' | 'http/1.1'): PickedHost | undefined {
@@ -59,10 +73,14 @@ export class OwnRequests implements ControlPlaneClusters {
 
   #tlsOf(config: UpstreamTls, statName: string): ControlPlaneTls {
     const known = this.#tls.get(statName);
-    if (known?.config === config) return known.made;
+    const secrets = secretKeysOf(config).map((key) => this.#secretOf(key));
+    const isSame = known?.secrets.every((secret, index) => secret === secrets[index]) === true;
+    if (known?.config === config && isSame) return known.made;
+    const complete = completeTls(config, this.#secretOf);
+    if (complete === undefined) throw new SecretMissingError();
     known?.made.release();
-    const made = new ControlPlaneTls(config, this.#store, `cluster.${statName}.`);
-    this.#tls.set(statName, { config, made });
+    const made = new ControlPlaneTls({ config, ...complete }, this.#store, `cluster.${statName}.`);
+    this.#tls.set(statName, { config, secrets, made });
     return made;
   }
 }

@@ -7,6 +7,7 @@ import type tls from 'node:tls';
 import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TLS } from '../../shared/stats/templates/tls.ts';
+import type { CompleteTls } from '../../shared/tls/complete-tls.ts';
 import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError } from '../../shared/tls/tls-errors.ts';
@@ -27,15 +28,15 @@ export class ControlPlaneTls {
   readonly #check: PeerCheck;
 
   /** `owner` is such as `cluster.control.`. Throws when OpenSSL does not take the configuration. */
-  constructor(config: UpstreamTls, stats: StatWriter, owner: string) {
+  constructor(
+    { config, ...complete }: CompleteTls & { readonly config: UpstreamTls },
+    stats: StatWriter,
+    owner: string,
+  ) {
     this.#config = config;
     this.#stats = stats;
-    this.#check = new PeerCheck(config.validation ?? NO_VALIDATION);
-    this.#contexts = new SecureContexts({
-      tls: config,
-      certificates: config.certificates,
-      validation: config.validation,
-    });
+    this.#check = new PeerCheck(complete.validation ?? NO_VALIDATION);
+    this.#contexts = new SecureContexts({ tls: config, ...complete });
     this.#base = stats.defineBlock(TLS, `${owner}ssl.`);
   }
 

@@ -24,6 +24,7 @@ import { EndpointSource } from './endpoint-source.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
 import { RouteDiscovery } from './named-routes.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
+import { SecretDiscovery } from './named-secrets.ts';
 import { ResourceResolver } from './resource-resolver.ts';
 
 export interface DynamicConfigurationOptions {
@@ -42,6 +43,8 @@ export interface DynamicConfigurationOptions {
   /** Whom a control plane serves. */
   readonly node: JsonObject;
   readonly isStopped: ListenerDiscoveryOptions['isStopped'];
+  /** The secret of this key is another one now. */
+  readonly secretChanged: (key: string) => void;
 }
 
 const log = getLogger('config');
@@ -49,6 +52,7 @@ const upstreamLog = getLogger('upstream');
 
 export class DynamicConfiguration {
   readonly listeners: DynamicListeners;
+  readonly secrets: SecretDiscovery;
   readonly #options: DynamicConfigurationOptions;
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
@@ -88,9 +92,20 @@ export class DynamicConfiguration {
       clock,
       apply: (updates) => workers.apply(updates),
     });
+    this.secrets = new SecretDiscovery({
+      store,
+      resolver: this.#resolver,
+      sources: this.#sources,
+      statStore,
+      clock,
+      apply: (updates) => workers.apply(updates),
+      changed: options.secretChanged,
+      log: log.log,
+    });
     this.listeners = new DynamicListeners({
       ...options,
       routes: this.#routes,
+      secrets: this.secrets,
       log: upstreamLog.log,
     });
   }
@@ -142,6 +157,7 @@ export class DynamicConfiguration {
     this.#subscriptions.length = 0;
     this.listeners.close();
     this.#routes.close();
+    this.secrets.close();
     this.#sources.close();
   }
 

@@ -1,5 +1,5 @@
 /**
- * Listeners while the server runs: each waits for the routes that it names before it takes
+ * Listeners while the server runs: each waits for the routes and secrets that it names before it takes
  * connections, and drains after it was changed or removed. The order on the way to the workers is
  * fixed here: a listener's configuration first, its sockets then.
  */
@@ -11,7 +11,9 @@ import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import { versionHash } from './version-hash.ts';
-import type { RouteDiscovery, RouteUse } from './named-routes.ts';
+import type { RouteDiscovery } from './named-routes.ts';
+import type { SecretDiscovery } from './named-secrets.ts';
+import type { ResourceUse } from './resource-use.ts';
 
 /** The workers, as far as listeners need them. */
 export interface ListenerWorkers {
@@ -26,6 +28,7 @@ export interface DynamicListenersOptions {
   readonly store: ResourceStore;
   readonly open: OpenListeners;
   readonly routes: RouteDiscovery;
+  readonly secrets: SecretDiscovery;
   readonly workers: ListenerWorkers;
   readonly serverStats: ServerStats;
   readonly clock: Clock;
@@ -37,7 +40,7 @@ type Version = ResourceVersion<'listener'>;
 
 /** What one version of a listener holds. */
 interface Holding {
-  readonly uses: readonly RouteUse[];
+  readonly uses: readonly ResourceUse[];
 }
 
 export class DynamicListeners {
@@ -73,15 +76,13 @@ export class DynamicListeners {
     this.#isServing = true;
   }
 
-  /** Every listener, with the names of the routes that it waits for, before the server serves. */
+  /** Every listener, with what it waits for, before the server serves. */
   unreadyTargets(): readonly UnreadyTargets[] {
     if (this.#isServing) return [];
     return [...this.#active].map(([name, { uses }]) => ({
       component: 'listener',
       name: `init manager Listener-local-init-manager ${name} ${versionHash(name)}`,
-      targetNames: uses
-        .filter((use) => !use.isReady())
-        .map((use) => `shared target RdsRouteConfigSubscription RDS init ${use.name}`),
+      targetNames: uses.filter((use) => !use.isReady()).map((use) => use.target),
     }));
   }
 
@@ -141,8 +142,14 @@ export class DynamicListeners {
     this.#timers.clear();
   }
 
-  #hold({ namedRoutes }: ResolvedListener): Holding {
-    return { uses: namedRoutes.map((routes) => this.#options.routes.use(routes)) };
+  #hold({ namedRoutes, secrets: named }: ResolvedListener): Holding {
+    const { routes, secrets } = this.#options;
+    return {
+      uses: [
+        ...namedRoutes.map((each) => routes.use(each)),
+        ...named.map((each) => secrets.use(each)),
+      ],
+    };
   }
 
   #forgetWarming(name: string): void {

@@ -11,6 +11,7 @@ import { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
 import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
+import type { ResourceUse } from './resource-use.ts';
 import { isSameMessage } from './same-message.ts';
 
 export interface RouteDiscoveryOptions {
@@ -23,15 +24,6 @@ export interface RouteDiscoveryOptions {
   apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
 }
 
-/** One listener's use of a route configuration. */
-export interface RouteUse {
-  readonly name: string;
-  /** Resolves when the routes are there, or were waited for in vain. */
-  readonly ready: Promise<void>;
-  isReady(): boolean;
-  release(): void;
-}
-
 export class RouteDiscovery {
   readonly #options: RouteDiscoveryOptions;
   readonly #routes = new Map<string, SharedRoutes>();
@@ -40,7 +32,7 @@ export class RouteDiscovery {
     this.#options = options;
   }
 
-  use(routes: NamedRoutes): RouteUse {
+  use(routes: NamedRoutes): ResourceUse {
     let shared = this.#routes.get(routes.key);
     if (shared === undefined) {
       shared = new SharedRoutes(routes, this.#options);
@@ -50,7 +42,7 @@ export class RouteDiscovery {
     used.users++;
     let isReleased = false;
     return {
-      name: routes.name,
+      target: `shared target RdsRouteConfigSubscription RDS init ${routes.name}`,
       ready: used.ready,
       isReady: () => used.isReady,
       release: () => {

@@ -11,6 +11,7 @@ import type { Secret } from '../../shared/api/generated/envoy/extensions/transpo
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { TlsSecret } from '../../shared/resources/tls.ts';
 import { formatPlace, type Place, type Problem } from '../config/problem.ts';
 import { resolveClusterDefaults } from '../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../resources/clusters/cluster.ts';
@@ -20,6 +21,8 @@ import { NetworkFilterResolver } from '../resources/listeners/network-filters.ts
 import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import { resolveRouteConfiguration } from '../resources/routes/route-configuration.ts';
 import { Scope } from '../resources/scope.ts';
+import { resolveCertificate } from '../resources/tls/certificates.ts';
+import { resolveValidation } from '../resources/tls/validation.ts';
 import { checkSecret } from '../resources/tls/secret-references.ts';
 import type { DiscoveryKind } from './resource-type.ts';
 
@@ -103,6 +106,26 @@ export class ResourceResolver {
       isKnownCluster: (name: string) => this.#options.isKnownCluster(name),
     };
     return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
+  }
+
+  /** Of a secret whose files were read into it. */
+  secret(message: JsonObject, kind: TlsSecret['kind']): Resolution<TlsSecret> {
+    const {
+      name,
+      tls_certificate: certificate,
+      validation_context: validation,
+    } = message as Secret;
+    const named = name === undefined ? {} : { secretName: name };
+    return this.#run<TlsSecret>((scope) => {
+      if (kind === 'certificate') {
+        const place = scope.at('tls_certificate');
+        const resolved = certificate && resolveCertificate(certificate, place);
+        return resolved && { kind, certificate: { ...resolved, ...named } };
+      }
+      const place = scope.at('validation_context');
+      const resolved = validation && resolveValidation(validation, place, true);
+      return resolved && { kind, validation: { ...resolved, ...named } };
+    });
   }
 
   #run<Resolved>(resolve: (scope: Scope) => Resolved | undefined): Resolution<Resolved> {

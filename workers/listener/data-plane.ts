@@ -26,6 +26,7 @@ import { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { RouteStore } from './route-store.ts';
+import { SecretStore } from '../tls/secret-store.ts';
 import { WorkerListener } from './worker-listener.ts';
 
 /** Makes a data plane that has nothing to serve yet. */
@@ -41,6 +42,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #loop: WorkerLoop;
   readonly #runtime = new WorkerRuntime();
   readonly #routes = new RouteStore();
+  readonly #secrets = new SecretStore();
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
   readonly #idleCloser: IdleCloser;
@@ -61,6 +63,8 @@ class WorkerDataPlane implements DataPlane {
       loop: this.#loop,
       stats: env.stats,
       runtime: this.#runtime,
+      secrets: this.#secrets,
+      log: (line) => env.log('debug', 'connection', line),
       duty: {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,
@@ -101,6 +105,7 @@ class WorkerDataPlane implements DataPlane {
       loop: this.#loop,
       clusters: this.#clusters,
       routes: this.#routes,
+      secrets: this.#secrets,
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
@@ -195,6 +200,10 @@ class WorkerDataPlane implements DataPlane {
       }
       case 'remove_route_configuration':
         return () => this.#routes.remove(update.name);
+      case 'put_secret':
+        return () => this.#secrets.put(update.key, update.secret);
+      case 'remove_secret':
+        return () => this.#secrets.remove(update.key);
       case 'put_listener': {
         const compiled = compileListener(update.listener, this.#compiler);
         return () => {

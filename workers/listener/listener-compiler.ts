@@ -34,6 +34,7 @@ import { smallServer } from '../tcp/small-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import type { Taps } from '../tap/taps.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
+import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -52,6 +53,7 @@ export interface CompilerContext {
   readonly loop: WorkerLoop;
   readonly clusters: ClusterManager;
   readonly routes: RouteStore;
+  readonly secrets: SecretStore;
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
   readonly accessLogs: AccessLogs;
@@ -184,7 +186,7 @@ function makeListenerFilter(filter: ListenerFilter, { stats }: DataPlaneEnv): Li
 function compileTls(
   { tls, handshakeTimeoutMs }: FilterChain,
   listener: ListenerResource,
-  { env }: CompilerContext,
+  { env, secrets }: CompilerContext,
 ): DownstreamTlsFactory | undefined {
   if (tls === undefined) return undefined;
   return new DownstreamTlsFactory(tls, {
@@ -193,6 +195,7 @@ function compileTls(
     stats: env.stats,
     statOwner: `listener.${listener.statName}.`,
     ticketKeys: Buffer.from(env.heritage.ticketKeys, 'base64'),
+    secrets,
     log: (line) => env.log('debug', 'connection', line),
   });
 }

@@ -8,11 +8,13 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
 import { LISTENER } from '../../shared/stats/templates/listener.ts';
+import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { ConnectionInfo } from '../http/stream-info.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
-import { PeerCheck } from '../../shared/tls/peer-check.ts';
-import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
-import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';
+import { nodeTls } from '../../shared/tls/secure-contexts.ts';
+import { PeerRefusedError, SECRET_MISSING, tlsErrorText } from '../../shared/tls/tls-errors.ts';
+import type { SecretStore } from './secret-store.ts';
+import { type PresentMaterial, TlsMaterial } from './tls-material.ts';
 import { TlsStats } from './tls-stats.ts';
 
 export interface DownstreamTlsEnv {
@@ -24,52 +26,67 @@ export interface DownstreamTlsEnv {
   readonly statOwner: string;
   /** The server's own 48 bytes. */
   readonly ticketKeys: Buffer;
+  readonly secrets: SecretStore;
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
 }
 
 const HANDSHAKE_TIMEOUT = LISTENER.index.downstream_cx_transport_socket_connect_timeout;
 
+const NOT_READY = TLS_SOCKET_FACTORY.index.downstream_context_secrets_not_ready;
+
+/** What new connections use, until a secret changes. */
+interface Present extends PresentMaterial {
+  readonly options: tls.TLSSocketOptions;
+}
+
 export class DownstreamTlsFactory {
   readonly #config: DownstreamTls;
   readonly #env: DownstreamTlsEnv;
   readonly #stats: TlsStats;
-  readonly #contexts: SecureContexts;
+  readonly #material: TlsMaterial;
   readonly #listenerBase: number;
-  readonly #check: PeerCheck | undefined;
-  readonly #options: tls.TLSSocketOptions;
+  #present: Present | undefined;
 
   /** Throws when OpenSSL does not take the configuration. */
   constructor(config: DownstreamTls, env: DownstreamTlsEnv) {
     this.#config = config;
     this.#env = env;
-    const { validation, requireClientCertificate } = config;
-    this.#check = validation === undefined ? undefined : new PeerCheck(validation);
-    this.#contexts = new SecureContexts({
-      tls: config,
-      certificates: config.certificates,
-      validation,
+    const { ticketKeys } = config;
+    this.#material = new TlsMaterial({
+      context: config,
+      secrets: env.secrets,
       sessions: {
-        ticketKeys:
-          config.ticketKeys === undefined
-            ? env.ticketKeys
-            : Buffer.from(config.ticketKeys, 'base64'),
+        ticketKeys: ticketKeys === undefined ? env.ticketKeys : Buffer.from(ticketKeys, 'base64'),
         usesTickets: config.usesTickets,
         timeoutS: config.sessionTimeoutS,
         preferClientCiphers: config.preferClientCiphers,
       },
+      log: env.log,
+      changed: () => {
+        this.#present = this.#withOptions();
+      },
     });
+    this.#present = this.#withOptions();
     this.#stats = new TlsStats(env.stats, env.statOwner, 'server');
     this.#listenerBase = env.stats.defineBlock(LISTENER, env.statOwner);
-    this.#options = this.#socketOptions(validation !== undefined || requireClientCertificate);
   }
 
-  /** The handshake starts by itself; a failed one ends the socket with an error. */
-  wrap(socket: net.Socket, connection: ConnectionInfo, bufferLimitBytes: number): tls.TLSSocket {
+  /**
+   * The handshake starts by itself; a failed one ends the socket with an error. Before the secrets are
+   * there, the socket is ended at once.
+   */
+  wrap(socket: net.Socket, connection: ConnectionInfo, bufferLimitBytes: number): net.Socket {
+    const present = this.#present;
+    if (present === undefined) {
+      this.#stats.countFactory(NOT_READY);
+      connection.transportFailureReason = SECRET_MISSING;
+      return socket.destroy();
+    }
     const info = new HandshakeInfo();
     connection.tls = info;
     const { TLSSocket } = nodeTls();
-    const options = { ...this.#options, highWaterMark: bufferLimitBytes };
+    const options = { ...present.options, highWaterMark: bufferLimitBytes };
     const secured = new TLSSocket(socket, options as tls.TLSSocketOptions);
     let isSecure = false;
     const timer = this.#limitHandshake(secured);
@@ -78,7 +95,7 @@ export class DownstreamTlsFactory {
       isSecure = true;
       timer?.cancel();
       (secured as unknown as InnerTlsSocket)._releaseControl();
-      this.#judge(secured, connection, info);
+      this.#judge(secured, connection, { info, present });
     });
     secured.on('error', (error: NodeJS.ErrnoException) => {
       if (!isSecure) this.#fail(error, connection);
@@ -87,6 +104,7 @@ export class DownstreamTlsFactory {
   }
 
   release(): void {
+    this.#material.release();
     this.#stats.release();
     this.#env.stats.releaseBlock(this.#listenerBase);
   }
@@ -100,8 +118,12 @@ export class DownstreamTlsFactory {
     });
   }
 
-  #judge(socket: tls.TLSSocket, connection: ConnectionInfo, info: HandshakeInfo): void {
-    info.complete(socket, this.#options.requestCert === true);
+  #judge(
+    socket: tls.TLSSocket,
+    connection: ConnectionInfo,
+    { info, present }: { readonly info: HandshakeInfo; readonly present: Present },
+  ): void {
+    info.complete(socket, present.options.requestCert === true);
     const { servername } = socket as { readonly servername?: string | false | null };
     if (this.#config.requireServerName && typeof servername !== 'string') {
       this.#stats.count('connection_error');
@@ -109,9 +131,10 @@ export class DownstreamTlsFactory {
       return;
     }
     const peer = info.peerCertificate;
-    if (peer !== undefined && this.#check !== undefined) {
+    const { check } = present;
+    if (peer !== undefined && check !== undefined) {
       const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
-      const refusal = this.#check.judge(peer, verifyError, undefined);
+      const refusal = check.judge(peer, verifyError, undefined);
       if (refusal !== undefined) {
         this.#stats.count(refusal.stat);
         const error = new PeerRefusedError(refusal.detail);
@@ -119,7 +142,7 @@ export class DownstreamTlsFactory {
         socket.destroy(error);
         return;
       }
-      info.isPeerVerified = this.#check.verifiesChain;
+      info.isPeerVerified = check.verifiesChain;
     }
     this.#stats.countHandshake(info.counted(socket.isSessionReused()));
   }
@@ -138,21 +161,24 @@ export class DownstreamTlsFactory {
     this.#env.log(`[C${connection.id}] remote address:${connection.remoteAddress.text},${text}`);
   }
 
-  #socketOptions(asksClient: boolean): tls.TLSSocketOptions {
+  #withOptions(): Present | undefined {
+    const { present } = this.#material;
+    if (present === undefined) return undefined;
+    const { contexts, check } = present;
     const { alpn, requireClientCertificate, requireServerName } = this.#config;
     const options: tls.TLSSocketOptions = {
       isServer: true,
-      secureContext: this.#contexts.first,
-      requestCert: asksClient,
+      secureContext: contexts.first,
+      requestCert: check !== undefined || requireClientCertificate,
       // Only a missing certificate is OpenSSL's to refuse: what it is worth is judged afterwards.
       rejectUnauthorized: requireClientCertificate,
     };
     if (alpn.length > 0) options.ALPNProtocols = [...alpn];
-    if (this.#contexts.hasSeveral || requireServerName) {
+    if (contexts.hasSeveral || requireServerName) {
       options.SNICallback = (serverName, callback) => {
-        callback(null, this.#contexts.choose(serverName));
+        callback(null, contexts.choose(serverName));
       };
     }
-    return options;
+    return { ...present, options };
   }
 }

@@ -33,6 +33,10 @@ export class TlsStats {
     this.#writer.increment(this.#base + TLS.index[name]);
   }
 
+  countFactory(index: number): void {
+    this.#writer.increment(this.#factoryBase + index);
+  }
+
   countHandshake(facts: HandshakeFacts): void {
     this.count('handshake');
     if (facts.isReused) this.count('session_reused');

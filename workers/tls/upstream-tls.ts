@@ -2,13 +2,17 @@
  * TLS with the hosts of one cluster: connects, judges the host's certificate after the handshake,
  * keeps sessions for resumption and counts.
  */
+import net from 'node:net';
 import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
 import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
-import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
-import { PeerRefusedError } from '../../shared/tls/tls-errors.ts';
+import { nodeTls } from '../../shared/tls/secure-contexts.ts';
+import { PeerRefusedError, SecretMissingError } from '../../shared/tls/tls-errors.ts';
+import type { SecretStore } from './secret-store.ts';
+import { TlsMaterial } from './tls-material.ts';
 import { TlsStats } from './tls-stats.ts';
 
 /** Where to connect: a path, or an address with a port and perhaps the address to come from. */
@@ -26,24 +30,38 @@ export interface SecuredSocket {
   readonly info: HandshakeInfo;
 }
 
+const UNJUDGED = new PeerCheck(NO_VALIDATION);
+
+const NOT_READY = TLS_SOCKET_FACTORY.index.upstream_context_secrets_not_ready;
+
+export interface UpstreamTlsEnv {
+  readonly secrets: SecretStore;
+  readonly stats: StatWriter;
+  /** Such as `cluster.web.`. */
+  readonly statOwner: string;
+  readonly log: (line: string) => void;
+}
+
 export class UpstreamTlsFactory {
   readonly #config: UpstreamTls;
   readonly #stats: TlsStats;
-  readonly #contexts: SecureContexts;
-  readonly #check: PeerCheck;
+  readonly #material: TlsMaterial;
   /** Of accepted hosts only, since a resumed session shows no certificate; the newest last. */
   readonly #sessions: { readonly name: string; readonly session: Buffer }[] = [];
 
-  /** `statOwner` is such as `cluster.web.`. Throws when OpenSSL does not take the configuration. */
-  constructor(config: UpstreamTls, stats: StatWriter, statOwner: string) {
+  /** Throws when OpenSSL does not take the configuration. */
+  constructor(config: UpstreamTls, env: UpstreamTlsEnv) {
     this.#config = config;
-    this.#check = new PeerCheck(config.validation ?? NO_VALIDATION);
-    this.#contexts = new SecureContexts({
-      tls: config,
-      certificates: config.certificates,
-      validation: config.validation,
+    this.#material = new TlsMaterial({
+      context: config,
+      secrets: env.secrets,
+      log: env.log,
+      changed: () => {
+        // What was accepted by other rules is not resumed.
+        this.#sessions.length = 0;
+      },
     });
-    this.#stats = new TlsStats(stats, statOwner, 'client');
+    this.#stats = new TlsStats(env.stats, env.statOwner, 'client');
   }
 
   /**
@@ -52,11 +70,13 @@ export class UpstreamTlsFactory {
    */
   connect(target: ConnectTarget, hostname: string, serverName = ''): SecuredSocket {
     const info = new HandshakeInfo();
+    const { present } = this.#material;
+    if (present === undefined) return { socket: this.#refuse(), info };
     const name = this.#serverName(hostname, serverName);
     const session = this.#sessions.findLast((each) => each.name === name)?.session;
     const options: tls.ConnectionOptions = {
       ...target,
-      secureContext: this.#contexts.first,
+      secureContext: present.contexts.first,
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
       ...(name === '' ? {} : { servername: name }),
@@ -69,7 +89,7 @@ export class UpstreamTlsFactory {
     let early: Buffer | undefined;
     socket.on('secureConnect', () => {
       isSecure = true;
-      isAccepted = this.#judge(socket, info, name);
+      isAccepted = this.#judge(socket, info, { name, check: present.check ?? UNJUDGED });
       if (isAccepted && early !== undefined) this.#keep(name, early);
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -85,6 +105,7 @@ export class UpstreamTlsFactory {
   }
 
   release(): void {
+    this.#material.release();
     this.#stats.release();
   }
 
@@ -93,20 +114,33 @@ export class UpstreamTlsFactory {
     return this.#config.autoHostServerName && hostname !== '' ? hostname : this.#config.serverName;
   }
 
-  #judge(socket: tls.TLSSocket, info: HandshakeInfo, serverName: string): boolean {
+  #judge(
+    socket: tls.TLSSocket,
+    info: HandshakeInfo,
+    { name: serverName, check }: { readonly name: string; readonly check: PeerCheck },
+  ): boolean {
     info.complete(socket, true);
     const peer = info.peerCertificate;
     const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
     const wanted = this.#config.autoSanValidation && serverName !== '' ? serverName : undefined;
-    const refusal = peer === undefined ? undefined : this.#check.judge(peer, verifyError, wanted);
+    const refusal = peer === undefined ? undefined : check.judge(peer, verifyError, wanted);
     if (refusal === undefined) {
-      info.isPeerVerified = this.#check.verifiesChain;
+      info.isPeerVerified = check.verifiesChain;
       this.#stats.countHandshake(info.counted(socket.isSessionReused()));
       return true;
     }
     this.#stats.count(refusal.stat);
     socket.destroy(new PeerRefusedError(refusal.detail));
     return false;
+  }
+
+  /** A socket that ends at once, as one does whose host cannot be reached. */
+  #refuse(): tls.TLSSocket {
+    this.#stats.countFactory(NOT_READY);
+    const { TLSSocket } = nodeTls();
+    const socket = new TLSSocket(new net.Socket());
+    socket.destroy(new SecretMissingError());
+    return socket;
   }
 
   #keep(name: string, session: Buffer): void {

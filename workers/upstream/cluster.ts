@@ -12,6 +12,7 @@ import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.t
 import { OutlierMonitor } from '../health/outlier-monitor.ts';
 import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
+import type { SecretStore } from '../tls/secret-store.ts';
 import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
@@ -51,6 +52,9 @@ export interface ClusterContext {
   trafficBegan(cluster: string): void;
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
+  readonly secrets: SecretStore;
+  /** Debug lines of component `connection`. */
+  readonly log: (line: string) => void;
 }
 
 export class UpstreamCluster {
@@ -80,7 +84,7 @@ export class UpstreamCluster {
     this.tls =
       resource.tls === undefined
         ? undefined
-        : new UpstreamTlsFactory(resource.tls, context.stats, this.stats.prefix);
+        : new UpstreamTlsFactory(resource.tls, { ...context, statOwner: this.stats.prefix });
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = makeBalancer(resource, {
       stats: context.stats,

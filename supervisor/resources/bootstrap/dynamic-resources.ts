@@ -10,7 +10,7 @@ import {
   resolveGrpcSource,
 } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { DynamicSources, NodeIdentity } from '../resolved-bootstrap.ts';
+import type { DynamicSources, NamedSecret, NodeIdentity } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
@@ -41,6 +41,21 @@ export function resolveDynamicResources(
     ...optional('listeners', listeners),
     ...optional('aggregated', aggregated),
   };
+}
+
+/** Where secrets come from that clusters and listeners name. */
+export function checkSecretSources(
+  resources: StaticResources,
+  isStaticCluster: (name: string) => boolean,
+  scope: Scope,
+): void {
+  for (const { source } of namedSecrets(resources)) {
+    if (source.kind !== 'path') checkConfigSource(source, isStaticCluster, scope);
+  }
+}
+
+function namedSecrets({ clusters, listeners }: StaticResources): readonly NamedSecret[] {
+  return [...clusters, ...listeners].flatMap(({ resolved }) => resolved.secrets);
 }
 
 /** A control plane must be told whom it serves. */
@@ -87,6 +102,9 @@ export function controlPlaneClusters(message: object): ReadonlySet<string> {
   const { dynamic_resources: dynamic, static_resources: resources } = message as Bootstrap;
   look(dynamic);
   look(resources?.listeners);
-  for (const { eds_cluster_config: eds } of resources?.clusters ?? []) look(eds);
+  for (const { eds_cluster_config: eds, ...cluster } of resources?.clusters ?? []) {
+    look(eds);
+    look(cluster.transport_socket);
+  }
   return names;
 }

@@ -12,7 +12,12 @@ import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
 import { resolveAdmin } from './admin.ts';
 import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
-import { checkNode, controlPlaneClusters, resolveDynamicResources } from './dynamic-resources.ts';
+import {
+  checkNode,
+  checkSecretSources,
+  controlPlaneClusters,
+  resolveDynamicResources,
+} from './dynamic-resources.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
@@ -127,6 +132,7 @@ export async function resolveBootstrap(
   const isStaticCluster = (name: string): boolean =>
     clusters.get(name)?.resolved.discovery?.kind !== 'endpoints' && clusters.has(name);
   const dynamic = resolveDynamicResources(message, isStaticCluster, scope);
+  checkSecretSources(resources, isStaticCluster, scope.at('static_resources'));
   checkNode(node, { dynamic, resources }, scope);
   const bootstrap: ResolvedBootstrap = {
     dynamic,

@@ -8,8 +8,8 @@ import type { ClusterResource, TcpKeepalive } from '../../../shared/resources/cl
 import { resolveSocketAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
-import type { ResolvedCluster } from '../resolved-bootstrap.ts';
-import type { Scope } from '../scope.ts';
+import type { NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
+import { Scope } from '../scope.ts';
 import { resolveUpstreamSocket } from '../transport-sockets.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
@@ -88,9 +88,12 @@ export interface ClusterDefaults {
 export function resolveCluster(
   message: Cluster,
   defaults: ClusterDefaults,
-  scope: Scope,
+  outer: Scope,
 ): ResolvedCluster {
-  refuseOtherFields(message, FIELDS, scope);
+  refuseOtherFields(message, FIELDS, outer);
+  const secrets: NamedSecret[] = [];
+  const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
+  const scope = new Scope({ ...outer.context, onNamedSecret }, outer.place);
   const name = message.name ?? '';
   const discovery = resolveDiscovery(message, defaults.dns, scope);
   const hosts = isStatic(message)
@@ -105,6 +108,7 @@ export function resolveCluster(
   return {
     resource: { ...resource, ...optional('outlierDetection', outlier?.thresholds) },
     hosts,
+    secrets,
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
     ...(ignores ? { ignoresHealthOnRemoval: true } : {}),

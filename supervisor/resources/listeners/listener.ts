@@ -12,7 +12,7 @@ import type { AddressToBind } from '../../sockets/listening-sockets.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { printAddress, resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { NamedRoutes, ResolvedListener } from '../resolved-bootstrap.ts';
+import type { NamedRoutes, NamedSecret, ResolvedListener } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
@@ -66,7 +66,9 @@ export function resolveListener(
   refuseOtherFields(message, FIELDS, outer);
   const namedRoutes: NamedRoutes[] = [];
   const onNamedRoutes = (routes: NamedRoutes): void => void namedRoutes.push(routes);
-  const scope = new Scope({ ...outer.context, onNamedRoutes }, outer.place);
+  const secrets: NamedSecret[] = [];
+  const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
+  const scope = new Scope({ ...outer.context, onNamedRoutes, onNamedSecret }, outer.place);
   if (refusesKind(message, scope)) return undefined;
   checkSocketOptions(message, scope);
   const addresses = resolveAddresses(message, scope);
@@ -81,6 +83,7 @@ export function resolveListener(
     ),
     addresses,
     namedRoutes,
+    secrets,
     reusePort: message.enable_reuse_port ?? true,
     backlog: message.tcp_backlog_size,
   };

@@ -1,11 +1,13 @@
 /**
  * Finds what envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig names: a static secret of the
- * bootstrap, whose value is taken over at once.
+ * bootstrap, whose value is taken over at once, or one that comes from elsewhere.
  */
 import type {
   Secret,
   SdsSecretConfig,
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
+import type { TlsSecret } from '../../../shared/resources/tls.ts';
+import { checkConfigSource, resolveConfigSource } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { resolveCertificate } from './certificates.ts';
@@ -22,15 +24,39 @@ export function checkSecret(secret: Secret, scope: Scope): void {
   }
 }
 
-/** The static secret of that name, undefined after a reported problem. */
-export function findStaticSecret(message: SdsSecretConfig, scope: Scope): Secret | undefined {
+/** A secret as a TLS context refers to it. */
+export type SecretReference =
+  | { readonly at: 'bootstrap'; readonly name: string; readonly secret: Secret }
+  | { readonly at: 'source'; readonly key: string };
+
+/** Undefined after a reported problem. */
+export function resolveSecretReference(
+  message: SdsSecretConfig,
+  kind: TlsSecret['kind'],
+  scope: Scope,
+): SecretReference | undefined {
   refuseOtherFields(message, FIELDS, scope);
+  const { name = '' } = message;
   if (message.sds_config !== undefined) {
-    scope.at('sds_config').unsupported('fetching secrets (sds_config) is');
+    const place = scope.at('sds_config');
+    const source = resolveConfigSource(message.sds_config, place);
+    if (source === undefined) return undefined;
+    // Whether its cluster is there is known when all of the bootstrap is.
+    checkConfigSource(source, () => true, place);
+    const key = `${name} ${kind} ${JSON.stringify(source)}`;
+    scope.context.onNamedSecret?.({ key, name, kind, source });
+    return { at: 'source', key };
+  }
+  const secret = scope.context.secrets?.get(name);
+  if (secret === undefined) {
+    scope.error('reference', `${UNKNOWN[kind]}: ${name}`);
     return undefined;
   }
-  const { name = '' } = message;
-  const secret = scope.context.secrets?.get(name);
-  if (secret === undefined) scope.error('reference', `Unknown static secret: ${name}`);
-  return secret;
+  return { at: 'bootstrap', name, secret };
 }
+
+/** The reference's words for a name that no static secret bears. */
+export const UNKNOWN = {
+  certificate: 'Unknown static secret',
+  validation: 'Unknown static certificate validation context',
+} as const;

@@ -7,19 +7,14 @@ import type {
   DownstreamTlsContext,
   UpstreamTlsContext,
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/tls.ts';
-import type {
-  DownstreamTls,
-  TlsCertificate,
-  TlsContext,
-  TlsValidation,
-  UpstreamTls,
-} from '../../../shared/resources/tls.ts';
+import type { DownstreamTls, TlsContext, UpstreamTls } from '../../../shared/resources/tls.ts';
+import { layOver } from '../../../shared/tls/complete-tls.ts';
 import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, optional } from '../values.ts';
 import { resolveCertificate } from './certificates.ts';
-import { findStaticSecret } from './secret-references.ts';
+import { resolveSecretReference, UNKNOWN } from './secret-references.ts';
 import { resolveTlsParameters } from './tls-parameters.ts';
 import { resolveValidation } from './validation.ts';
 
@@ -64,8 +59,7 @@ const NODE_TICKET_KEY_BYTES = 48;
 export function resolveUpstreamTls(message: UpstreamTlsContext, scope: Scope): UpstreamTls {
   refuseOtherFields(message, UPSTREAM_FIELDS, scope);
   const common = resolveCommon(message.common_tls_context ?? {}, 'client', commonScope(scope));
-  const { certificates } = common;
-  if (certificates.length > 1) {
+  if (common.certificates.length + common.certificateSecrets.length > 1) {
     scope.error('conflict', 'Multiple TLS certificates are not supported for client contexts');
   }
   return {
@@ -117,8 +111,8 @@ function resolveCommon(
   return {
     parameters: resolveTlsParameters(message.tls_params ?? {}, side, scope.at('tls_params')),
     alpn: resolveAlpn(message.alpn_protocols ?? [], scope.at('alpn_protocols')),
-    certificates: resolveCertificates(message, scope),
-    ...optional('validation', resolveCommonValidation(message, scope)),
+    ...resolveCertificates(message, scope),
+    ...resolveCommonValidation(message, scope),
   };
 }
 
@@ -130,7 +124,11 @@ function resolveAlpn(names: readonly string[], scope: Scope): readonly string[] 
   return names.filter((name) => SPOKEN.has(name));
 }
 
-function resolveCertificates(message: CommonTlsContext, scope: Scope): readonly TlsCertificate[] {
+/** What the context holds itself and what it waits for. */
+function resolveCertificates(
+  message: CommonTlsContext,
+  scope: Scope,
+): Pick<TlsContext, 'certificates' | 'certificateSecrets'> {
   const { tls_certificates: own = [], tls_certificate_sds_secret_configs: named = [] } = message;
   if (own.length > 0 && named.length > 0) {
     scope.error(
@@ -138,79 +136,73 @@ function resolveCertificates(message: CommonTlsContext, scope: Scope): readonly 
       'TLS certificates and SDS secret configurations cannot be used together',
     );
   }
-  const inline = own.map((each, index) =>
+  const certificates = own.map((each, index) =>
     resolveCertificate(each, scope.at('tls_certificates', index)),
   );
-  const secrets = named.map((each, index) => {
+  const certificateSecrets: string[] = [];
+  for (const [index, each] of named.entries()) {
     const place = scope.at('tls_certificate_sds_secret_configs', index);
-    const secret = findStaticSecret(each, place);
-    if (secret === undefined) return undefined;
-    if (secret.tls_certificate !== undefined) {
-      return resolveCertificate(secret.tls_certificate, place);
+    const reference = resolveSecretReference(each, 'certificate', place);
+    if (reference?.at === 'source') certificateSecrets.push(reference.key);
+    if (reference?.at !== 'bootstrap') continue;
+    const { name, secret } = reference;
+    if (secret.tls_certificate === undefined) {
+      place.error('reference', `${UNKNOWN.certificate}: ${name}`);
+      continue;
     }
-    place.error('reference', `Unknown static secret: ${each.name ?? ''}`);
-    return undefined;
-  });
-  return [...inline, ...secrets].filter((value) => value !== undefined);
+    const resolved = resolveCertificate(secret.tls_certificate, place);
+    certificates.push(resolved === undefined ? undefined : { ...resolved, secretName: name });
+  }
+  return {
+    certificates: certificates.filter((value) => value !== undefined),
+    certificateSecrets,
+  };
 }
 
-function resolveCommonValidation(
-  message: CommonTlsContext,
-  scope: Scope,
-): TlsValidation | undefined {
+type Validation = Pick<TlsContext, 'validation' | 'validationSecret'>;
+
+function resolveCommonValidation(message: CommonTlsContext, scope: Scope): Validation {
   if (message.validation_context !== undefined) {
-    return resolveValidation(message.validation_context, scope.at('validation_context'));
+    const place = scope.at('validation_context');
+    return { validation: resolveValidation(message.validation_context, place) };
   }
   const { combined_validation_context: combined } = message;
   if (combined !== undefined) {
     return resolveCombined(combined, scope.at('combined_validation_context'));
   }
   const { validation_context_sds_secret_config: reference } = message;
-  if (reference === undefined) return undefined;
+  if (reference === undefined) return {};
   return resolveNamed(reference, scope.at('validation_context_sds_secret_config'), false);
 }
 
 /** The secret is laid over the defaults. */
-function resolveCombined(message: CombinedMessage, scope: Scope): TlsValidation {
+function resolveCombined(message: CombinedMessage, scope: Scope): Validation {
   refuseOtherFields(message, COMBINED_FIELDS, scope);
   const { default_validation_context: defaults = {} } = message;
   const own = resolveValidation(defaults, scope.at('default_validation_context'), true);
   const { validation_context_sds_secret_config: reference } = message;
-  if (reference === undefined) return own;
+  if (reference === undefined) return { validation: own };
   const place = scope.at('validation_context_sds_secret_config');
   const over = resolveNamed(reference, place, true);
-  return over === undefined ? own : layOver(own, over);
+  if (over.validation === undefined) return { ...over, validation: own };
+  return { validation: layOver(own, over.validation) };
 }
 
 function resolveNamed(
-  reference: NonNullable<CommonTlsContext['validation_context_sds_secret_config']>,
+  message: NonNullable<CommonTlsContext['validation_context_sds_secret_config']>,
   scope: Scope,
   isPartial: boolean,
-): TlsValidation | undefined {
-  const secret = findStaticSecret(reference, scope);
-  if (secret === undefined) return undefined;
-  if (secret.validation_context !== undefined) {
-    return resolveValidation(secret.validation_context, scope, isPartial);
+): Validation {
+  const reference = resolveSecretReference(message, 'validation', scope);
+  if (reference === undefined) return {};
+  if (reference.at === 'source') return { validationSecret: reference.key };
+  const { name, secret } = reference;
+  if (secret.validation_context === undefined) {
+    scope.error('reference', `${UNKNOWN.validation}: ${name}`);
+    return {};
   }
-  scope.error(
-    'reference',
-    `Unknown static certificate validation context: ${reference.name ?? ''}`,
-  );
-  return undefined;
-}
-
-/** As protobuf merges messages: lists are joined, single values are replaced. */
-function layOver(base: TlsValidation, over: TlsValidation): TlsValidation {
-  return {
-    ...base,
-    ...over,
-    caPath: over.trustedCa === undefined ? base.caPath : over.caPath,
-    allowExpired: base.allowExpired || over.allowExpired,
-    acceptUntrusted: base.acceptUntrusted || over.acceptUntrusted,
-    sanMatchers: [...base.sanMatchers, ...over.sanMatchers],
-    certificateHashes: [...base.certificateHashes, ...over.certificateHashes],
-    spkiHashes: [...base.spkiHashes, ...over.spkiHashes],
-  };
+  const resolved = resolveValidation(secret.validation_context, scope, isPartial);
+  return { validation: { ...resolved, secretName: name } };
 }
 
 /** One key for new tickets is all that the runtime can hold; others mean a full handshake. */

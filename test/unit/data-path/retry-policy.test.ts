@@ -6,6 +6,7 @@ import type { ResetReason } from '../../../workers/http/codec.ts';
 import { RetryState } from '../../../workers/router/retry-state.ts';
 import { compileRetryPolicy, takeRequestRetries } from '../../../workers/routing/retry-policy.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
+import { SecretStore } from '../../../workers/tls/secret-store.ts';
 import { WorkerLoop } from '../../../workers/worker-loop.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { RetryPolicy } from '../../../shared/resources/route.ts';
@@ -40,6 +41,8 @@ function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): 
     breakerPage: () => assert.fail('no slot was given'),
     duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
     trafficBegan: () => undefined,
+    secrets: new SecretStore(),
+    log: () => undefined,
     outlierPage: () => assert.fail('no outlier detection'),
     outlierDetected: () => undefined,
   });

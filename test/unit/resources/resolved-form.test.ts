@@ -79,6 +79,7 @@ describe('a resolved listener', () => {
         ],
         reusePort: true,
         namedRoutes: [],
+        secrets: [],
         backlog: undefined,
       },
     );

@@ -1,0 +1,52 @@
+/**
+ * Puts together what a TLS context holds itself and what comes apart from it as secrets: the same in
+ * workers and in the supervisor. Pure.
+ */
+import type { TlsCertificate, TlsContext, TlsSecret, TlsValidation } from '../resources/tls.ts';
+
+export interface CompleteTls {
+  readonly certificates: readonly TlsCertificate[];
+  readonly validation: TlsValidation | undefined;
+}
+
+/** Undefined while a secret is missing, or where what came would verify names but not their issuer. */
+export function completeTls(
+  context: TlsContext,
+  secretOf: (key: string) => TlsSecret | undefined,
+): CompleteTls | undefined {
+  const certificates = [...context.certificates];
+  for (const key of context.certificateSecrets) {
+    const secret = secretOf(key);
+    if (secret?.kind !== 'certificate') return undefined;
+    certificates.push(secret.certificate);
+  }
+  const { validation: own, validationSecret: key } = context;
+  if (key === undefined) return { certificates, validation: own };
+  const secret = secretOf(key);
+  if (secret?.kind !== 'validation') return undefined;
+  const validation = own === undefined ? secret.validation : layOver(own, secret.validation);
+  const namesStrangers = validation.sanMatchers.length > 0 && validation.trustedCa === undefined;
+  return namesStrangers ? undefined : { certificates, validation };
+}
+
+/** As protobuf merges messages: lists are joined, single values are replaced. */
+export function layOver(base: TlsValidation, over: TlsValidation): TlsValidation {
+  return {
+    ...base,
+    ...over,
+    caPath: over.trustedCa === undefined ? base.caPath : over.caPath,
+    allowExpired: base.allowExpired || over.allowExpired,
+    acceptUntrusted: base.acceptUntrusted || over.acceptUntrusted,
+    sanMatchers: [...base.sanMatchers, ...over.sanMatchers],
+    certificateHashes: [...base.certificateHashes, ...over.certificateHashes],
+    spkiHashes: [...base.spkiHashes, ...over.spkiHashes],
+  };
+}
+
+/** Keys of all secrets that a context waits for. */
+export function secretKeysOf(context: TlsContext): readonly string[] {
+  const { certificateSecrets, validationSecret } = context;
+  return validationSecret === undefined
+    ? certificateSecrets
+    : [...certificateSecrets, validationSecret];
+}

@@ -1,0 +1,57 @@
+/**
+ * Statistics of loaded certificates that the supervisor keeps: when they expire, and how often secrets
+ * renewed a TLS context.
+ */
+import type { StatWriter } from '../shared/stats/stat-writer.ts';
+import { TLS_SOCKET_FACTORY } from '../shared/stats/templates/tls.ts';
+import { contextsWith, expirations } from './loaded-certificates.ts';
+import type { ResourceStore } from './resources/resource-store.ts';
+
+export interface CertificateStatsOptions {
+  readonly store: ResourceStore;
+  readonly stats: StatWriter;
+  /** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */
+  firstExpiration(unixMs: number | undefined): void;
+}
+
+export class CertificateStats {
+  readonly #options: CertificateStatsOptions;
+  readonly #gauges = new Map<string, number>();
+  /** Held blocks by prefix. */
+  readonly #blocks = new Map<string, number>();
+
+  constructor(options: CertificateStatsOptions) {
+    this.#options = options;
+  }
+
+  /** Writes what is loaded now. */
+  publish(): void {
+    const { store, stats } = this.#options;
+    const present = expirations(store);
+    for (const [name, seconds] of present) {
+      let index = this.#gauges.get(name);
+      if (index === undefined) {
+        index = stats.defineGauge(name);
+        this.#gauges.set(name, index);
+      }
+      stats.setGauge(index, seconds);
+    }
+    const first = Math.min(...present.values());
+    this.#options.firstExpiration(Number.isFinite(first) ? first * 1000 : undefined);
+  }
+
+  /** Contexts that use this secret were renewed. */
+  secretChanged(key: string): void {
+    const { store, stats } = this.#options;
+    for (const { owner, side } of contextsWith(key, store)) {
+      const prefix = `${owner}${side}_ssl_socket_factory.`;
+      let base = this.#blocks.get(prefix);
+      if (base === undefined) {
+        base = stats.defineBlock(TLS_SOCKET_FACTORY, prefix);
+        this.#blocks.set(prefix, base);
+      }
+      stats.increment(base + TLS_SOCKET_FACTORY.index.ssl_context_update_by_sds);
+    }
+    this.publish();
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Secrets that TLS contexts name instead of holding them: one subscription for each source and name,
+ * however many listeners and clusters use it, from its first user to its last. A secret whose files
+ * are replaced is read again; one that cannot be used leaves what was there.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { NamedSecret } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import { DiscoveryStats } from './discovery-stats.ts';
+import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import type { ResourceUse } from './resource-use.ts';
+import { isSameMessage } from './same-message.ts';
+import { DirectoryWatch, directoriesOf, readSecretFiles } from './secret-files.ts';
+
+export interface SecretDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly sources: DiscoverySources;
+  readonly statStore: StatStore;
+  readonly clock: Clock;
+  /** Resolves with what a worker refused. */
+  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+  /** The secret of this key is another one now. */
+  changed(key: string): void;
+  readonly log: (level: 'warning', text: string) => void;
+}
+
+export class SecretDiscovery {
+  readonly #options: SecretDiscoveryOptions;
+  readonly #secrets = new Map<string, SharedSecret>();
+
+  constructor(options: SecretDiscoveryOptions) {
+    this.#options = options;
+  }
+
+  use(secret: NamedSecret): ResourceUse {
+    let shared = this.#secrets.get(secret.key);
+    if (shared === undefined) {
+      shared = new SharedSecret(secret, this.#options);
+      this.#secrets.set(secret.key, shared);
+    }
+    const used = shared;
+    used.users++;
+    let isReleased = false;
+    return {
+      target: `shared target SdsApi ${secret.name}`,
+      ready: used.ready,
+      isReady: () => used.isReady,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        used.users--;
+        if (used.users > 0) return;
+        this.#secrets.delete(secret.key);
+        used.close();
+      },
+    };
+  }
+
+  close(): void {
+    for (const shared of this.#secrets.values()) shared.close();
+    this.#secrets.clear();
+  }
+}
+
+type Given = Pick<DiscoveredResource, 'message' | 'versionInfo'>;
+
+class SharedSecret implements DiscoveryConsumer {
+  readonly ready: Promise<void>;
+  users = 0;
+  isReady = false;
+  readonly #secret: NamedSecret;
+  readonly #options: SecretDiscoveryOptions;
+  readonly #subscription: OpenSubscription;
+  readonly #rotationFailures: number;
+  /** As its source gave it, its files unread. */
+  #given: Given | undefined;
+  #watch: DirectoryWatch | undefined;
+  /** Loads follow one another. */
+  #loading: Promise<string | undefined> = Promise.resolve(undefined);
+  #resolveReady: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(secret: NamedSecret, options: SecretDiscoveryOptions) {
+    this.#secret = secret;
+    this.#options = options;
+    this.ready = new Promise((resolve) => {
+      this.#resolveReady = resolve;
+    });
+    const { store, statStore, sources, clock } = options;
+    const prefix = `sds.${secret.name}.`;
+    this.#rotationFailures = statStore.defineCounter(`${prefix}key_rotation_failed`);
+    store.putWarming('secret', secret.key, {
+      message: { name: secret.name },
+      versionInfo: 'uninitialized',
+      lastUpdatedMs: clock.wallMs(),
+      resolved: undefined,
+    });
+    this.#subscription = sources.open({
+      kind: 'secret',
+      source: secret.source,
+      names: [secret.name],
+      stats: DiscoveryStats.at(statStore, prefix),
+      consumer: this,
+    });
+    this.#subscription.start();
+  }
+
+  async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
+    const { name } = this.#secret;
+    const [found] = resources;
+    if (found === undefined) return `Missing SDS resources for ${name} in onConfigUpdate()`;
+    if (resources.length > 1) return `Unexpected SDS secrets length: ${resources.length}`;
+    if (found.name !== name) return `Unexpected SDS secret (expecting ${name}): ${found.name}`;
+    return await this.#load(found);
+  }
+
+  refused(): void {}
+
+  settled(): void {
+    this.isReady = true;
+    this.#resolveReady?.();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { key } = this.#secret;
+    this.#watch?.close();
+    this.#subscription.close();
+    this.settled();
+    const { store } = this.#options;
+    const wasThere = store.get('secret', key)?.active !== undefined;
+    store.remove('secret', key);
+    if (wasThere) void this.#options.apply([{ op: 'remove_secret', key }]);
+  }
+
+  #load(given: Given): Promise<string | undefined> {
+    this.#loading = this.#loading.then(() => this.#take(given));
+    return this.#loading;
+  }
+
+  /** What is good is in force when this resolves; else why it is not. */
+  async #take(given: Given): Promise<string | undefined> {
+    const { store, resolver, clock } = this.#options;
+    const { key, kind } = this.#secret;
+    let message: JsonObject;
+    try {
+      message = await readSecretFiles(given.message);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    if (this.#isClosed) return undefined;
+    const { resolved, error } = resolver.secret(message, kind);
+    if (error !== undefined) return error;
+    this.#follow(given);
+    const present = store.get('secret', key)?.active;
+    if (present !== undefined && isSameMessage(present.message, message)) return undefined;
+    const [refusal] = await this.#options.apply([{ op: 'put_secret', key, secret: resolved }]);
+    if (refusal !== undefined) return refusal;
+    const { versionInfo } = given;
+    store.putActive('secret', key, {
+      message,
+      versionInfo,
+      lastUpdatedMs: clock.wallMs(),
+      resolved,
+    });
+    this.#options.changed(key);
+    return undefined;
+  }
+
+  #follow(given: Given): void {
+    const isSame = this.#given !== undefined && isSameMessage(this.#given.message, given.message);
+    this.#given = given;
+    if (isSame) return;
+    this.#watch?.close();
+    const { log } = this.#options;
+    const warn = (reason: string): void => log('warning', `secret ${this.#secret.name}: ${reason}`);
+    this.#watch = new DirectoryWatch(directoriesOf(given.message), () => this.#reread(), warn);
+  }
+
+  /** A pair that does not fit together yet is not used; the next move is looked at again. */
+  #reread(): void {
+    if (this.#given === undefined || this.#isClosed) return;
+    void this.#load(this.#given).then((refusal) => {
+      if (refusal === undefined || this.#isClosed) return;
+      this.#options.statStore.increment(this.#rotationFailures);
+      this.#options.log('warning', `cannot rotate secret ${this.#secret.name}: ${refusal}`);
+    });
+  }
+}
