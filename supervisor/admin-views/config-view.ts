@@ -107,7 +107,8 @@ function dumped<Kind extends ResourceKind>(
   { message, versionInfo, lastUpdatedMs }: ResourceVersion<Kind>,
 ): DumpedResource {
   return {
-    name,
+    // Secrets of several sources may bear the same name.
+    name: kind === 'secret' && typeof message['name'] === 'string' ? message['name'] : name,
     versionInfo,
     lastUpdatedMs,
     get message() {

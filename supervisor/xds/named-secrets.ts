@@ -84,6 +84,8 @@ class SharedSecret implements DiscoveryConsumer {
   /** Loads follow one another. */
   #loading: Promise<string | undefined> = Promise.resolve(undefined);
   #resolveReady: (() => void) | undefined;
+  /** Moves that come together are looked at once. */
+  #isRereadPlanned = false;
   #isClosed = false;
 
   constructor(secret: NamedSecret, options: SecretDiscoveryOptions) {
@@ -186,8 +188,14 @@ class SharedSecret implements DiscoveryConsumer {
 
   /** A pair that does not fit together yet is not used; the next move is looked at again. */
   #reread(): void {
-    if (this.#given === undefined || this.#isClosed) return;
-    void this.#load(this.#given).then((refusal) => {
+    if (this.#isRereadPlanned) return;
+    this.#isRereadPlanned = true;
+    const reread = this.#loading.then(async () => {
+      this.#isRereadPlanned = false;
+      return this.#given === undefined || this.#isClosed ? undefined : this.#take(this.#given);
+    });
+    this.#loading = reread;
+    void reread.then((refusal) => {
       if (refusal === undefined || this.#isClosed) return;
       this.#options.statStore.increment(this.#rotationFailures);
       this.#options.log('warning', `cannot rotate secret ${this.#secret.name}: ${refusal}`);

@@ -2,70 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
 
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { makeAuthority, type TestCertificate } from '../support/certificates.ts';
+import { bootstrap, staticCluster } from '../support/bootstrap.ts';
+import { makeAuthority } from '../support/certificates.ts';
 import { openRaw } from '../support/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { startSluice } from '../support/sluice.ts';
-
-const TYPE = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
-const ANSWER = [
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-];
-
-function socket(kind: 'Downstream' | 'Upstream', fields: object): object {
-  return {
-    name: 'envoy.transport_sockets.tls',
-    typed_config: { '@type': `${TYPE}.${kind}TlsContext`, ...fields },
-  };
-}
-
-function loaded({ certPath, keyPath }: TestCertificate): object {
-  return { certificate_chain: { filename: certPath }, private_key: { filename: keyPath } };
-}
-
-/** The listener of `bootstrap.ts` with a transport socket. */
-function secure(routes: readonly object[], transportSocket: object): object {
-  const listener = httpListener(routes) as { filter_chains: readonly object[] };
-  const chains = listener.filter_chains.map((chain) => ({
-    ...chain,
-    transport_socket: transportSocket,
-  }));
-  return { ...listener, filter_chains: chains };
-}
-
-interface Exchange {
-  readonly text: string;
-  readonly name: string;
-  readonly isReused: boolean;
-  readonly session: Buffer | undefined;
-}
-
-/** One request over TLS; `text` is empty when the connection was refused. */
-async function ask(
-  port: number,
-  options: tls.ConnectionOptions = {},
-  path = '/',
-): Promise<Exchange> {
-  const client = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
-  let text = '';
-  let name = '';
-  let isReused = false;
-  let session: Buffer | undefined;
-  client.on('session', (each) => (session = each));
-  client.on('secureConnect', () => {
-    isReused = client.isSessionReused();
-    // A resumed session shows no certificate.
-    if (!isReused) name = String(client.getPeerCertificate().subject.CN);
-    client.write(`GET ${path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n`);
-  });
-  client.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
-  await new Promise<void>((resolve) => {
-    client.on('error', () => undefined);
-    client.on('close', () => resolve());
-  });
-  return { text, name, isReused, session };
-}
+import {
+  askSecurely,
+  certificateFiles,
+  GREETING,
+  secureListener,
+  tlsSocket,
+} from '../support/tls.ts';
 
 describe('TLS with clients', () => {
   it('chooses the certificate by server name and resumes sessions on any worker', async () => {
@@ -73,21 +21,24 @@ describe('TLS with clients', () => {
     const authority = makeAuthority(scratch.path);
     const one = authority.issue('one', 'DNS:one.test');
     const two = authority.issue('two', 'DNS:*.two.test');
-    const context = { tls_certificates: [loaded(one), loaded(two)] };
-    const listener = secure(ANSWER, socket('Downstream', { common_tls_context: context }));
+    const context = { tls_certificates: [certificateFiles(one), certificateFiles(two)] };
+    const listener = secureListener(
+      GREETING,
+      tlsSocket('Downstream', { common_tls_context: context }),
+    );
     await using sluice = await startSluice({
       bootstrap: bootstrap({ listeners: [listener] }),
       concurrency: 2,
     });
     const port = await sluice.listenerPort('web');
-    assert.equal((await ask(port, { servername: 'a.two.test' })).name, 'two');
-    const first = await ask(port, { servername: 'one.test' });
+    assert.equal((await askSecurely(port, { servername: 'a.two.test' })).name, 'two');
+    const first = await askSecurely(port, { servername: 'one.test' });
     assert.equal(first.name, 'one');
     assert.match(first.text, /^HTTP\/1\.1 200 /);
     const { session } = first;
     assert.ok(session !== undefined);
     for (let count = 0; count < 8; count += 1) {
-      assert.ok((await ask(port, { servername: 'one.test', session })).isReused);
+      assert.ok((await askSecurely(port, { servername: 'one.test', session })).isReused);
     }
   });
 
@@ -97,17 +48,19 @@ describe('TLS with clients', () => {
     const stranger = makeAuthority(scratch.path, 'other').issue('stranger', 'DNS:c.test');
     const client = authority.issue('client', 'DNS:c.test');
     const context = {
-      tls_certificates: [loaded(authority.issue('server', 'DNS:s.test'))],
+      tls_certificates: [certificateFiles(authority.issue('server', 'DNS:s.test'))],
       validation_context: { trusted_ca: { filename: authority.certPath } },
     };
     const fields = { common_tls_context: context, require_client_certificate: true };
     await using sluice = await startSluice({
-      bootstrap: bootstrap({ listeners: [secure(ANSWER, socket('Downstream', fields))] }),
+      bootstrap: bootstrap({
+        listeners: [secureListener(GREETING, tlsSocket('Downstream', fields))],
+      }),
     });
     const port = await sluice.listenerPort('web');
-    assert.match((await ask(port, { cert: client.cert, key: client.key })).text, / 200 /);
-    assert.equal((await ask(port)).text, '');
-    assert.equal((await ask(port, { cert: stranger.cert, key: stranger.key })).text, '');
+    assert.match((await askSecurely(port, { cert: client.cert, key: client.key })).text, / 200 /);
+    assert.equal((await askSecurely(port)).text, '');
+    assert.equal((await askSecurely(port, { cert: stranger.cert, key: stranger.key })).text, '');
     const raw = await openRaw(port);
     raw.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
     await raw.closed();
@@ -132,7 +85,7 @@ describe('TLS with upstreams', () => {
     const { port: upstreamPort } = upstream.address() as { port: number };
     const cluster = (name: string, wanted: string): object =>
       staticCluster(name, [upstreamPort], {
-        transport_socket: socket('Upstream', {
+        transport_socket: tlsSocket('Upstream', {
           sni: 's.test',
           common_tls_context: {
             validation_context: {
@@ -146,16 +99,16 @@ describe('TLS with upstreams', () => {
       match: { prefix: `/${name}` },
       route: { cluster: name },
     }));
-    const context = { common_tls_context: { tls_certificates: [loaded(server)] } };
+    const context = { common_tls_context: { tls_certificates: [certificateFiles(server)] } };
     await using sluice = await startSluice({
       bootstrap: bootstrap({
-        listeners: [secure(routes, socket('Downstream', context))],
+        listeners: [secureListener(routes, tlsSocket('Downstream', context))],
         clusters: [cluster('good', 's.test'), cluster('bad', 'other.test')],
       }),
     });
     const port = await sluice.listenerPort('web');
-    assert.match((await ask(port, {}, '/good')).text, / 200 [^]*up$/);
-    const refused = await ask(port, {}, '/bad');
+    assert.match((await askSecurely(port, {}, '/good')).text, / 200 [^]*up$/);
+    const refused = await askSecurely(port, {}, '/bad');
     assert.match(refused.text, / 503 [^]*reset reason: remote connection failure$/);
     const stats = (await sluice.admin('/stats?filter=cluster.*ssl')).body;
     assert.match(stats, /cluster\.bad\.ssl\.fail_verify_san: 1\n/);
