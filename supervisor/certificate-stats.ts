@@ -7,27 +7,29 @@ import { TLS_SOCKET_FACTORY } from '../shared/stats/templates/tls.ts';
 import { contextsWith, expirations } from './loaded-certificates.ts';
 import type { ResourceStore } from './resources/resource-store.ts';
 
-export interface CertificateStatsOptions {
-  readonly store: ResourceStore;
-  readonly stats: StatWriter;
-  /** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */
-  firstExpiration(unixMs: number | undefined): void;
+/** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */
+interface ExpirationView {
+  setFirstExpiration(unixMs: number | undefined): void;
 }
 
 export class CertificateStats {
-  readonly #options: CertificateStatsOptions;
+  readonly #store: ResourceStore;
+  readonly #stats: StatWriter;
+  readonly #view: ExpirationView;
   readonly #gauges = new Map<string, number>();
   /** Held blocks by prefix. */
   readonly #blocks = new Map<string, number>();
 
-  constructor(options: CertificateStatsOptions) {
-    this.#options = options;
+  constructor(store: ResourceStore, stats: StatWriter, view: ExpirationView) {
+    this.#store = store;
+    this.#stats = stats;
+    this.#view = view;
   }
 
   /** Writes what is loaded now. */
   publish(): void {
-    const { store, stats } = this.#options;
-    const present = expirations(store);
+    const stats = this.#stats;
+    const present = expirations(this.#store);
     for (const [name, seconds] of present) {
       let index = this.#gauges.get(name);
       if (index === undefined) {
@@ -37,13 +39,13 @@ export class CertificateStats {
       stats.setGauge(index, seconds);
     }
     const first = Math.min(...present.values());
-    this.#options.firstExpiration(Number.isFinite(first) ? first * 1000 : undefined);
+    this.#view.setFirstExpiration(Number.isFinite(first) ? first * 1000 : undefined);
   }
 
   /** Contexts that use this secret were renewed. */
   secretChanged(key: string): void {
-    const { store, stats } = this.#options;
-    for (const { owner, side } of contextsWith(key, store)) {
+    const stats = this.#stats;
+    for (const { owner, side } of contextsWith(key, this.#store)) {
       const prefix = `${owner}${side}_ssl_socket_factory.`;
       let base = this.#blocks.get(prefix);
       if (base === undefined) {

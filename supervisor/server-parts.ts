@@ -112,11 +112,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const commands = new ServerCommands({ pool, drains, ending: input.ending });
   const taps = makeTaps(input);
   let loopDelay: LoopDelay | undefined;
-  const certificates = new CertificateStats({
-    store: configuration.store,
-    stats: stats.store,
-    firstExpiration: (unixMs) => serverStats.setFirstExpiration(unixMs),
-  });
+  const certificates = new CertificateStats(configuration.store, stats.store, serverStats);
   const dynamic = makeDynamic(
     input,
     { stats, serverStats, listeners, commands, certificates },
