@@ -87,9 +87,7 @@ function collectFrom(
 export async function makeServerParts(input: ServerPartsInput): Promise<ServerParts> {
   const { options, clock, configuration, pool } = input;
   const { resolved } = configuration;
-  const listeners = new OpenListeners(
-    new Activation(takeListenDescriptors(process.env), (text) => getLogger('main').warning(text)),
-  );
+  const listeners = makeListeners();
   const contention = options.enableMutexTracing ? new ContentionTracer(clock) : undefined;
   const stats = new StatsEngine({
     config: resolved.stats,
@@ -155,6 +153,12 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
       upstreams.close();
     },
   };
+}
+
+/** Sockets of the service manager are taken before others are bound. */
+function makeListeners(): OpenListeners {
+  const warn = (text: string): void => getLogger('main').warning(text);
+  return new OpenListeners(new Activation(takeListenDescriptors(process.env), warn));
 }
 
 function makeDynamic(
