@@ -19,7 +19,8 @@ import { OpenListeners } from './open-listeners.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
-import { StatsEngine, type SinkCluster } from './stats/stats-engine.ts';
+import { sinkSurroundings } from './sink-surroundings.ts';
+import { StatsEngine } from './stats/stats-engine.ts';
 import { TapSessions } from './tap/tap-sessions.ts';
 import type { LiveCluster } from './upstreams/live-cluster.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
@@ -99,7 +100,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     },
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
-    clusters: () => sinkClusters(upstreams),
+    ...sinkSurroundings(input, () => ({ upstreams, store: stats.store })),
     log: getLogger('stats').log,
   });
   const serverStats = makeServerStats(input, stats);
@@ -258,21 +259,4 @@ function makeServerStats(input: ServerPartsInput, stats: StatsEngine): ServerSta
 
 function pidsOf(pool: WorkerPool): readonly number[] {
   return pool.status().map(({ pid }) => pid);
-}
-
-function sinkClusters(upstreams: UpstreamClusters): readonly SinkCluster[] {
-  return [...upstreams.all()].map(sinkCluster);
-}
-
-function sinkCluster({ resolved: { resource }, hosts }: LiveCluster): SinkCluster {
-  const { maxRequests, maxPendingRequests } = resource.circuitBreakers.DEFAULT;
-  return {
-    configuredName: resource.name,
-    name: resource.statName,
-    maxRequests,
-    maxPendingRequests,
-    hosts: hosts.hosts.flatMap(({ address }) =>
-      address.kind === 'ip' ? [{ address: address.address, port: address.port }] : [],
-    ),
-  };
 }

@@ -14,7 +14,7 @@ import { FlushCycle } from './flush-cycle.ts';
 import { acceptedNames, bucketBounds } from './name-matcher.ts';
 import { OrderedView } from './ordered-view.ts';
 import { DashboardSink, type DashboardCluster } from './sinks/dashboard-sink.ts';
-import { makeSinks } from './sinks/make-sinks.ts';
+import { makeSinks, type SinkParts } from './sinks/make-sinks.ts';
 import { SinkWriter } from './sinks/sink-writer.ts';
 import type { SocketAddress } from './sinks/stats-sink.ts';
 import { StatStore } from './stat-store.ts';
@@ -50,8 +50,17 @@ export interface StatsEngineOptions {
   runtime?(): RuntimeValues;
   /** For sinks: what clusters there are now; none without it. */
   clusters?(): readonly SinkCluster[];
+  /** For sinks that stream to a service. */
+  readonly services?: SinkServices;
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
+
+export type SinkServices = Pick<SinkParts, 'openGrpc' | 'identifier'>;
+
+const NO_SERVICES: SinkServices = {
+  openGrpc: () => Promise.reject(new Error('cannot send statistics: there is no service')),
+  identifier: () => Promise.resolve(new Uint8Array()),
+};
 
 export class StatsEngine {
   readonly store: StatStore;
@@ -184,8 +193,16 @@ export class StatsEngine {
     return new SinkWriter({
       store,
       view,
+      boundsOf: bucketBounds(options.config.histogramBuckets),
       makeSinks: async () =>
-        makeSinks(options.config.sinks, { store, extractor, dashboard, hostOf }),
+        makeSinks(options.config.sinks, {
+          extractor,
+          dashboard,
+          hostOf,
+          ...(options.services ?? NO_SERVICES),
+          nowMs: () => options.clock.wallMs(),
+          warn: (text) => options.log('warning', text),
+        }),
       onFailure: (error) =>
         options.log('warning', error instanceof Error ? error.message : String(error)),
     });

@@ -16,6 +16,10 @@ export interface GrpcStream {
   /** Holds the control plane back: nothing is received until `resume`. */
   pause(): void;
   resume(): void;
+  /** More waits to be sent than the transport likes to hold. */
+  readonly isCongested: boolean;
+  /** Says that nothing more comes; resolves when the other side has ended too, or the stream broke. */
+  finish(): Promise<void>;
   close(): void;
 }
 
@@ -67,6 +71,17 @@ export async function openGrpcStream(
     },
     pause: () => stream.pause(),
     resume: () => stream.resume(),
+    get isCongested() {
+      return stream.writableNeedDrain;
+    },
+    finish: async () => {
+      if (hasEnded) return;
+      await new Promise<void>((resolve) => {
+        stream.once('close', resolve).once('end', resolve).once('error', resolve);
+        stream.end();
+      });
+      client.close();
+    },
     close: () => {
       hasEnded = true;
       stream.cancel();

@@ -13,6 +13,8 @@ import type { StatStore } from '../stat-store.ts';
 interface CounterReading {
   readonly name: string;
   readonly gained: number;
+  /** Since the start, or the last reset. */
+  readonly value: number;
 }
 
 interface GaugeReading {
@@ -24,24 +26,30 @@ interface GaugeReading {
 export interface HistogramReading {
   readonly name: string;
   readonly interval: BucketCounts;
+  /** Upper bounds of the buckets that receivers of buckets are told. */
+  readonly bounds: readonly number[];
 }
 
 export interface FlushSnapshot {
   readonly counters: readonly CounterReading[];
   readonly gauges: readonly GaugeReading[];
-  /** Those that recorded in the interval. */
+  /** Those that have ever recorded; the interval of some is empty. */
   readonly histograms: readonly HistogramReading[];
 }
 
 /** Segments looked at between two turns of the event loop. */
 const YIELD_AFTER = 256;
 
-/** `latch` is the sinks' own. */
-export async function takeSnapshot(
-  store: StatStore,
-  segments: readonly Segment[],
-  latch: CounterLatch,
-): Promise<FlushSnapshot> {
+export interface SnapshotSource {
+  readonly store: StatStore;
+  readonly segments: readonly Segment[];
+  /** The sinks' own. */
+  readonly latch: CounterLatch;
+  readonly boundsOf: (name: string) => readonly number[];
+}
+
+export async function takeSnapshot(source: SnapshotSource): Promise<FlushSnapshot> {
+  const { store, segments, latch, boundsOf } = source;
   const counters: CounterReading[] = [];
   const gauges: GaugeReading[] = [];
   const histograms: HistogramReading[] = [];
@@ -51,13 +59,15 @@ export async function takeSnapshot(
       if (!selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
       if (store.kindOf(index) === 'counter') {
-        counters.push({ name, gained: latch.take(index, store.valueOf(index)) });
+        const value = store.valueOf(index);
+        counters.push({ name, gained: latch.take(index, value), value });
       } else gauges.push({ name, value: store.printedValue(index) });
     });
     visitSegment(segment, 'histograms', (index, prefix, suffix) => {
       const interval = store.histogramOf(index)?.interval;
-      if (interval === undefined || interval.total === 0) return;
-      if (selects(index, prefix, suffix)) histograms.push({ name: prefix + suffix, interval });
+      if (interval === undefined || !selects(index, prefix, suffix)) return;
+      const name = prefix + suffix;
+      histograms.push({ name, interval, bounds: boundsOf(name) });
     });
     if (position % YIELD_AFTER === YIELD_AFTER - 1) await setImmediate();
   }

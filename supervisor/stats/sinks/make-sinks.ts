@@ -1,16 +1,24 @@
 /** Makes the sinks that a bootstrap names. */
-import type { StatStore } from '../stat-store.ts';
 import type { TagExtractor } from '../tags/tag-extractor.ts';
 import type { DashboardSink } from './dashboard-sink.ts';
-import type { SinkConfig, SocketAddress, StatsSink } from './stats-sink.ts';
+import type { GrpcTarget } from '../../resources/grpc-service.ts';
+import type { GrpcStream, GrpcStreamHandlers } from '../../xds/grpc-client.ts';
+import type { NameForm } from './statsd-lines.ts';
+import type { DatagramTarget, SinkConfig, SocketAddress, StatsSink } from './stats-sink.ts';
 
 export interface SinkParts {
-  readonly store: StatStore;
   readonly extractor: TagExtractor;
   /** Made early, since its page is mounted before the first flush. */
   readonly dashboard: DashboardSink | undefined;
   /** A host of a cluster by the cluster's name. */
   hostOf(cluster: string): SocketAddress | undefined;
+  /** Opens a stream to a service; rejects when there is no host. */
+  openGrpc(target: GrpcTarget, method: string, handlers: GrpcStreamHandlers): Promise<GrpcStream>;
+  /** This server's identity as a metrics service gets it: the encoded field `identifier`. */
+  identifier(): Promise<Uint8Array>;
+  /** Unix milliseconds. */
+  nowMs(): number;
+  warn(text: string): void;
 }
 
 /** Sockets and their modules are only loaded where a sink is configured. */
@@ -27,17 +35,33 @@ export async function makeSinks(
 }
 
 async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink | undefined> {
-  const { plainNames, taggedNames } = await import('./statsd-lines.ts');
+  const { graphiteNames, plainNames, taggedNames } = await import('./statsd-lines.ts');
+  const { extractor } = parts;
   switch (config.kind) {
-    case 'statsd_udp': {
-      const { UdpStatsdSink } = await import('./udp-statsd-sink.ts');
-      const { target, prefix } = config;
-      return new UdpStatsdSink({ target, form: plainNames(prefix), maxBytes: 0 });
-    }
-    case 'dog_statsd': {
-      const { UdpStatsdSink } = await import('./udp-statsd-sink.ts');
-      const { target, prefix, maxBytesPerDatagram: maxBytes } = config;
-      return new UdpStatsdSink({ target, form: taggedNames(prefix, parts.extractor), maxBytes });
+    case 'statsd_datagram':
+      return makeDatagramSink(config.target, plainNames(config.prefix));
+    case 'dog_statsd':
+      return makeDatagramSink(
+        config.target,
+        taggedNames(config.prefix, extractor),
+        config.maxBytesPerDatagram,
+      );
+    case 'graphite_statsd':
+      return makeDatagramSink(
+        config.target,
+        graphiteNames(config.prefix, extractor),
+        config.maxBytesPerDatagram,
+      );
+    case 'metrics_service': {
+      const { METRICS_METHOD, MetricsServiceSink } = await import('./metrics-service-sink.ts');
+      return new MetricsServiceSink({
+        config,
+        extractor,
+        open: (handlers) => parts.openGrpc(config.target, METRICS_METHOD, handlers),
+        identifier: () => parts.identifier(),
+        nowMs: () => parts.nowMs(),
+        onLost: (reason) => parts.warn(`the stream to the metrics service has ended: ${reason}`),
+      });
     }
     case 'statsd_tcp': {
       const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
@@ -47,4 +71,14 @@ async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink
     case 'dashboard':
       return parts.dashboard;
   }
+}
+
+/** `maxBytes` 0: one line per datagram. */
+async function makeDatagramSink(
+  target: DatagramTarget,
+  form: NameForm,
+  maxBytes = 0,
+): Promise<StatsSink> {
+  const { DatagramStatsdSink } = await import('./datagram-statsd-sink.ts');
+  return new DatagramStatsdSink({ target, form, maxBytes });
 }

@@ -5,10 +5,12 @@ import type {
   StatsdSink,
   StatsSink as StatsSinkMessage,
 } from '../../../shared/api/generated/envoy/config/metrics/v3/stats.ts';
+import type { GraphiteStatsdSink } from '../../../shared/api/generated/envoy/extensions/stat_sinks/graphite_statsd/v3/graphite_statsd.ts';
 import { resolveAddress } from '../../resources/addresses.ts';
 import { extension, ExtensionRegistry } from '../../resources/extensions.ts';
 import type { Scope } from '../../resources/scope.ts';
-import type { SinkConfig, SocketAddress } from './stats-sink.ts';
+import { resolveMetricsService } from './resolve-metrics-service.ts';
+import type { DatagramTarget, SinkConfig } from './stats-sink.ts';
 
 export interface SinkSurroundings {
   readonly clusters: { has(name: string): boolean };
@@ -26,7 +28,17 @@ export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'sta
     'envoy.config.metrics.v3.DogStatsdSink',
     resolveDogStatsd,
   ),
+  extension(
+    'envoy.stat_sinks.graphite_statsd',
+    'envoy.extensions.stat_sinks.graphite_statsd.v3.GraphiteStatsdSink',
+    resolveGraphite,
+  ),
   extension('envoy.stat_sinks.hystrix', 'envoy.config.metrics.v3.HystrixSink', resolveDashboard),
+  extension(
+    'envoy.stat_sinks.metrics_service',
+    'envoy.config.metrics.v3.MetricsServiceConfig',
+    resolveMetricsService,
+  ),
 ]);
 
 export function resolveSinks(
@@ -38,13 +50,26 @@ export function resolveSinks(
     const place = scope.at(index);
     const sink = SINKS.resolve(message, place);
     if (sink === undefined) return [];
-    if (sink.kind === 'statsd_tcp')
-      checkCluster(sink.cluster, surroundings, place.at('typed_config'));
+    checkClusters(sink, surroundings, place.at('typed_config'));
     return [sink];
   });
 }
 
-function checkCluster(cluster: string, { clusters, node }: SinkSurroundings, scope: Scope): void {
+function checkClusters(sink: SinkConfig, surroundings: SinkSurroundings, scope: Scope): void {
+  if (sink.kind === 'statsd_tcp') checkTcpCluster(sink.cluster, surroundings, scope);
+  if (sink.kind !== 'metrics_service' || sink.target.kind !== 'cluster') return;
+  const { cluster } = sink.target;
+  if (surroundings.clusters.has(cluster)) return;
+  scope
+    .at('grpc_service', 'envoy_grpc', 'cluster_name')
+    .error('reference', `Unknown gRPC client cluster '${cluster}'`);
+}
+
+function checkTcpCluster(
+  cluster: string,
+  { clusters, node }: SinkSurroundings,
+  scope: Scope,
+): void {
   if (!clusters.has(cluster)) {
     scope.at('tcp_cluster_name').error('reference', `tcp statsd: unknown cluster '${cluster}'`);
   } else if (node.id === '' || node.cluster === '') {
@@ -61,18 +86,29 @@ function resolveStatsd(message: StatsdSink, scope: Scope): SinkConfig | undefine
   const { tcp_cluster_name: cluster, address } = message;
   if (cluster !== undefined) return { kind: 'statsd_tcp', cluster, prefix };
   const target = resolveTarget(address, scope.at('address'));
-  return target === undefined ? undefined : { kind: 'statsd_udp', target, prefix };
+  return target === undefined ? undefined : { kind: 'statsd_datagram', target, prefix };
 }
 
 function resolveDogStatsd(message: DogStatsdSink, scope: Scope): SinkConfig | undefined {
+  return resolveTagged('dog_statsd', message, scope);
+}
+
+function resolveGraphite(message: GraphiteStatsdSink, scope: Scope): SinkConfig | undefined {
+  if (message.scale_histogram_units_to_milliseconds === true) {
+    scope.at('scale_histogram_units_to_milliseconds').unsupported('scaling of histograms is');
+  }
+  return resolveTagged('graphite_statsd', message, scope);
+}
+
+function resolveTagged(
+  kind: 'dog_statsd' | 'graphite_statsd',
+  message: DogStatsdSink | GraphiteStatsdSink,
+  scope: Scope,
+): SinkConfig | undefined {
   const target = resolveTarget(message.address, scope.at('address'));
   if (target === undefined) return undefined;
-  return {
-    kind: 'dog_statsd',
-    target,
-    prefix: prefixOf(message),
-    maxBytesPerDatagram: Number(message.max_bytes_per_datagram ?? 0),
-  };
+  const maxBytesPerDatagram = Number(message.max_bytes_per_datagram ?? 0);
+  return { kind, target, prefix: prefixOf(message), maxBytesPerDatagram };
 }
 
 function resolveDashboard(message: HystrixSink): SinkConfig {
@@ -80,13 +116,12 @@ function resolveDashboard(message: HystrixSink): SinkConfig {
   return { kind: 'dashboard', windowFlushes: windowFlushes === 0 ? DEFAULT_WINDOW : windowFlushes };
 }
 
-function resolveTarget(address: StatsdSink['address'], scope: Scope): SocketAddress | undefined {
+function resolveTarget(address: StatsdSink['address'], scope: Scope): DatagramTarget | undefined {
   if (address === undefined) return undefined;
   const resolved = resolveAddress(address, scope)?.address;
   if (resolved === undefined) return undefined;
-  if (resolved.kind === 'ip') return { address: resolved.address, port: resolved.port };
-  scope.unsupported('a statsd receiver on a unix socket is');
-  return undefined;
+  if (resolved.kind === 'pipe') return { path: resolved.path };
+  return { address: resolved.address, port: resolved.port };
 }
 
 function prefixOf({ prefix }: { readonly prefix?: string }): string {

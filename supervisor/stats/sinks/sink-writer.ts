@@ -11,6 +11,7 @@ import type { StatsSink } from './stats-sink.ts';
 export interface SinkWriterOptions {
   readonly store: StatStore;
   readonly view: OrderedView;
+  readonly boundsOf: (name: string) => readonly number[];
   makeSinks(): Promise<readonly StatsSink[]>;
   onFailure(error: unknown): void;
 }
@@ -26,10 +27,15 @@ export class SinkWriter {
   }
 
   async write(): Promise<void> {
-    const { store, view } = this.#options;
+    const { store, view, boundsOf } = this.#options;
     this.#sinks ??= this.#options.makeSinks();
     const sinks = await this.#sinks;
-    const snapshot = await takeSnapshot(store, await view.segments(), this.#latch);
+    const snapshot = await takeSnapshot({
+      store,
+      segments: await view.segments(),
+      latch: this.#latch,
+      boundsOf,
+    });
     for (const sink of sinks) {
       try {
         await sink.flush(snapshot);
@@ -40,7 +46,7 @@ export class SinkWriter {
   }
 
   async close(): Promise<void> {
-    for (const sink of (await this.#sinks) ?? []) sink.close();
+    await Promise.all(((await this.#sinks) ?? []).map(async (sink) => sink.close()));
     this.#sinks = undefined;
   }
 }

@@ -1,10 +1,12 @@
 /** What a sink is to the flush cycle, and which sinks a bootstrap can name. */
+import type { GrpcTarget } from '../../resources/grpc-service.ts';
 import type { FlushSnapshot } from './flush-snapshot.ts';
 
 export interface StatsSink {
   /** Hands one flush on. Rejects when it could not; the values of that flush are lost then. */
   flush(snapshot: FlushSnapshot): Promise<void>;
-  close(): void;
+  /** Resolves when what was handed over is sent, where a sink can know. */
+  close(): void | Promise<void>;
 }
 
 export interface SocketAddress {
@@ -12,15 +14,32 @@ export interface SocketAddress {
   readonly port: number;
 }
 
+/** Where datagrams go: a host, or a datagram socket in the file system. */
+export type DatagramTarget = SocketAddress | { readonly path: string };
+
+export interface MetricsServiceConfig {
+  readonly kind: 'metrics_service';
+  readonly target: GrpcTarget;
+  /** Counters are sent as gains since the flush before, otherwise as totals. */
+  readonly reportsDeltas: boolean;
+  /** Names are sent without their tags, which become labels. */
+  readonly tagsAsLabels: boolean;
+  readonly emitsSummaries: boolean;
+  readonly emitsHistograms: boolean;
+  /** Families per message; 0: as many as a message holds. */
+  readonly batchSize: number;
+}
+
 /** Resolved from `stats_sinks`. */
 export type SinkConfig =
-  | { readonly kind: 'statsd_udp'; readonly target: SocketAddress; readonly prefix: string }
+  | { readonly kind: 'statsd_datagram'; readonly target: DatagramTarget; readonly prefix: string }
   | { readonly kind: 'statsd_tcp'; readonly cluster: string; readonly prefix: string }
   | {
-      readonly kind: 'dog_statsd';
-      readonly target: SocketAddress;
+      readonly kind: 'dog_statsd' | 'graphite_statsd';
+      readonly target: DatagramTarget;
       readonly prefix: string;
       /** 0: one statistic per datagram. */
       readonly maxBytesPerDatagram: number;
     }
+  | MetricsServiceConfig
   | { readonly kind: 'dashboard'; readonly windowFlushes: number };

@@ -21,6 +21,15 @@ export function taggedNames(prefix: string, extractor: TagExtractor): NameForm {
   };
 }
 
+/** `gr.cluster.upstream_rq_total;envoy.cluster_name=web`: the tags are a part of the name. */
+export function graphiteNames(prefix: string, extractor: TagExtractor): NameForm {
+  return (name) => {
+    const extracted = extractor.extract(name);
+    const tags = extracted.tags.map(({ tag, value }) => `;${tag}=${value}`).join('');
+    return { name: `${prefix}.${extracted.name}${tags}`, tags: '' };
+  };
+}
+
 export function* statsdLines(snapshot: FlushSnapshot, form: NameForm): Generator<string> {
   for (const { name, gained } of snapshot.counters) {
     const { name: sent, tags } = form(name);

@@ -17,7 +17,8 @@ import {
   taggedNames,
 } from '../../../supervisor/stats/sinks/statsd-lines.ts';
 import { TcpStatsdSink } from '../../../supervisor/stats/sinks/tcp-statsd-sink.ts';
-import { UdpStatsdSink } from '../../../supervisor/stats/sinks/udp-statsd-sink.ts';
+import { DatagramStatsdSink } from '../../../supervisor/stats/sinks/datagram-statsd-sink.ts';
+import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { defaultTagRules } from '../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../supervisor/stats/tags/tag-extractor.ts';
@@ -27,7 +28,8 @@ class SinkStore extends StatStore {
 }
 
 async function snapshotOf(store: SinkStore): Promise<FlushSnapshot> {
-  return takeSnapshot(store, await new OrderedView(store).segments(), store.latch);
+  const segments = await new OrderedView(store).segments();
+  return takeSnapshot({ store, segments, latch: store.latch, boundsOf: () => DEFAULT_BUCKETS });
 }
 
 test('counters are sent as gains, gauges as values, histograms as their values', async () => {
@@ -71,7 +73,7 @@ test('resetting counters takes nothing from what sinks are told', async () => {
   store.add(counter, 2);
   store.resetCounters();
   store.add(counter, 4);
-  assert.deepEqual((await snapshotOf(store)).counters, [{ name: 'c', gained: 6 }]);
+  assert.deepEqual((await snapshotOf(store)).counters, [{ name: 'c', gained: 6, value: 4 }]);
 });
 
 test('many equal values make one line with a sample rate', async () => {
@@ -97,7 +99,7 @@ test('statsd over UDP sends one line per datagram, or as many as fit', async () 
     [16, ['p.a:1|c\np.b:1|c', 'p.c:1|c']],
   ] as const) {
     datagrams.length = 0;
-    const sink = new UdpStatsdSink({ target, form: plainNames('p'), maxBytes });
+    const sink = new DatagramStatsdSink({ target, form: plainNames('p'), maxBytes });
     const all = new Promise<void>((resolve) => {
       receiver.removeAllListeners('message');
       receiver.on('message', (data) => {
