@@ -114,7 +114,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const certificates = new CertificateStats(configuration.store, stats.store, serverStats);
   const dynamic = makeDynamic(
     input,
-    { stats, serverStats, listeners, commands, certificates },
+    { stats, serverStats, listeners, commands, runtime, certificates },
     (name) => upstreams.get(name),
   );
   const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime });
@@ -164,7 +164,7 @@ function makeListeners(): OpenListeners {
 
 function makeDynamic(
   { options, clock, configuration, pool, version }: ServerPartsInput,
-  parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands'> & {
+  parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands' | 'runtime'> & {
     readonly certificates: CertificateStats;
   },
   find: (cluster: string) => LiveCluster | undefined,
@@ -174,6 +174,7 @@ function makeDynamic(
   const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });
   return new DynamicConfiguration({
     clusters: new OwnRequests(find, parts.stats.store, secretsOf(configuration.store)),
+    runtime: parts.runtime,
     node,
     ...configuration,
     statStore: parts.stats.store,

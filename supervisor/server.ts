@@ -212,6 +212,7 @@ export class Server {
 
   /** Resolves when connections may be accepted. */
   async #initialize(parts: ServerParts): Promise<void> {
+    await parts.dynamic.runtimeLayers();
     await parts.dynamic.clusters();
     await parts.upstreams.ready();
     if (this.#input.ending.isRequested) return;

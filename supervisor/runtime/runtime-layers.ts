@@ -5,6 +5,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
+import type { ConfigSource } from '../resources/config-source.ts';
 import type { RuntimeValue } from '../../shared/resources/runtime.ts';
 import { isFraction, valueOfFraction, valueOfJson, valueOfText } from './runtime-value.ts';
 
@@ -19,7 +20,12 @@ export type RuntimeLayer =
       readonly folder: string;
     }
   | { readonly kind: 'admin'; readonly name: string }
-  | { readonly kind: 'rtds'; readonly name: string; readonly resource: string };
+  | {
+      readonly kind: 'rtds';
+      readonly name: string;
+      readonly resource: string;
+      readonly source: ConfigSource;
+    };
 
 export type LayerValues = ReadonlyMap<string, RuntimeValue>;
 

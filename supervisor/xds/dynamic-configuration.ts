@@ -25,6 +25,7 @@ import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-dis
 import { RouteDiscovery } from './named-routes.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { SecretDiscovery } from './named-secrets.ts';
+import { RuntimeDiscovery, type RuntimeSink } from './runtime-discovery.ts';
 import { ResourceResolver } from './resource-resolver.ts';
 
 export interface DynamicConfigurationOptions {
@@ -40,6 +41,7 @@ export interface DynamicConfigurationOptions {
   /** Of messages from elsewhere, by the options of the command line. */
   readonly unknownFields: UnknownFields;
   readonly clusters: ControlPlaneClusters;
+  readonly runtime: RuntimeSink;
   /** Whom a control plane serves. */
   readonly node: JsonObject;
   readonly isStopped: ListenerDiscoveryOptions['isStopped'];
@@ -57,6 +59,7 @@ export class DynamicConfiguration {
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
   readonly #routes: RouteDiscovery;
+  readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
 
   constructor(options: DynamicConfigurationOptions) {
@@ -102,6 +105,12 @@ export class DynamicConfiguration {
       changed: options.secretChanged,
       log: log.log,
     });
+    this.#runtime = new RuntimeDiscovery({
+      layers: options.resolved.runtimeLayers,
+      runtime: options.runtime,
+      sources: this.#sources,
+      statStore,
+    });
     this.listeners = new DynamicListeners({
       ...options,
       routes: this.#routes,
@@ -119,6 +128,11 @@ export class DynamicConfiguration {
       resolver: this.#resolver,
       statStore: this.#options.statStore,
     });
+  }
+
+  /** Begins to fetch runtime layers; resolves when they are there or were waited for in vain. */
+  async runtimeLayers(): Promise<void> {
+    await this.#runtime.start();
   }
 
   /** Begins to fetch clusters; resolves when the first answer was taken or waited for in vain. */
@@ -155,6 +169,7 @@ export class DynamicConfiguration {
   close(): void {
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.length = 0;
+    this.#runtime.close();
     this.listeners.close();
     this.#routes.close();
     this.secrets.close();

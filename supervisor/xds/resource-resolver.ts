@@ -96,6 +96,9 @@ export class ResourceResolver {
       }
       case 'secret':
         checkSecret(message as unknown as Secret, scope);
+        break;
+      // Its values are checked by whoever holds them.
+      case 'runtime':
     }
     return problems;
   }

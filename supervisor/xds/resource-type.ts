@@ -1,5 +1,11 @@
 /** The types of resources that a control plane can send, and how each of them is named. */
-export type DiscoveryKind = 'cluster' | 'listener' | 'route_configuration' | 'endpoints' | 'secret';
+export type DiscoveryKind =
+  | 'cluster'
+  | 'listener'
+  | 'route_configuration'
+  | 'endpoints'
+  | 'secret'
+  | 'runtime';
 
 export interface ResourceType {
   readonly kind: DiscoveryKind;
@@ -60,6 +66,11 @@ export const RESOURCE_TYPES: Readonly<Record<DiscoveryKind, ResourceType>> = {
       grpcNoun: 'Endpoints',
     },
   ),
+  runtime: resourceType('runtime', 'envoy.service.runtime.v3.Runtime', 'name', {
+    restPath: '/v3/discovery:runtime',
+    grpcService: 'envoy.service.runtime.v3.RuntimeDiscoveryService',
+    grpcNoun: 'Runtime',
+  }),
   secret: resourceType('secret', 'envoy.extensions.transport_sockets.tls.v3.Secret', 'name', {
     restPath: '/v3/discovery:secrets',
     grpcService: 'envoy.service.secret.v3.SecretDiscoveryService',

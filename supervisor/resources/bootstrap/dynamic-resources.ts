@@ -58,34 +58,38 @@ function namedSecrets({ clusters, listeners }: StaticResources): readonly NamedS
   return [...clusters, ...listeners].flatMap(({ resolved }) => resolved.secrets);
 }
 
+/** What is there that asks a control plane. */
+interface SourceUses {
+  readonly dynamic: DynamicSources;
+  readonly resources: StaticResources;
+  readonly usesRuntime: boolean;
+}
+
 /** A control plane must be told whom it serves. */
-export function checkNode(
-  node: NodeIdentity,
-  { dynamic, resources }: { readonly dynamic: DynamicSources; readonly resources: StaticResources },
-  scope: Scope,
-): void {
+export function checkNode(node: NodeIdentity, uses: SourceUses, scope: Scope): void {
   if (node.id !== '' && node.cluster !== '') return;
-  const type = firstUse(dynamic, resources);
+  const type = firstUse(uses);
   if (type === undefined) return;
   scope
     .at('node')
     .error(
       'conflict',
-      `type.googleapis.com/envoy.config.${type}: node 'id' and 'cluster' are required. Set it either in 'node' config or via --service-node and --service-cluster options.`,
+      `type.googleapis.com/${type}: node 'id' and 'cluster' are required. Set it either in 'node' config or via --service-node and --service-cluster options.`,
     );
 }
 
-function firstUse(dynamic: DynamicSources, resources: StaticResources): string | undefined {
+function firstUse({ dynamic, resources, usesRuntime }: SourceUses): string | undefined {
+  if (usesRuntime) return 'envoy.service.runtime.v3.Runtime';
   const usesEndpoints = resources.clusters.some(
     ({ resolved }) => resolved.discovery?.kind === 'endpoints',
   );
-  if (usesEndpoints) return 'endpoint.v3.ClusterLoadAssignment';
+  if (usesEndpoints) return 'envoy.config.endpoint.v3.ClusterLoadAssignment';
   if (dynamic.clusters !== undefined || dynamic.aggregated !== undefined) {
-    return 'cluster.v3.Cluster';
+    return 'envoy.config.cluster.v3.Cluster';
   }
   const usesRoutes = resources.listeners.some(({ resolved }) => resolved.namedRoutes.length > 0);
-  if (usesRoutes) return 'route.v3.RouteConfiguration';
-  return dynamic.listeners === undefined ? undefined : 'listener.v3.Listener';
+  if (usesRoutes) return 'envoy.config.route.v3.RouteConfiguration';
+  return dynamic.listeners === undefined ? undefined : 'envoy.config.listener.v3.Listener';
 }
 
 /** Names of the clusters that gRPC services anywhere in the bootstrap are reached through. */
@@ -101,6 +105,7 @@ export function controlPlaneClusters(message: object): ReadonlySet<string> {
   };
   const { dynamic_resources: dynamic, static_resources: resources } = message as Bootstrap;
   look(dynamic);
+  look((message as Bootstrap).layered_runtime);
   look(resources?.listeners);
   for (const { eds_cluster_config: eds, ...cluster } of resources?.clusters ?? []) {
     look(eds);

@@ -19,7 +19,7 @@ import {
   resolveDynamicResources,
 } from './dynamic-resources.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
-import { resolveRuntime } from './runtime-layers.ts';
+import { checkRuntimeSources, resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
 import { resolveWorkerKillTimeout } from './watchdogs.ts';
 
@@ -133,7 +133,8 @@ export async function resolveBootstrap(
     clusters.get(name)?.resolved.discovery?.kind !== 'endpoints' && clusters.has(name);
   const dynamic = resolveDynamicResources(message, isStaticCluster, scope);
   checkSecretSources(resources, isStaticCluster, scope.at('static_resources'));
-  checkNode(node, { dynamic, resources }, scope);
+  const usesRuntime = checkRuntimeSources(runtime.layers, isStaticCluster, scope);
+  checkNode(node, { dynamic, resources, usesRuntime }, scope);
   const bootstrap: ResolvedBootstrap = {
     dynamic,
     maxRegexProgramSize: context.maxRegexProgramSize,

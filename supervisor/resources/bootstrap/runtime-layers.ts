@@ -9,6 +9,7 @@ import {
   type LayerValues,
   type RuntimeLayer,
 } from '../../runtime/runtime-layers.ts';
+import { checkConfigSource, resolveConfigSource } from '../config-source.ts';
 import type { Scope } from '../scope.ts';
 
 export interface ResolvedRuntime {
@@ -50,6 +51,18 @@ export function resolveRuntime(
   };
 }
 
+/** Whether any layer comes from elsewhere; where it is said to come from must be there. */
+export function checkRuntimeSources(
+  layers: readonly RuntimeLayer[],
+  isStaticCluster: (name: string) => boolean,
+  scope: Scope,
+): boolean {
+  const sources = layers.flatMap((layer) => (layer.kind === 'rtds' ? [layer.source] : []));
+  for (const source of sources)
+    checkConfigSource(source, isStaticCluster, scope.at('layered_runtime'));
+  return sources.length > 0;
+}
+
 function resolveLayer(
   layer: LayerMessage,
   serviceCluster: string,
@@ -64,8 +77,9 @@ function resolveLayer(
       append_service_cluster === true ? `${subdirectory}/${serviceCluster}` : subdirectory;
     return { kind: 'disk', name, symlinkRoot: root, folder };
   }
-  scope.at('rtds_layer').unsupported('runtime from a control plane (rtds_layer) is');
-  return undefined;
+  const { name: resource = '', rtds_config: config } = layer.rtds_layer ?? {};
+  const source = config && resolveConfigSource(config, scope.at('rtds_layer').at('rtds_config'));
+  return source === undefined ? undefined : { kind: 'rtds', name, resource, source };
 }
 
 function staticValues(
