@@ -187,6 +187,8 @@ export interface UpgradeConfig {
   readonly enabled: boolean;
   /** Set on a CONNECT that Sluice terminates: payload goes to the upstream as plain TCP. */
   readonly terminateConnect: boolean;
+  /** A POST is terminated the same way. */
+  readonly allowPost: boolean;
 }
 
 /** Every member counts milliseconds; 0 means no limit. */
@@ -220,13 +222,27 @@ export interface ClusterRouteAction {
   readonly mirrorPolicies: readonly RequestMirrorPolicy[];
   readonly upgrades: readonly UpgradeConfig[];
   readonly includeVirtualHostRateLimits: boolean;
-  readonly internalRedirect?: {
-    readonly maxRedirects: number;
-    readonly codes: readonly number[];
-    readonly allowCrossScheme: boolean;
-    readonly responseHeadersToCopy: readonly string[];
-  };
+  readonly internalRedirect?: InternalRedirect;
 }
+
+/** Redirects of an upstream that are followed here instead of being passed on. */
+export interface InternalRedirect {
+  /** How many may follow one another. */
+  readonly maxRedirects: number;
+  readonly codes: readonly number[];
+  readonly allowCrossScheme: boolean;
+  /** Lower case; copied into the redirected request, or removed from it where they are missing. */
+  readonly responseHeadersToCopy: readonly string[];
+  /** All must accept the redirect. */
+  readonly predicates: readonly InternalRedirectPredicate[];
+}
+
+export type InternalRedirectPredicate =
+  /** No route is reached twice from the same route. */
+  | { readonly kind: 'previous_routes' }
+  | { readonly kind: 'allow_listed_routes'; readonly routeNames: readonly string[] }
+  /** Never from plain HTTP to HTTPS. */
+  | { readonly kind: 'safe_cross_scheme' };
 
 export interface RedirectAction {
   readonly kind: 'redirect';

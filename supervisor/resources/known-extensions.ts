@@ -13,6 +13,7 @@ import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
 import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
+import { REDIRECT_PREDICATES } from './routes/internal-redirect.ts';
 import { HOST_PREDICATES, PRIORITIES } from './routes/retry-policy.ts';
 import { DOWNSTREAM_SOCKETS, UPSTREAM_SOCKETS } from './transport-sockets.ts';
 import { PATH_MATCH, PATH_REWRITE } from './routes/path-templates.ts';
@@ -39,6 +40,7 @@ const registries: readonly Registry[] = [
   new NetworkFilterResolver(() => true),
   FORMATTERS,
   HEADER_FORMATTERS,
+  REDIRECT_PREDICATES,
   LISTENER_MANAGERS,
   POLICIES,
   DNS_RESOLVERS,

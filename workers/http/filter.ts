@@ -78,6 +78,18 @@ export interface FilterCallbacks extends StreamCallbacks {
   pauseResponse(paused: boolean): void;
 }
 
+/** What was kept of a request behind its headers. */
+export interface RequestBody {
+  readonly isEmpty: boolean;
+  sendTo(
+    target: {
+      sendData(data: Buffer, endStream: boolean): void;
+      sendTrailers(trailers: HeaderMap): void;
+    },
+    isWhole: boolean,
+  ): void;
+}
+
 /** What the terminal filter may ask besides. */
 export interface TerminalCallbacks extends StreamCallbacks {
   encode1xx(headers: HeaderMap): void;
@@ -89,6 +101,11 @@ export interface TerminalCallbacks extends StreamCallbacks {
   readonly isResponseStarted: boolean;
   /** The whole request has passed the chain's entry. */
   readonly isRequestComplete: boolean;
+  /**
+   * Gives the exchange up and begins another for the same client: the request's headers as they are
+   * now, with `body` behind them when there is one. The caller is destroyed when this returns.
+   */
+  recreateStream(body: RequestBody | undefined): void;
   /** Bytes that a filter may keep of this stream's bodies. */
   readonly bufferLimitBytes: number;
 }

@@ -104,6 +104,13 @@ export type AccessLogType =
   | 'UdpPeriodic'
   | 'UdpSessionEnd';
 
+/** Redirects of upstreams that were followed here for one request. */
+export interface FollowedRedirects {
+  readonly count: number;
+  /** The steps taken, from one route's name to another's. */
+  readonly routes: ReadonlySet<string>;
+}
+
 export class StreamInfo {
   readonly connection: ConnectionInfo;
   readonly startMs: number;
@@ -167,6 +174,8 @@ export class StreamInfo {
   upstreamTls: TlsInfo | undefined = undefined;
   /** Tries made so far, retries included. */
   attemptCount = 0;
+
+  followedRedirects: FollowedRedirects | undefined = undefined;
 
   // The messages.
   requestHeaders: HeaderMap | undefined = undefined;

@@ -17,6 +17,7 @@ import type {
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
+import { RouterStats } from '../router/router-stats.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
@@ -109,6 +110,7 @@ class WorkerDataPlane implements DataPlane {
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
+      ownStats: new RouterStats(env.stats, 'async-client', env.heritage.node.zone),
       runtime: this.#runtime,
       taps: this.#taps,
     };

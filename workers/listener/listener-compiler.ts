@@ -23,6 +23,7 @@ import { serveHttp } from '../http/conn-manager/http-server.ts';
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
+import { localAddress } from '../http/headers/client-address.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
 import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
@@ -59,6 +60,8 @@ export interface CompilerContext {
   readonly accessLogs: AccessLogs;
   readonly runtime: Runtime;
   readonly taps: Taps;
+  /** Of requests that the proxy makes by itself. */
+  readonly ownStats: RouterStats;
 }
 
 type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
@@ -284,6 +287,13 @@ function terminalFilter(
     respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
     suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
     proxy100Continue: config.proxy100Continue,
+    shadows: {
+      loop: context.loop,
+      clusters: context.clusters,
+      runtime: context.runtime,
+      ownStats: context.ownStats,
+      localAddress: localAddress(context.env.heritage.localAddressIpVersion),
+    },
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };

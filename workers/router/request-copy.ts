@@ -3,7 +3,12 @@
  * redirect. Keeps at most `limitBytes` of body; beyond that nothing can be sent again.
  */
 import type { HeaderMap } from '../http/header-map.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
+
+/** Who takes what was kept. */
+interface BodyTarget {
+  sendData(data: Buffer, endStream: boolean): void;
+  sendTrailers(trailers: HeaderMap): void;
+}
 
 export class RequestCopy {
   readonly #limitBytes: number;
@@ -29,10 +34,10 @@ export class RequestCopy {
   }
 
   /** Sends what came after the headers; `isWhole`: nothing more will come. */
-  sendTo(upstream: UpstreamRequest, isWhole: boolean): void {
+  sendTo(target: BodyTarget, isWhole: boolean): void {
     const { trailers } = this;
     const last = isWhole && trailers === undefined ? this.#pieces.length - 1 : -1;
-    this.#pieces.forEach((piece, position) => upstream.sendData(piece, position === last));
-    if (trailers !== undefined) upstream.sendTrailers(trailers);
+    this.#pieces.forEach((piece, position) => target.sendData(piece, position === last));
+    if (trailers !== undefined) target.sendTrailers(trailers);
   }
 }

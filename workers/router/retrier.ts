@@ -1,6 +1,5 @@
 /**
- * The retries of one request in progress: decides after each failed try, waits out the back-off, keeps
- * the copy that further tries are made from. Made only for requests that may be retried; the owner
+ * The retries of one request in progress: decides after each failed try and waits out the back-off. Made only for requests that may be retried; the owner
  * ends it as soon as there will be no further try.
  */
 import type { ResetReason } from '../http/codec.ts';
@@ -13,13 +12,11 @@ import type { ClusterRoute } from '../routing/types.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
-import { RequestCopy } from './request-copy.ts';
 import type { RouterStats } from './router-stats.ts';
 import { RetryState, type RetryVerdict } from './retry-state.ts';
 
 interface RetrierParts {
   readonly state: RetryState;
-  readonly copy: RequestCopy;
   readonly timers: LoopTimers;
   /** Told by response flags why there was no further try. */
   readonly info: StreamInfo;
@@ -28,14 +25,12 @@ interface RetrierParts {
 
 export class Retrier implements TimerOwner {
   readonly state: RetryState;
-  readonly copy: RequestCopy;
   readonly #parts: RetrierParts;
   readonly #timer = new LoopTimer(this, 0);
 
   constructor(parts: RetrierParts) {
     this.#parts = parts;
     this.state = parts.state;
-    this.copy = parts.copy;
   }
 
   /** Another try was decided and has not begun. */
@@ -95,8 +90,7 @@ interface RetryingParts {
 
 export function startRetrying(retries: RequestRetries, parts: RetryingParts): Retrier {
   const { callbacks, cluster, route, loop, stats, tryAgain } = parts;
-  const { info, bufferLimitBytes } = callbacks;
-  const limitBytes = Math.min(route.copyLimitBytes ?? bufferLimitBytes, bufferLimitBytes);
+  const { info } = callbacks;
   return new Retrier({
     state: new RetryState(retries, {
       cluster,
@@ -105,7 +99,6 @@ export function startRetrying(retries: RequestRetries, parts: RetryingParts): Re
       random: Math.random,
       wallMs: () => loop.clock.wallMs,
     }),
-    copy: new RequestCopy(limitBytes),
     timers: loop.timers,
     info,
     tryAgain,

@@ -6,7 +6,6 @@
  * beside the next one: then `upstream` is the newest and `others` are the rest, and the first good
  * response ends them all.
  */
-import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ResetReason } from '../http/codec.ts';
@@ -26,39 +25,41 @@ import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { answerRequest } from './answered-requests.ts';
 import { finalizeRequest, finalizeResponse, type HeaderOptions } from './envoy-headers.ts';
+import {
+  countAnswer,
+  countBackedUp,
+  countHost,
+  countNoneHealthy,
+  countPausedReading,
+  countRetryAbandoned,
+  countTimeout,
+  countTryTimeout,
+} from './cluster-account.ts';
 import { answerFailure, answerNoCluster, answerNoRoute, type Failure } from './failures.ts';
+import { followRedirect } from './internal-redirect.ts';
 import { RequestBalance } from './request-balance.ts';
+import { RequestCopy } from './request-copy.ts';
+import { type RequestShadows, type ShadowContext, startShadows } from './request-shadow.ts';
 import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
 import { type Retrier, startRetrying } from './retrier.ts';
 import type { RouterStats } from './router-stats.ts';
 import { noteConnection } from './upstream-facts.ts';
-import { UpstreamTryLog } from './upstream-log.ts';
+import { makeTry } from './make-try.ts';
 import { UpstreamTries } from './upstream-tries.ts';
-import { type TryTimeout, UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
+import type { TryTimeout, UpstreamRequest, UpstreamRequestOwner } from './upstream-request.ts';
 
 const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;
 const NO_CLUSTER = ROUTER.index.no_cluster;
-const CX_NONE_HEALTHY = CLUSTER.index.upstream_cx_none_healthy;
-const RQ_TIMEOUT = CLUSTER.index.upstream_rq_timeout;
-const RQ_PER_TRY_TIMEOUT = CLUSTER.index.upstream_rq_per_try_timeout;
-const RQ_PER_TRY_IDLE_TIMEOUT = CLUSTER.index.upstream_rq_per_try_idle_timeout;
-const RETRY_ABANDONED = CLUSTER.index.retry_or_shadow_abandoned;
 const VIRTUAL_RQ_TOTAL = VIRTUAL_CLUSTER.index.upstream_rq_total;
 const VIRTUAL_RQ_TIMEOUT = VIRTUAL_CLUSTER.index.upstream_rq_timeout;
-const BACKED_UP = CLUSTER.index.upstream_flow_control_backed_up_total;
-const DRAINED = CLUSTER.index.upstream_flow_control_drained_total;
-const PAUSED_READING = CLUSTER.index.upstream_flow_control_paused_reading_total;
-const RESUMED_READING = CLUSTER.index.upstream_flow_control_resumed_reading_total;
-const HOST_RQ_SUCCESS = HOST.index.rq_success;
-const HOST_RQ_ERROR = HOST.index.rq_error;
-const HOST_RQ_TIMEOUT = HOST.index.rq_timeout;
 
 export interface RouterContext extends HeaderOptions {
   readonly loop: WorkerLoop;
   readonly clusters: ClusterManager;
   readonly stats: RouterStats;
   readonly proxy100Continue: boolean;
+  readonly shadows: ShadowContext;
   /** Written once per try. */
   readonly upstreamLogs: readonly AccessLog[];
 }
@@ -83,6 +84,9 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   /** There while the request may have to be sent again. */
   private retrier: Retrier | undefined = undefined;
   private isRequestStarted = false;
+  /** There while the request may have to be sent again, to a host or to a redirect's target. */
+  private copy: RequestCopy | undefined = undefined;
+  private shadows: RequestShadows | undefined = undefined;
 
   constructor(context: RouterContext, callbacks: TerminalCallbacks) {
     this.context = context;
@@ -102,16 +106,19 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
-    if (this.retrier !== undefined && !this.retrier.copy.add(data)) {
-      this.abandonRetries(this.retrier);
+    if (this.copy !== undefined && !this.copy.add(data)) {
+      this.copy = undefined;
+      if (this.retrier !== undefined) this.abandonRetries(this.retrier);
       if (this.tries.newest === undefined) return;
     }
+    this.shadows?.sendData(data, endStream);
     if (endStream) this.onRequestComplete();
     this.tries.newest?.sendData(data, endStream);
   }
 
   decodeTrailers(trailers: HeaderMap): void {
-    if (this.retrier !== undefined) this.retrier.copy.trailers = trailers;
+    if (this.copy !== undefined) this.copy.trailers = trailers;
+    this.shadows?.sendTrailers(trailers);
     this.onRequestComplete();
     this.tries.newest?.sendTrailers(trailers);
   }
@@ -120,8 +127,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { cluster } = this;
     const upstream = this.tries.newest;
     if (cluster === undefined || upstream === undefined) return;
-    const { writer, base } = cluster.stats;
-    writer.increment(base + (blocked ? PAUSED_READING : RESUMED_READING));
+    countPausedReading(cluster, blocked);
     upstream.pauseResponse(blocked);
   }
 
@@ -131,13 +137,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.tries.cancelOthers();
     this.endRetries();
     this.disarm();
+    this.shadows?.leave();
     if (this.isHoldingCluster) cluster.retained.letGo();
     this.isHoldingCluster = false;
   }
 
   pauseRequest(paused: boolean): void {
-    const stats = this.cluster?.stats;
-    stats?.writer.increment(stats.base + (paused ? BACKED_UP : DRAINED));
+    countBackedUp(this.cluster, paused);
     this.callbacks.pauseRequest(paused);
   }
 
@@ -172,10 +178,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.retrier !== undefined && this.retriesHeaders(upstream, headers)) return;
     this.endRetries();
     this.tries.cancelOthers(upstream);
+    if (this.followsRedirect(cluster, route, headers)) return;
     this.isCanary =
       headers.get('x-envoy-upstream-canary') === 'true' || upstream.host.resource.canary;
     this.context.stats.chargeCode(cluster, info, headers.status, this.isCanary);
-    this.countAnswer(upstream, headers.status);
+    countAnswer(cluster, upstream.host, headers.status);
     const { requestDoneMs } = this.tries;
     const serviceMs = requestDoneMs >= 0 ? Math.round(nowMs - requestDoneMs) : undefined;
     this.balance?.addCookies(headers);
@@ -225,9 +232,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       this.hedge(upstream);
       return;
     }
-    const { writer, base } = cluster.stats;
-    writer.increment(base + (kind === 'whole' ? RQ_PER_TRY_TIMEOUT : RQ_PER_TRY_IDLE_TIMEOUT));
-    if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_TIMEOUT);
+    countTryTimeout(cluster, kind);
+    if (upstream.hasTriedHost) countHost(cluster, upstream.host, 'rq_timeout');
     this.tries.cancel(upstream);
     if (this.retriesReset(upstream, 'local_reset')) return;
     this.chargeAbort(upstream, this.timeoutStatus);
@@ -239,13 +245,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   onTimer(): void {
     const { cluster } = this;
     if (cluster === undefined) return;
-    const { writer, base } = cluster.stats;
     for (const upstream of this.tries.all()) {
       this.tries.end(upstream, 0);
       if (upstream.isAwaitingHeaders) {
-        writer.increment(base + RQ_TIMEOUT);
+        countTimeout(cluster);
         this.context.stats.countVirtual(this.callbacks.info, VIRTUAL_RQ_TIMEOUT);
-        if (upstream.hasTriedHost) this.countHost(upstream, HOST_RQ_TIMEOUT);
+        if (upstream.hasTriedHost) countHost(cluster, upstream.host, 'rq_timeout');
         this.chargeAbort(upstream, this.timeoutStatus);
       }
       upstream.cancel();
@@ -294,8 +299,33 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.timeoutStatus = finalizeRequest(route, headers, this.context, { info, timeouts });
     rewriteToHost(headers, host.hostname, route.action, !this.context.suppressEnvoyHeaders);
     const retries = takeRequestRetries(route.retryPolicy, headers);
-    if (retries !== undefined) this.retrier = this.startRetrying(retries, route, cluster);
+    if (retries !== undefined || route.action.internalRedirect !== undefined) {
+      this.copy = new RequestCopy(this.copyLimitBytes(route));
+      if (retries !== undefined) this.retrier = this.startRetrying(retries, route, cluster);
+    }
+    if (route.action.mirrorPolicies.length > 0) {
+      const { callbacks } = this;
+      const timeoutMs = this.timeouts.globalMs;
+      const request = { headers, endStream, callbacks, route, timeoutMs };
+      this.shadows = startShadows(request, this.context.shadows);
+    }
     this.sendTo(cluster, host, headers, endStream);
+  }
+
+  private copyLimitBytes(route: ClusterRoute): number {
+    const { bufferLimitBytes } = this.callbacks;
+    return Math.min(route.copyLimitBytes ?? bufferLimitBytes, bufferLimitBytes);
+  }
+
+  /** Whether the stream was begun anew with a redirect's target instead of passing it on. */
+  private followsRedirect(
+    cluster: UpstreamCluster,
+    route: ClusterRoute,
+    response: HeaderMap,
+  ): boolean {
+    const copy = this.tries.requestDoneMs >= 0 ? this.copy : undefined;
+    const { callbacks, context } = this;
+    return followRedirect(response, copy, { cluster, route, callbacks, stats: context.stats });
   }
 
   private startRetrying(
@@ -314,21 +344,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     headers: HeaderMap,
     endStream: boolean,
   ): UpstreamRequest {
-    const priority = this.route?.action.priority ?? 'DEFAULT';
-    const pool = cluster.poolOf(host, priority);
-    const { upstreamLogs, loop } = this.context;
-    const { clock, timers } = loop;
-    const log =
-      upstreamLogs.length > 0
-        ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs)
-        : undefined;
-    const upstream = new UpstreamRequest(this, { host, pool }, headers, {
-      endStream,
-      bufferLimitBytes: this.callbacks.bufferLimitBytes,
-      timers,
-      timeouts: this.timeouts,
-      log,
-    });
+    const { route, callbacks, context, timeouts } = this;
+    const { bufferLimitBytes } = callbacks;
+    const { upstreamLogs, loop } = context;
+    const target = { cluster, host, action: route?.action };
+    const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
+    const upstream = makeTry(this, target, headers, options);
     this.tries.add(upstream);
     if (endStream) this.onRequestComplete();
     upstream.start();
@@ -372,17 +393,17 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (verdict === 'retry') cluster.stats.retried.charge(headers.status);
     else if (verdict === 'no') return false;
     else if (!retrier.isWaiting && !this.tries.isWaitingBesides(upstream)) return false;
-    this.countHost(upstream, HOST_RQ_ERROR);
+    countHost(cluster, upstream.host, 'rq_error');
     upstream.host.outlier?.note(headers.status);
     this.tries.cancel(upstream);
     return true;
   }
 
   private retriesReset(upstream: UpstreamRequest, reason: ResetReason): boolean {
-    const { retrier } = this;
-    if (retrier === undefined || upstream.isRetried) return false;
+    const { retrier, cluster } = this;
+    if (retrier === undefined || cluster === undefined || upstream.isRetried) return false;
     if (!retrier.afterReset(reason, this.isRequestStarted)) return false;
-    if (upstream.hasTriedHost) this.countAnswer(upstream, -503);
+    if (upstream.hasTriedHost) countAnswer(cluster, upstream.host, -503);
     return true;
   }
 
@@ -414,11 +435,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const elapsedMs = requestDoneMs < 0 ? 0 : Math.floor(loop.clock.ms - requestDoneMs);
     tellExpectedTimeout(route, headers, this.timeouts, { suppressEnvoyHeaders, elapsedMs });
     rewriteToHost(headers, host.hostname, route.action, !suppressEnvoyHeaders);
-    const { copy } = retrier;
+    const { copy } = this;
     const isWhole = this.tries.requestDoneMs >= 0;
-    const upstream = this.sendTo(cluster, host, headers, isWhole && copy.isEmpty);
+    const upstream = this.sendTo(cluster, host, headers, isWhole && copy?.isEmpty !== false);
     // A limit may have refused the try at once, and others may have followed it.
-    if (this.tries.newest === upstream) copy.sendTo(upstream, isWhole);
+    if (this.tries.newest === upstream) copy?.sendTo(upstream, isWhole);
   }
 
   /** The body is more than may be kept: what was sent so far cannot be sent again. */
@@ -426,7 +447,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { cluster } = this;
     if (cluster === undefined) return;
     const isBetweenTries = retrier.isWaiting && this.tries.newest === undefined;
-    cluster.stats.writer.increment(cluster.stats.base + RETRY_ABANDONED);
+    countRetryAbandoned(cluster);
     this.endRetries();
     if (!isBetweenTries) return;
     this.fail({
@@ -440,12 +461,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private endRetries(): void {
     this.retrier?.end();
     this.retrier = undefined;
+    if (this.route?.action.internalRedirect === undefined) this.copy = undefined;
   }
 
   private failWithoutHost(cluster: UpstreamCluster | undefined): void {
     const { info } = this.callbacks;
     if (cluster === undefined) return;
-    cluster.stats.writer.increment(cluster.stats.base + CX_NONE_HEALTHY);
+    countNoneHealthy(cluster);
     this.context.stats.chargeCode(cluster, info, 503, false);
     info.responseFlags |= ResponseFlag.noHealthyUpstream;
     this.fail({ status: 503, body: 'no healthy upstream', details: 'no_healthy_upstream' });
@@ -455,7 +477,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private chargeAbort(upstream: UpstreamRequest, status: number): void {
     const { cluster } = this;
     if (cluster === undefined) return;
-    if (upstream.hasTriedHost) this.countAnswer(upstream, -status);
+    if (upstream.hasTriedHost) countAnswer(cluster, upstream.host, -status);
     this.context.stats.chargeCode(cluster, this.callbacks.info, status, false);
   }
 
@@ -467,16 +489,6 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.endRetries();
     const isOverload = failure.isOverload === true && !this.context.suppressEnvoyHeaders;
     answerFailure(this.callbacks, route, { ...failure, isOverload });
-  }
-
-  /** Negative: this side's status for want of an answer. */
-  private countAnswer(upstream: UpstreamRequest, status: number): void {
-    this.countHost(upstream, Math.abs(status) >= 500 ? HOST_RQ_ERROR : HOST_RQ_SUCCESS);
-    upstream.host.outlier?.note(status);
-  }
-
-  private countHost(upstream: UpstreamRequest, offset: number): void {
-    this.cluster?.stats.writer.increment(upstream.host.statBase + offset);
   }
 
   private disarm(): void {

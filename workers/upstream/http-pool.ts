@@ -8,7 +8,8 @@ import type { Address, Protocol, TlsInfo } from '../http/stream-info.ts';
 /** Facts of the connection that a request got. */
 export interface UpstreamConnectionFacts {
   readonly id: number;
-  readonly protocol: Protocol;
+  /** Undefined: bytes without a protocol. */
+  readonly protocol: Protocol | undefined;
   readonly localAddress: Address | undefined;
   /** Undefined: plain bytes. */
   readonly tls: TlsInfo | undefined;

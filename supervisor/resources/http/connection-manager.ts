@@ -163,7 +163,7 @@ function resolveUpgrades(
     }
     seen.add(type);
     const enabled = message.enabled ?? true;
-    if (type.startsWith('connect')) place.unsupported(`upgrade '${name}' is`);
+    if (enabled && type === 'connect-udp') place.unsupported(`upgrade '${name}' is`);
     if ((message.filters ?? []).length > 0) {
       place.at('filters').unsupported('a filter chain of an upgrade is');
     }

@@ -1,14 +1,12 @@
 /** Resolves envoy.config.route.v3.RouteAction: sending a request to an upstream. */
-import type {
-  InternalRedirectPolicy,
-  RouteAction,
-} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type { RouteAction } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
-import type { ClusterReferences } from './cluster-references.ts';
+import { resolveInternalRedirect } from './internal-redirect.ts';
+import type { RouteScope } from './route.ts';
 import { resolveClusterSpecifier } from './cluster-specifier.ts';
 import { resolveHashPolicies } from './hash-policy.ts';
 import { resolveMirrorPolicies, resolveResilience } from './resilience.ts';
@@ -58,11 +56,16 @@ const NOT_FOUND_STATUS: Readonly<Record<string, number>> = {
 /** Undefined after a reported problem. */
 export function resolveClusterAction(
   message: RouteAction,
-  references: ClusterReferences,
+  { references, mirrorPolicies }: RouteScope,
   scope: Scope,
 ): ClusterRouteAction | undefined {
   refuseOtherFields(message, FIELDS, scope);
   const cluster = resolveClusterSpecifier(message, references, scope);
+  const own = resolveMirrorPolicies(
+    message.request_mirror_policies,
+    references,
+    scope.at('request_mirror_policies'),
+  );
   const { idle_timeout: idle, internal_redirect_policy: redirect } = message;
   const status = NOT_FOUND_STATUS[message.cluster_not_found_response_code ?? ''];
   const rest = {
@@ -77,11 +80,7 @@ export function resolveClusterAction(
     priority: message.priority === 'HIGH' ? 'HIGH' : 'DEFAULT',
     ...resolveResilience(message, scope),
     hashPolicies: resolveHashPolicies(message.hash_policy, scope.at('hash_policy')),
-    mirrorPolicies: resolveMirrorPolicies(
-      message.request_mirror_policies,
-      references,
-      scope.at('request_mirror_policies'),
-    ),
+    mirrorPolicies: own.length > 0 ? own : mirrorPolicies,
     upgrades: resolveUpgrades(message.upgrade_configs, scope.at('upgrade_configs')),
     includeVirtualHostRateLimits: message.include_vh_rate_limits ?? false,
     ...optional(
@@ -115,30 +114,5 @@ function resolveStreamLimits(message: RouteAction): StreamLimits {
         ? undefined
         : { maxMs: durationMs(grpcMax), offsetMs: ms(message.grpc_timeout_offset) ?? 0 },
     ),
-  };
-}
-
-const REDIRECT_FIELDS = knownFields<InternalRedirectPolicy>([
-  'max_internal_redirects',
-  'redirect_response_codes',
-  'allow_cross_scheme_redirect',
-  'response_headers_to_copy',
-]);
-const REDIRECT_CODES: readonly number[] = [301, 302, 303, 307, 308];
-
-function resolveInternalRedirect(
-  message: InternalRedirectPolicy,
-  scope: Scope,
-): NonNullable<ClusterRouteAction['internalRedirect']> {
-  scope.unsupported('internal redirects are');
-  refuseOtherFields(message, REDIRECT_FIELDS, scope);
-  const codes = (message.redirect_response_codes ?? []).filter((code) =>
-    REDIRECT_CODES.includes(code),
-  );
-  return {
-    maxRedirects: message.max_internal_redirects ?? 1,
-    codes: codes.length === 0 ? [302] : codes,
-    allowCrossScheme: message.allow_cross_scheme_redirect ?? false,
-    responseHeadersToCopy: message.response_headers_to_copy ?? [],
   };
 }

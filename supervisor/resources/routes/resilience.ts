@@ -1,6 +1,5 @@
 /**
- * What routes and virtual hosts say about retries, hedging and shadowing. Shadowing is checked in
- * full and refused until the router has it.
+ * What routes, virtual hosts and whole route configurations say about retries, hedging and mirroring.
  */
 import type {
   HedgePolicy as HedgePolicyMessage,
@@ -64,7 +63,6 @@ function resolveMirrorPolicy(
   references: ClusterReferences,
   scope: Scope,
 ): RequestMirrorPolicy {
-  scope.unsupported('request mirroring is');
   refuseOtherFields(message, MIRROR_FIELDS, scope);
   const { cluster = '', cluster_header: header = '', runtime_fraction: fraction } = message;
   if ((cluster === '') === (header === '')) {

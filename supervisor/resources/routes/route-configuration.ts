@@ -47,15 +47,16 @@ export function resolveRouteConfiguration(
   refuseOtherFields(message, FIELDS, scope);
   const validates = message.validate_clusters ?? source.validatesClusters;
   const limit = message.max_direct_response_body_size_bytes ?? DIRECT_RESPONSE_BODY_BYTES;
+  const references = new ClusterReferences(validates ? source.isKnownCluster : undefined);
   const routes: RouteScope = {
-    references: new ClusterReferences(validates ? source.isKnownCluster : undefined),
+    references,
     maxDirectResponseBodyBytes: limit,
+    mirrorPolicies: resolveMirrorPolicies(
+      message.request_mirror_policies,
+      references,
+      scope.at('request_mirror_policies'),
+    ),
   };
-  resolveMirrorPolicies(
-    message.request_mirror_policies,
-    routes.references,
-    scope.at('request_mirror_policies'),
-  );
   const name = message.name ?? '';
   const domains = new DomainCheck(name);
   return {

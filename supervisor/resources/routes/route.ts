@@ -1,6 +1,6 @@
 /** Resolves envoy.config.route.v3.Route: a match and what is done with what it matches. */
 import type { Route as RouteMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { Route, RouteAction } from '../../../shared/resources/route.ts';
+import type { RequestMirrorPolicy, Route, RouteAction } from '../../../shared/resources/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
@@ -40,6 +40,8 @@ const FIELDS = knownFields<RouteMessage>(
 export interface RouteScope {
   readonly references: ClusterReferences;
   readonly maxDirectResponseBodyBytes: number;
+  /** For routes that have none of their own. */
+  readonly mirrorPolicies: readonly RequestMirrorPolicy[];
 }
 
 /** Undefined after a reported problem. */
@@ -67,17 +69,17 @@ export function resolveRoute(
 
 function resolveAction(
   message: RouteMessage,
-  { references, maxDirectResponseBodyBytes }: RouteScope,
+  routes: RouteScope,
   scope: Scope,
 ): RouteAction | undefined {
   if (message.route !== undefined) {
-    return resolveClusterAction(message.route, references, scope.at('route'));
+    return resolveClusterAction(message.route, routes, scope.at('route'));
   }
   if (message.redirect !== undefined)
     return resolveRedirect(message.redirect, scope.at('redirect'));
   if (message.direct_response !== undefined) {
     const place = scope.at('direct_response');
-    return resolveDirectResponse(message.direct_response, maxDirectResponseBodyBytes, place);
+    return resolveDirectResponse(message.direct_response, routes.maxDirectResponseBodyBytes, place);
   }
   return message.non_forwarding_action === undefined ? undefined : { kind: 'none' };
 }

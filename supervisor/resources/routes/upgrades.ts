@@ -1,8 +1,17 @@
-/** Resolves which protocol upgrades a route allows; CONNECT is refused until the codec carries it. */
-import type { RouteAction_UpgradeConfig as UpgradeMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+/** Resolves which protocol upgrades a route allows, and whether a CONNECT ends here. */
+import type {
+  RouteAction_UpgradeConfig as UpgradeMessage,
+  RouteAction_UpgradeConfig_ConnectConfig as ConnectMessage,
+} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { UpgradeConfig } from '../../../shared/resources/route.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
+
+const CONNECT_FIELDS = knownFields<ConnectMessage>(['allow_post']);
+
+/** CONNECT with a protocol of its own, which only HTTP/2 and HTTP/3 carry. */
+const CONNECT_UDP = 'connect-udp';
 
 export function resolveUpgrades(
   messages: readonly UpgradeMessage[] | undefined,
@@ -13,15 +22,23 @@ export function resolveUpgrades(
     const place = scope.at(index);
     const name = message.upgrade_type ?? '';
     const type = asciiLower(name);
+    const { connect_config: connect } = message;
     if (seen.has(type)) place.at('upgrade_type').error('duplicate', `Duplicate upgrade ${name}`);
     seen.add(type);
-    if (message.connect_config !== undefined && !type.startsWith('connect')) {
-      place
-        .at('connect_config')
-        .error('conflict', `Non-CONNECT upgrade type ${name} has ConnectConfig`);
+    if (connect !== undefined) {
+      const at = place.at('connect_config');
+      if (!type.startsWith('connect')) {
+        at.error('conflict', `Non-CONNECT upgrade type ${name} has ConnectConfig`);
+      }
+      refuseOtherFields(connect, CONNECT_FIELDS, at);
     }
     const enabled = message.enabled ?? true;
-    if (enabled && type.startsWith('connect')) place.unsupported(`upgrade '${name}' is`);
-    return { type, enabled, terminateConnect: message.connect_config !== undefined };
+    if (enabled && type === CONNECT_UDP) place.unsupported(`upgrade '${name}' is`);
+    return {
+      type,
+      enabled,
+      terminateConnect: connect !== undefined,
+      allowPost: connect?.allow_post ?? false,
+    };
   });
 }

@@ -53,13 +53,14 @@ export function resolveVirtualHost(
     }
     scope.at('matcher').unsupported('a matcher tree of routes is');
   }
-  resolveMirrorPolicies(
+  const own = resolveMirrorPolicies(
     message.request_mirror_policies,
     routes.references,
     scope.at('request_mirror_policies'),
   );
+  const inner = own.length > 0 ? { ...routes, mirrorPolicies: own } : routes;
   const resolved = (message.routes ?? []).map((route, index) =>
-    resolveRoute(route, routes, scope.at('routes', index)),
+    resolveRoute(route, inner, scope.at('routes', index)),
   );
   return {
     name: message.name ?? '',

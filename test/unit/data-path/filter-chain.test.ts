@@ -67,6 +67,7 @@ function chainOf(...scripts: readonly Script[]) {
     continueDecoding: ignored,
     continueEncoding: ignored,
     sendLocalReply: ignored,
+    recreateStream: () => undefined,
     resetStream: ignored,
     encode1xx: ignored,
     encodeHeaders: ignored,

@@ -73,9 +73,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'HTTP/2 is not supported yet',
   ],
   [
-    bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT' }] }),
+    bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT-UDP' }] }),
     `${MANAGER}.upgrade_configs[0]`,
-    "upgrade 'CONNECT' is not supported yet",
+    "upgrade 'CONNECT-UDP' is not supported yet",
   ],
   [
     routeWith({
@@ -84,21 +84,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     }),
     `${ROUTE}.weighted_clusters.use_hash_policy`,
     'choosing a weighted cluster by hash is not supported yet',
-  ],
-  [
-    routeWith({ request_mirror_policies: [{ cluster: 'c' }] }),
-    `${ROUTE}.request_mirror_policies[0]`,
-    'request mirroring is not supported yet',
-  ],
-  [
-    routeWith({ request_mirror_policies: [{ cluster: 'c' }] }),
-    `${ROUTE}.request_mirror_policies[0]`,
-    'request mirroring is not supported yet',
-  ],
-  [
-    routeWith({ internal_redirect_policy: {} }),
-    `${ROUTE}.internal_redirect_policy`,
-    'internal redirects are not supported yet',
   ],
   [
     bootstrapWith('cluster', { type: 'ORIGINAL_DST' }),

@@ -86,14 +86,19 @@ export class HttpConnection
   }
 
   newStream(encoder: ResponseEncoder): RequestDecoder {
-    const { stats } = this.manager.parts;
     this.idleTimer.disarm();
     this.idleSinceMs = undefined;
     this.requests++;
+    this.countStream();
+    return new HttpStream(this, encoder);
+  }
+
+  /** A stream begins, by a client's request or by a redirect that is followed here. */
+  countStream(): void {
+    const { stats } = this.manager.parts;
     stats.count(RQ_TOTAL);
     stats.count(RQ_HTTP1_TOTAL);
     stats.raise(RQ_ACTIVE);
-    return new HttpStream(this, encoder);
   }
 
   get protocol(): ServerCodec['protocol'] {

@@ -6,7 +6,7 @@
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
 import type { RequestDecoder, ResetReason, ResponseEncoder } from '../codec.ts';
-import type { LocalReply, TerminalFilter } from '../filter.ts';
+import type { LocalReply, RequestBody, TerminalFilter } from '../filter.ts';
 import { type ChainStream, FilterChain } from '../filter-chain.ts';
 import { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
@@ -15,6 +15,7 @@ import type { HttpConnection } from './connection.ts';
 import { buildLocalReply } from './local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
 import { requestRefusal, upgradeType } from './request-checks.ts';
+import { nextInfo } from './next-info.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
@@ -31,7 +32,7 @@ const FLOW_PAUSED = index.downstream_flow_control_paused_reading_total;
 const FLOW_RESUMED = index.downstream_flow_control_resumed_reading_total;
 
 export class HttpStream implements RequestDecoder, ChainStream {
-  readonly info: StreamInfo;
+  info: StreamInfo;
   private readonly connection: HttpConnection;
   private readonly manager: ConnectionManager;
   private readonly encoder: ResponseEncoder;
@@ -93,6 +94,11 @@ export class HttpStream implements RequestDecoder, ChainStream {
       return;
     }
     this.resolveRoute(headers);
+    this.startFilters(headers, endStream);
+  }
+
+  private startFilters(headers: HeaderMap, endStream: boolean): void {
+    const { info, manager } = this;
     this.timers.onRoute(info.route, headers);
     this.buildChain();
     if (upgradeType(headers) !== '') {
@@ -231,6 +237,42 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.finish();
   }
 
+  recreateStream(body: RequestBody | undefined): void {
+    const { info } = this;
+    const headers = info.requestHeaders;
+    if (this.isDone || headers === undefined) return;
+    // Nothing that the old exchange does while it ends is meant for the client.
+    this.isDone = true;
+    info.upstreamCluster = info.route?.kind === 'cluster' ? info.route.clusterName : '';
+    this.endExchange();
+    this.isDone = false;
+    this.info = nextInfo(info, this.manager.parts.loop.clock);
+    this.chain = undefined;
+    this.terminal = undefined;
+    this.isUpgrade = false;
+    this.isResponseGiven = false;
+    this.requestPauses = 0;
+    this.responsePauses = 0;
+    this.connection.countStream();
+    this.resolveRoute(headers);
+    const isBare = body === undefined || body.isEmpty;
+    this.startFilters(headers, isBare);
+    if (!isBare) body.sendTo(this, true);
+  }
+
+  sendData(data: Buffer, endStream: boolean): void {
+    if (this.isRequestDropped) return;
+    this.info.bytesReceived += data.length;
+    if (this.chain === undefined) this.terminal?.decodeData(data, endStream);
+    else this.chain.decodeData(data, endStream);
+  }
+
+  sendTrailers(trailers: HeaderMap): void {
+    if (this.isRequestDropped) return;
+    if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
+    else this.chain.decodeTrailers(trailers);
+  }
+
   encode1xx(headers: HeaderMap): void {
     if (this.isDone || this.isResponseStarted) return;
     this.info.responseCode = headers.status;
@@ -341,7 +383,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const route = this.info.route;
     const own = route?.kind === 'cluster' ? route.action.upgrades : [];
     const ofRoute = own.find((upgrade) => upgrade.type === type);
-    if (ofRoute !== undefined) return ofRoute.enabled && !ofRoute.terminateConnect;
+    if (ofRoute !== undefined) return ofRoute.enabled;
     const ofManager = this.manager.config.upgrades.find((upgrade) => upgrade.type === type);
     // A request that no route takes is answered 404 by the router, whatever it asks for.
     return route === undefined || (ofManager?.enabled ?? false);
@@ -357,9 +399,15 @@ export class HttpStream implements RequestDecoder, ChainStream {
   private finish(): void {
     if (this.isDone) return;
     this.isDone = true;
+    this.timers.end();
+    this.endExchange();
+    this.connection.onStreamEnd();
+  }
+
+  /** Says what there is to say of the exchange and lets go of its filters. */
+  private endExchange(): void {
     const { info, manager, encoder } = this;
     const { stats, loop, accessLogs } = manager.parts;
-    this.timers.end();
     info.endMs = loop.clock.ms;
     info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
     info.downstreamHeaderBytesReceived = encoder.headerBytesReceived;
@@ -373,7 +421,6 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
     stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
     for (const log of accessLogs) log.log(info);
-    this.connection.onStreamEnd();
   }
 }
 

@@ -23,6 +23,7 @@ export const parseErrors = {
   connectionHeader: refusal('http1.connection_header_rejected', 400, BAD_REQUEST),
   lengthAndChunked: refusal('http1.content_length_and_chunked_not_allowed', 400, BAD_REQUEST),
   transferEncoding: refusal('http1.invalid_transfer_encoding', 501, 'Not Implemented'),
+  bodyDisallowed: refusal('http1.body_disallowed', 400, BAD_REQUEST),
   headersTooLarge: refusal('http1.headers_too_large', 431, 'Request Header Fields Too Large'),
   tooManyHeaders: refusal('http1.too_many_headers', 431, 'Request Header Fields Too Large'),
   trailersTooLarge: refusal('http1.trailers_too_large', 431, 'Request Header Fields Too Large'),

@@ -11,6 +11,9 @@ const METHODS = new Set(
 );
 const TARGET = /^[\x21-\x7e]+$/;
 const VERSION = /^HTTP\/[0-9]\.[0-9]$/;
+/** A host or an address, and a port. */
+const CONNECT_TARGET = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()+,;=%-]+):(\d{1,5})$/;
+const MAX_PORT = 65_535;
 const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+\-.]*):\/\/([^/?#]*)(.*)$/;
 const SLASH = 0x2f;
 
@@ -92,7 +95,7 @@ function parseOtherTarget(
 ): ParseError | undefined {
   if (!TARGET.test(target)) return parseErrors.codec;
   if (headers.method === 'CONNECT') {
-    if (!isAuthority(target)) return parseErrors.invalidUrl;
+    if (!isAuthority(target) || !isConnectTarget(target)) return parseErrors.invalidUrl;
     headers.authority = target;
     return undefined;
   }
@@ -120,4 +123,9 @@ function parseAbsolute(absolute: RegExpExecArray, headers: HeaderMap): ParseErro
   const path = absolute[3] ?? '';
   headers.path = path === '' ? '/' : path;
   return undefined;
+}
+
+function isConnectTarget(target: string): boolean {
+  const port = CONNECT_TARGET.exec(target)?.[1];
+  return port !== undefined && Number(port) <= MAX_PORT;
 }

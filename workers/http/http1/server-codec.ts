@@ -72,6 +72,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   /** Responses say goodbye, but the connection stays open for the client to close. */
   private announcesClose = false;
   private isHead = false;
+  private isConnect = false;
   private responseStarted = false;
   private chunkedResponse = false;
   private bodiless = false;
@@ -149,15 +150,16 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   }
 
   encodeHeaders(headers: HeaderMap, endStream: boolean): void {
-    const isUpgrade = headers.status === 101 && headers.has('upgrade');
+    const isTunnel = this.isConnect && headers.status >= 200 && headers.status < 300;
+    const isUpgrade = isTunnel || (headers.status === 101 && headers.has('upgrade'));
     // A response before the whole request: nobody waits for the rest of it.
     if (!this.isRequestRead) this.closeAfter = true;
     const framing = isUpgrade ? this.beginUpgrade() : this.frameResponse(headers, endStream);
     this.responseStarted = true;
     const { status } = headers;
     const start = this.line.isHttp10 ? statusLine10(status) : statusLine(status);
-    const lines =
-      headerLines(headers, this.limits.headerCase) + this.connectionLine(isUpgrade) + framing;
+    const connection = isTunnel ? '' : this.connectionLine(isUpgrade);
+    const lines = headerLines(headers, this.limits.headerCase) + connection + framing;
     // As the reference counts headers: without start line and empty line.
     this.headerBytesSent += lines.length;
     this.write(start + lines + CRLF);
@@ -271,8 +273,19 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const consumed = this.block.end - stored;
     this.headerBytesReceived = this.block.headerBytes;
     this.wireBytesReceived += consumed;
+    const bodyError = headers.method === 'CONNECT' ? this.connectBodyError() : undefined;
+    if (bodyError !== undefined) {
+      this.refuse(bodyError);
+      return end;
+    }
     this.beginRequest(headers);
     return start + consumed;
+  }
+
+  /** What follows a CONNECT has no framing. */
+  private connectBodyError(): ParseError | undefined {
+    if (this.block.chunked) return parseErrors.transferEncoding;
+    return this.block.contentLength > 0 ? parseErrors.bodyDisallowed : undefined;
   }
 
   private skipEmptyLine(byte: number | undefined, start: number, end: number): number {
@@ -293,6 +306,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.wireBytesSent = 0;
     this.responseStarted = false;
     this.isHead = false;
+    this.isConnect = false;
     this.line.isHttp10 = false;
     this.stream = this.owner.newStream(this);
   }
@@ -308,6 +322,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private beginRequest(headers: HeaderMap): void {
     const { block } = this;
     this.isHead = headers.method === 'HEAD';
+    this.isConnect = headers.method === 'CONNECT';
     if (this.line.isHttp10 ? !block.sawKeepAlive || block.sawClose : block.sawClose) {
       this.closeAfter = true;
     }

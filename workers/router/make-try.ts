@@ -1,0 +1,47 @@
+/** Makes one try of a request: through the host's pool, or as a tunnel where the route ends a CONNECT. */
+import type { AccessLog } from '../access-log/types.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { RequestTimeouts } from '../routing/timeouts.ts';
+import type { ClusterRoute } from '../routing/types.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
+import { UpstreamTryLog } from './upstream-log.ts';
+import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
+
+interface TryTarget {
+  readonly cluster: UpstreamCluster;
+  readonly host: UpstreamHost;
+  readonly action: ClusterRoute['action'] | undefined;
+}
+
+interface TryParts {
+  readonly endStream: boolean;
+  readonly bufferLimitBytes: number;
+  readonly timeouts: RequestTimeouts;
+  /** Written when the try is over. */
+  readonly upstreamLogs: readonly AccessLog[];
+  readonly loop: WorkerLoop;
+}
+
+export function makeTry(
+  owner: UpstreamRequestOwner,
+  { cluster, host, action }: TryTarget,
+  headers: HeaderMap,
+  { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
+): UpstreamRequest {
+  const { clock, timers } = loop;
+  const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
+    ? new TcpTunnel(cluster, host)
+    : cluster.poolOf(host, action?.priority ?? 'DEFAULT');
+  const log =
+    upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;
+  return new UpstreamRequest(owner, { host, pool }, headers, {
+    endStream,
+    bufferLimitBytes,
+    timers,
+    timeouts,
+    log,
+  });
+}

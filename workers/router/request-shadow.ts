@@ -1,0 +1,260 @@
+/**
+ * The mirrored copies of one request: each goes to a host of its own cluster, and what comes back is
+ * thrown away. A mirror never answers and never fails a request; one that takes the body too slowly
+ * slows the request down, as the request's own upstream would.
+ */
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
+import type { RequestMirrorPolicy } from '../../shared/resources/route.ts';
+import type { ResetReason } from '../http/codec.ts';
+import type { TerminalCallbacks } from '../http/filter.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import { StreamInfo } from '../http/stream-info.ts';
+import type { ClusterRoute } from '../routing/types.ts';
+import { isEnabled, type Runtime } from '../runtime.ts';
+import { LoopTimer, type TimerOwner } from '../timers.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
+import type { ClusterManager } from '../upstream/cluster-manager.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import { RequestBalance } from './request-balance.ts';
+import { resetWords } from './reset-reasons.ts';
+import type { RouterStats } from './router-stats.ts';
+import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
+
+const RQ_TOTAL = ROUTER.index.rq_total;
+const RQ_TIMEOUT = CLUSTER.index.upstream_rq_timeout;
+const CX_NONE_HEALTHY = CLUSTER.index.upstream_cx_none_healthy;
+const TIMED_OUT = 504;
+const UNAVAILABLE = 503;
+
+export interface ShadowContext {
+  readonly loop: WorkerLoop;
+  readonly clusters: ClusterManager;
+  readonly runtime: Runtime;
+  /** The account of requests that are the proxy's own. */
+  readonly ownStats: RouterStats;
+  /** How this machine calls itself in `x-forwarded-for`. */
+  readonly localAddress: string;
+}
+
+interface Shadowed {
+  readonly headers: HeaderMap;
+  readonly endStream: boolean;
+  readonly callbacks: TerminalCallbacks;
+  readonly route: ClusterRoute;
+  readonly timeoutMs: number;
+}
+
+/** Starts the mirrors that the route wants of this request, whose headers are ready to be sent. */
+export function startShadows(
+  request: Shadowed,
+  context: ShadowContext,
+): RequestShadows | undefined {
+  let shadows: RequestShadow[] | undefined;
+  for (const policy of request.route.action.mirrorPolicies) {
+    const { fraction } = policy;
+    if (fraction !== undefined && !isEnabled(fraction, context.runtime, context.runtime.random())) {
+      continue;
+    }
+    const cluster = context.clusters.get(clusterName(policy, request.headers));
+    if (cluster === undefined) continue;
+    const shadow = new RequestShadow(request, cluster, context);
+    shadow.start(policy, request);
+    (shadows ??= []).push(shadow);
+  }
+  return shadows === undefined ? undefined : new RequestShadows(shadows);
+}
+
+/** All mirrors of one request. */
+export class RequestShadows {
+  readonly #shadows: readonly RequestShadow[];
+
+  constructor(shadows: readonly RequestShadow[]) {
+    this.#shadows = shadows;
+  }
+
+  sendData(data: Buffer, endStream: boolean): void {
+    for (const shadow of this.#shadows) shadow.sendData(data, endStream);
+  }
+
+  sendTrailers(trailers: HeaderMap): void {
+    for (const shadow of this.#shadows) shadow.sendTrailers(trailers);
+  }
+
+  /** The request is over; mirrors that have all of it go on by themselves. */
+  leave(): void {
+    for (const shadow of this.#shadows) shadow.leave();
+  }
+}
+
+class RequestShadow implements UpstreamRequestOwner, TimerOwner {
+  private readonly context: ShadowContext;
+  private readonly cluster: UpstreamCluster;
+  private readonly callbacks: TerminalCallbacks;
+  private readonly info: StreamInfo;
+  private readonly timeoutMs: number;
+  private readonly timer = new LoopTimer(this, 0);
+  private upstream: UpstreamRequest | undefined = undefined;
+  private requestDoneMs = -1;
+
+  constructor(request: Shadowed, cluster: UpstreamCluster, context: ShadowContext) {
+    const { clock } = context.loop;
+    this.context = context;
+    this.cluster = cluster;
+    this.callbacks = request.callbacks;
+    this.info = new StreamInfo(request.callbacks.info.connection, clock.ms, clock.wallMs);
+    this.info.isInternalRequest = true;
+    this.timeoutMs = request.timeoutMs;
+  }
+
+  start(policy: RequestMirrorPolicy, { headers, endStream, route, callbacks }: Shadowed): void {
+    const { cluster, context, info } = this;
+    const copy = shadowHeaders(headers, policy, context.localAddress);
+    context.ownStats.count(RQ_TOTAL);
+    info.requestHeaders = copy;
+    const host = cluster.chooseHost(new RequestBalance(copy, route, info));
+    if (host === undefined) {
+      cluster.stats.writer.increment(cluster.stats.base + CX_NONE_HEALTHY);
+      this.charge(UNAVAILABLE);
+      return;
+    }
+    cluster.retained.hold();
+    this.upstream = this.makeTry(host, copy, { endStream, callbacks, route });
+    if (endStream) this.completeRequest();
+    this.upstream.start();
+  }
+
+  sendData(data: Buffer, endStream: boolean): void {
+    this.upstream?.sendData(data, endStream);
+    if (endStream) this.completeRequest();
+  }
+
+  sendTrailers(trailers: HeaderMap): void {
+    this.upstream?.sendTrailers(trailers);
+    this.completeRequest();
+  }
+
+  leave(): void {
+    if (this.requestDoneMs >= 0) return;
+    const { upstream } = this;
+    this.end();
+    upstream?.cancel();
+  }
+
+  onHostTried({ host }: UpstreamRequest): void {
+    this.info.upstreamHost = host;
+  }
+
+  onUpstreamConnected(_: UpstreamRequest, connection: UpstreamConnectionFacts): void {
+    this.info.upstreamConnectionId = connection.id;
+  }
+
+  onUpstream1xx(): void {
+    // Nobody waits for it.
+  }
+
+  onUpstreamHeaders(_: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
+    this.charge(headers.status);
+    if (endStream) this.complete();
+  }
+
+  onUpstreamData(_: UpstreamRequest, __: Buffer, endStream: boolean): void {
+    if (endStream) this.complete();
+  }
+
+  onUpstreamTrailers(): void {
+    this.complete();
+  }
+
+  onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason): void {
+    if (upstream.isAwaitingHeaders) this.charge(resetWords(reason).status);
+    this.end();
+  }
+
+  onTryTimeout(): void {
+    // A mirror is one try with one timeout.
+  }
+
+  pauseRequest(paused: boolean): void {
+    this.callbacks.pauseRequest(paused);
+  }
+
+  onTimer(): void {
+    const { upstream, cluster } = this;
+    if (upstream === undefined) return;
+    cluster.stats.writer.increment(cluster.stats.base + RQ_TIMEOUT);
+    if (upstream.isAwaitingHeaders) this.charge(TIMED_OUT);
+    this.end();
+    upstream.cancel();
+  }
+
+  private makeTry(
+    host: UpstreamHost,
+    headers: HeaderMap,
+    { endStream, callbacks, route }: Pick<Shadowed, 'endStream' | 'callbacks' | 'route'>,
+  ): UpstreamRequest {
+    const pool = this.cluster.poolOf(host, route.action.priority);
+    return new UpstreamRequest(this, { host, pool }, headers, {
+      endStream,
+      bufferLimitBytes: callbacks.bufferLimitBytes,
+      timers: this.context.loop.timers,
+      timeouts: NO_TIMEOUTS,
+      log: undefined,
+    });
+  }
+
+  private completeRequest(): void {
+    const { timers, clock } = this.context.loop;
+    this.requestDoneMs = clock.ms;
+    if (this.upstream !== undefined && this.timeoutMs > 0) {
+      timers.list(this.timeoutMs).arm(this.timer);
+    }
+  }
+
+  private complete(): void {
+    if (this.requestDoneMs >= 0) {
+      const tookMs = Math.round(this.context.loop.clock.ms - this.requestDoneMs);
+      this.context.ownStats.chargeTime(this.cluster, this.info, tookMs, false);
+    }
+    this.end();
+  }
+
+  private charge(status: number): void {
+    this.context.ownStats.chargeCode(this.cluster, this.info, status, false);
+  }
+
+  private end(): void {
+    if (this.upstream === undefined) return;
+    this.upstream = undefined;
+    this.timer.disarm();
+    this.cluster.retained.letGo();
+  }
+}
+
+const NO_TIMEOUTS = { globalMs: 0, perTryMs: 0, perTryIdleMs: 0, hedges: false };
+
+function clusterName({ cluster, clusterHeader }: RequestMirrorPolicy, headers: HeaderMap): string {
+  return clusterHeader === undefined ? (cluster ?? '') : (headers.get(clusterHeader) ?? '');
+}
+
+/** The request as the proxy's own: internal, with one hop more, and named as a shadow. */
+function shadowHeaders(
+  headers: HeaderMap,
+  policy: RequestMirrorPolicy,
+  localAddress: string,
+): HeaderMap {
+  const copy = headers.clone();
+  if (!policy.disableShadowHostSuffixAppend) copy.authority = shadowHost(headers.authority);
+  copy.set('x-envoy-internal', 'true');
+  copy.append('x-forwarded-for', localAddress);
+  return copy;
+}
+
+/** `host:port` becomes `host-shadow:port`. */
+function shadowHost(authority: string): string {
+  const port = /:\d+$/.exec(authority);
+  if (port === null || authority.endsWith(']')) return `${authority}-shadow`;
+  return `${authority.slice(0, port.index)}-shadow${port[0]}`;
+}
