@@ -49,6 +49,8 @@ export async function loadConfiguration(options: Options, clock: Clock): Promise
     { configPath: options.configPath, configYaml: options.configYaml },
     {
       unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse',
+      // Nothing waits for the loop of a process that only validates.
+      ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
       check: async (message) => {
         found.resolution = await resolveBootstrap(message, overrides);
         return found.resolution.problems;

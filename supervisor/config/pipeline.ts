@@ -12,6 +12,7 @@ import type { Problem, ProblemSink } from './problem.ts';
 import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
 import type { SourceFormat } from './source/source-format.ts';
 import { parseJson } from './source/json-source.ts';
+import { readPlainYaml } from './source/plain-yaml.ts';
 import type { ParsedSource } from './source/source-node.ts';
 import { checkApiStatus, readDeprecationPolicy } from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
@@ -171,6 +172,8 @@ async function readSource(
 async function parseText(format: SourceFormat, text: string): Promise<ParsedSource | undefined> {
   switch (format) {
     case 'yaml': {
+      const root = readPlainYaml(text);
+      if (root !== undefined) return { root, problems: [] };
       const { parseYaml } = await import('./source/yaml-source.ts');
       return parseYaml(text);
     }

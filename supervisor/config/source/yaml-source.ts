@@ -24,6 +24,7 @@ import {
   type SyntaxProblem,
   lineAndColumn,
 } from './source-node.ts';
+import { plainScalar } from './yaml-scalars.ts';
 
 /** Deeper nesting than any message of the API needs; the tree is walked by recursion. */
 const maximumDepth = 200;
@@ -191,11 +192,6 @@ function countNodes(node: SourceNode, limit: number): number {
   return count;
 }
 
-const nullText = /^(~|null|Null|NULL|)$/;
-const trueText = /^(y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/;
-const falseText = /^(n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/;
-const integerText = /^[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$/;
-
 /** Quoted and block scalars are strings, unless an explicit tag asks to read them as plain ones. */
 function scalarNode(node: Scalar, offset: number): SourceNode {
   const text = typeof node.value === 'string' ? node.value : (node.source ?? '');
@@ -203,31 +199,7 @@ function scalarNode(node: Scalar, offset: number): SourceNode {
   if ((node.type !== 'PLAIN' && !tagged) || node.tag === '!') {
     return { kind: 'string', value: text, offset };
   }
-  if (nullText.test(text)) {
-    return { kind: 'null', value: null, offset };
-  }
-  if (trueText.test(text)) {
-    return { kind: 'boolean', value: true, offset };
-  }
-  if (falseText.test(text)) {
-    return { kind: 'boolean', value: false, offset };
-  }
-  const integer = integerText.test(text) ? integerValue(text) : undefined;
-  if (integer === undefined) {
-    return { kind: 'string', value: text, offset };
-  }
-  const small = integer >= -2147483648n && integer <= 2147483647n;
-  return { kind: small ? 'number' : 'string', value: integer.toString(), offset };
-}
-
-/** Undefined when it does not fit 64 bits. */
-function integerValue(text: string): bigint | undefined {
-  const negative = text.startsWith('-');
-  const digits = text.replace(/^[+-]/, '');
-  const octal = /^0[0-7]+$/.test(digits);
-  const size = BigInt(octal ? `0o${digits.slice(1)}` : digits);
-  const value = negative ? -size : size;
-  return BigInt.asIntN(64, value) === value ? value : undefined;
+  return plainScalar(text, offset);
 }
 
 function syntaxProblem(text: string, error: YAMLError): SyntaxProblem {

@@ -6,20 +6,12 @@
 import type { FieldRules } from '../../../shared/api/descriptor.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject } from '../convert/message-object.ts';
-import { defaultScalar } from '../convert/scalars.ts';
 import { wrappers } from '../convert/well-known-reader.ts';
 import { type Place, type ProblemSink, at } from '../problem.ts';
+import { checkValue, defaultOf } from './check-value.ts';
+import { isRequired, planOf, type MessagePlan } from './message-plan.ts';
 import { pascalCase } from './rule-text.ts';
-import {
-  type Violation,
-  checkBool,
-  checkBytes,
-  checkDuration,
-  checkEnum,
-  checkNumber,
-  checkString,
-  checkTimestampRules,
-} from './scalar-rules.ts';
+import { type Violation, checkString } from './scalar-rules.ts';
 
 export interface ConstraintOptions {
   readonly catalog: ApiCatalog;
@@ -36,8 +28,10 @@ const uncheckedField = 'typed_filter_metadata';
 /** How the checks came to a message; the reference prints the whole way. */
 interface Trail {
   readonly parent: Trail | undefined;
-  /** Such as `ClusterValidationError.HealthChecks[0]`. */
-  readonly step: string;
+  readonly type: MessageType;
+  readonly field: FieldType;
+  /** In the field's list or map. */
+  readonly item?: number | string;
 }
 
 interface PendingAny {
@@ -109,31 +103,26 @@ class ConstraintChecker {
     if (type.unvalidated) {
       return;
     }
-    const later: FieldType[] = [];
-    for (const field of type.fields) {
-      if (field.descriptor.oneof === undefined) {
+    const plan = planOf(type);
+    for (const field of plan.fields) {
+      const isPresent = Object.hasOwn(message, field.name);
+      if (isPresent || (plan.needed.has(field) && !this.#options.incomplete.has(message))) {
         this.#field(type, field, message, { trail, place });
-      } else if (Object.hasOwn(message, field.name)) {
-        later.push(field);
       }
     }
-    for (const field of later) {
-      this.#field(type, field, message, { trail, place });
-    }
-    this.#oneofs(type, message, trail, place);
+    if (plan.requiredOneofs.length > 0) this.#oneofs(plan, message, trail, place);
   }
 
   #oneofs(
-    type: MessageType,
+    plan: MessagePlan,
     message: MessageObject,
     trail: Trail | undefined,
     place: Place | undefined,
   ): void {
-    for (const [index, oneof] of type.oneofs.entries()) {
-      if (oneof.required !== true || this.#options.incomplete.has(message)) {
-        continue;
-      }
-      const members = type.fields.filter((field) => field.descriptor.oneof === index);
+    if (this.#options.incomplete.has(message)) {
+      return;
+    }
+    for (const { name, members } of plan.requiredOneofs) {
       if (!members.some((field) => Object.hasOwn(message, field.name))) {
         const names = members.map((field) => field.name).join(', ');
         this.#options.sink.report({
@@ -141,7 +130,7 @@ class ConstraintChecker {
           place,
           message: `one of ${names} is required`,
           rule: 'validate.oneof.required',
-          reference: constraintText(trail, `field: "${oneof.name}", reason: is required`),
+          reference: constraintText(trail, `field: "${name}", reason: is required`),
         });
       }
     }
@@ -153,17 +142,9 @@ class ConstraintChecker {
     message: MessageObject,
     parent: { trail: Trail | undefined; place: Place | undefined },
   ): void {
-    const present = Object.hasOwn(message, field.name);
-    const rules = field.descriptor.rules;
-    if (!present && (rules === undefined || this.#options.incomplete.has(message))) {
-      return;
-    }
-    const trail: Trail = {
-      parent: parent.trail,
-      step: `${type.shortName}ValidationError.${pascalCase(field.name)}`,
-    };
+    const trail: Trail = { parent: parent.trail, type, field };
     const place = at(parent.place, field.name);
-    const value = present ? message[field.name] : undefined;
+    const value = Object.hasOwn(message, field.name) ? message[field.name] : undefined;
     if (field.name === uncheckedField) {
       return;
     }
@@ -204,14 +185,15 @@ class ConstraintChecker {
       if (value === undefined) {
         continue;
       }
-      const itemTrail: Trail = { parent: trail.parent, step: `${trail.step}[${index}]` };
+      const itemTrail: Trail = { ...trail, item: index };
       const itemPlace = at(place, index);
-      const identity = typeof value === 'object' ? JSON.stringify(value) : value;
-      if (rules?.unique === true && seen.has(identity)) {
+      if (rules?.unique === true) {
+        const identity = typeof value === 'object' ? JSON.stringify(value) : value;
         const message = 'repeated value must contain unique items';
-        this.#report({ rule: 'repeated.unique', message }, itemTrail, itemPlace);
+        const violation = seen.has(identity) ? { rule: 'repeated.unique', message } : undefined;
+        this.#report(violation, itemTrail, itemPlace);
+        seen.add(identity);
       }
-      seen.add(identity);
       this.#item(field, rules?.items, value, { trail: itemTrail, place: itemPlace });
     }
   }
@@ -223,7 +205,7 @@ class ConstraintChecker {
       this.#report(checkPairs(rules.min_pairs, rules.max_pairs, entries.length), trail, place);
     }
     for (const [key, value] of entries) {
-      const itemTrail: Trail = { parent: trail.parent, step: `${trail.step}[${key}]` };
+      const itemTrail: Trail = { ...trail, item: key };
       const itemPlace = at(place, key);
       if (rules?.keys?.string !== undefined) {
         this.#report(checkString(rules.keys.string, key), itemTrail, itemPlace);
@@ -254,83 +236,31 @@ class ConstraintChecker {
           ? { rule: violation.rule, reference: violation.message }
           : {
               rule: `validate.${violation.rule}`,
-              reference: constraintText(trail.parent, `${trail.step}: ${violation.message}`),
+              reference: constraintText(trail.parent, `${stepText(trail)}: ${violation.message}`),
             }),
       });
     }
   }
 }
 
+/** Such as `ClusterValidationError.HealthChecks[0]`. */
+function stepText({ type, field, item }: Trail): string {
+  const index = item === undefined ? '' : `[${item}]`;
+  return `${type.shortName}ValidationError.${pascalCase(field.name)}${index}`;
+}
+
 function constraintText(trail: Trail | undefined, last: string): string {
   let text = last;
   for (let step = trail; step !== undefined; step = step.parent) {
-    text = `${step.step}: embedded message failed validation | caused by ${text}`;
+    text = `${stepText(step)}: embedded message failed validation | caused by ${text}`;
   }
   return `Proto constraint validation failed (${text})`;
-}
-
-function isRequired(rules: FieldRules | undefined): boolean {
-  return (
-    rules?.message?.required === true ||
-    rules?.any?.required === true ||
-    rules?.duration?.required === true ||
-    rules?.timestamp?.required === true
-  );
 }
 
 function requiredText(field: FieldType): string {
   return wrappers.has(field.descriptor.type ?? '')
     ? 'value is required and must not be nil.'
     : 'value is required';
-}
-
-function defaultOf(field: FieldType): unknown {
-  switch (field.kind) {
-    case 'message':
-      return undefined;
-    case 'enum':
-      return 0;
-    default:
-      return defaultScalar(field.kind);
-  }
-}
-
-/** Applies the rules of whichever family is there; a wrapper is checked as what it wraps. */
-function checkValue(
-  field: FieldType,
-  rules: FieldRules | undefined,
-  value: unknown,
-): Violation | undefined {
-  if (field.descriptor.type === 'google.protobuf.Duration' && typeof value === 'string') {
-    return checkDuration(rules?.duration ?? {}, value);
-  }
-  if (rules === undefined) {
-    return undefined;
-  }
-  if (typeof value === 'boolean') {
-    return rules.bool === undefined ? undefined : checkBool(rules.bool, value);
-  }
-  if (typeof value !== 'string' && typeof value !== 'number') {
-    return undefined;
-  }
-  if (rules.enum !== undefined && field.kind === 'enum') {
-    return checkEnum(rules.enum, field.enum, value);
-  }
-  if (rules.number !== undefined) {
-    return checkNumber(rules.number, value);
-  }
-  return typeof value === 'string' ? checkText(field, rules, value) : undefined;
-}
-
-function checkText(field: FieldType, rules: FieldRules, value: string): Violation | undefined {
-  if (rules.timestamp !== undefined) {
-    return checkTimestampRules(rules.timestamp, value);
-  }
-  const wrapped = field.kind === 'message' ? wrappers.get(field.message.fullName) : field.kind;
-  if (rules.bytes !== undefined && wrapped === 'bytes') {
-    return checkBytes(rules.bytes, value);
-  }
-  return rules.string === undefined ? undefined : checkString(rules.string, value);
 }
 
 function checkCount(
