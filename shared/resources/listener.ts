@@ -6,6 +6,7 @@
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerFilter } from './listener-filters.ts';
+import type { LocalReplyOptions } from './local-reply.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
 import type { RouteConfigurationResource } from './route.ts';
@@ -80,6 +81,8 @@ export interface HttpConnectionManager {
     | { readonly kind: 'named'; readonly name: string };
   readonly filters: readonly HttpFilter[];
   readonly accessLogs: readonly AccessLogConfig[];
+  /** Absent: answers made here keep the reference's own words. */
+  readonly localReplies?: LocalReplyOptions;
   readonly http1: Http1ServerOptions;
   readonly useRemoteAddress: boolean;
   readonly skipXffAppend: boolean;

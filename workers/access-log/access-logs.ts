@@ -3,12 +3,11 @@
  * many logs write to it.
  */
 import { FILESYSTEM } from '../../shared/stats/templates/server.ts';
-import type { AccessLogConfig, AccessLogFormat } from '../../shared/resources/access-log.ts';
+import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { Runtime } from '../runtime.ts';
-import { compileJsonFormat, compileTextFormat } from '../substitution/compile-format.ts';
-import type { Formatter } from '../substitution/compile-format.ts';
+import { compileLineFormat } from '../substitution/compile-format.ts';
 import { LogFile } from './log-file.ts';
 import type { LogEvents } from './log-file.ts';
 import { compileLogFilter } from './log-filter.ts';
@@ -74,7 +73,7 @@ export class AccessLogs {
 
   #compile({ format, filter }: AccessLogConfig, file: LogFile): AccessLog {
     const passes = filter === undefined ? undefined : compileLogFilter(filter, this.#env.runtime);
-    const lineOf = compileFormat(format);
+    const lineOf = compileLineFormat(format);
     const { log } = this.#env;
     return {
       log(info: StreamInfo) {
@@ -121,13 +120,6 @@ export class AccessLogs {
     const closed = shared.file.close().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
-}
-
-function compileFormat(format: AccessLogFormat): Formatter {
-  const options = { omitEmptyValues: format.omitEmptyValues };
-  return format.kind === 'text'
-    ? compileTextFormat(format.format, options)
-    : compileJsonFormat(format.fields, options);
 }
 
 function makeEvents({ stats, log }: AccessLogEnv): LogEvents {

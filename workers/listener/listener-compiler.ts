@@ -20,6 +20,7 @@ import type { DataPlaneEnv } from '../data-plane.ts';
 import type { TerminalFilterFactory } from '../http/filter.ts';
 import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
 import { serveHttp } from '../http/conn-manager/http-server.ts';
+import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
@@ -246,6 +247,8 @@ function compileManager(
     stats,
     policy,
     accessLogs: accessLogs.logs,
+    rewriteLocalReply:
+      config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
     routes,
     filters: config.filters.slice(0, -1).map((filter) => makeFilterFactory(filter, filterContext)),
     terminal,

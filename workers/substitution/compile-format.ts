@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 
 import { systemClock } from '../../shared/clock.ts';
 import { parseFormat } from '../../shared/substitution/parse-format.ts';
-import type { JsonFormatValue } from '../../shared/resources/access-log.ts';
+import type { AccessLogFormat, JsonFormatValue } from '../../shared/resources/access-log.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { readerOf } from './command-readers.ts';
 import type { SubstitutionEnvironment } from './reader-factory.ts';
@@ -73,6 +73,14 @@ export function compileJsonFormat(
     for (const part of parts) text += typeof part === 'string' ? part : jsonOf(part(info));
     return `${text}\n`;
   };
+}
+
+/** A configured format, whichever kind it is. */
+export function compileLineFormat(format: AccessLogFormat): Formatter {
+  const options = { omitEmptyValues: format.omitEmptyValues };
+  return format.kind === 'text'
+    ? compileTextFormat(format.format, options)
+    : compileJsonFormat(format.fields, options);
 }
 
 function partsOf(format: string, environment: SubstitutionEnvironment): (string | Reader)[] {

@@ -11,8 +11,10 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { resolveRouteConfiguration } from '../routes/route-configuration.ts';
 import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 import { resolveHttp1Options } from './http1-options.ts';
 import { resolveHttpFilters } from './http-filters.ts';
+import { resolveLocalReply } from './local-reply.ts';
 import { checkProtocols, checkTracing } from './refused-features.ts';
 import { resolveRequestIdentity } from './request-identity.ts';
 import { resolveRequestShape } from './request-shape.ts';
@@ -41,6 +43,7 @@ const FIELDS = knownFields<ManagerMessage>(
     'drain_timeout',
     'delayed_close_timeout',
     'access_log',
+    'local_reply_config',
     'add_user_agent',
     'use_remote_address',
     'xff_num_trusted_hops',
@@ -85,6 +88,10 @@ export function resolveConnectionManager(
     statPrefix: message.stat_prefix ?? '',
     filters: resolveHttpFilters(message.http_filters, scope.at('http_filters')),
     accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
+    ...optional(
+      'localReplies',
+      resolveLocalReply(message.local_reply_config, scope.at('local_reply_config')),
+    ),
     http1: resolveHttp1Options(http1, scope.at('http_protocol_options')),
     ...resolveRequestIdentity(message, scope),
     serverName: message.server_name ?? SERVER_NAME,

@@ -1,6 +1,8 @@
 /** Builds the messages of answers that are made here, as the reference words them. */
 import type { LocalReply } from '../filter.ts';
 import { HeaderMap } from '../header-map.ts';
+import type { StreamInfo } from '../stream-info.ts';
+import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
 import { isGrpcContentType } from '../../substitution/grpc-status.ts';
 
 const GRPC_INTERNAL = 13;
@@ -23,18 +25,27 @@ export interface LocalMessage {
   readonly body: Buffer | undefined;
 }
 
-/** The answer to `request`, which may be missing when the codec refused its head. */
-export function buildLocalReply(reply: LocalReply, request: HeaderMap | undefined): LocalMessage {
-  const body = toBuffer(reply.body);
-  if (request !== undefined && isGrpcContentType(request.get('content-type'))) {
-    return { headers: grpcHeaders(reply, body), body: undefined };
-  }
+/**
+ * The answer to the stream's request, which may be missing when the codec refused its head. `rewrite`
+ * words it as the connection manager is configured to.
+ */
+export function buildLocalReply(
+  reply: LocalReply,
+  info: StreamInfo,
+  rewrite: LocalReplyRewriter | undefined,
+): LocalMessage {
+  const { requestHeaders: request } = info;
   const headers = new HeaderMap();
   headers.status = reply.status;
   reply.modifyHeaders?.(headers);
+  const { body, contentType } = wordReply(headers, reply, info, rewrite);
+  if (request !== undefined && isGrpcContentType(request.get('content-type'))) {
+    toGrpc(headers, body);
+    return { headers, body: undefined };
+  }
   if (body.length > 0) {
     headers.set('content-length', String(body.length));
-    setContentType(headers, reply.contentType);
+    setContentType(headers, contentType);
   } else {
     headers.remove('content-length');
     headers.remove('content-type');
@@ -43,14 +54,25 @@ export function buildLocalReply(reply: LocalReply, request: HeaderMap | undefine
   return { headers, body: hasBody ? body : undefined };
 }
 
-function grpcHeaders(reply: LocalReply, body: Buffer): HeaderMap {
-  const headers = new HeaderMap();
-  headers.status = 200;
-  reply.modifyHeaders?.(headers);
+function wordReply(
+  headers: HeaderMap,
+  reply: LocalReply,
+  info: StreamInfo,
+  rewrite: LocalReplyRewriter | undefined,
+): { readonly body: Buffer; readonly contentType: string | undefined } {
+  const { contentType } = reply;
+  const body = toBuffer(reply.body);
+  if (rewrite === undefined) return { body, contentType };
+  const worded = { body: body.toString('latin1'), contentType };
+  rewrite(headers, worded, info);
+  return { body: toBuffer(worded.body), contentType: worded.contentType };
+}
+
+function toGrpc(headers: HeaderMap, body: Buffer): void {
   headers.set('content-type', 'application/grpc');
-  headers.set('grpc-status', String(GRPC_STATUSES[reply.status] ?? GRPC_UNKNOWN));
+  headers.set('grpc-status', String(GRPC_STATUSES[headers.status] ?? GRPC_UNKNOWN));
   if (body.length > 0) headers.set('grpc-message', percentEncoded(body));
-  return headers;
+  headers.status = 200;
 }
 
 /** A route's own header changes win over the default, the reply's own type over both. */

@@ -9,6 +9,7 @@ import type { TimerList } from '../../timers.ts';
 import type { WorkerLoop } from '../../worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../filter.ts';
 import type { Http1ServerLimits } from '../http1/server-codec.ts';
+import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
 import type { ManagerStats } from './manager-stats.ts';
 import type { HeaderPolicy } from './types.ts';
 
@@ -31,6 +32,7 @@ export interface ManagerParts {
   readonly stats: ManagerStats;
   readonly policy: HeaderPolicy;
   readonly accessLogs: readonly AccessLog[];
+  readonly rewriteLocalReply: LocalReplyRewriter | undefined;
   readonly routes: RouteSource;
   readonly filters: readonly FilterFactory[];
   readonly terminal: TerminalFilterFactory;

@@ -225,7 +225,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
       this.resetStream();
       return;
     }
-    const { headers, body } = buildLocalReply(reply, info.requestHeaders);
+    const { headers, body } = buildLocalReply(reply, info, this.manager.parts.rewriteLocalReply);
     this.encodeHeaders(headers, body === undefined);
     if (body !== undefined) this.encodeData(body, true);
   }
