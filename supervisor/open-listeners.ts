@@ -37,6 +37,7 @@ export class OpenListeners {
   /** While the epoch before is there. */
   #take: TakeSockets | undefined;
   #claimsFiles = false;
+  #changed: ((name: string, fds: readonly number[]) => void) | undefined;
 
   /** Sockets of the service manager are taken before others are made. */
   constructor(activation: Activation) {
@@ -77,6 +78,14 @@ export class OpenListeners {
       this.closeAll();
       throw error;
     }
+  }
+
+  /**
+   * One subscriber, told of each listener whose sockets are others while the server goes on: none, when
+   * it was closed.
+   */
+  onChanged(subscriber: (name: string, fds: readonly number[]) => void): void {
+    this.#changed = subscriber;
   }
 
   /** All listeners of the start are there: what the service manager gave beyond them is closed. */
@@ -155,6 +164,7 @@ export class OpenListeners {
         if (!keepsSockets && former !== undefined && !former.isStopped) former.sockets.close();
         const present = this.#listeners.get(name);
         if (present !== undefined) present.isKnown = true;
+        if (!keepsSockets) this.#changed?.(name, sockets.ownDescriptors());
       },
     };
   }
@@ -200,7 +210,10 @@ export class OpenListeners {
   /** The next epoch accepts now. `passed` stay open, in case it dies. */
   pause(passed: ReadonlySet<number>): void {
     this.#isPaused = true;
-    for (const { sockets } of this.#accepting()) sockets.keepOnly(passed);
+    for (const { resource, sockets } of this.#accepting()) {
+      sockets.keepOnly(passed);
+      if (!sockets.isOpen) this.#changed?.(resource.name, []);
+    }
   }
 
   /** Undoes `pause`. Throws `BindError` when an address that was given up is taken by now. */
@@ -224,18 +237,25 @@ export class OpenListeners {
   }
 
   /** New connections are refused from here on, once the workers have closed their copies too. */
-  close(names: readonly string[], passed: ReadonlySet<number> = new Set()): void {
-    for (const name of names) {
+  close(names: readonly string[]): void {
+    for (const name of this.#stop(names, new Set())) this.#changed?.(name, []);
+  }
+
+  /** The server ends. `passed` are sockets with which another epoch serves on. */
+  closeAll(passed: ReadonlySet<number> = new Set()): void {
+    this.#stop(this.names, passed);
+  }
+
+  /** Returns those that were open. */
+  #stop(names: readonly string[], passed: ReadonlySet<number>): readonly string[] {
+    const open = names.filter((name) => this.#listeners.get(name)?.isStopped === false);
+    for (const name of open) {
       const listener = this.#listeners.get(name);
-      if (listener === undefined || listener.isStopped) continue;
+      if (listener === undefined) continue;
       listener.isStopped = true;
       listener.sockets.close(passed);
     }
-  }
-
-  /** `passed` are sockets with which another epoch serves on. */
-  closeAll(passed: ReadonlySet<number> = new Set()): void {
-    this.close(this.names, passed);
+    return open;
   }
 
   /** What the epoch before has is the same sockets, and more. */

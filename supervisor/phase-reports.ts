@@ -5,10 +5,14 @@
  */
 import { writeSync } from 'node:fs';
 import type { Clock, Timer } from '../shared/clock.ts';
-import { STATUS_FD_VARIABLE, type EpochStatus } from '../shared/messages/epoch-status.ts';
+import {
+  STATUS_FD_VARIABLE,
+  STORE_SOCKET_VARIABLE,
+  type EpochStatus,
+} from '../shared/messages/epoch-status.ts';
 import { setCloseOnExec } from '../shared/posix/descriptors.ts';
 import { PosixError } from '../shared/posix/posix-error.ts';
-import { serviceManager } from '../shared/systemd/notify.ts';
+import { serviceManager, type ServiceManager } from '../shared/systemd/notify.ts';
 import type { LifeCycle, Phase } from './life-cycle.ts';
 
 /** How often the restarter hears that all is well; it passes it on to a watchdog. */
@@ -29,23 +33,30 @@ export interface PhaseReportsOptions {
   readonly sockets: () => readonly { readonly name: string; readonly fds: readonly number[] }[];
   /** Whether this epoch ends because the next one serves. */
   readonly isSucceeded: () => boolean;
+  /** The restarter was killed: nobody will signal this epoch or start another one. */
+  readonly restarterGone: () => void;
 }
 
 export interface PhaseReports {
   /** A drain goes on: how many connections are open, and for how long at most. */
   drainProgressed(open: number, deadlineMs: number): void;
+  /** Somebody asked for a reload, which the service manager waits for. */
+  reloadRefused(): void;
+  /** The service manager gives up what it stored for a listener, so that nobody waits there in vain. */
+  listenerChanged(name: string, fds: readonly number[]): void;
   stop(): void;
 }
 
 /** Begins to report. */
 export function reportPhases(options: PhaseReportsOptions): PhaseReports {
-  const toRestarter = restarterPipe(options.environment);
+  const toRestarter = restarterPipe(options);
   const { life } = options;
   const stopWatchdog = keepWatchdogQuiet(options, toRestarter);
   toRestarter?.({ kind: 'phase', phase: life.phase });
   const unsubscribe = life.subscribe(({ to }) => {
     toRestarter?.({ kind: 'phase', phase: to });
     toRestarter?.({ kind: 'status', text: statusText(to, options) });
+    if (to === 'live') storeSockets(options);
     if (toRestarter === undefined) tellServiceManager(to, options);
   });
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -55,6 +66,14 @@ export function reportPhases(options: PhaseReportsOptions): PhaseReports {
       if (now - lastMs < DRAIN_PERIOD_MS) return;
       lastMs = now;
       tellDrain(open, deadlineMs, options, toRestarter);
+    },
+    reloadRefused: () => {
+      if (toRestarter === undefined) tellReload(options);
+    },
+    listenerChanged: (name, fds) => {
+      const store = storeOf(options.environment);
+      store.removeDescriptors(name);
+      store.storeDescriptors(name, fds);
     },
     stop: () => {
       unsubscribe();
@@ -82,10 +101,23 @@ function tellDrain(
   }
 }
 
+/** `systemctl reload` would wait for its limit when it heard nothing. */
+function tellReload({ clock, environment }: PhaseReportsOptions): void {
+  const manager = serviceManager(environment);
+  manager.reloading(clock.monotonicNs(), 'SIGHUP has no effect without sluice-restarter');
+  manager.ready('SIGHUP had no effect: hot restarts need sluice-restarter');
+}
+
+/** Sockets are stored by the epoch itself, also under a restarter, which cannot pass them on. */
+function storeOf(environment: NodeJS.ProcessEnv): ServiceManager {
+  const { [STORE_SOCKET_VARIABLE]: path } = environment;
+  return serviceManager(path === undefined ? environment : { NOTIFY_SOCKET: path });
+}
+
 type Report = (status: EpochStatus) => void;
 
 /** Undefined when nobody listens. A restarter that is gone is no reason to end. */
-function restarterPipe(environment: NodeJS.ProcessEnv): Report | undefined {
+function restarterPipe({ environment, restarterGone }: PhaseReportsOptions): Report | undefined {
   const fd = Number(environment[STATUS_FD_VARIABLE] ?? 0);
   if (!Number.isInteger(fd) || fd < 3) return undefined;
   try {
@@ -101,6 +133,7 @@ function restarterPipe(environment: NodeJS.ProcessEnv): Report | undefined {
       writeSync(fd, `${JSON.stringify(status)}\n`);
     } catch {
       isOpen = false;
+      restarterGone();
     }
   };
 }
@@ -122,6 +155,11 @@ function keepWatchdogQuiet(options: PhaseReportsOptions, report: Report | undefi
   return () => timer.cancel();
 }
 
+function storeSockets({ environment, sockets }: PhaseReportsOptions): void {
+  const store = storeOf(environment);
+  for (const { name, fds } of sockets()) store.storeDescriptors(name, fds);
+}
+
 function tellServiceManager(phase: Phase, options: PhaseReportsOptions): void {
   const manager = serviceManager(options.environment);
   const text = statusText(phase, options);
@@ -129,7 +167,6 @@ function tellServiceManager(phase: Phase, options: PhaseReportsOptions): void {
     case 'live':
       // The epoch before was the main process until now.
       if (options.restartEpoch > 0) manager.mainPid(process.pid);
-      for (const { name, fds } of options.sockets()) manager.storeDescriptors(name, fds);
       return manager.ready(text);
     case 'terminating':
       return options.isSucceeded() ? undefined : manager.stopping(text);

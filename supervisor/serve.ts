@@ -125,7 +125,7 @@ function signalReceiver(run: Run, drainsFirst: boolean): (signal: GroupSignal) =
   return (signal) => {
     switch (signal) {
       case 'SIGHUP':
-        return log.warning('SIGHUP has no effect; the restarter uses it for a hot restart');
+        return run.server?.refuseReload();
       case 'SIGUSR1':
         log.warning('caught SIGUSR1');
         return run.server?.reopenLogs();

@@ -77,6 +77,7 @@ export class Server {
       isHealthy: () => input.pool.status().every(({ state }) => state === 'running'),
       sockets: () => this.#parts?.listeners.ownDescriptors() ?? [],
       isSucceeded: () => this.#epochs?.isSucceeded === true,
+      restarterGone: () => this.#restarterGone(),
     });
   }
 
@@ -131,6 +132,12 @@ export class Server {
     } catch (error) {
       log.warning((error as Error).message);
     }
+  }
+
+  /** SIGHUP: the reference ignores it; whoever waits for a reload has to hear so. */
+  refuseReload(): void {
+    log.warning('SIGHUP has no effect; sluice-restarter uses it for a hot restart');
+    this.#reports.reloadRefused();
   }
 
   /** Drains all listeners, then requests the end. False when that is no use, as before the start. */
@@ -228,6 +235,12 @@ export class Server {
     if (this.#input.ending.isRequested) throw new StartCancelled('the server was told to end');
   }
 
+  #restarterGone(): void {
+    if (this.#life.isEnding) return;
+    log.critical('sluice-restarter is gone; draining before the end');
+    if (!this.drainAndEnd()) this.#input.ending.request('sluice-restarter is gone');
+  }
+
   #followPhases(parts: ServerParts): void {
     const publish = (): void => {
       parts.serverStats.setState(serverStateOf(this.#life.phase, parts.commands.isUnready));
@@ -237,6 +250,7 @@ export class Server {
       publish();
     });
     parts.commands.onReadinessChange(publish);
+    parts.listeners.onChanged((name, fds) => this.#reports.listenerChanged(name, fds));
     parts.drains.onProgress((open, deadlineMs) => this.#reports.drainProgressed(open, deadlineMs));
   }
 

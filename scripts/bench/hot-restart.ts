@@ -19,7 +19,7 @@ import { startLoad, type LoadTarget } from '../../test/support/load.ts';
 import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { EpochRow } from './epoch-row.ts';
-import { isInstalled, treeDescriptors, treePssKib } from './processes.ts';
+import { isInstalled, treeAnonymousKib, treeDescriptors, treePssKib } from './processes.ts';
 
 const { values } = parseArgs({
   options: {
@@ -84,6 +84,7 @@ async function measure(name: string, command: readonly string[]): Promise<void> 
     const load = startLoad(...setup.targets);
     const random = seeded(Number(values.seed));
     let kills = 0;
+    let second = '';
     for (let epoch = 1; epoch <= restarts; epoch += 1) {
       if (values.kill && epoch % 2 === 0) {
         const line = KILL_LINES[Math.floor(random() * KILL_LINES.length)] ?? '';
@@ -92,6 +93,7 @@ async function measure(name: string, command: readonly string[]): Promise<void> 
       }
       pid = await row.start(epoch);
       await row.exitOf(epoch - 1);
+      if (epoch === 1) second = await weigh(pid);
       const wanted = (requests * epoch) / restarts;
       await waitUntil('enough requests', () => load.finished() >= wanted, 600_000);
     }
@@ -109,7 +111,7 @@ async function measure(name: string, command: readonly string[]): Promise<void> 
       const proxied = await row.stat('tcp.tcp.downstream_cx_total');
       console.log(`  TCP: ${setup.upstreamConnections()} at the upstream, counter ${proxied}`);
     }
-    console.log(`  first epoch ${before}; last epoch ${after}`);
+    console.log(`  first epoch ${before}; second ${second}; last ${after}`);
     for (const text of new Set(result.failures)) console.log(`  ${text}`);
   } finally {
     row.close();
@@ -151,18 +153,24 @@ function httpRequests(byTarget: readonly number[]): number {
 
 /** After the connections of the load have gone. */
 async function weigh(pid: number): Promise<string> {
-  let least = { descriptors: Number.POSITIVE_INFINITY, kib: Number.POSITIVE_INFINITY };
+  const none = Number.POSITIVE_INFINITY;
+  let least = { descriptors: none, kib: none, anonymousKib: none };
   let looks = 0;
   await waitUntil('a second of weighing', async () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     least = {
       descriptors: Math.min(least.descriptors, treeDescriptors(pid)),
       kib: Math.min(least.kib, treePssKib(pid)),
+      anonymousKib: Math.min(least.anonymousKib, treeAnonymousKib(pid)),
     };
     looks += 1;
     return looks === 20;
   });
-  return `${least.descriptors} descriptors, ${(least.kib / 1024).toFixed(1)} MiB`;
+  const mib = (kib: number): string => (kib / 1024).toFixed(1);
+  return (
+    `${least.descriptors} descriptors, Pss ${mib(least.kib)} MiB ` +
+    `(${mib(least.anonymousKib)} anonymous)`
+  );
 }
 
 async function sumOf(row: EpochRow, names: readonly string[]): Promise<number> {

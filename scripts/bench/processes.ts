@@ -86,10 +86,17 @@ export function isInstalled(program: string): boolean {
 
 /** Sum of Pss over a process and all its descendants, in KiB. */
 export function treePssKib(root: number): number {
-  return sumOverTree(root, (pid) => {
-    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
-  });
+  return sumOverTree(root, (pid) => rollupKib(pid, 'Pss'));
+}
+
+/** The same without mapped files, whose share depends on who else on the machine maps them. */
+export function treeAnonymousKib(root: number): number {
+  return sumOverTree(root, (pid) => rollupKib(pid, 'Pss_Anon'));
+}
+
+function rollupKib(pid: number, field: string): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(rollup)?.[1] ?? 0);
 }
 
 /** Open descriptors of a process and all its descendants. */

@@ -10,6 +10,8 @@ export const STATUS_FD_VARIABLE = 'SLUICE_STATUS_FD';
  * LISTEN_PID cannot be set for a process that is not there yet.
  */
 export const LISTEN_FDS_VARIABLE = 'SLUICE_LISTEN_FDS';
+/** The service manager's notify socket, for storing listening sockets and nothing else. */
+export const STORE_SOCKET_VARIABLE = 'SLUICE_STORE_SOCKET';
 /** The first re-issued descriptor. */
 export const LISTEN_FDS_START = 3;
 

@@ -26,6 +26,8 @@ export interface ServiceManager {
   watchdog(): void;
   /** Keeps sockets open while the service restarts; they come back under this name. */
   storeDescriptors(name: string, descriptors: readonly number[]): void;
+  /** Closes what is stored under this name. */
+  removeDescriptors(name: string): void;
   /** Half of the watchdog's interval in milliseconds; undefined when none is set for this process. */
   readonly watchdogPeriodMs: number | undefined;
 }
@@ -51,6 +53,9 @@ export function serviceManager(environment: NodeJS.ProcessEnv): ServiceManager {
       if (address === undefined || descriptors.length === 0 || !isDescriptorName(name)) return;
       const some = descriptors.slice(0, DESCRIPTORS_PER_MESSAGE_MAX);
       send(address, `FDSTORE=1\nFDNAME=${name}`, some);
+    },
+    removeDescriptors: (name) => {
+      if (isDescriptorName(name)) say(['FDSTOREREMOVE=1', `FDNAME=${name}`]);
     },
     watchdogPeriodMs: address === undefined ? undefined : watchdogPeriodMs(environment),
   };

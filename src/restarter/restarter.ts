@@ -14,6 +14,7 @@ import {
   LISTEN_FDS_VARIABLE,
   parseEpochStatus,
   STATUS_FD_VARIABLE,
+  STORE_SOCKET_VARIABLE,
 } from '../../shared/messages/epoch-status.ts';
 import { serviceManager, type ServiceManager } from '../../shared/systemd/notify.ts';
 import type { RestarterArguments } from './arguments.ts';
@@ -177,7 +178,12 @@ function epochEnvironment(
   socketCount: number,
   statusFd: number,
 ): NodeJS.ProcessEnv {
-  const own = { ...environment, [STATUS_FD_VARIABLE]: String(statusFd) };
+  const { NOTIFY_SOCKET: store } = environment;
+  const own = {
+    ...environment,
+    [STATUS_FD_VARIABLE]: String(statusFd),
+    ...(store === undefined ? {} : { [STORE_SOCKET_VARIABLE]: store }),
+  };
   for (const name of [
     'NOTIFY_SOCKET',
     'WATCHDOG_USEC',

@@ -148,6 +148,10 @@ export class ListeningSockets {
     return this.#groups.find((group) => formatAddress(group.address) === address)?.fds ?? [];
   }
 
+  get isOpen(): boolean {
+    return this.#groups.some(({ fds }) => fds.length > 0);
+  }
+
   /** Those that were not made by the service manager. */
   ownDescriptors(): readonly number[] {
     return this.#groups.flatMap(({ plan, fds }) => (plan.isExternal === true ? [] : fds));

@@ -28,6 +28,10 @@ export interface LoadTarget {
   readonly isTls?: boolean;
   /** Each client rests so long after a request; without it the clients take a whole core. */
   readonly restMs?: number;
+  /** Without those clients that open a new connection each time. */
+  readonly isKeptOnly?: boolean;
+  /** Called for each response to a client that keeps connections: whether it said `Connection: close`. */
+  readonly answered?: (closes: boolean) => void;
 }
 
 /** For each target four clients that keep connections and two that do not. */
@@ -56,7 +60,8 @@ export function startLoad(...targets: readonly LoadTarget[]): Load {
       const agent = makeAgent(target);
       agents.push(agent);
       const ask = makeAsker(target);
-      const clients = [agent, agent, agent, agent, false, false] as const;
+      const kept = [agent, agent, agent, agent];
+      const clients = target.isKeptOnly === true ? kept : [...kept, false as const, false as const];
       return clients.map((chosen) => client(ask, index, chosen));
     }),
   );
@@ -83,7 +88,7 @@ function makeAgent({ isTls }: LoadTarget): Agent {
 /** One request; a text says why it failed. */
 type Asker = (agent: Agent | false) => Promise<string | undefined>;
 
-function makeAsker({ isTls, ...target }: LoadTarget): Asker {
+function makeAsker({ isTls, answered, ...target }: LoadTarget): Asker {
   const start = isTls === true ? getSecurely : get;
   const security = isTls === true ? { rejectUnauthorized: false } : {};
   const options: RequestOptions = { host: '127.0.0.1', ...target, ...security, path: '/' };
@@ -91,6 +96,7 @@ function makeAsker({ isTls, ...target }: LoadTarget): Asker {
     new Promise((resolve) => {
       const request = start({ ...options, agent }, (response) => {
         response.resume();
+        if (agent !== false) answered?.(response.headers.connection === 'close');
         response.once('error', (error) => resolve(error.message));
         response.once('end', () => {
           resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`);

@@ -1,0 +1,28 @@
+/** The gradual strategy: the share of closed connections grows with the time of the drain. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { watchDrain } from '../../support/drain-curve.ts';
+import { startSluice } from '../../support/sluice.ts';
+
+describe('a gradual drain', () => {
+  it('closes more connections each second, all from half of its time on, and fails no request', async () => {
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }])],
+      }),
+      args: ['--drain-time-s', '6'],
+      concurrency: 2,
+    });
+    const { adminPort } = sluice;
+    const port = await sluice.listenerPort('web');
+    const { seconds, failures } = await watchDrain({ target: { port, restMs: 2 }, adminPort }, 4);
+    assert.deepEqual(failures, []);
+    const shares = seconds.map(({ answers, closing }) => closing / answers);
+    // A busy machine shifts the edges of the seconds: floor(elapsed) / 3 is wanted.
+    for (const [second, wanted] of [0, 1 / 3, 2 / 3, 1].entries()) {
+      const share = shares[second] ?? 0;
+      assert.ok(Math.abs(share - wanted) < 0.2, `second ${second}: ${share}, wanted ${wanted}`);
+    }
+  });
+});

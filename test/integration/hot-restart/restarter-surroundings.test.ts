@@ -1,0 +1,95 @@
+/** Where restarters run: as PID 1 of a container, and programs of others around `sluice`. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { makeEpochs } from '../../support/epochs.ts';
+import { startLoad } from '../../support/load.ts';
+import { childrenOf } from '../../support/processes.ts';
+import {
+  epochWords,
+  runRestarter,
+  startRestarter,
+  type RunningRestarter,
+} from '../../support/restarter.ts';
+import { MAIN } from '../../support/sluice.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+const UNSHARE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
+const [unshare = '', ...namespace] = UNSHARE;
+const mayUnshare = spawnSync(unshare, [...namespace, 'true']).status === 0;
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const OWN = join(import.meta.dirname, '../../../../test/support/epoch-restarter.py');
+
+describe('sluice-restarter as PID 1', () => {
+  const skip = mayUnshare ? false : 'no process namespace may be made here';
+  it('takes the exit status of orphans, and of its epochs all the same', { skip }, async () => {
+    await using epochs = await makeEpochs();
+    epochs.writeBootstrap();
+    const program = epochs.scratch.file('program');
+    const marker = epochs.scratch.file('orphan');
+    // The subshell ends first, so that what it started becomes a child of PID 1, and then a zombie.
+    const orphan = `(sh -c 'sleep 0.2; echo $PPID > ${marker}' &)`;
+    const start = `exec ${process.execPath} ${MAIN} "$@"`;
+    writeFileSync(program, `#!/bin/sh\n${orphan}\n${start}\n`, { mode: 0o755 });
+    await using restarter = startRestarter(epochs, {
+      before: UNSHARE,
+      words: ['--program', program],
+    });
+    await restarter.saw('epoch 0 is live');
+    await waitUntil('the orphan', () => existsSync(marker) && readFileSync(marker).length > 0);
+    assert.equal(readFileSync(marker, 'utf8'), '1\n');
+    const [init = 0] = childrenOf(restarter.process.pid ?? 0);
+    await waitUntil('no zombie', () => childrenOf(init).length === 1);
+    process.kill(init, 'SIGHUP');
+    await restarter.saw('epoch 1 is live');
+    await waitUntil('the end of epoch 0', () => childrenOf(init).length === 1);
+    process.kill(init, 'SIGTERM');
+    assert.deepEqual(await once(restarter.process, 'exit'), [0, null]);
+  });
+});
+
+describe('a restarter in Python', () => {
+  const skip = hasPython ? false : 'there is no python3';
+  it('drives sluice unchanged', { skip }, async () => {
+    await using epochs = await makeEpochs();
+    epochs.writeBootstrap();
+    const script = epochs.scratch.file('start.sh');
+    const log = epochs.scratch.file('server.log');
+    const words = [...epochWords(epochs), '--log-path', log].join(' ');
+    const command = `exec ${process.execPath} ${MAIN} ${words} --restart-epoch "$RESTART_EPOCH"`;
+    writeFileSync(script, `#!/bin/sh\n${command}\n`, { mode: 0o755 });
+    // The reference's own script behaves the same; it may be named here.
+    const program = process.env['HOT_RESTARTER'] ?? OWN;
+    await using restarter = runRestarter(['python3', program, script]);
+    await live(epochs.adminPort, 0);
+    const load = startLoad({ port: epochs.port, restMs: 1 });
+    for (const epoch of [1, 2]) {
+      restarter.process.kill('SIGHUP');
+      await live(epochs.adminPort, epoch);
+      // It passes on what it gets to whoever runs.
+      restarter.process.kill('SIGUSR1');
+      await waitUntil('the end of the epoch before', () => serverCount(restarter) === 1);
+    }
+    assert.deepEqual((await load.stop()).failures, []);
+    assert.match(readFileSync(log, 'utf8'), /caught SIGUSR1/);
+    restarter.process.kill('SIGTERM');
+    assert.deepEqual(await once(restarter.process, 'exit'), [0, null]);
+  });
+});
+
+function serverCount(restarter: RunningRestarter): number {
+  return childrenOf(restarter.process.pid ?? 0).length;
+}
+
+async function live(adminPort: number, epoch: number): Promise<void> {
+  await waitUntil(`epoch ${epoch}`, async () => {
+    const answer = await fetchOnce({ port: adminPort, path: '/server_info' }).catch(
+      () => undefined,
+    );
+    return answer?.body.includes(`"restart_epoch": ${epoch},`);
+  });
+}
