@@ -17,7 +17,9 @@ async function answerTo(localReplies: LocalReplyOptions, headers = ''): Promise<
   });
   const client = await openRaw(plane.port);
   client.send(`GET /none HTTP/1.1\r\nhost: h\r\n${headers}connection: close\r\n\r\n`);
-  return client.closed();
+  const answer = await client.closed();
+  client.destroy();
+  return answer;
 }
 
 describe('local replies', () => {
