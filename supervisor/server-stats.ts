@@ -142,9 +142,14 @@ export class ServerStats {
     this.#addListeners('listener_create_failure', 1);
   }
 
-  setListenersInBetween(warming: number, draining: number): void {
+  listenerUpdatedInPlace(): void {
+    this.#addListeners('listener_in_place_updated', 1);
+  }
+
+  setListenersInBetween(warming: number, draining: number, drainingChains: number): void {
     this.#setListeners('total_listeners_warming', warming);
     this.#setListeners('total_listeners_draining', draining);
+    this.#setListeners('total_filter_chains_draining', drainingChains);
   }
 
   unknownDynamicFields(count: number): void {

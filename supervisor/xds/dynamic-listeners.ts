@@ -10,6 +10,7 @@ import type { OpenListeners, PreparedListener } from '../open-listeners.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
+import { changesOnlyChains, countGoneChains } from './listener-changes.ts';
 import { versionHash } from './version-hash.ts';
 import type { RouteDiscovery } from './named-routes.ts';
 import type { SecretDiscovery } from './named-secrets.ts';
@@ -52,6 +53,7 @@ export class DynamicListeners {
   readonly #timers = new Set<Timer>();
   #isServing = false;
   #draining = 0;
+  #drainingChains = 0;
   #isClosed = false;
 
   constructor(options: DynamicListenersOptions) {
@@ -97,6 +99,7 @@ export class DynamicListeners {
     }
     if (isNew) serverStats.listenersAdded(1);
     else serverStats.listenerModified();
+    if (this.#isInPlace(name, version)) serverStats.listenerUpdatedInPlace();
     this.#forgetWarming(name);
     const holding = this.#hold(version.resolved);
     if (!this.#isServing || holding.uses.every((use) => use.isReady())) {
@@ -166,6 +169,7 @@ export class DynamicListeners {
   ): Promise<string | undefined> {
     const { open, store, workers, serverStats } = this.#options;
     const former = this.#active.get(name);
+    const known = store.get('listener', name)?.active;
     const installation = open.install(prepared);
     const listener = prepared.resource;
     const [refusal] = await workers.apply([{ op: 'put_listener', listener }]);
@@ -182,8 +186,12 @@ export class DynamicListeners {
     installation.done();
     this.#active.set(name, holding);
     store.putWarming('listener', name, version);
-    store.promote('listener', name, former !== undefined);
-    if (former !== undefined) this.#drain(name, former);
+    const isInPlace = known !== undefined && changesOnlyChains(known.message, version.message);
+    store.promote('listener', name, former !== undefined && !isInPlace);
+    if (former !== undefined) {
+      const chains = isInPlace ? countGoneChains(known.message, version.message) : undefined;
+      this.#drain(name, former, chains);
+    }
     if (this.#isServing) {
       open.listen(name);
       const failures = await workers.adoptListeners();
@@ -194,17 +202,28 @@ export class DynamicListeners {
     return undefined;
   }
 
-  #drain(name: string, holding: Holding): void {
+  #isInPlace(name: string, { message }: Version): boolean {
+    const entry = this.#options.store.get('listener', name);
+    const present = entry?.warming ?? entry?.active;
+    return this.#isServing && present !== undefined && changesOnlyChains(present.message, message);
+  }
+
+  /** Of the whole version, or of so many of its chains. */
+  #drain(name: string, holding: Holding, chains?: number): void {
     const { clock, drainTimeMs, store } = this.#options;
-    this.#draining++;
-    this.#count();
+    const add = (sign: 1 | -1): void => {
+      if (chains === undefined) this.#draining += sign;
+      else this.#drainingChains += sign * chains;
+      this.#count();
+    };
+    add(1);
     const draining = store.get('listener', name)?.draining;
     const timer = clock.after(drainTimeMs, () => {
       this.#timers.delete(timer);
-      this.#draining--;
       for (const use of holding.uses) use.release();
-      if (store.get('listener', name)?.draining === draining) store.drained('listener', name);
-      this.#count();
+      const isMine = store.get('listener', name)?.draining === draining;
+      if (chains === undefined && isMine) store.drained('listener', name);
+      add(-1);
     });
     this.#timers.add(timer);
   }
@@ -212,6 +231,6 @@ export class DynamicListeners {
   #count(): void {
     const { serverStats } = this.#options;
     serverStats.setListenerCount(this.#active.size);
-    serverStats.setListenersInBetween(this.#warming.size, this.#draining);
+    serverStats.setListenersInBetween(this.#warming.size, this.#draining, this.#drainingChains);
   }
 }

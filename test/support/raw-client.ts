@@ -19,9 +19,8 @@ export interface RawConnection {
   destroy(): void;
 }
 
-export async function openRaw(target: number | string): Promise<RawConnection> {
-  const socket =
-    typeof target === 'number' ? connect(target, '127.0.0.1') : connect({ path: target });
+export async function openRaw(target: number | string, host = '127.0.0.1'): Promise<RawConnection> {
+  const socket = typeof target === 'number' ? connect(target, host) : connect({ path: target });
   let text = '';
   let isClosed = false;
   const listeners = new Set<() => void>();

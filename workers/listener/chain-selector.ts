@@ -7,12 +7,15 @@ import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/reso
 import type { Address } from '../http/stream-info.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ChainServer } from './chain-server.ts';
+import type { ChainDrain } from './drain-state.ts';
 
 export interface CompiledChain {
   readonly resource: FilterChain;
   /** Undefined for a chain without filters, which closes its connections. */
   readonly server: ChainServer | undefined;
   readonly tls: DownstreamTlsFactory | undefined;
+  /** Of this version of it. */
+  readonly drain: ChainDrain;
 }
 
 /** What is known of a connection before its chain is chosen. */

@@ -28,7 +28,8 @@ import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { RouteStore } from './route-store.ts';
 import { SecretStore } from '../tls/secret-store.ts';
-import { WorkerListener } from './worker-listener.ts';
+import type { CompiledChain } from './chain-selector.ts';
+import { type CompiledListener, WorkerListener } from './worker-listener.ts';
 
 /** Makes a data plane that has nothing to serve yet. */
 export function createDataPlane(env: DataPlaneEnv): DataPlane {
@@ -210,8 +211,8 @@ class WorkerDataPlane implements DataPlane {
         const compiled = compileListener(update.listener, this.#compiler);
         return () => {
           const listener = this.#listeners.get(update.listener.name);
-          if (listener !== undefined) listener.replace(compiled);
-          else this.#listeners.set(update.listener.name, this.#makeListener(compiled));
+          if (listener === undefined) this.#addListener(compiled);
+          else this.#drainChains(listener, listener.replace(compiled));
         };
       }
       case 'put_runtime':
@@ -221,6 +222,25 @@ class WorkerDataPlane implements DataPlane {
       case 'remove_listener':
         return () => this.#removeListener(update.name);
     }
+  }
+
+  #addListener(compiled: CompiledListener): void {
+    const { name } = compiled.resource;
+    // A removed listener of the same name drains by its chains.
+    this.#drain.forget(name);
+    this.#listeners.set(name, this.#makeListener(compiled));
+  }
+
+  #drainChains(listener: WorkerListener, chains: ReadonlySet<CompiledChain>): void {
+    if (chains.size === 0) return;
+    const { drainStrategy, drainTimeS } = this.#env.heritage;
+    for (const { drain } of chains) this.#drain.startChain(drain, drainStrategy === 'immediate');
+    const cut = (): void => {
+      this.#loop.enter();
+      listener.closeChains(chains);
+      this.#loop.leave();
+    };
+    this.#env.clock.after(drainTimeS * 1000, cut, { unref: true });
   }
 
   #makeListener(compiled: ReturnType<typeof compileListener>): WorkerListener {
@@ -239,9 +259,10 @@ class WorkerDataPlane implements DataPlane {
     this.#draining.add(listener);
     this.drain({
       startedAtNs: this.#env.clock.monotonicNs(),
-      immediate: false,
+      immediate: this.#env.heritage.drainStrategy === 'immediate',
       listeners: [name],
     });
+    this.#drainChains(listener, listener.openChains());
     void listener.stopListening();
     listener.remove();
     const drainTimeMs = this.#env.heritage.drainTimeS * 1000;

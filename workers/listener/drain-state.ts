@@ -23,6 +23,11 @@ export interface DrainOptions {
   readonly random: () => number;
 }
 
+/** The drain of one version of a filter chain, which another version has replaced. */
+export class ChainDrain {
+  drain: Drain | undefined = undefined;
+}
+
 /** The worker's own state; every listener has a view of it. */
 export class DrainState {
   readonly #options: DrainOptions;
@@ -61,19 +66,29 @@ export class DrainState {
     this.#ofListener.delete(listener);
   }
 
-  viewOf(listener: string): DrainControl {
+  /** Connections of a replaced chain drain whatever the listener does. */
+  startChain(chain: ChainDrain, immediate: boolean): void {
+    chain.drain = {
+      startedMs: this.#options.nowMs(),
+      immediate,
+      drainTimeS: this.#options.drainTimeS,
+      closeIdleAfterMs: this.#options.closeIdleAfterMs,
+    };
+  }
+
+  viewOf(listener: string, chain: ChainDrain): DrainControl {
     const isFailed = (): boolean => this.isHealthCheckFailed;
     return {
-      shouldClose: () => this.#shouldClose(listener),
+      shouldClose: () => this.#shouldClose(listener, chain),
       get isHealthCheckFailed() {
         return isFailed();
       },
     };
   }
 
-  #shouldClose(listener: string): boolean {
+  #shouldClose(listener: string, chain: ChainDrain): boolean {
     if (this.isHealthCheckFailed) return true;
-    const drain = this.#drainOf(listener);
+    const drain = this.#drainOf(listener) ?? chain.drain;
     if (drain === undefined) return false;
     if (drain.immediate) return true;
     // As the reference: whole seconds, and everybody is told from half of the time on.

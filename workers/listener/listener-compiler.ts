@@ -46,7 +46,7 @@ import { HttpInspector } from './filters/http-inspector.ts';
 import type { ListenerFilterRunner } from './filters/listener-filter.ts';
 import { ProxyProtocolReader } from './filters/proxy-protocol.ts';
 import { TlsInspector } from './filters/tls-inspector.ts';
-import type { DrainState } from './drain-state.ts';
+import { ChainDrain, type DrainState } from './drain-state.ts';
 import type { RouteStore } from './route-store.ts';
 import type { CompiledListener } from './worker-listener.ts';
 
@@ -65,6 +65,10 @@ export interface CompilerContext {
   readonly ownStats: RouterStats;
 }
 
+interface ChainContext extends CompilerContext {
+  readonly chainDrain: ChainDrain;
+}
+
 type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
 
 const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
@@ -76,11 +80,12 @@ export function compileListener(
   const compiled: CompiledChain[] = [];
   const releases: (() => void)[] = [];
   const compileOne = (chain: FilterChain): CompiledChain => {
-    const parts = compileFilters(chain.networkFilters, resource, context);
+    const drain = new ChainDrain();
+    const parts = compileFilters(chain.networkFilters, resource, { ...context, chainDrain: drain });
     const tls = compileTls(chain, resource, context);
     if (parts !== undefined) releases.push(parts.release);
     if (tls !== undefined) releases.push(() => tls.release());
-    return { resource: chain, server: parts?.server, tls };
+    return { resource: chain, server: parts?.server, tls, drain };
   };
   const listenerFilters = resource.listenerFilters.map((filter) =>
     makeListenerFilter(filter, context.env),
@@ -103,7 +108,7 @@ export function compileListener(
 function compileFilters(
   filters: readonly NetworkFilter[],
   listener: ListenerResource,
-  context: CompilerContext,
+  context: ChainContext,
 ): CompiledFilter | undefined {
   const last = filters.at(-1);
   if (last === undefined) return undefined;
@@ -123,7 +128,7 @@ function compileFilters(
 function compileLast(
   filter: NetworkFilter,
   listener: ListenerResource,
-  context: CompilerContext,
+  context: ChainContext,
 ): CompiledFilter {
   switch (filter.kind) {
     case 'http_connection_manager':
@@ -207,7 +212,7 @@ function compileTls(
 function compileManager(
   config: HttpConnectionManager,
   listener: ListenerResource,
-  context: CompilerContext,
+  context: ChainContext,
 ): CompiledFilter {
   const { env, loop } = context;
   const routes = routeSource(config, context);
@@ -219,7 +224,7 @@ function compileManager(
     countDroppedHeader: () => stats.countDroppedHeader(),
     internalOnlyHeaders: () => routes.table?.internalOnlyHeaders ?? [],
   });
-  const drain = context.drain.viewOf(listener.name);
+  const drain = context.drain.viewOf(listener.name, context.chainDrain);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
   const router = routerOf(config);
   const upstreamLogs = context.accessLogs.open(router.options.upstreamLogs);

@@ -21,6 +21,7 @@ import type {
   OpenedConnection,
   ServedConnection,
 } from './chain-server.ts';
+import { survivorsOf } from './chain-changes.ts';
 import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
 import { PreConnection } from './filters/pre-connection.ts';
@@ -49,6 +50,12 @@ export interface CompiledListener {
   readonly release: () => void;
 }
 
+/** What a connection was opened by. */
+interface Belonging {
+  readonly version: CompiledListener;
+  readonly chain: CompiledChain;
+}
+
 export interface ListenerContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
@@ -65,7 +72,7 @@ export class WorkerListener implements ConnectionObserver {
   #current: CompiledListener;
   readonly #acceptors = new Set<Acceptor>();
   /** Open connections with the version that they belong to. */
-  readonly #connections = new Map<ServedConnection, CompiledListener>();
+  readonly #connections = new Map<ServedConnection, Belonging>();
   /** Accepted connections that listener filters look at. */
   readonly #waiting = new Set<PreConnection>();
   #isRemoved = false;
@@ -100,11 +107,29 @@ export class WorkerListener implements ConnectionObserver {
     await Promise.all(closing);
   }
 
-  /** Puts a new version into force. */
-  replace(compiled: CompiledListener): void {
+  /** Puts a new version into force. Returns the chains with open connections that go with the old. */
+  replace(compiled: CompiledListener): ReadonlySet<CompiledChain> {
     const earlier = this.#current;
     this.#current = compiled;
+    const survives = survivorsOf(earlier.resource, compiled.resource);
+    const gone = new Set<CompiledChain>();
+    for (const { chain } of this.#connections.values()) {
+      if (chain.drain.drain === undefined && !survives(chain.resource)) gone.add(chain);
+    }
     this.#releaseUnused(earlier);
+    return gone;
+  }
+
+  /** Ends the connections of these chains. */
+  closeChains(chains: ReadonlySet<CompiledChain>): void {
+    for (const [connection, { chain }] of this.#connections) {
+      if (chains.has(chain)) connection.close();
+    }
+  }
+
+  /** Chains with open connections. */
+  openChains(): ReadonlySet<CompiledChain> {
+    return new Set([...this.#connections.values()].map(({ chain }) => chain));
   }
 
   /** The listener is gone: its last connection releases what it holds. */
@@ -140,7 +165,7 @@ export class WorkerListener implements ConnectionObserver {
 
   onConnectionEnd(connection: ServedConnection): void {
     const { stats, loop } = this.#context;
-    const version = this.#connections.get(connection);
+    const version = this.#connections.get(connection)?.version;
     this.#connections.delete(connection);
     if (version !== undefined) this.#context.limits.closed(version.resource);
     stats.increment(this.#base + CX_DESTROY);
@@ -253,7 +278,7 @@ export class WorkerListener implements ConnectionObserver {
     stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
     const connection = server.create(this, (handler) => open(handler, server));
-    this.#connections.set(connection, version);
+    this.#connections.set(connection, { version, chain });
     this.#context.limits.opened(version.resource);
     connection.start?.();
   }
@@ -287,9 +312,14 @@ export class WorkerListener implements ConnectionObserver {
     return { transport, info: new ConnectionFacts(transport.socket, facts) };
   }
 
+  #isUsed(version: CompiledListener): boolean {
+    for (const each of this.#connections.values()) if (each.version === version) return true;
+    return false;
+  }
+
   #releaseUnused(version: CompiledListener): void {
     const isCurrent = version === this.#current && !this.#isRemoved;
-    if (isCurrent || [...this.#connections.values()].includes(version)) return;
+    if (isCurrent || this.#isUsed(version)) return;
     version.release();
     if (!this.#isRemoved || this.#connections.size > 0) return;
     for (const base of this.#bases) this.#context.stats.releaseBlock(base);

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { httpListener } from '../../support/bootstrap.ts';
+import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { openRaw, type RawConnection } from '../../support/raw-client.ts';
+import { makeScratch, type Scratch } from '../../support/scratch.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+interface Chain {
+  readonly address: string;
+  readonly text: string;
+}
+
+/** One filter chain per address that a connection may be for, each with its own answer. */
+function listenerOf(chains: readonly Chain[], fields: object = {}): object {
+  const made = chains.map(({ address, text }) => {
+    const route = {
+      match: { prefix: '/' },
+      direct_response: { status: 200, body: { inline_string: text } },
+    };
+    const { filter_chains: [chain] = [] } = httpListener([route]) as { filter_chains?: object[] };
+    const match = { prefix_ranges: [{ address_prefix: address, prefix_len: 32 }] };
+    return { ...chain, name: address, filter_chain_match: match };
+  });
+  return resource.listener(
+    httpListener([], {
+      listener: {
+        address: { socket_address: { address: '0.0.0.0', port_value: 0 } },
+        filter_chains: made,
+        ...fields,
+      },
+    }),
+  );
+}
+
+function put(scratch: Scratch, version: string, ...resources: readonly object[]): void {
+  moveIntoPlace(scratch, 'lds.json', { version, resources });
+}
+
+function start(scratch: Scratch, args: readonly string[]): Promise<Sluice> {
+  return startSluice({
+    scratch,
+    args,
+    bootstrap: {
+      node: { id: 'test', cluster: 'test' },
+      admin: ADMIN,
+      dynamic_resources: { lds_config: fileSource(scratch.file('lds.json')) },
+    },
+  });
+}
+
+async function ask(connection: RawConnection): Promise<string> {
+  const seen = connection.received().length;
+  connection.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  await connection.until((text) => /\r\n\r\n\w+$/.test(text.slice(seen)));
+  return connection.received().slice(seen);
+}
+
+const OLD_ONE = { address: '127.0.0.1', text: 'old' };
+const NEW_ONE = { address: '127.0.0.1', text: 'new' };
+const OTHER = { address: '127.0.0.2', text: 'other' };
+
+describe('a listener that is changed', () => {
+  it('drains only the connections of chains that changed, when nothing else did', async () => {
+    using scratch = makeScratch();
+    put(scratch, '1', listenerOf([OLD_ONE, OTHER]));
+    await using sluice = await start(scratch, [
+      '--drain-strategy',
+      'immediate',
+      '--drain-time-s',
+      '2',
+    ]);
+    const port = await sluice.listenerPort('web');
+    const changed = await openRaw(port);
+    const unchanged = await openRaw(port, OTHER.address);
+    assert.match(await ask(changed), /old$/);
+    assert.match(await ask(unchanged), /other$/);
+
+    put(scratch, '2', listenerOf([NEW_ONE, OTHER]));
+    await waitUntil('the new chain', async () => {
+      return (await fetchOnce({ port, path: '/' })).body === 'new';
+    });
+    assert.equal(await sluice.stat('listener_manager.listener_in_place_updated'), 1);
+    assert.equal(await sluice.stat('listener_manager.listener_modified'), 1);
+    assert.equal(await sluice.stat('listener_manager.total_filter_chains_draining'), 1);
+    assert.equal(await sluice.stat('listener_manager.total_listeners_draining'), 0);
+    const last = await ask(changed);
+    assert.match(last, /old$/);
+    assert.match(last, /connection: close/i);
+    await changed.closed();
+    await sluice.waitForStat('listener_manager.total_filter_chains_draining', (n) => n === 0);
+    const still = await ask(unchanged);
+    assert.match(still, /other$/);
+    assert.doesNotMatch(still, /connection: close/i);
+    unchanged.destroy();
+  });
+
+  it('drains all its connections when more than chains changed, and cuts them after the drain time', async () => {
+    using scratch = makeScratch();
+    put(scratch, '1', listenerOf([OLD_ONE, OTHER]));
+    await using sluice = await start(scratch, [
+      '--drain-strategy',
+      'immediate',
+      '--drain-time-s',
+      '1',
+    ]);
+    const port = await sluice.listenerPort('web');
+    const busy = await openRaw(port, OTHER.address);
+    const idle = await openRaw(port);
+    assert.match(await ask(busy), /other$/);
+    assert.match(await ask(idle), /old$/);
+
+    put(scratch, '2', listenerOf([OLD_ONE, OTHER], { per_connection_buffer_limit_bytes: 65536 }));
+    await sluice.waitForStat('listener_manager.total_listeners_draining', (n) => n === 1);
+    assert.match((await sluice.admin('/config_dump')).body, /"draining_state"/);
+    assert.match(await ask(busy), /connection: close/i);
+    await busy.closed();
+    await idle.closed();
+    assert.equal(await sluice.stat('listener_manager.listener_in_place_updated'), 0);
+    assert.equal((await fetchOnce({ port, path: '/' })).body, 'old');
+  });
+});
