@@ -57,6 +57,7 @@ export class ServerStats {
   /** Block of the main thread and of each worker. */
   readonly #threads: number[] = [];
   #connections = 0;
+  #mostListeners = 0;
   #shownParentConnections = 0;
   #parent = { connections: 0, memoryBytes: 0 };
 
@@ -157,6 +158,9 @@ export class ServerStats {
   }
 
   setListenerCount(count: number): void {
+    // Without any listener so far the gauge counts as never used.
+    if (count === 0 && this.#mostListeners === 0) return;
+    this.#mostListeners = Math.max(this.#mostListeners, count);
     this.#setListeners('total_listeners_active', count);
   }
 
@@ -170,6 +174,7 @@ export class ServerStats {
   }
 
   listenersAdded(count: number): void {
+    if (count > 0) this.#setListeners('total_listeners_warming', 0);
     this.#addListeners('listener_added', count);
   }
 
@@ -238,7 +243,6 @@ export class ServerStats {
     this.#setServer('compilation_settings.fips_mode', 0);
     this.#addServer('dynamic_unknown_fields', 0);
     this.#addServer('wip_protos', 0);
-    this.#setListeners('total_listeners_warming', 0);
     const { index } = CLUSTER_MANAGER;
     this.#writer.setGauge(this.#clusterManager + index.warming_clusters, 0);
   }

@@ -77,7 +77,11 @@ async function time(path: string, query: string): Promise<void> {
     delay.reset();
     delay.enable();
     const start = performance.now();
-    const { body } = await pages.read(path, parseQuery(query));
+    const { body } = await pages.read(path, {
+      query: parseQuery(query),
+      accept: '',
+      acceptEncoding: '',
+    });
     let bytes = 0;
     for await (const chunk of body as AsyncIterable<string>) bytes += Buffer.byteLength(chunk);
     const took = performance.now() - start;

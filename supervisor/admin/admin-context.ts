@@ -241,9 +241,16 @@ export type AdminBody =
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>;
 
+export interface StatsQuestion {
+  readonly query: Query;
+  /** The headers `accept` and `accept-encoding`, empty when absent. */
+  readonly accept: string;
+  readonly acceptEncoding: string;
+}
+
 export interface StatsPages {
   /** `path` is one of `/stats`, `/stats/prometheus`, `/stats/recentlookups`. */
-  read(path: string, query: Query): Promise<AdminResponse>;
+  read(path: string, question: StatsQuestion): Promise<AdminResponse>;
   /** `/stats/recentlookups/enable|disable|clear`. */
   recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse;
   resetCounters(): Promise<void>;

@@ -25,6 +25,7 @@ export interface EndpointRequest {
   /** The query as it was sent. */
   readonly rawQuery: string;
   readonly accept: string;
+  readonly acceptEncoding: string;
   /** As latin1 text, at most the server's limit. */
   readonly body: string;
 }

@@ -5,7 +5,7 @@
 import { refuseAccess, refuseMutation } from './access-rules.ts';
 import type { AccessRules } from './access-rules.ts';
 import type { AdminContext, AdminResponse } from './admin-context.ts';
-import { offeredRoutes, type AdminRoute } from './admin-route.ts';
+import { offeredRoutes, type AdminRoute, type EndpointRequest } from './admin-route.ts';
 import { renderHelp } from './help.ts';
 import { parseQuery } from './http/query.ts';
 import { parseRequestTarget } from './http/request-target.ts';
@@ -72,20 +72,8 @@ export function createAdminRouter(
     request: AdminRequest,
     target: { readonly path: string; readonly query: string },
   ): Promise<AdminResponse> {
-    const inTarget = parseQuery(target.query);
-    const usesForm = inTarget.size === 0 && isForm(header(request, 'content-type'));
     try {
-      return await route.handle(
-        {
-          path: target.path,
-          method: request.method,
-          query: usesForm ? parseQuery(request.body) : inTarget,
-          rawQuery: target.query,
-          accept: header(request, 'accept'),
-          body: request.body,
-        },
-        context,
-      );
+      return await route.handle(endpointRequest(request, target), context);
     } catch (error) {
       context.log('error', `cannot answer ${target.path}: ${describeError(error)}`);
       return textResponse('Internal Server Error\n', 500);
@@ -105,6 +93,23 @@ export function createAdminRouter(
       const target = parseRequestTarget(targetText);
       return target !== undefined && byPath.get(target.path)?.large === true;
     },
+  };
+}
+
+function endpointRequest(
+  request: AdminRequest,
+  target: { readonly path: string; readonly query: string },
+): EndpointRequest {
+  const inTarget = parseQuery(target.query);
+  const usesForm = inTarget.size === 0 && isForm(header(request, 'content-type'));
+  return {
+    path: target.path,
+    method: request.method,
+    query: usesForm ? parseQuery(request.body) : inTarget,
+    rawQuery: target.query,
+    accept: header(request, 'accept'),
+    acceptEncoding: header(request, 'accept-encoding'),
+    body: request.body,
   };
 }
 

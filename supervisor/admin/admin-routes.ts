@@ -195,7 +195,7 @@ function statsRoutes(): AdminRoute[] {
       help,
       params,
       large: true,
-      handle: async ({ query }, context) => await context.stats.read(path, query),
+      handle: async (request, context) => await context.stats.read(path, request),
     });
   const lookups = (command: 'enable' | 'disable' | 'clear', help: string): AdminRoute =>
     mutate({

@@ -55,7 +55,7 @@ export interface StatsEngineOptions {
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
 
-export type SinkServices = Pick<SinkParts, 'openGrpc' | 'identifier'>;
+type SinkServices = Pick<SinkParts, 'openGrpc' | 'identifier'>;
 
 const NO_SERVICES: SinkServices = {
   openGrpc: () => Promise.reject(new Error('cannot send statistics: there is no service')),

@@ -3,12 +3,19 @@
  * that a client sees what it just caused; the page itself is streamed.
  */
 import type { Query } from '../admin/http/query.ts';
-import type { AdminResponse, StatsPages as StatsEndpoints } from '../admin/admin-context.ts';
+import type {
+  AdminResponse,
+  StatsPages as StatsEndpoints,
+  StatsQuestion,
+} from '../admin/admin-context.ts';
+import { CONTENT_TYPES } from './exposition.ts';
+import { gzipped } from './gzipped.ts';
 import { ecmaScriptFilter, re2Filter } from './name-filter.ts';
 import type { OrderedView, Segment } from './ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
 import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
+import { protobufPage } from './render/protobuf-page.ts';
 import { textPage } from './render/text-page.ts';
 import type { StatStore } from './stat-store.ts';
 import { readStatsParams, type StatsParams } from './stats-params.ts';
@@ -42,13 +49,20 @@ export class StatsPages implements StatsEndpoints {
     return this.#options.dashboardStream;
   }
 
-  async read(path: string, query: Query): Promise<AdminResponse> {
+  async read(
+    path: string,
+    { query, accept, acceptEncoding }: StatsQuestion,
+  ): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
     const compileFilter = this.#options.isEcmaScriptFilter() ? ecmaScriptFilter : re2Filter;
-    const read = readStatsParams(query, path === '/stats/prometheus', compileFilter);
+    const read = readStatsParams(
+      { query, accept, isPrometheus: path === '/stats/prometheus' },
+      compileFilter,
+    );
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
-    return this.#page(read.params, query);
+    const page = await this.#page(read.params, query);
+    return query.has('gzip') ? gzipped(page, acceptEncoding) : page;
   }
 
   recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse {
@@ -76,18 +90,13 @@ export class StatsPages implements StatsEndpoints {
         return this.#options.htmlForm(query, textPage(listing));
       case 'prometheus': {
         const families = await this.#familiesOf(segments);
-        const { prometheusMode, textReadouts, hasHelp } = params;
+        const { prometheusMode: histogramMode, exposition } = params;
+        const options = { ...params, store, families, histogramMode, boundsOf };
+        const contentType = CONTENT_TYPES[exposition];
         return {
           status: 200,
-          body: prometheusPage({
-            store,
-            families,
-            selection,
-            textReadouts,
-            hasHelp,
-            histogramMode: prometheusMode,
-            boundsOf,
-          }),
+          ...(contentType === undefined ? {} : { contentType }),
+          body: exposition === 'protobuf' ? protobufPage(options) : prometheusPage(options),
         };
       }
     }

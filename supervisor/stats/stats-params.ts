@@ -4,6 +4,7 @@
  */
 import type { Query } from '../admin/http/query.ts';
 import type { StatKind } from '../../shared/stats/template.ts';
+import { chooseExposition, type Exposition } from './exposition.ts';
 import type { HistogramMode } from './render/histogram-text.ts';
 import type { PrometheusHistogramMode } from './render/prometheus-histograms.ts';
 import type { Selection } from './render/selection.ts';
@@ -20,6 +21,10 @@ export interface StatsParams {
   readonly textReadouts: boolean;
   /** Prometheus only: HELP lines, which the reference does not print. */
   readonly hasHelp: boolean;
+  /** Prometheus only. */
+  readonly exposition: Exposition;
+  /** Of a native histogram, at most. */
+  readonly maxNativeBuckets: number;
 }
 
 export type StatsParamsResult =
@@ -54,19 +59,29 @@ const bucketModes: ReadonlySet<string> = new Set([
 ]);
 const hiddenModes: ReadonlySet<string> = new Set(['include', 'only', 'exclude']);
 
-/** `isPrometheus`: the path was `/stats/prometheus`, whatever `format` says. */
+export interface StatsRequest {
+  readonly query: Query;
+  /** The header `accept`. */
+  readonly accept: string;
+  /** The path was `/stats/prometheus`, whatever `format` says. */
+  readonly isPrometheus: boolean;
+}
+
+const DEFAULT_NATIVE_BUCKETS = 20;
+const UINT32_MAX = 0xffffffff;
+
 export function readStatsParams(
-  query: Query,
-  isPrometheus: boolean,
+  { query, accept, isPrometheus }: StatsRequest,
   compileFilter: FilterCompiler,
 ): StatsParamsResult {
   const acceptsName = readFilter(query, compileFilter);
   if (typeof acceptsName === 'string') return refused(acceptsName);
   const words = readWords(query);
   if (typeof words === 'string') return refused(words);
-  const { buckets, kind, hidden } = words;
+  const { buckets, kind, hidden, maxNativeBuckets } = words;
   const format = isPrometheus ? 'prometheus' : words.format;
-  const unsupported = bucketError(buckets, format);
+  const exposition = chooseExposition(query, accept);
+  const unsupported = bucketError(buckets, format, exposition);
   if (unsupported !== undefined) return refused(unsupported);
   const selection: Selection = {
     usedOnly: query.has('usedonly'),
@@ -84,12 +99,15 @@ export function readStatsParams(
       prometheusMode: prometheusMode(buckets, query),
       textReadouts: query.has('text_readouts'),
       hasHelp: query.has('help'),
+      exposition,
+      maxNativeBuckets,
     },
   };
 }
 
 interface Words {
   readonly buckets: string;
+  readonly maxNativeBuckets: number;
   readonly kind: StatKind | undefined;
   readonly hidden: Selection['hidden'];
   readonly format: StatsFormat;
@@ -101,6 +119,10 @@ function readWords(query: Query): Words | string {
   if (!bucketModes.has(buckets)) {
     return 'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n';
   }
+  const maxNativeBuckets = readMaxBuckets(query.nonEmpty('native_histogram_max_buckets'));
+  if (maxNativeBuckets === undefined) {
+    return 'invalid native_histogram_max_buckets value: must be a positive integer';
+  }
   const type = query.nonEmpty('type') ?? 'All';
   if (!kinds.has(type)) return 'invalid &type= param';
   const hidden = query.nonEmpty('hidden') ?? 'exclude';
@@ -109,7 +131,13 @@ function readWords(query: Query): Words | string {
   if (format === undefined) {
     return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
   }
-  return { buckets, kind: kinds.get(type), hidden, format };
+  return { buckets, maxNativeBuckets, kind: kinds.get(type), hidden, format };
+}
+
+function readMaxBuckets(text: string | undefined): number | undefined {
+  if (text === undefined) return DEFAULT_NATIVE_BUCKETS;
+  const count = /^\s*\+?\d+\s*$/.test(text) ? Number(text) : 0;
+  return count > 0 && count <= UINT32_MAX ? count : undefined;
 }
 
 function readFilter(
@@ -123,13 +151,17 @@ function readFilter(
   return (name) => !accepts(name);
 }
 
-function bucketError(buckets: string, format: StatsFormat): string | undefined {
+function bucketError(
+  buckets: string,
+  format: StatsFormat,
+  exposition: Exposition,
+): string | undefined {
   if (format !== 'prometheus') {
     return buckets === 'prometheusnative'
       ? 'Invalid histogram_buckets type for non prometheus stats type'
       : undefined;
   }
-  if (buckets === 'prometheusnative') {
+  if (buckets === 'prometheusnative' && exposition !== 'protobuf') {
     return 'unsupported prometheusnative histogram type when not using protobuf exposition format';
   }
   return buckets === 'disjoint' || buckets === 'detailed'
@@ -140,6 +172,7 @@ function bucketError(buckets: string, format: StatsFormat): string | undefined {
 /** Without the parameter the page has buckets; `none` asks for summaries, as `summary` does. */
 function prometheusMode(buckets: string, query: Query): PrometheusHistogramMode {
   if (query.nonEmpty('histogram_buckets') === undefined) return 'buckets';
+  if (buckets === 'prometheusnative') return 'native';
   return buckets === 'none' || buckets === 'summary' ? 'summary' : 'buckets';
 }
 

@@ -4,15 +4,11 @@
  */
 import protobuf from 'protobufjs/minimal.js';
 import type { BucketCounts } from '../bucket-counts.ts';
+import type { Label } from '../tags/prometheus-names.ts';
 import { QUANTILE_SHARES } from './histogram-text.ts';
 import { nativeHistogram } from './native-histogram.ts';
 
 export type MetricType = keyof typeof TYPE_NUMBERS;
-
-interface Label {
-  readonly name: string;
-  readonly value: string;
-}
 
 /** What a metric is about, beside its value. */
 export interface MetricFrame {

@@ -5,11 +5,14 @@
 import type { StatKind } from '../../../shared/stats/template.ts';
 import { BucketCounts } from '../bucket-counts.ts';
 import type { StatStore } from '../stat-store.ts';
+import type { Exposition } from '../exposition.ts';
 import type { PageText } from './chunks.ts';
 import { QUANTILE_SHARES } from './histogram-text.ts';
+import { canonicalBound } from './openmetrics.ts';
 import { exactNumber } from './number-format.ts';
 
-export type PrometheusHistogramMode = 'buckets' | 'summary';
+/** `native` only in protobuf. */
+export type PrometheusHistogramMode = 'buckets' | 'summary' | 'native';
 
 export interface HistogramSeries {
   readonly metric: string;
@@ -24,6 +27,7 @@ export class PrometheusHistograms {
   readonly #mode: PrometheusHistogramMode;
   readonly #boundsOf: (name: string) => readonly number[];
   readonly #text: PageText;
+  readonly #isOpenMetrics: boolean;
   /** The ends of the bucket lines up to the value, by bounds. */
   readonly #bucketEnds = new Map<readonly number[], readonly string[]>();
 
@@ -32,6 +36,7 @@ export class PrometheusHistograms {
       readonly store: StatStore;
       readonly histogramMode: PrometheusHistogramMode;
       readonly boundsOf: (name: string) => readonly number[];
+      readonly exposition: Exposition;
     },
     text: PageText,
   ) {
@@ -39,6 +44,7 @@ export class PrometheusHistograms {
     this.#mode = options.histogramMode;
     this.#boundsOf = options.boundsOf;
     this.#text = text;
+    this.#isOpenMetrics = options.exposition === 'openmetrics';
   }
 
   /** The word of a family's TYPE line. */
@@ -72,16 +78,24 @@ export class PrometheusHistograms {
     const quantiles = counts.quantiles(QUANTILE_SHARES);
     const lines = QUANTILE_SHARES.map((share, position) => {
       const value = quantiles[position] ?? Number.NaN;
-      const printed = Number.isNaN(value) ? 'nan' : exactNumber(value);
-      return `${metric}{${labels}${separator}quantile="${share}"} ${printed}\n`;
+      const printed = Number.isNaN(value) ? this.#nan : exactNumber(value);
+      return `${metric}{${labels}${separator}quantile="${this.#labelNumber(String(share))}"} ${printed}\n`;
     });
     this.#text.add(lines.join('') + sumAndCount(metric, labels, counts));
+  }
+
+  get #nan(): string {
+    return this.#isOpenMetrics ? 'NaN' : 'nan';
+  }
+
+  #labelNumber(text: string): string {
+    return this.#isOpenMetrics ? canonicalBound(text) : text;
   }
 
   #endsOf(bounds: readonly number[]): readonly string[] {
     let ends = this.#bucketEnds.get(bounds);
     if (ends === undefined) {
-      ends = bounds.map((bound) => `le="${boundText(bound)}"} `);
+      ends = bounds.map((bound) => `le="${this.#labelNumber(boundText(bound))}"} `);
       this.#bucketEnds.set(bounds, ends);
     }
     return ends;

@@ -1,8 +1,13 @@
-/** `/stats/prometheus`: text exposition format 0.0.4, one contiguous block of lines per family. */
+/**
+ * `/stats/prometheus` as text, one contiguous block of lines per family: the exposition format 0.0.4,
+ * or OpenMetrics, whose rules openmetrics.ts knows.
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { StatStore } from '../stat-store.ts';
 import { filledLabels } from '../tags/tag-groups.ts';
+import type { Exposition } from '../exposition.ts';
 import { PageText } from './chunks.ts';
+import { END_OF_OPENMETRICS, openMetricsTypes } from './openmetrics.ts';
 import { PrometheusHistograms, type PrometheusHistogramMode } from './prometheus-histograms.ts';
 import { escapeLabelValue } from '../tags/prometheus-names.ts';
 import type { Family } from './prometheus-plan.ts';
@@ -16,6 +21,8 @@ export interface PrometheusPageOptions {
   readonly hasHelp: boolean;
   readonly histogramMode: PrometheusHistogramMode;
   readonly boundsOf: (name: string) => readonly number[];
+  readonly exposition: Exposition;
+  readonly maxNativeBuckets: number;
 }
 
 /** Writes one statistic; `labels` is what stands between the braces. */
@@ -28,12 +35,11 @@ const HISTOGRAM_SLICE = 48;
 export async function* prometheusPage(options: PrometheusPageOptions): AsyncGenerator<string> {
   const text = new PageText();
   const histograms = new PrometheusHistograms(options, text);
+  const headOf = headWriter(options, histograms);
   let tested = 0;
   for (const family of options.families) {
     if (family.kind === 'text_readout' && !options.textReadouts) continue;
-    const help =
-      options.hasHelp && family.help !== '' ? `# HELP ${family.metric} ${family.help}\n` : '';
-    const head = `${help}# TYPE ${family.metric} ${histograms.typeOf(family.kind)}\n`;
+    const head = headOf(family);
     const write = headedOnce(head, text, lineWriter(family, options, text, histograms));
     const length = family.run?.blocks.length ?? family.members.length;
     const slice = family.kind === 'histogram' ? HISTOGRAM_SLICE : SLICE;
@@ -47,7 +53,23 @@ export async function* prometheusPage(options: PrometheusPageOptions): AsyncGene
       await setImmediate();
     }
   }
+  if (options.exposition === 'openmetrics') text.add(END_OF_OPENMETRICS);
   yield text.take();
+}
+
+function headWriter(
+  { families, hasHelp, exposition }: PrometheusPageOptions,
+  histograms: PrometheusHistograms,
+): (family: Family) => string {
+  const typesOf =
+    exposition === 'openmetrics'
+      ? openMetricsTypes(families)
+      : ({ metric }: Family) => ({ metric, type: undefined });
+  return (family) => {
+    const { metric, type = histograms.typeOf(family.kind) } = typesOf(family);
+    const help = hasHelp && family.help !== '' ? `# HELP ${metric} ${family.help}\n` : '';
+    return `${help}# TYPE ${metric} ${type}\n`;
+  };
 }
 
 /** Puts the head before the family's first line; a family without lines has none. */
@@ -84,7 +106,8 @@ function lineWriter(
   }
 }
 
-function visitFamily(
+/** Visits a part of a family's series: those that are selected. */
+export function visitFamily(
   { store, selection }: PrometheusPageOptions,
   family: Family,
   { start, end }: { readonly start: number; readonly end: number },

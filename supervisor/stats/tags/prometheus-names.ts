@@ -14,3 +14,18 @@ export function escapeLabelValue(value: string): string {
   if (!/[\\"\n]/.test(value)) return value;
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
+
+export interface Label {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Takes apart what stands between the braces of a series. */
+export function labelsOf(text: string): readonly Label[] {
+  return [...text.matchAll(LABEL)].map(([, name = '', value = '']) => ({
+    name,
+    value: value.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped)),
+  }));
+}
+
+const LABEL = /([A-Za-z_0-9]+)="((?:[^"\\]|\\.)*)"/g;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseQuery } from '../../../supervisor/admin/http/query.ts';
+import type { StatsQuestion } from '../../../supervisor/admin/admin-context.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
@@ -12,6 +13,12 @@ import { fixedTag } from '../../../supervisor/stats/tags/tag-rule.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../../shared/stats/templates/cluster.ts';
 import { LISTENER, LISTENER_WORKER } from '../../../shared/stats/templates/listener.ts';
 import { recorded, recordedStore } from './recorded-store.ts';
+
+const ask = (query: string, accept = ''): StatsQuestion => ({
+  query: parseQuery(query),
+  accept,
+  acceptEncoding: '',
+});
 
 function pagesOf(
   store: StatStore,
@@ -32,7 +39,7 @@ function pagesOf(
 }
 
 async function read(pages: StatsPages, path: string, query = ''): Promise<string> {
-  const { body } = await pages.read(path, parseQuery(query));
+  const { body } = await pages.read(path, ask(query));
   if (typeof body === 'string') return body;
   let text = '';
   for await (const chunk of body as AsyncIterable<string>) text += chunk;
@@ -83,7 +90,7 @@ const refusals: readonly (readonly [query: string, body: string])[] = [
 ];
 for (const [query, body] of refusals) {
   test(`/stats?${query} is refused in the reference's words`, async () => {
-    const answer = await pagesOf(new StatStore()).read('/stats', parseQuery(query));
+    const answer = await pagesOf(new StatStore()).read('/stats', ask(query));
     assert.deepEqual([answer.status, answer.body], [400, body]);
   });
 }
@@ -125,7 +132,7 @@ test('statistics that go while a page is written are left out of its rest', asyn
   const bases = Array.from({ length: 2000 }, (_, n) =>
     store.defineBlock(CLUSTER, `cluster.c${n}.`),
   );
-  const { body } = await pagesOf(store).read('/stats', parseQuery(''));
+  const { body } = await pagesOf(store).read('/stats', ask(''));
   let text = '';
   for await (const chunk of body as AsyncIterable<string>) {
     if (text === '') bases.slice(1000).forEach((base) => store.releaseBlock(base));
