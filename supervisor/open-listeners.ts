@@ -34,6 +34,8 @@ export class OpenListeners {
   readonly #listeners = new Map<string, OpenListener>();
   readonly #activation: Activation;
   #isPaused = false;
+  /** While the server is overloaded, connections wait in the kernel. */
+  #isHeld = false;
   /** While the epoch before is there. */
   #take: TakeSockets | undefined;
   #claimsFiles = false;
@@ -103,11 +105,11 @@ export class OpenListeners {
     return [...this.#listeners.values()].map(({ resource }) => resource);
   }
 
-  /** What workers accept on: nothing while the next epoch does. */
+  /** What workers accept on: nothing while the next epoch does or the server is overloaded. */
   sockets(): readonly ListeningSockets[] {
     if (this.#isPaused) return [];
     return this.#accepting()
-      .filter(({ isKnown }) => isKnown)
+      .filter(({ isKnown, resource }) => isKnown && !(this.#isHeld && !resource.bypassesOverload))
       .map(({ sockets }) => sockets);
   }
 
@@ -205,6 +207,13 @@ export class OpenListeners {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** Nobody is to accept, or everybody again; gives the names of the listeners that this is about. */
+  hold(isHeld: boolean): readonly string[] {
+    this.#isHeld = isHeld;
+    const held = this.resources().filter(({ bypassesOverload }) => !bypassesOverload);
+    return held.map(({ name }) => name);
   }
 
   /** The next epoch accepts now. `passed` stay open, in case it dies. */

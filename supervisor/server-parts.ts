@@ -16,6 +16,7 @@ import { LoopDelay } from './loop-delay.ts';
 import { ListenerGauges } from './listener-gauges.ts';
 import { Activation } from './sockets/activation.ts';
 import { OpenListeners } from './open-listeners.ts';
+import { OverloadManager } from './overload/overload-manager.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
@@ -49,6 +50,7 @@ export interface ServerParts {
   readonly taps: TapSessions;
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
+  readonly overload: OverloadManager;
   readonly upstreams: UpstreamClusters;
   readonly dynamic: DynamicConfiguration;
   /** Counts what was bound. */
@@ -110,13 +112,12 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const drains = makeDrains(input, listeners, serverStats);
   const commands = new ServerCommands({ pool, drains, ending: input.ending });
   const taps = makeTaps(input);
+  const overload = makeOverload(input, stats, listeners);
   let loopDelay: LoopDelay | undefined;
   const certificates = new CertificateStats(configuration.store, stats.store, serverStats);
-  const dynamic = makeDynamic(
-    input,
-    { stats, serverStats, listeners, commands, runtime, certificates },
-    (name) => upstreams.get(name),
-  );
+  const find = (name: string): LiveCluster | undefined => upstreams.get(name);
+  const known = { stats, serverStats, listeners, commands, runtime, certificates };
+  const dynamic = makeDynamic(input, known, find);
   const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime });
   return {
     configuration,
@@ -127,26 +128,27 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     commands,
     drains,
     taps,
+    overload,
     contention,
     upstreams,
     dynamic,
     listenersBound: () => {
       certificates.publish();
       gauges.defineAll();
-      serverStats.clustersAdded(resolved.clusters.length);
-      serverStats.listenersAdded(listeners.size);
-      serverStats.setListenerCount(listeners.size);
+      serverStats.bound(resolved.clusters.length, listeners.size);
     },
     workersStarted: () => {
       serverStats.listenersCreated(listeners.size * options.concurrency);
       serverStats.setListenerCount(listeners.size);
       serverStats.initialized();
+      overload.start();
       stats.start();
       loopDelay = new LoopDelay(clock, stats.store);
     },
     stop: () => {
       loopDelay?.stop();
       taps.stop();
+      overload.stop();
       stats.stop();
       commands.stop();
       runtime.close();
@@ -160,6 +162,25 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
 function makeListeners(): OpenListeners {
   const warn = (text: string): void => getLogger('main').warning(text);
   return new OpenListeners(new Activation(takeListenDescriptors(process.env), warn));
+}
+
+function makeOverload(
+  { configuration, clock, pool }: ServerPartsInput,
+  { store }: StatsEngine,
+  listeners: OpenListeners,
+): OverloadManager {
+  return new OverloadManager({
+    config: configuration.resolved.overload,
+    stats: store,
+    clock,
+    pids: () => [process.pid, ...pidsOf(pool)],
+    publish: (state) => pool.apply([{ op: 'put_overload', state }]),
+    holdConnections: (isHeld) => {
+      const names = listeners.hold(isHeld);
+      void (isHeld ? pool.stopListening(names) : pool.adoptListeners());
+    },
+    log: getLogger('main').log,
+  });
 }
 
 function makeDynamic(

@@ -12,7 +12,6 @@ import { ROUTER } from '../shared/stats/templates/http-connection-manager.ts';
 import { LISTENER_MANAGER } from '../shared/stats/templates/listener.ts';
 import {
   FILESYSTEM,
-  OVERLOAD,
   OVERLOAD_ACTIONS,
   SERVER,
   WATCHDOG,
@@ -164,7 +163,14 @@ export class ServerStats {
     this.#setListeners('total_listeners_active', count);
   }
 
-  clustersAdded(count: number): void {
+  /** What the bootstrap configures is there. */
+  bound(clusters: number, listeners: number): void {
+    this.#clustersAdded(clusters);
+    this.listenersAdded(listeners);
+    this.setListenerCount(listeners);
+  }
+
+  #clustersAdded(count: number): void {
     const { index } = CLUSTER_MANAGER;
     for (const block of this.#threads) {
       this.#writer.setGauge(block + THREAD_LOCAL_CLUSTER_MANAGER.index.clusters_inflated, count);
@@ -235,7 +241,6 @@ export class ServerStats {
     this.#writer.defineBlock(ROUTER, 'http.async-client.');
     this.#writer.defineBlock(FILESYSTEM, 'filesystem.');
     this.#writer.defineBlock(OVERLOAD_ACTIONS, 'envoy.overload_actions.');
-    this.#writer.defineBlock(OVERLOAD, 'overload.');
   }
 
   /** The reference writes these at its start, so that `usedonly` shows their zeros. */

@@ -44,12 +44,13 @@ export function makeWorkerProvision(
       enableCoreDump: options.enableCoreDump,
       localAddressIpVersion: options.localAddressIpVersion,
       ticketKeys,
-      ...optional('maxDownstreamConnections', resolved.maxDownstreamConnections),
+      ...optional('maxDownstreamConnections', resolved.overload?.maxConnections),
       node: resolved.node,
     }),
     killTimeoutMs: resolved.workerKillTimeoutMs,
     resources: () => [
       { op: 'put_runtime', values: [...parts.runtime.snapshot()] },
+      { op: 'put_overload', state: parts.overload.state },
       ...startUpdates(
         parts.configuration.store,
         (name) => parts.upstreams.hostsOf(name),

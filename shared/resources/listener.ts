@@ -38,6 +38,8 @@ export interface ListenerResource {
   readonly continuesAfterTimeout: boolean;
   readonly accessLogs: readonly AccessLogConfig[];
   readonly ignoreGlobalConnLimit: boolean;
+  /** Takes connections and requests whatever the overload manager says. */
+  readonly bypassesOverload: boolean;
 }
 
 export interface FilterChain {

@@ -4,6 +4,7 @@
  */
 import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
 import type { ListenerResource } from './listener.ts';
+import type { OverloadState } from './overload.ts';
 import type { RouteConfigurationResource } from './route.ts';
 import type { RuntimeValue } from './runtime.ts';
 import type { TlsSecret } from './tls.ts';
@@ -39,5 +40,7 @@ export type ResourceUpdate =
   | { readonly op: 'put_listener'; readonly listener: ListenerResource }
   /** All runtime values; replaces the earlier ones. Read with shared/runtime/read-runtime.ts. */
   | { readonly op: 'put_runtime'; readonly values: readonly (readonly [string, RuntimeValue])[] }
+  /** What is refused from now on; replaces the earlier state. */
+  | { readonly op: 'put_overload'; readonly state: OverloadState }
   /** Stops accepting at once; open connections drain, then close. */
   | { readonly op: 'remove_listener'; readonly name: string };

@@ -11,6 +11,7 @@ import type {
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ConfigSource, GrpcSource } from './config-source.ts';
+import type { OverloadConfig } from '../overload/overload-config.ts';
 import type { OutlierSettings } from './clusters/outlier-detection.ts';
 import type { RuntimeLayer } from '../runtime/runtime-layers.ts';
 import type { StatsConfig } from '../stats/stats-config.ts';
@@ -26,8 +27,8 @@ export interface ResolvedBootstrap {
   readonly stats: StatsConfig;
   /** Of `layered_runtime`, in its order; empty without it. */
   readonly runtimeLayers: readonly RuntimeLayer[];
-  /** Of all listeners together, from the overload manager; absent: no limit. */
-  readonly maxDownstreamConnections?: number;
+  /** Absent without an overload manager. */
+  readonly overload?: OverloadConfig;
   /** `watchdogs.worker_watchdog.kill_timeout`; 30,000 when not set, 0: off. */
   readonly workerKillTimeoutMs: number;
   /** Where resources come from beside the file. */

@@ -172,6 +172,7 @@ function listener(
     filterChains: [{ name: '', networkFilters: [manager] }],
     accessLogs: [],
     ignoreGlobalConnLimit: false,
+    bypassesOverload: false,
     ...setup.listener,
   };
 }

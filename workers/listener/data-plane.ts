@@ -21,6 +21,7 @@ import { RouterStats } from '../router/router-stats.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
+import { OverloadGate } from '../overload-gate.ts';
 import { WorkerLoop } from '../worker-loop.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { DrainState } from './drain-state.ts';
@@ -45,6 +46,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #runtime = new WorkerRuntime();
   readonly #routes = new RouteStore();
   readonly #secrets = new SecretStore();
+  readonly #overload = new OverloadGate(Math.random);
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
   readonly #idleCloser: IdleCloser;
@@ -108,6 +110,7 @@ class WorkerDataPlane implements DataPlane {
       clusters: this.#clusters,
       routes: this.#routes,
       secrets: this.#secrets,
+      overload: this.#overload,
       drain: this.#drain,
       buildRoutes: (config) => buildRouteTable(config, this.#runtime),
       accessLogs: this.#accessLogs,
@@ -203,6 +206,10 @@ class WorkerDataPlane implements DataPlane {
       }
       case 'remove_route_configuration':
         return () => this.#routes.remove(update.name);
+      case 'put_overload':
+        return () => {
+          this.#overload.state = update.state;
+        };
       case 'put_secret':
         return () => this.#secrets.put(update.key, update.secret);
       case 'remove_secret':
@@ -249,6 +256,7 @@ class WorkerDataPlane implements DataPlane {
       stats: this.#env.stats,
       workerIndex: this.#env.heritage.workerIndex,
       limits: this.#limits,
+      overload: this.#overload,
     });
   }
 

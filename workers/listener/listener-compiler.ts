@@ -39,6 +39,7 @@ import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { Runtime } from '../runtime.ts';
+import { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { ChainServer } from './chain-server.ts';
 import { ChainSelector, type CompiledChain } from './chain-selector.ts';
@@ -56,6 +57,7 @@ export interface CompilerContext {
   readonly clusters: ClusterManager;
   readonly routes: RouteStore;
   readonly secrets: SecretStore;
+  readonly overload: OverloadGate;
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
   readonly accessLogs: AccessLogs;
@@ -258,6 +260,7 @@ function compileManager(
     filters: config.filters.slice(0, -1).map((filter) => makeFilterFactory(filter, filterContext)),
     terminal,
     drain,
+    overload: listener.bypassesOverload ? new OverloadGate(Math.random) : context.overload,
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
   const release = (): void => {

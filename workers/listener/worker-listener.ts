@@ -13,6 +13,7 @@ import {
 } from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
 import { Transport, type TransportHandler } from '../net/transport.ts';
+import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
 import type {
@@ -33,6 +34,7 @@ const CX_ACTIVE = LISTENER.index.downstream_cx_active;
 const PRE_CX_ACTIVE = LISTENER.index.downstream_pre_cx_active;
 const CX_OVERFLOW = LISTENER.index.downstream_cx_overflow;
 const GLOBAL_CX_OVERFLOW = LISTENER.index.downstream_global_cx_overflow;
+const CX_OVERLOAD_REJECT = LISTENER.index.downstream_cx_overload_reject;
 const PRE_CX_TIMEOUT = LISTENER.index.downstream_pre_cx_timeout;
 const CX_DESTROY = LISTENER.index.downstream_cx_destroy;
 const CX_LENGTH_MS = LISTENER.index.downstream_cx_length_ms;
@@ -61,6 +63,7 @@ export interface ListenerContext {
   readonly stats: StatWriter;
   readonly workerIndex: number;
   readonly limits: ConnectionLimits;
+  readonly overload: OverloadGate;
 }
 
 export class WorkerListener implements ConnectionObserver {
@@ -201,7 +204,11 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   #isRefused(resource: ListenerResource): boolean {
-    const { limits, stats } = this.#context;
+    const { limits, stats, overload } = this.#context;
+    if (!resource.bypassesOverload && overload.rejectsConnection()) {
+      stats.increment(this.#base + CX_OVERLOAD_REJECT);
+      return true;
+    }
     const refusal = limits.refusal(resource, this.#connections.size + this.#waiting.size);
     if (refusal === undefined) return false;
     stats.increment(this.#base + (refusal === 'global' ? GLOBAL_CX_OVERFLOW : CX_OVERFLOW));

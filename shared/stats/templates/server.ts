@@ -76,3 +76,21 @@ export const OVERLOAD_ACTIONS = defineTemplate('overload_actions', {
 export const OVERLOAD = defineTemplate('overload', {
   refresh_interval_delay: histogram('Delay of the refresh of the overload monitors', 'ms'),
 });
+
+/** Prefix: `overload.<monitor>.` */
+export const OVERLOAD_MONITOR = defineTemplate('overload_monitor', {
+  failed_updates: counter('Times that the pressure could not be read'),
+  pressure: ownGauge('Pressure in percent'),
+  skipped_updates: counter('Times that the reading before was still in progress'),
+});
+
+/** Prefix: `overload.<action>.` */
+export const OVERLOAD_ACTION = defineTemplate('overload_action', {
+  active: ownGauge('1 while the action is in force in full'),
+  scale_percent: ownGauge('How much of the action is in force'),
+});
+
+/** Prefix: `overload.envoy.overload_actions.shrink_heap.` */
+export const OVERLOAD_SHRINK = defineTemplate('overload_shrink', {
+  shrink_count: counter('Times that memory was given back'),
+});

@@ -1,85 +1,206 @@
 /**
- * Resolves the overload manager: the limit on downstream connections. Actions need monitors that
- * measure pressure, which are refused by name.
+ * Resolves the overload manager: its monitors, the actions that they trigger, and the limit on
+ * downstream connections.
  */
-import type { OverloadManager } from '../../../shared/api/generated/envoy/config/overload/v3/overload.ts';
+import { existsSync } from 'node:fs';
+import type {
+  OverloadAction as ActionMessage,
+  OverloadManager,
+  Trigger as TriggerMessage,
+} from '../../../shared/api/generated/envoy/config/overload/v3/overload.ts';
+import type { CgroupMemoryConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/cgroup_memory/v3/cgroup_memory.ts';
+import type { CpuUtilizationConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/cpu_utilization/v3/cpu_utilization.ts';
 import type { DownstreamConnectionsConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/downstream_connections/v3/downstream_connections.ts';
+import type { FixedHeapConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/fixed_heap/v3/fixed_heap.ts';
+import type { InjectedResourceConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/injected_resource/v3/injected_resource.ts';
+import type {
+  OverloadAction,
+  OverloadConfig,
+  ResourceMonitor,
+  Trigger,
+} from '../../overload/overload-config.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
+import { durationMsOr, optional } from '../values.ts';
 
 const FIELDS = knownFields<OverloadManager>(
-  ['resource_monitors', 'actions', 'loadshed_points'],
-  ['refresh_interval', 'buffer_factory_config'],
+  ['resource_monitors', 'actions', 'loadshed_points', 'refresh_interval'],
+  ['buffer_factory_config'],
 );
+const HEAP_FIELDS = knownFields<FixedHeapConfig>(['max_heap_size_bytes']);
+const REFRESH_MS = 1000;
 
-/** The connections that a monitor lets in. */
-export const MONITORS = new ExtensionRegistry<number>(
+type Resolved = ResourceMonitor | { readonly kind: 'connections'; readonly max: number };
+
+const TYPE = 'envoy.extensions.resource_monitors';
+
+export const MONITORS = new ExtensionRegistry<Resolved>(
   'envoy.resource_monitors',
   'resource monitor',
   [
     extension(
       'envoy.resource_monitors.global_downstream_max_connections',
-      'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
-      (message: DownstreamConnectionsConfig) => Number(message.max_active_downstream_connections),
+      `${TYPE}.downstream_connections.v3.DownstreamConnectionsConfig`,
+      (message: DownstreamConnectionsConfig) => ({
+        kind: 'connections',
+        max: Number(message.max_active_downstream_connections),
+      }),
+    ),
+    extension(
+      'envoy.resource_monitors.fixed_heap',
+      `${TYPE}.fixed_heap.v3.FixedHeapConfig`,
+      (message: FixedHeapConfig, scope, name) => {
+        refuseOtherFields(message, HEAP_FIELDS, scope);
+        const maxBytes = Number(message.max_heap_size_bytes ?? 0);
+        if (maxBytes === 0) {
+          scope.error('conflict', 'fixed_heap: max heap size must be greater than 0');
+        }
+        return { kind: 'fixed_heap', name, maxBytes };
+      },
+    ),
+    extension(
+      'envoy.resource_monitors.cgroup_memory',
+      `${TYPE}.cgroup_memory.v3.CgroupMemoryConfig`,
+      ({ max_memory_bytes: max }: CgroupMemoryConfig, _scope, name) => ({
+        kind: 'cgroup_memory',
+        name,
+        maxBytes: max === undefined ? undefined : Number(max),
+      }),
+    ),
+    extension(
+      'envoy.resource_monitors.cpu_utilization',
+      `${TYPE}.cpu_utilization.v3.CpuUtilizationConfig`,
+      (message: CpuUtilizationConfig, _scope, name) => ({
+        kind: 'cpu',
+        name,
+        isOfContainer: message.mode === 'CONTAINER',
+      }),
+    ),
+    extension(
+      'envoy.resource_monitors.injected_resource',
+      `${TYPE}.injected_resource.v3.InjectedResourceConfig`,
+      ({ filename: path = '' }: InjectedResourceConfig, scope, name) => {
+        if (!existsSync(path)) {
+          const text = `unable to add filesystem watch for file ${path}: No such file or directory`;
+          scope.at('filename').error('file', text);
+        }
+        return { kind: 'file', name, path };
+      },
     ),
   ],
 );
 
+const SHRINK_HEAP = 'envoy.overload_actions.shrink_heap';
+const REDUCE_TIMEOUTS = 'envoy.overload_actions.reduce_timeouts';
+const RESET_STREAMS = 'envoy.overload_actions.reset_high_memory_stream';
 const ACTIONS = new Set([
   'envoy.overload_actions.stop_accepting_requests',
   'envoy.overload_actions.disable_http_keepalive',
   'envoy.overload_actions.stop_accepting_connections',
   'envoy.overload_actions.reject_incoming_connections',
-  'envoy.overload_actions.shrink_heap',
-  'envoy.overload_actions.reduce_timeouts',
-  'envoy.overload_actions.reset_high_memory_stream',
+  SHRINK_HEAP,
+  REDUCE_TIMEOUTS,
+  RESET_STREAMS,
 ]);
 
-/** The limit on downstream connections of all listeners; undefined without one. */
+/** Undefined without an overload manager. */
 export function resolveOverloadManager(
   message: OverloadManager | undefined,
   scope: Scope,
-): number | undefined {
+): OverloadConfig | undefined {
   if (message === undefined) return undefined;
   refuseOtherFields(message, FIELDS, scope);
-  const monitors = message.resource_monitors ?? [];
+  const monitors: ResourceMonitor[] = [];
   const known = new Set<string>();
-  let limit: number | undefined;
-  for (const [index, monitor] of monitors.entries()) {
+  let maxConnections: number | undefined;
+  for (const [index, monitor] of (message.resource_monitors ?? []).entries()) {
     const place = scope.at('resource_monitors', index);
     const { name = '' } = monitor;
     if (known.has(name)) place.error('duplicate', `Duplicate resource monitor ${name}`);
     known.add(name);
-    limit = MONITORS.resolve(monitor, place) ?? limit;
+    const resolved = MONITORS.resolve(monitor, place);
+    if (resolved?.kind === 'connections') maxConnections = resolved.max;
+    else if (resolved !== undefined) monitors.push({ ...resolved, name });
   }
-  checkTriggers(message, known, scope);
-  checkActions(message, scope);
-  return limit;
+  for (const [index] of (message.loadshed_points ?? []).entries()) {
+    scope.at('loadshed_points', index).unsupported('load shed points are', 'use an action');
+  }
+  return {
+    refreshMs: durationMsOr(message.refresh_interval, REFRESH_MS),
+    monitors,
+    actions: resolveActions(message, known, scope),
+    ...optional('maxConnections', maxConnections),
+  };
 }
 
-function checkActions({ actions = [] }: OverloadManager, scope: Scope): void {
+function resolveActions(
+  message: OverloadManager,
+  known: ReadonlySet<string>,
+  scope: Scope,
+): readonly OverloadAction[] {
   const seen = new Set<string>();
-  for (const [index, { name = '' }] of actions.entries()) {
+  return (message.actions ?? []).map((action, index) => {
     const place = scope.at('actions', index);
+    const { name = '', triggers = [] } = action;
     if (!ACTIONS.has(name)) place.error('reference', `Unknown Overload Manager Action ${name}`);
     if (seen.has(name)) place.error('duplicate', `Duplicate overload action ${name}`);
     seen.add(name);
+    checkAction(action, message, place);
+    const watched = new Set<string>();
+    return {
+      name,
+      triggers: triggers.map((trigger, number) => {
+        const at = place.at('triggers', number);
+        const monitor = trigger.name ?? '';
+        if (!known.has(monitor)) {
+          const text = `Unknown trigger resource ${monitor} for overload action ${name}`;
+          at.error('reference', text);
+        }
+        if (watched.has(monitor)) {
+          at.error('duplicate', `Duplicate trigger resource for overload action ${name}`);
+        }
+        watched.add(monitor);
+        return resolveTrigger(trigger, monitor, at);
+      }),
+    };
+  });
+}
+
+/** What actions need, and what they cannot do in this runtime. */
+function checkAction(action: ActionMessage, message: OverloadManager, place: Scope): void {
+  const { name = '', typed_config: config } = action;
+  if (name === REDUCE_TIMEOUTS) {
+    if (config === undefined) {
+      place.error('conflict', `Overload action "${name}" requires typed_config`);
+    }
+    place.unsupported(`overload action '${name}' is`);
+  } else if (config !== undefined && name !== SHRINK_HEAP) {
+    const text = `Overload action name "${name}" conflicts with its typed config`;
+    place.at('typed_config').error('conflict', text);
+  }
+  if (name === RESET_STREAMS) {
+    if (message.buffer_factory_config === undefined) {
+      place.error('conflict', `Overload action "${name}" requires buffer_factory_config.`);
+    }
+    place.warning('no_effect', 'no stream is reset: what each may hold is limited in any case');
+  }
+  if (name === SHRINK_HEAP) {
+    place.warning('no_effect', 'the runtime gives memory back by itself');
   }
 }
 
-function checkTriggers(message: OverloadManager, known: ReadonlySet<string>, scope: Scope): void {
-  for (const [kind, list] of [
-    ['actions', 'overload action'],
-    ['loadshed_points', 'load shed point'],
-  ] as const) {
-    for (const [index, { name = '', triggers = [] }] of (message[kind] ?? []).entries()) {
-      for (const [number, trigger] of triggers.entries()) {
-        if (known.has(trigger.name ?? '')) continue;
-        scope
-          .at(kind, index, 'triggers', number)
-          .error('reference', `Unknown trigger resource ${trigger.name ?? ''} for ${list} ${name}`);
-      }
-    }
+function resolveTrigger(message: TriggerMessage, monitor: string, scope: Scope): Trigger {
+  const { scaled } = message;
+  if (scaled === undefined) {
+    return { monitor, kind: 'threshold', value: Number(message.threshold?.value ?? 0) };
   }
+  const from = Number(scaled.scaling_threshold ?? 0);
+  const to = Number(scaled.saturation_threshold ?? 0);
+  if (from >= to) {
+    scope
+      .at('scaled')
+      .error('conflict', 'scaling_threshold must be less than saturation_threshold');
+  }
+  return { monitor, kind: 'scaled', from, to };
 }

@@ -112,10 +112,7 @@ export async function resolveBootstrap(
   const scope = new Scope(context);
   refuseOtherFields(message, FIELDS, scope);
   checkBootstrapExtensions(message, scope);
-  const maxConnections = resolveOverloadManager(
-    message.overload_manager,
-    scope.at('overload_manager'),
-  );
+  const overload = resolveOverloadManager(message.overload_manager, scope.at('overload_manager'));
   if (message.stats_flush_on_admin === true && message.stats_flush_interval !== undefined) {
     scope.error(
       'conflict',
@@ -145,7 +142,7 @@ export async function resolveBootstrap(
     ...optional('admin', resolveAdmin(message.admin, scope.at('admin'))),
     stats: resolveStatsConfig(message, { statsTags: overrides.statsTags, clusters, node }, scope),
     runtimeLayers: runtime.layers,
-    ...optional('maxDownstreamConnections', maxConnections),
+    ...optional('overload', overload),
     workerKillTimeoutMs: resolveWorkerKillTimeout(message, scope),
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');

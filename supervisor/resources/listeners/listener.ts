@@ -41,6 +41,7 @@ const FIELDS = knownFields<ListenerMessage>(
     'tcp_backlog_size',
     'bind_to_port',
     'ignore_global_conn_limit',
+    'bypass_overload_manager',
     'udp_listener_config',
     'api_listener',
     'internal_listener',
@@ -50,7 +51,6 @@ const FIELDS = knownFields<ListenerMessage>(
     // The older switch; enable_reuse_port decides.
     'reuse_port',
     'max_connections_to_accept_per_socket_event',
-    'bypass_overload_manager',
   ],
 );
 
@@ -116,6 +116,7 @@ function resolveResource(
     continuesAfterTimeout: message.continue_on_listener_filters_timeout ?? false,
     accessLogs: resolveConnectionLogs(message, scope.at('access_log')),
     ignoreGlobalConnLimit: message.ignore_global_conn_limit ?? false,
+    bypassesOverload: message.bypass_overload_manager ?? false,
   };
 }
 

@@ -66,6 +66,7 @@ describe('a resolved listener', () => {
           filterChains: [],
           accessLogs: [],
           ignoreGlobalConnLimit: false,
+          bypassesOverload: false,
           listenerFilters: [],
           listenerFiltersTimeoutMs: 15_000,
           continuesAfterTimeout: false,

@@ -23,6 +23,7 @@ const CX_HTTP1_TOTAL = index.downstream_cx_http1_total;
 const CX_HTTP1_ACTIVE = index.downstream_cx_http1_active;
 const CX_SSL_TOTAL = index.downstream_cx_ssl_total;
 const CX_SSL_ACTIVE = index.downstream_cx_ssl_active;
+const CX_OVERLOAD_DISABLE_KEEPALIVE = index.downstream_cx_overload_disable_keepalive;
 const CX_DESTROY = index.downstream_cx_destroy;
 const CX_DESTROY_LOCAL = index.downstream_cx_destroy_local;
 const CX_DESTROY_REMOTE = index.downstream_cx_destroy_remote;
@@ -107,10 +108,14 @@ export class HttpConnection
 
   /** Called by a stream with its response's headers in hand: decides whether they say goodbye. */
   beforeResponse(): void {
-    const { stats, drain } = this.manager.parts;
+    const { stats, drain, overload } = this.manager.parts;
     const { maxRequestsPerConnection } = this.manager.config;
     if (maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection) {
       if (!this.isDraining) stats.count(CX_MAX_REQUESTS);
+      this.startDrain();
+    } else if (!this.isDraining && overload.endsKeepalive()) {
+      stats.count(CX_OVERLOAD_DISABLE_KEEPALIVE);
+      stats.count(CX_DRAIN_CLOSE);
       this.startDrain();
     } else if (!this.isDraining && drain.shouldClose()) {
       stats.count(CX_DRAIN_CLOSE);

@@ -6,6 +6,7 @@ import type { HttpConnectionManager } from '../../../shared/resources/listener.t
 import type { AccessLog } from '../../access-log/types.ts';
 import type { RouteTable } from '../../routing/types.ts';
 import type { TimerList } from '../../timers.ts';
+import type { OverloadGate } from '../../overload-gate.ts';
 import type { WorkerLoop } from '../../worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../filter.ts';
 import type { Http1ServerLimits } from '../http1/server-codec.ts';
@@ -37,6 +38,7 @@ export interface ManagerParts {
   readonly filters: readonly FilterFactory[];
   readonly terminal: TerminalFilterFactory;
   readonly drain: DrainControl;
+  readonly overload: OverloadGate;
   /** Bytes per connection and stream that may wait; the listener's. */
   readonly bufferLimitBytes: number;
 }

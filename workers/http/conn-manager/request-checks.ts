@@ -8,6 +8,9 @@ import type { ConnectionManager } from './manager.ts';
 
 const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relative_path;
 
+const OVERLOAD_CLOSE = HTTP_CONNECTION_MANAGER.index.downstream_rq_overload_close;
+const OVERLOADED = { status: 503, body: 'envoy overloaded', details: 'overload' };
+
 export interface CheckedRefusal {
   readonly reply: LocalReply;
   /** The connection ends with the answer. */
@@ -20,6 +23,12 @@ export function requestRefusal(
   info: StreamInfo,
   manager: ConnectionManager,
 ): CheckedRefusal | undefined {
+  const { overload, stats } = manager.parts;
+  if (overload.refusesRequest()) {
+    stats.count(OVERLOAD_CLOSE);
+    info.responseFlags |= ResponseFlag.overloadManager;
+    return { reply: OVERLOADED, closes: false };
+  }
   const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;
   if (headers.authority === '') {
     const reply = { status: 400, body: '', details: 'missing_host_header' };

@@ -1,0 +1,137 @@
+/**
+ * Reads how near a resource is to its limit, from 0 to 1 and beyond. Reads files of the kernel, which
+ * never wait for a disk, and one that an operator names.
+ */
+import { readFileSync } from 'node:fs';
+import type { ResourceMonitor } from './overload-config.ts';
+
+export interface PressureEnvironment {
+  /** The supervisor and its workers. */
+  pids(): readonly number[];
+  /** CLOCK_MONOTONIC. */
+  monotonicMs(): number;
+}
+
+/** Gives the pressure now; undefined when it cannot be read. */
+export type ReadPressure = () => number | undefined;
+
+export function makePressureReader(
+  monitor: ResourceMonitor,
+  environment: PressureEnvironment,
+): ReadPressure {
+  switch (monitor.kind) {
+    case 'fixed_heap':
+      return () => privateBytes(environment.pids()) / monitor.maxBytes;
+    case 'cgroup_memory':
+      return () => cgroupMemory(monitor.maxBytes);
+    case 'file':
+      return () => pressureOf(readText(monitor.path));
+    case 'cpu':
+      return monitor.isOfContainer ? containerCpu(environment) : hostCpu();
+  }
+}
+
+const PAGE_BYTES = 4096;
+
+/** Resident memory that the processes do not share, in bytes. */
+function privateBytes(pids: readonly number[]): number {
+  let pages = 0;
+  for (const pid of pids) {
+    const [, resident = 0, shared = 0] = numbersOf(readText(`/proc/${pid}/statm`) ?? '');
+    pages += resident - shared;
+  }
+  return pages * PAGE_BYTES;
+}
+
+function cgroupMemory(configured: number | undefined): number | undefined {
+  const used =
+    readText('/sys/fs/cgroup/memory.current') ??
+    readText('/sys/fs/cgroup/memory/memory.usage_in_bytes');
+  const limit =
+    readText('/sys/fs/cgroup/memory.max') ??
+    readText('/sys/fs/cgroup/memory/memory.limit_in_bytes');
+  if (used === undefined) return undefined;
+  const own = Number(limit);
+  const limits = [configured, own].filter((each) => each !== undefined && each > 0);
+  // `max`: there is no limit to be near to.
+  return limits.length === 0 ? 0 : Number(used) / Math.min(...(limits as number[]));
+}
+
+/** What the reference takes from the file: a decimal number from 0 to 1. */
+function pressureOf(text: string | undefined): number | undefined {
+  const value = text === undefined || text.trim() === '' ? NaN : Number(text);
+  return value >= 0 && value <= 1 ? value : undefined;
+}
+
+/** How much of the newest sample counts in the average, as in the reference. */
+const NEWEST_SHARE = 0.05;
+
+/** Work of all processors since the sample before, averaged over the samples. */
+function hostCpu(): ReadPressure {
+  let before = hostTimes();
+  let average = 0;
+  return () => {
+    const now = hostTimes();
+    if (now === undefined || before === undefined || now.total <= before.total) {
+      before = now;
+      return undefined;
+    }
+    const share = (now.work - before.work) / (now.total - before.total);
+    before = now;
+    average = average * (1 - NEWEST_SHARE) + share * NEWEST_SHARE;
+    return average;
+  };
+}
+
+/** In clock ticks since the machine started: `cpu user nice system idle ...`. */
+function hostTimes(): { readonly work: number; readonly total: number } | undefined {
+  const line = /^cpu +(.*)$/m.exec(readText('/proc/stat') ?? '')?.[1];
+  if (line === undefined) return undefined;
+  const [user = 0, nice = 0, system = 0, idle = 0] = numbersOf(line);
+  const work = user + nice + system;
+  return { work, total: work + idle };
+}
+
+/** Work of this control group against what it may use, averaged over the samples. */
+function containerCpu(environment: PressureEnvironment): ReadPressure {
+  let before = { used: containerUsed(), atMs: environment.monotonicMs() };
+  let average = 0;
+  return () => {
+    const now = { used: containerUsed(), atMs: environment.monotonicMs() };
+    const { used, atMs } = before;
+    before = now;
+    if (now.used === undefined || used === undefined || now.atMs <= atMs) return undefined;
+    const share = (now.used - used) / ((now.atMs - atMs) * 1000 * containerProcessors());
+    average = average * (1 - NEWEST_SHARE) + Math.min(share, 1) * NEWEST_SHARE;
+    return average;
+  };
+}
+
+/** In microseconds. */
+function containerUsed(): number | undefined {
+  const text = readText('/sys/fs/cgroup/cpu.stat');
+  const used = /^usage_usec (\d+)$/m.exec(text ?? '')?.[1];
+  if (used !== undefined) return Number(used);
+  const nanoseconds = readText('/sys/fs/cgroup/cpu/cpuacct.usage');
+  return nanoseconds === undefined ? undefined : Number(nanoseconds) / 1000;
+}
+
+function containerProcessors(): number {
+  const [quota, period] = (readText('/sys/fs/cgroup/cpu.max') ?? 'max').split(' ');
+  const limit = Number(quota) / Number(period);
+  if (limit > 0) return limit;
+  return Math.max(1, (readText('/proc/stat') ?? '').match(/^cpu\d/gm)?.length ?? 1);
+}
+
+function numbersOf(text: string): readonly number[] {
+  return text.trim().split(/\s+/).map(Number);
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    // Not there on this kernel, or gone with its process: the caller counts it.
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { bootstrap, httpListener } from '../support/bootstrap.ts';
+import { moveIntoPlace } from '../support/discovery-files.ts';
+import { openRaw } from '../support/raw-client.ts';
+import { makeScratch } from '../support/scratch.ts';
+import { startSluice, type Sluice } from '../support/sluice.ts';
+import { GREETING } from '../support/tls.ts';
+import { waitUntil } from '../support/wait.ts';
+
+const MONITOR = 'envoy.resource_monitors.injected_resource';
+const TYPE =
+  'type.googleapis.com/envoy.extensions.resource_monitors.injected_resource.v3.InjectedResourceConfig';
+
+function action(name: string, value: number): object {
+  const trigger = { name: MONITOR, threshold: { value } };
+  return { name: `envoy.overload_actions.${name}`, triggers: [trigger] };
+}
+
+async function isActive(sluice: Sluice, name: string): Promise<boolean> {
+  const { body } = await sluice.admin(`/stats?filter=${name}.active`);
+  return body.endsWith(': 1\n');
+}
+
+async function answer(port: number): Promise<string> {
+  const raw = await openRaw(port);
+  raw.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
+  const text = await raw.until(/\r\n\r\n.+$/s);
+  raw.destroy();
+  return text;
+}
+
+describe('the overload manager', () => {
+  it('ends connections, refuses requests, then leaves new connections to the kernel', async () => {
+    using scratch = makeScratch();
+    const press = (value: string): void => moveIntoPlace(scratch, 'pressure', value);
+    press('0');
+    const config = {
+      refresh_interval: '0.02s',
+      resource_monitors: [
+        { name: MONITOR, typed_config: { '@type': TYPE, filename: scratch.file('pressure') } },
+      ],
+      actions: [
+        action('disable_http_keepalive', 0.5),
+        action('stop_accepting_requests', 0.8),
+        action('stop_accepting_connections', 0.9),
+      ],
+    };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [httpListener(GREETING)] }, { overload_manager: config }),
+      concurrency: 2,
+    });
+    const port = await sluice.listenerPort('web');
+    assert.doesNotMatch(await answer(port), /connection: close/);
+    press('0.6');
+    await waitUntil('keep-alive is off', () => isActive(sluice, 'disable_http_keepalive'));
+    assert.match(await answer(port), /^HTTP\/1\.1 200 .*connection: close\r\n/s);
+    press('0.85');
+    await waitUntil('requests are refused', () => isActive(sluice, 'stop_accepting_requests'));
+    assert.match(await answer(port), /^HTTP\/1\.1 503 .*\r\n\r\nenvoy overloaded$/s);
+    press('0.95');
+    await waitUntil('connections wait', () => isActive(sluice, 'stop_accepting_connections'));
+    const waiting = connect(port, '127.0.0.1');
+    const answered = new Promise<string>((resolve) => {
+      waiting.once('data', (piece: Buffer) => resolve(piece.toString('latin1')));
+    });
+    waiting.write('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
+    const { body } = await sluice.admin('/stats?filter=overload');
+    assert.match(body, /^http\.\w+\.downstream_rq_overload_close: 1$/m);
+    assert.match(body, /^overload\.envoy\.resource_monitors\.injected_resource\.pressure: 95$/m);
+    press('0.1');
+    assert.match(await answered, /^HTTP\/1\.1 200 /);
+    waiting.destroy();
+  });
+});
