@@ -44,7 +44,7 @@ function stateAt(content: string, actions: readonly OverloadAction[]): Refreshed
 interface Refreshed {
   readonly state: OverloadState;
   readonly published: readonly OverloadState[];
-  read(name: string): number;
+  readonly read: (name: string) => number;
   readonly failures: number;
 }
 
