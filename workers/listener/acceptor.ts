@@ -1,28 +1,23 @@
 /**
  * Accepts connections from an adopted listening descriptor. What it hands out is what a transport
- * needs to make its socket; it knows no protocol.
+ * is made of; it knows no protocol.
  *
- * node:net makes a socket of its own for every connection, without the option to read into a given
- * buffer. The listening handle's callback is therefore replaced by one that passes the accepted
+ * node:net makes a socket of its own for every connection, which costs more than the rest of accepting
+ * it, and reads into a buffer of its own. The listening handle's callback is therefore replaced by one that passes the accepted
  * handle on. Where a runtime does not have that callback, the ordinary event is used: slower, the same
  * in every other way.
  */
 import net from 'node:net';
 import type { ListeningDescriptor } from '../data-plane.ts';
+import type { StreamHandle } from '../net/runtime-handles.ts';
 
 export type Accepted =
-  /** An open handle, for the `handle` option of a socket. */
-  | { readonly kind: 'handle'; readonly handle: AcceptedHandle }
+  /** An open handle, connected. */
+  | { readonly kind: 'handle'; readonly handle: StreamHandle }
   | { readonly kind: 'socket'; readonly socket: net.Socket };
 
-/** The part of the runtime's stream handles that is used here. */
-interface AcceptedHandle {
-  setNoDelay?(on: boolean): void;
-  close(): void;
-}
-
 interface ListeningHandle {
-  onconnection?: (status: number, handle: AcceptedHandle | undefined) => void;
+  onconnection?: (status: number, handle: StreamHandle | undefined) => void;
 }
 
 export class Acceptor {

@@ -1,7 +1,7 @@
-/** What is known of a downstream connection from its socket; the local address is read when asked for. */
-import type net from 'node:net';
+/** What is known of a downstream connection from its stream; the local address is read when asked for. */
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
+import type { StreamAddresses } from '../net/byte-stream.ts';
 import { ipAddress, pipeAddress, socketAddress } from '../net/addresses.ts';
 
 let lastConnectionId = 0;
@@ -25,13 +25,13 @@ export class ConnectionFacts implements ConnectionInfo {
   transportFailureReason = '';
   filterChainName: string;
   private readonly listener: ListenerFacts;
-  private readonly socket: net.Socket;
+  private readonly addresses: StreamAddresses;
   private knownLocalAddress: Address | undefined;
 
-  constructor(socket: net.Socket, listener: ListenerFacts) {
-    this.socket = socket;
+  constructor(addresses: StreamAddresses, listener: ListenerFacts) {
+    this.addresses = addresses;
     this.listener = listener;
-    this.remoteAddress = socketAddress(socket.remoteAddress, socket.remotePort);
+    this.remoteAddress = socketAddress(addresses.remoteAddress, addresses.remotePort);
     this.directRemoteAddress = this.remoteAddress;
     this.filterChainName = listener.filterChainName;
     this.knownLocalAddress = listener.localAddress;
@@ -52,7 +52,7 @@ export class ConnectionFacts implements ConnectionInfo {
   }
 
   get localAddress(): Address {
-    this.knownLocalAddress ??= socketAddress(this.socket.localAddress, this.socket.localPort);
+    this.knownLocalAddress ??= socketAddress(this.addresses.localAddress, this.addresses.localPort);
     return this.knownLocalAddress;
   }
 }

@@ -2,7 +2,7 @@
  * One listener in this worker: its acceptors, its open connections and their accounting. A new version
  * of the listener's resource replaces the filter chain for new connections; open ones go on with theirs.
  */
-import net from 'node:net';
+import type net from 'node:net';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -12,7 +12,7 @@ import {
   LISTENER_WORKER,
 } from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
-import { Transport, type TransportHandler } from '../net/transport.ts';
+import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
 import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
@@ -266,7 +266,7 @@ export class WorkerListener implements ConnectionObserver {
       const { bufferLimitBytes } = server;
       const stream =
         chain.tls === undefined ? socket : chain.tls.wrap(socket, facts, bufferLimitBytes);
-      const transport = Transport.adopt(loop, stream, handler, server.counters);
+      const transport = Transport.adopt({ loop, handler, counters: server.counters }, stream);
       // A listener filter stopped the stream where it had read enough.
       if (chain.tls === undefined) socket.resume();
       return { transport, info: facts };
@@ -305,18 +305,13 @@ export class WorkerListener implements ConnectionObserver {
     server: ChainServer,
     facts: ListenerFacts,
   ): OpenedConnection {
-    const { loop } = this.#context;
     const { bufferLimitBytes, counters } = server;
+    const parts = { loop: this.#context.loop, handler, counters };
     const transport =
       accepted.kind === 'handle'
-        ? Transport.open(
-            loop,
-            { socket: { handle: accepted.handle }, bufferLimitBytes },
-            handler,
-            counters,
-          )
-        : Transport.adopt(loop, accepted.socket, handler, counters);
-    return { transport, info: new ConnectionFacts(transport.socket, facts) };
+        ? Transport.accepted(parts, accepted.handle, bufferLimitBytes)
+        : Transport.adopt(parts, accepted.socket);
+    return { transport, info: new ConnectionFacts(transport.addresses, facts) };
   }
 
   #isUsed(version: CompiledListener): boolean {
@@ -342,9 +337,5 @@ function chainName(chain: CompiledChain): Pick<ListenerFacts, 'filterChainName'>
 }
 
 function socketOf(accepted: Accepted): net.Socket {
-  if (accepted.kind === 'socket') return accepted.socket;
-  const options: net.SocketConstructorOpts & { readonly handle: unknown } = {
-    handle: accepted.handle,
-  };
-  return new net.Socket(options);
+  return accepted.kind === 'socket' ? accepted.socket : socketOfHandle(accepted.handle);
 }

@@ -1,20 +1,24 @@
 /**
- * One byte stream over a socket, TCP, unix or TLS: reads without allocating, writes gathered per event,
- * back-pressure in both directions. Knows no protocol; its handler does.
+ * One byte stream, TCP, unix or TLS: reads without allocating, writes gathered per event, back-pressure
+ * in both directions. Knows no protocol; its handler does.
  *
- * Reads of plain sockets land in the loop's shared buffer (`onread` of node:net), so what `onData`
- * gets is valid during the call only. Writes are gathered as latin-1 text, because node:net copies a
- * short string to the stack and tries to send it at once: no buffer, no request object that lives on.
- * Longer pieces are copied into a block of a small pool and given back when they are written.
+ * Reads of plain streams land in the loop's shared buffer, so what `onData` gets is valid during the
+ * call only. Writes are gathered as latin-1 text, because the runtime copies a short string to the
+ * stack and tries to send it at once: no buffer, no request object that lives on. Longer pieces are
+ * copied into a block of a small pool and given back when they are written.
  */
 import net from 'node:net';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Flushable, WorkerLoop } from '../worker-loop.ts';
-import { takeBlock, giveBackBlock } from './write-blocks.ts';
+import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
+import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle-stream.ts';
+import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
+import { SocketStream } from './socket-stream.ts';
+import { giveBackBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to this length travel as text. */
 const MAX_TEXT_PIECE = 8 * 1024;
-/** node:net encodes strings up to 16 KiB on the stack. */
+/** The runtime encodes strings up to 16 KiB on the stack. */
 const MAX_TEXT = 16 * 1024 - 64;
 /** Taken for a configured limit of 0, which the API reads as "no limit": every queue has one here. */
 const LARGEST_BUFFER_LIMIT = 16 * 1024 * 1024;
@@ -51,8 +55,8 @@ export interface ByteCounters {
   readonly sent: number;
 }
 
-export class Transport implements Flushable, Wire {
-  readonly socket: net.Socket;
+export class Transport implements Flushable, Wire, ByteStreamOwner {
+  private readonly stream: ByteStream;
   private readonly loop: WorkerLoop;
   private readonly handler: TransportHandler;
   private readonly counters: ByteCounters | undefined;
@@ -65,62 +69,57 @@ export class Transport implements Flushable, Wire {
   /** Bytes of the last read, which `counters.waiting` holds. */
   private lastRead = 0;
   private readonly blocks: Buffer[] = [];
-  private readonly onBlockWritten: () => void;
 
-  private constructor(
-    loop: WorkerLoop,
-    makeSocket: (transport: Transport) => net.Socket,
-    handler: TransportHandler,
-    counters: ByteCounters | undefined,
-  ) {
-    this.loop = loop;
-    this.handler = handler;
-    this.counters = counters;
-    this.onBlockWritten = () => {
-      const block = this.blocks.shift();
-      if (block !== undefined) giveBackBlock(block);
-    };
-    this.socket = makeSocket(this);
-    this.watch();
+  private constructor(parts: TransportParts, open: (transport: Transport) => ByteStream) {
+    this.loop = parts.loop;
+    this.handler = parts.handler;
+    this.counters = parts.counters;
+    this.stream = open(this);
   }
 
-  /** Takes over a socket that node:net accepted or TLS made; its data arrive as events. */
-  static adopt(
-    loop: WorkerLoop,
-    socket: net.Socket,
-    handler: TransportHandler,
-    counters: ByteCounters | undefined,
-  ): Transport {
-    return new Transport(
-      loop,
-      (transport) => socket.on('data', (piece: Buffer) => transport.onRead(piece.length, piece)),
-      handler,
-      counters,
-    );
+  /** Takes over a socket that node:net accepted or TLS made. */
+  static adopt(parts: TransportParts, socket: net.Socket): Transport {
+    return new Transport(parts, (transport) => new SocketStream(socket, transport));
   }
 
-  /** Makes a socket from options; `onread` and the write limit are set here. */
-  static open(
-    loop: WorkerLoop,
-    options: TransportOptions,
-    handler: TransportHandler,
-    counters: ByteCounters | undefined,
+  /** Takes over an accepted handle, which was made by the runtime of `runtimeHandles`. */
+  static accepted(
+    parts: TransportParts,
+    handle: StreamHandle,
+    bufferLimitBytes: number,
   ): Transport {
-    const make = (transport: Transport): net.Socket => {
-      const socketOptions = {
-        ...options.socket,
-        writableHighWaterMark: bufferLimit(options.bufferLimitBytes),
-        onread: {
-          buffer: loop.readBuffer,
-          callback: (length: number, buffer: Uint8Array): boolean => {
-            transport.onRead(length, buffer as Buffer);
-            return true;
-          },
-        },
-      };
-      return new net.Socket(socketOptions);
-    };
-    return new Transport(loop, make, handler, counters);
+    return new Transport(parts, (transport) => {
+      const options = transport.handleOptions(bufferLimitBytes);
+      return options === undefined
+        ? new SocketStream(socketOfHandle(handle), transport)
+        : HandleStream.accepted(handle, options);
+    });
+  }
+
+  /** Connects; how it ends is told to the handler after this has returned. */
+  static connect(
+    parts: TransportParts,
+    target: ConnectTo,
+    { keepAliveS, bufferLimitBytes }: ConnectOptions,
+  ): Transport {
+    return new Transport(parts, (transport) => {
+      const options = transport.handleOptions(bufferLimitBytes);
+      if (options !== undefined) return HandleStream.connect(target, keepAliveS, options);
+      const socket = new net.Socket();
+      socket.setNoDelay(true);
+      if (keepAliveS !== undefined) socket.setKeepAlive(true, keepAliveS * 1000);
+      socket.connect(target);
+      return new SocketStream(socket, transport);
+    });
+  }
+
+  get addresses(): StreamAddresses {
+    return this.stream;
+  }
+
+  /** Bytes that were written and that the kernel has not taken yet. */
+  get pendingBytes(): number {
+    return this.stream.pendingBytes;
   }
 
   get closed(): boolean {
@@ -152,7 +151,10 @@ export class Transport implements Flushable, Wire {
     if (text.length > 0) block.write(text, 0, 'latin1');
     data.copy(block, text.length);
     this.blocks.push(block);
-    this.wrote(this.socket.write(block.subarray(0, length), this.onBlockWritten), length);
+    this.wrote(
+      this.stream.writeBlock(block.subarray(0, length), () => this.onBlockWritten()),
+      length,
+    );
   }
 
   flush(): void {
@@ -160,7 +162,7 @@ export class Transport implements Flushable, Wire {
     const { text } = this;
     if (text.length === 0 || this.isClosed) return;
     this.text = '';
-    this.wrote(this.socket.write(text, 'latin1'), text.length);
+    this.wrote(this.stream.writeText(text), text.length);
   }
 
   defer(task: Flushable): void {
@@ -170,21 +172,21 @@ export class Transport implements Flushable, Wire {
   pauseReading(paused: boolean): void {
     this.pauses += paused ? 1 : -1;
     if (this.isClosed) return;
-    if (paused && this.pauses === 1) this.socket.pause();
-    else if (!paused && this.pauses === 0) this.socket.resume();
+    if (paused && this.pauses === 1) this.stream.pause();
+    else if (!paused && this.pauses === 0) this.stream.resume();
   }
 
   /** Each direction ends by itself from now on: `onRemoteEnd`, `endWriting`, and then the close. */
   keepHalfOpen(): void {
     this.isHalfOpen = true;
-    this.socket.allowHalfOpen = true;
+    this.stream.keepHalfOpen();
   }
 
   /** Sends what was written and then the end of this direction. */
   endWriting(): void {
     if (this.isClosed) return;
     this.flush();
-    this.socket.end();
+    this.stream.end();
   }
 
   /** Closes at once; what was not sent is lost. The handler is not told. */
@@ -193,7 +195,7 @@ export class Transport implements Flushable, Wire {
     this.isClosed = true;
     this.countWaiting(0);
     this.text = '';
-    this.socket.destroy();
+    this.stream.close();
   }
 
   /** Closes with a reset instead of an orderly end. */
@@ -202,9 +204,7 @@ export class Transport implements Flushable, Wire {
     this.isClosed = true;
     this.countWaiting(0);
     this.text = '';
-    // What TLS wrapped has no reset of its own.
-    if ('encrypted' in this.socket) this.socket.destroy();
-    else this.socket.resetAndDestroy();
+    this.stream.reset();
   }
 
   /**
@@ -214,41 +214,22 @@ export class Transport implements Flushable, Wire {
   closeAfterWrites(): boolean {
     if (this.isClosed) return true;
     this.flush();
-    if (this.socket.writableLength === 0) {
+    if (this.stream.pendingBytes === 0) {
       this.close();
       return true;
     }
-    this.socket.destroySoon();
+    this.stream.closeAfterWrites();
     return false;
   }
 
-  private watch(): void {
-    const { socket } = this;
-    // TLS can be written to after its handshake.
-    const readyEvent = 'encrypted' in socket ? 'secureConnect' : 'connect';
-    socket.on(readyEvent, () => {
-      // A peer that was refused in the same event is gone.
-      if (this.isClosed || socket.destroyed) return;
-      this.loop.enter();
-      this.handler.onConnect();
-      this.loop.leave();
-    });
-    socket.on('drain', () => {
-      if (this.isClosed || !this.isBlocked) return;
-      this.loop.enter();
-      this.isBlocked = false;
-      this.handler.onWriteBlocked(false);
-      this.loop.leave();
-    });
-    socket.on('end', () => {
-      if (this.isHalfOpen) this.onHalfEnd();
-      else this.onEnd(undefined);
-    });
-    socket.on('error', (error) => this.onEnd(error));
-    socket.on('close', () => this.onEnd(undefined));
+  onStreamConnect(): void {
+    if (this.isClosed) return;
+    this.loop.enter();
+    this.handler.onConnect();
+    this.loop.leave();
   }
 
-  private onRead(length: number, input: Buffer): void {
+  onStreamData(length: number, input: Buffer): void {
     if (this.isClosed) return;
     this.loop.enter();
     this.counters?.stats.add(this.counters.received, length);
@@ -257,13 +238,19 @@ export class Transport implements Flushable, Wire {
     this.loop.leave();
   }
 
-  private countWaiting(length: number): void {
-    if (length === this.lastRead) return;
-    this.counters?.stats.add(this.counters.waiting, length - this.lastRead);
-    this.lastRead = length;
+  onStreamDrain(): void {
+    if (this.isClosed || !this.isBlocked) return;
+    this.loop.enter();
+    this.isBlocked = false;
+    this.handler.onWriteBlocked(false);
+    this.loop.leave();
   }
 
-  private onHalfEnd(): void {
+  onStreamEnd(): void {
+    if (!this.isHalfOpen) {
+      this.onStreamClose(undefined);
+      return;
+    }
     if (this.isClosed) return;
     this.loop.enter();
     this.countWaiting(0);
@@ -271,15 +258,37 @@ export class Transport implements Flushable, Wire {
     this.loop.leave();
   }
 
-  private onEnd(error: NodeJS.ErrnoException | undefined): void {
+  onStreamClose(error: NodeJS.ErrnoException | undefined): void {
     if (this.isClosed) return;
     this.loop.enter();
     this.isClosed = true;
     this.countWaiting(0);
     this.text = '';
-    this.socket.destroy();
+    this.stream.close();
     this.handler.onRemoteClose(error);
     this.loop.leave();
+  }
+
+  /** Blocks are written in the order in which they were given. */
+  private onBlockWritten(): void {
+    const block = this.blocks.shift();
+    if (block !== undefined) giveBackBlock(block);
+  }
+
+  private handleOptions(bufferLimitBytes: number): HandleStreamOptions | undefined {
+    if (runtimeHandles === undefined) return undefined;
+    return {
+      handles: runtimeHandles,
+      readBuffer: this.loop.readBuffer,
+      limitBytes: bufferLimit(bufferLimitBytes),
+      owner: this,
+    };
+  }
+
+  private countWaiting(length: number): void {
+    if (length === this.lastRead) return;
+    this.counters?.stats.add(this.counters.waiting, length - this.lastRead);
+    this.lastRead = length;
   }
 
   private wrote(hasRoom: boolean, length: number): void {
@@ -296,12 +305,25 @@ export class Transport implements Flushable, Wire {
   }
 }
 
-export interface TransportOptions {
-  readonly socket: net.SocketConstructorOpts & { readonly handle?: unknown };
+export interface TransportParts {
+  readonly loop: WorkerLoop;
+  readonly handler: TransportHandler;
+  readonly counters: ByteCounters | undefined;
+}
+
+export interface ConnectOptions {
+  /** Seconds of silence before the first probe; undefined without keep-alive probes. */
+  readonly keepAliveS: number | undefined;
   readonly bufferLimitBytes: number;
 }
 
 /** The limit that a configured one stands for. */
 export function bufferLimit(configured: number): number {
   return configured === 0 ? LARGEST_BUFFER_LIMIT : configured;
+}
+
+/** A socket of node:net for an open handle. */
+export function socketOfHandle(handle: StreamHandle): net.Socket {
+  const options: net.SocketConstructorOpts & { readonly handle: StreamHandle } = { handle };
+  return new net.Socket(options);
 }

@@ -132,11 +132,11 @@ export class TcpConnection
   onUpstreamReady(): void {
     const { info, upstream, server } = this;
     if (upstream === undefined) return;
-    const { socket } = upstream.transport;
+    const { addresses } = upstream.transport;
     info.upstreamConnectEndMs = upstream.connectedMs;
     info.upstreamPoolReadyMs = upstream.connectedMs;
     info.upstreamConnectionId = upstream.id;
-    info.upstreamLocalAddress = socketAddress(socket.localAddress, socket.localPort);
+    info.upstreamLocalAddress = socketAddress(addresses.localAddress, addresses.localPort);
     info.upstreamTls = upstream.tls;
     server.idle?.arm(this.idleTimer);
     if (server.config.logOnConnected) this.log('TcpUpstreamConnected');
@@ -266,7 +266,7 @@ export class TcpConnection
   private startFlushing({ transport }: TcpUpstream): void {
     this.isFlushing = true;
     this.server.idle?.arm(this.idleTimer);
-    if (transport.socket.writableLength === 0) return;
+    if (transport.pendingBytes === 0) return;
     this.isFlushCounted = true;
     this.server.count(index.upstream_flush_total);
     this.server.parts.stats.add(this.server.base + index.upstream_flush_active, 1);

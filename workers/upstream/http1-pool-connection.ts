@@ -1,5 +1,5 @@
 /**
- * One HTTP/1 connection to a host: connecting, idle, carrying a request or closing. Owns its socket,
+ * One HTTP/1 connection to a host: connecting, idle, carrying a request or closing. Owns its transport,
  * codec and timers, and counts its life; which request it carries is the pool's decision.
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
@@ -95,8 +95,8 @@ export class Http1PoolConnection
   }
 
   get localAddress(): Address | undefined {
-    const { socket } = this.transport;
-    this.knownLocalAddress ??= socketAddress(socket.localAddress, socket.localPort);
+    const { addresses } = this.transport;
+    this.knownLocalAddress ??= socketAddress(addresses.localAddress, addresses.localPort);
     return this.knownLocalAddress;
   }
 

@@ -32,17 +32,18 @@ export function openUpstream(
   counters: ByteCounters,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
+  const parts = { loop, handler, counters };
   const target = targetOf(resource, host.resource.address);
   if (cluster.tls === undefined) {
-    const options = { socket: {}, bufferLimitBytes: resource.perConnectionBufferLimitBytes };
-    const transport = Transport.open(loop, options, handler, counters);
-    setOptions(transport.socket, resource, target);
-    transport.socket.connect(target);
+    const transport = Transport.connect(parts, target, {
+      keepAliveS: keepAliveS(resource),
+      bufferLimitBytes: resource.perConnectionBufferLimitBytes,
+    });
     return { transport, tls: undefined };
   }
   const { socket, info } = cluster.tls.connect(target, host.hostname);
   setOptions(socket, resource, target);
-  const transport = Transport.adopt(loop, socket, handler, counters);
+  const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };
 }
 
@@ -55,12 +56,13 @@ function targetOf({ sourceAddress }: ClusterResource, address: HostAddress): Con
   return { host: address.address, port: address.port, ...from };
 }
 
-function setOptions(
-  socket: net.Socket,
-  { tcpKeepalive }: ClusterResource,
-  target: ConnectTarget,
-): void {
+function setOptions(socket: net.Socket, resource: ClusterResource, target: ConnectTarget): void {
   if ('path' in target) return;
   socket.setNoDelay(true);
-  if (tcpKeepalive !== undefined) socket.setKeepAlive(true, (tcpKeepalive.timeS ?? 0) * 1000);
+  const delayS = keepAliveS(resource);
+  if (delayS !== undefined) socket.setKeepAlive(true, delayS * 1000);
+}
+
+function keepAliveS({ tcpKeepalive }: ClusterResource): number | undefined {
+  return tcpKeepalive === undefined ? undefined : (tcpKeepalive.timeS ?? 0);
 }

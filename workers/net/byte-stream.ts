@@ -1,0 +1,45 @@
+/**
+ * The seam between a transport and what carries its bytes: a handle of the runtime used directly
+ * (`handle-stream.ts`) or a socket of node:net or node:tls (`socket-stream.ts`).
+ */
+
+/** Addresses of both ends as the kernel prints them; undefined on unix sockets. */
+export interface StreamAddresses {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+}
+
+export interface ByteStream extends StreamAddresses {
+  /** Bytes that were written and that the kernel has not taken yet. */
+  readonly pendingBytes: number;
+  /** Latin-1 text; false when more than the limit waits now: `onStreamDrain` will follow. */
+  writeText(text: string): boolean;
+  /** `data` is the stream's until `onWritten`, which is called in any case, also while this runs. */
+  writeBlock(data: Uint8Array, onWritten: () => void): boolean;
+  pause(): void;
+  resume(): void;
+  /** From now on the peer's end leaves the other direction open. */
+  keepHalfOpen(): void;
+  /** Ends this direction after what was written. */
+  end(): void;
+  /** Sends what was written, then closes; `onStreamClose` says when. */
+  closeAfterWrites(): void;
+  /** Closes at once and says nothing more. */
+  close(): void;
+  /** Closes with a reset where the kind of stream has one. */
+  reset(): void;
+}
+
+/** Who hears of a stream. */
+export interface ByteStreamOwner {
+  onStreamConnect(): void;
+  /** The first `length` bytes of `input`, valid during the call only. */
+  onStreamData(length: number, input: Buffer): void;
+  onStreamDrain(): void;
+  /** The peer sends nothing more. */
+  onStreamEnd(): void;
+  /** Both directions are over, or the stream broke. Nothing follows. */
+  onStreamClose(error: NodeJS.ErrnoException | undefined): void;
+}

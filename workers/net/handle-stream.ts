@@ -1,0 +1,318 @@
+/**
+ * A byte stream over a handle of the runtime, TCP or unix, without the sockets of node:net: no event
+ * emitters, no stream states, one object per connection. Measured against net.Socket in
+ * docs/performance.md. Reads land in the loop's shared buffer; a write is tried at once and what the
+ * kernel does not take waits in libuv's queue, which is counted here.
+ */
+import { getSystemErrorName } from 'node:util';
+import { isIPv6 } from 'node:net';
+import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
+import type {
+  ConnectablePipe,
+  ConnectableTcp,
+  RuntimeHandles,
+  SocketName,
+  StreamHandle,
+  StreamRequest,
+  WriteRequest,
+} from './runtime-handles.ts';
+
+/** How libuv reports the end of what the peer sends. */
+const UV_EOF = -4095;
+
+export interface HandleStreamOptions {
+  readonly handles: RuntimeHandles;
+  /** Shared by all streams of a loop: each read is consumed before the next. */
+  readonly readBuffer: Buffer;
+  /** Bytes that may wait before a write says so. */
+  readonly limitBytes: number;
+  readonly owner: ByteStreamOwner;
+}
+
+export type ConnectTo =
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly localAddress?: string | undefined;
+      readonly localPort?: number | undefined;
+    }
+  | { readonly path: string };
+
+interface OwnedHandle extends StreamHandle {
+  stream?: HandleStream;
+}
+
+export class HandleStream implements ByteStream {
+  pendingBytes = 0;
+  private readonly handle: OwnedHandle;
+  private readonly options: HandleStreamOptions;
+  private readonly owner: ByteStreamOwner;
+  private isConnecting: boolean;
+  private isPaused = false;
+  private isClosed = false;
+  private isHalfOpen = false;
+  private isEndAsked = false;
+  private hasEnded = false;
+  private hasPeerEnded = false;
+  private needsDrain = false;
+  private closesAfterEnd = false;
+  private peer: SocketName | undefined;
+  private own: SocketName | undefined;
+
+  private constructor(handle: OwnedHandle, options: HandleStreamOptions, isConnecting: boolean) {
+    this.handle = handle;
+    this.options = options;
+    this.owner = options.owner;
+    this.isConnecting = isConnecting;
+    handle.stream = this;
+    handle.onread = onRead;
+    handle.useUserBuffer(options.readBuffer);
+  }
+
+  /** Reads from an accepted handle from now on. */
+  static accepted(handle: StreamHandle, options: HandleStreamOptions): HandleStream {
+    const stream = new HandleStream(handle, options, false);
+    stream.startReading();
+    return stream;
+  }
+
+  /** `host` is an address, no name. What fails is said with `onStreamClose`, never thrown. */
+  static connect(
+    target: ConnectTo,
+    keepAliveS: number | undefined,
+    options: HandleStreamOptions,
+  ): HandleStream {
+    const { handles } = options;
+    const isPipe = 'path' in target;
+    const handle = isPipe ? handles.newPipe() : handles.newTcp();
+    const stream = new HandleStream(handle, options, true);
+    const request = isPipe ? handles.newPipeConnect() : handles.newTcpConnect();
+    request.oncomplete = (status) => stream.onConnected(status, isPipe ? undefined : keepAliveS);
+    const status = isPipe
+      ? (handle as ConnectablePipe).connect(request, target.path)
+      : connectTcp(handle as ConnectableTcp, request, target);
+    if (status !== 0) stream.breakSoon(status, 'connect');
+    return stream;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.peerName().address;
+  }
+
+  get remotePort(): number | undefined {
+    return this.peerName().port;
+  }
+
+  get localAddress(): string | undefined {
+    return this.ownName().address;
+  }
+
+  get localPort(): number | undefined {
+    return this.ownName().port;
+  }
+
+  writeText(text: string): boolean {
+    if (this.isClosed) return true;
+    const request = spareWrite ?? this.options.handles.newWrite();
+    spareWrite = undefined;
+    const status = this.handle.writeLatin1String(request, text);
+    return this.afterWrite(request, status, text.length, undefined);
+  }
+
+  writeBlock(data: Uint8Array, onWritten: () => void): boolean {
+    if (this.isClosed) {
+      onWritten();
+      return true;
+    }
+    const request = this.options.handles.newWrite();
+    const status = this.handle.writeBuffer(request, data);
+    request.buffer = data;
+    return this.afterWrite(request, status, data.length, onWritten);
+  }
+
+  pause(): void {
+    if (this.isPaused || this.isClosed) return;
+    this.isPaused = true;
+    if (!this.isConnecting) this.handle.readStop();
+  }
+
+  resume(): void {
+    if (!this.isPaused || this.isClosed) return;
+    this.isPaused = false;
+    if (!this.isConnecting && !this.hasPeerEnded) this.startReading();
+  }
+
+  keepHalfOpen(): void {
+    this.isHalfOpen = true;
+  }
+
+  end(): void {
+    if (this.isEndAsked || this.isClosed) return;
+    this.isEndAsked = true;
+    if (!this.isConnecting) this.shutDown();
+  }
+
+  closeAfterWrites(): void {
+    this.closesAfterEnd = true;
+    if (this.hasEnded) this.finish(undefined);
+    else this.end();
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.handle.close();
+  }
+
+  reset(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    // Refused while the stream is being ended; unix sockets have none.
+    if (this.handle.reset === undefined || this.handle.reset() !== 0) this.handle.close();
+  }
+
+  /** The handle has read, or something ended its reading. */
+  onReadable(): void {
+    const length = this.options.handles.readLength();
+    if (this.isClosed || length === 0) return;
+    if (length > 0) {
+      this.owner.onStreamData(length, this.options.readBuffer);
+      return;
+    }
+    if (length !== UV_EOF) {
+      this.finish(systemError(length, 'read'));
+      return;
+    }
+    this.hasPeerEnded = true;
+    this.owner.onStreamEnd();
+    if (this.isClosed) return;
+    if (this.hasEnded) this.finish(undefined);
+    else if (!this.isHalfOpen) this.end();
+  }
+
+  private onConnected(status: number, keepAliveS: number | undefined): void {
+    if (this.isClosed) return;
+    this.isConnecting = false;
+    if (status !== 0) {
+      this.finish(systemError(status, 'connect'));
+      return;
+    }
+    this.handle.setNoDelay?.(true);
+    if (keepAliveS !== undefined) this.handle.setKeepAlive?.(true, keepAliveS);
+    if (!this.isPaused) this.startReading();
+    if (this.isEndAsked) this.shutDown();
+    this.owner.onStreamConnect();
+  }
+
+  private startReading(): void {
+    const status = this.handle.readStart();
+    if (status !== 0) this.breakSoon(status, 'read');
+  }
+
+  private afterWrite(
+    request: WriteRequest,
+    status: number,
+    length: number,
+    onWritten: (() => void) | undefined,
+  ): boolean {
+    if (status !== 0) {
+      this.breakSoon(status, 'write');
+      onWritten?.();
+      return true;
+    }
+    if (!this.options.handles.wasAsync()) {
+      // The runtime holds a request only for what it writes later.
+      if (onWritten === undefined) spareWrite = request;
+      else onWritten();
+      return true;
+    }
+    this.pendingBytes += length;
+    request.oncomplete = (result) => {
+      onWritten?.();
+      this.onWriteCompleted(result, length);
+    };
+    if (this.pendingBytes < this.options.limitBytes) return true;
+    this.needsDrain = true;
+    return false;
+  }
+
+  private onWriteCompleted(status: number, length: number): void {
+    this.pendingBytes -= length;
+    if (this.isClosed) return;
+    if (status !== 0) {
+      this.finish(systemError(status, 'write'));
+      return;
+    }
+    if (!this.needsDrain || this.pendingBytes > 0) return;
+    this.needsDrain = false;
+    this.owner.onStreamDrain();
+  }
+
+  private shutDown(): void {
+    const request = this.options.handles.newShutdown();
+    request.oncomplete = () => this.onShutDown();
+    const status = this.handle.shutdown(request);
+    // 1: done already. An error: the peer is gone, which reading reports.
+    if (status !== 0) process.nextTick(() => this.onShutDown());
+  }
+
+  private onShutDown(): void {
+    this.hasEnded = true;
+    if (this.hasPeerEnded || this.closesAfterEnd) this.finish(undefined);
+  }
+
+  /** Not within the call that found out: its caller is in the middle of something. */
+  private breakSoon(status: number, call: string): void {
+    process.nextTick(() => this.finish(systemError(status, call)));
+  }
+
+  private finish(error: NodeJS.ErrnoException | undefined): void {
+    if (this.isClosed) return;
+    this.close();
+    this.owner.onStreamClose(error);
+  }
+
+  private peerName(): SocketName {
+    if (this.peer === undefined) {
+      this.peer = {};
+      if (!this.isClosed) this.handle.getpeername?.(this.peer);
+    }
+    return this.peer;
+  }
+
+  private ownName(): SocketName {
+    if (this.own === undefined) {
+      this.own = {};
+      if (!this.isClosed) this.handle.getsockname?.(this.own);
+    }
+    return this.own;
+  }
+}
+
+/** The request of the last write that was done at once, for the next. */
+let spareWrite: WriteRequest | undefined;
+
+function onRead(this: OwnedHandle): void {
+  this.stream?.onReadable();
+}
+
+function connectTcp(
+  handle: ConnectableTcp,
+  request: StreamRequest,
+  target: Extract<ConnectTo, { readonly host: string }>,
+): number {
+  const { host, port, localAddress, localPort = 0 } = target;
+  const isV6 = isIPv6(host);
+  if (localAddress !== undefined) {
+    const bound = isIPv6(localAddress)
+      ? handle.bind6(localAddress, localPort, 0)
+      : handle.bind(localAddress, localPort);
+    if (bound !== 0) return bound;
+  }
+  return isV6 ? handle.connect6(request, host, port) : handle.connect(request, host, port);
+}
+
+function systemError(status: number, call: string): NodeJS.ErrnoException {
+  const code = getSystemErrorName(status);
+  return Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call });
+}
