@@ -51,8 +51,8 @@ export class TcpTunnel implements HttpPool, RequestEncoder, UpstreamOwner, Upstr
   }
 
   get localAddress(): Address | undefined {
-    const socket = this.upstream?.transport.socket;
-    return socketAddress(socket?.localAddress, socket?.localPort);
+    const addresses = this.upstream?.transport.addresses;
+    return socketAddress(addresses?.localAddress, addresses?.localPort);
   }
 
   newStream(client: PoolClient): void {
