@@ -1,4 +1,5 @@
 /** A control plane for tests, by hand: aggregated or by type, state of the world or incremental. */
+import { createHash } from 'node:crypto';
 import {
   Server,
   ServerCredentials,
@@ -185,24 +186,28 @@ function sotwOf(url: string, { version, resources }: Answer): Record<string, unk
   return { version_info: version, type_url: url, resources: [...resources.values()] };
 }
 
-/** A resource's version is the answer's in which it last changed. */
+function versionOf(resource: object): string {
+  return createHash('sha256').update(JSON.stringify(resource)).digest('hex');
+}
+
+/** A resource's version is a hash of what it says. */
 function deltaOf(call: Call, url: string, answer: Answer): Record<string, unknown> | undefined {
   const names = call.wanted.get(url) ?? new Set();
   const sent = call.sent.get(url) ?? new Map<string, string>();
   call.sent.set(url, sent);
   const isWanted = (name: string): boolean => names.size === 0 || names.has('*') || names.has(name);
   const changed = [...answer.resources].filter(
-    ([name, resource]) => isWanted(name) && sent.get(name) !== JSON.stringify(resource),
+    ([name, resource]) => isWanted(name) && sent.get(name) !== versionOf(resource),
   );
   const removed = [...sent.keys()].filter((name) => !answer.resources.has(name));
-  for (const [name, resource] of changed) sent.set(name, JSON.stringify(resource));
+  for (const [name, resource] of changed) sent.set(name, versionOf(resource));
   for (const name of removed) sent.delete(name);
   return {
     system_version_info: answer.version,
     type_url: url,
     resources: changed.map(([name, resource]) => ({
       name,
-      version: JSON.stringify(resource),
+      version: versionOf(resource),
       resource,
     })),
     removed_resources: removed,

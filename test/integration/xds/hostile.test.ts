@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { startControlPlane, typeUrlOf, type ControlPlane } from '../../support/control-plane.ts';
+import { resource } from '../../support/discovery-files.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '2s' };
+const IMPATIENT = { ...ADS, initial_fetch_timeout: '0.3s' };
+const CLUSTER = 'cluster.v3.Cluster';
+const LISTENER = 'listener.v3.Listener';
+const ROUTES = 'route.v3.RouteConfiguration';
+
+/** More by hand: `XDS_FUZZ_UPDATES=10000 node --test dist/test/integration/xds/hostile.test.js`. */
+const UPDATES = Number(process.env['XDS_FUZZ_UPDATES'] ?? 200);
+const SEED = 20_261;
+
+function start(control: ControlPlane, apiType = 'GRPC', source = ADS): Promise<Sluice> {
+  return startSluice({
+    concurrency: 2,
+    bootstrap: {
+      node: { id: 'me', cluster: 'mine' },
+      admin: ADMIN,
+      static_resources: { clusters: [staticCluster('control', [control.port])] },
+      dynamic_resources: {
+        ads_config: {
+          api_type: apiType,
+          transport_api_version: 'V3',
+          grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+        },
+        cds_config: source,
+        lds_config: source,
+      },
+    },
+  });
+}
+
+function clusterOf(name: string, timeoutMs: number): object {
+  return resource.cluster({ name, type: 'STATIC', connect_timeout: `${timeoutMs / 1000}s` });
+}
+
+function routesOf(text: string): object {
+  const action = { direct_response: { status: 200, body: { inline_string: text } } };
+  return resource.routes('rc', [{ match: { prefix: '/' }, ...action }]);
+}
+
+const WEB = resource.listener(
+  httpListener([], {
+    hcm: { route_config: undefined, rds: { config_source: ADS, route_config_name: 'rc' } },
+  }),
+);
+
+/** Name and connect timeout of every cluster that came over the stream. */
+async function clustersOf(sluice: Sluice): Promise<Readonly<Record<string, string>>> {
+  const { body } = await sluice.admin('/config_dump?resource=dynamic_active_clusters');
+  const { configs = [] } = JSON.parse(body) as {
+    configs?: { cluster: { name: string; connect_timeout: string } }[];
+  };
+  return Object.fromEntries(configs.map(({ cluster }) => [cluster.name, cluster.connect_timeout]));
+}
+
+/** What each of several new connections, which spread over the workers, is answered. */
+async function answers(port: number): Promise<ReadonlySet<string>> {
+  const asked = Array.from({ length: 12 }, () => fetchOnce({ port, path: '/' }));
+  return new Set((await Promise.all(asked)).map(({ body }) => body));
+}
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe('a control plane that misbehaves', () => {
+  it('changes nothing by answers that nobody asked for, that are no answers, or that come again', async () => {
+    await using control = await startControlPlane();
+    control.set(CLUSTER, '1', [clusterOf('a', 1000)]);
+    control.set(LISTENER, '1', []);
+    await using sluice = await start(control);
+    const before = await clustersOf(sluice);
+    control.sendRaw({ type_url: 'type.googleapis.com/no.such.Type', version_info: '9' });
+    control.sendRaw({ version_info: '9' });
+    const type = { type_url: typeUrlOf(CLUSTER) };
+    const repeated = {
+      ...type,
+      version_info: '1',
+      nonce: 'same',
+      resources: [clusterOf('a', 1000)],
+    };
+    for (let count = 0; count < 5; count += 1) control.sendRaw(repeated);
+    const twice = [clusterOf('b', 1), clusterOf('b', 2)];
+    control.sendRaw({ ...type, version_info: '2', resources: twice });
+    control.sendRaw({ ...type, version_info: '3', resources: [routesOf('x')] });
+    control.sendRaw({ ...type, version_info: '4', resources: [resource.cluster({ name: '' })] });
+    const refusals = await waitUntil('three refusals', () => {
+      const seen = control.requests.flatMap(({ error_detail: detail }) => detail?.message ?? []);
+      return seen.length === 3 ? seen : undefined;
+    });
+    assert.match(refusals[0] ?? '', /duplicate resource b found/);
+    assert.match(refusals[1] ?? '', /Unexpected resource type|route\.v3\.RouteConfiguration/);
+    assert.deepEqual(await clustersOf(sluice), before);
+    assert.equal(await sluice.stat('cluster_manager.cds.update_rejected'), 3);
+  });
+
+  it('is answered more and more slowly when it sends again what was refused', async () => {
+    await using control = await startControlPlane();
+    control.set(CLUSTER, '1', [clusterOf('a', 1000)]);
+    control.set(LISTENER, '1', []);
+    await using sluice = await start(control);
+    let sent = 0;
+    let answered = 0;
+    const bad = {
+      type_url: typeUrlOf(CLUSTER),
+      version_info: '2',
+      resources: [resource.cluster({})],
+    };
+    await waitUntil('six refusals', () => {
+      const refused = control.requests.filter(({ error_detail: detail }) => detail !== undefined);
+      answered = refused.length;
+      if (sent === answered) {
+        sent += 1;
+        control.sendRaw(bad);
+      }
+      return answered === 6;
+    });
+    // The seventh is under way.
+    const startedMs = performance.now();
+    await waitUntil('one more', () => {
+      return control.requests.filter(({ error_detail: d }) => d !== undefined).length > answered;
+    });
+    assert.ok(performance.now() - startedMs > 300);
+    assert.equal(await sluice.stat('cluster_manager.cds.update_rejected'), 7);
+  });
+
+  it('leaves a server without an answer at its configuration, and a restart without it serves', async () => {
+    const silent = await startControlPlane();
+    {
+      await using sluice = await start(silent, 'GRPC', IMPATIENT);
+      assert.equal(await sluice.stat('cluster_manager.cds.init_fetch_timeout'), 1);
+      assert.equal(await sluice.stat('control_plane.connected_state'), 1);
+      assert.equal((await sluice.admin('/ready')).status, 200);
+    }
+    await silent[Symbol.asyncDispose]();
+    await using sluice = await start(silent, 'GRPC', IMPATIENT);
+    assert.equal(await sluice.stat('control_plane.connected_state'), 0);
+    assert.equal((await sluice.admin('/ready')).status, 200);
+  });
+
+  for (const apiType of ['GRPC', 'DELTA_GRPC']) {
+    it(`leaves what it said last in force on all workers after ${UPDATES} updates by ${apiType}`, async () => {
+      const random = numbers(SEED);
+      const pick = (limit: number): number => Math.floor(random() * limit);
+      await using control = await startControlPlane();
+      let clusters: Record<string, number> = { c0: 1000 };
+      let text = 'first';
+      const send = {
+        clusters: (version: string) =>
+          control.set(
+            CLUSTER,
+            version,
+            Object.entries(clusters).map(([name, ms]) => clusterOf(name, ms)),
+          ),
+        routes: (version: string) => control.set(ROUTES, version, [routesOf(text)]),
+      };
+      send.clusters('0');
+      send.routes('0');
+      control.set(LISTENER, '0', [WEB]);
+      await using sluice = await start(control, apiType);
+      const port = await sluice.listenerPort('web');
+      const bad = (kind: string, each: object): object => {
+        const wrapped = { name: 'bad', version: 'x', resource: each };
+        const resources = [apiType === 'GRPC' ? each : wrapped];
+        return { type_url: typeUrlOf(kind), resources };
+      };
+      const steps: readonly ((version: string) => void)[] = [
+        (version) => {
+          const names = Array.from({ length: 1 + pick(8) }, () => `c${pick(12)}`);
+          clusters = Object.fromEntries(names.map((name) => [name, 1000 + pick(50)]));
+          send.clusters(version);
+        },
+        (version) => {
+          text = `text ${version}`;
+          send.routes(version);
+        },
+        (version) => send.clusters(version),
+        () => control.sendRaw(bad(CLUSTER, resource.cluster({ name: 'bad', type: 'EDS' }))),
+        () => control.sendRaw(bad(CLUSTER, resource.cluster({ name: '' }))),
+        () => control.sendRaw(bad(ROUTES, resource.routes('rc', [{ match: {} }]))),
+        () => control.sendRaw({ type_url: typeUrlOf('no.such.v3.Type') }),
+      ];
+      for (let update = 1; update <= UPDATES; update += 1) {
+        if (pick(40) === 0) control.drop();
+        else steps[pick(steps.length)]?.(String(update));
+        if (pick(5) === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      const expected = Object.fromEntries(
+        Object.entries(clusters).map(([name, ms]) => [name, `${ms / 1000}s`]),
+      );
+      await waitUntil(
+        'the last clusters',
+        async () => {
+          const seen = await clustersOf(sluice);
+          const isSame = Object.keys(seen).length === Object.keys(expected).length;
+          return (
+            isSame &&
+            Object.entries(expected).every(
+              ([name, value]) => Number.parseFloat(seen[name] ?? '') === Number.parseFloat(value),
+            )
+          );
+        },
+        20_000,
+      );
+      await waitUntil('the last routes', async () => {
+        const seen = await answers(port);
+        return seen.size === 1 && seen.has(text);
+      });
+    });
+  }
+});

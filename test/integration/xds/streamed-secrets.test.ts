@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { staticCluster } from '../../support/bootstrap.ts';
+import { makeAuthority, type TestCertificate } from '../../support/certificates.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import { makeScratch } from '../../support/scratch.ts';
+import { ADMIN, startSluice } from '../../support/sluice.ts';
+import {
+  askSecurely,
+  GREETING,
+  secretMessage,
+  secureListener,
+  tlsSocket,
+} from '../../support/tls.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';
+
+function inline({ cert, key }: Pick<TestCertificate, 'cert' | 'key'>): object {
+  return secretMessage('server', {
+    tls_certificate: {
+      certificate_chain: { inline_string: cert },
+      private_key: { inline_string: key },
+    },
+  });
+}
+
+describe('secrets from a control plane', () => {
+  for (const [apiType, isAggregated] of [
+    ['GRPC', true],
+    ['DELTA_GRPC', true],
+    ['DELTA_GRPC', false],
+  ] as const) {
+    const how = `${apiType}, ${isAggregated ? 'aggregated' : 'by themselves'}`;
+    it(`hold a listener back, are renewed, and are refused by the reason over ${how}`, async () => {
+      using scratch = makeScratch();
+      const authority = makeAuthority(scratch.path);
+      const first = authority.issue('first', 'DNS:first.test');
+      const second = authority.issue('second', 'DNS:second.test');
+      await using control = await startControlPlane();
+      control.set(SECRET, '1', [inline(first)]);
+      const api = {
+        api_type: apiType,
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+      };
+      const source = {
+        resource_api_version: 'V3',
+        ...(isAggregated ? { ads: {} } : { api_config_source: api }),
+      };
+      const configs = [{ name: 'server', sds_config: source }];
+      const context = { common_tls_context: { tls_certificate_sds_secret_configs: configs } };
+      await using sluice = await startSluice({
+        concurrency: 2,
+        bootstrap: {
+          node: { id: 'me', cluster: 'mine' },
+          admin: ADMIN,
+          static_resources: {
+            clusters: [staticCluster('control', [control.port])],
+            listeners: [secureListener(GREETING, tlsSocket('Downstream', context))],
+          },
+          ...(isAggregated ? { dynamic_resources: { ads_config: api } } : {}),
+        },
+      });
+      const port = await sluice.listenerPort('web');
+      assert.equal((await askSecurely(port)).name, 'first');
+      assert.equal(await sluice.stat('sds.server.update_success'), 1);
+
+      control.set(SECRET, '2', [inline({ cert: second.cert, key: first.key })]);
+      const refusal = await waitUntil('the refusal', () =>
+        control.requests.find(({ error_detail: detail }) => detail !== undefined),
+      );
+      assert.notEqual(refusal.error_detail?.message, '');
+      assert.equal((await askSecurely(port)).name, 'first');
+
+      control.set(SECRET, '3', [inline(second)]);
+      await waitUntil(
+        'the new certificate',
+        async () => (await askSecurely(port)).name === 'second',
+      );
+      const { body } = await sluice.admin('/config_dump?resource=dynamic_active_secrets');
+      assert.match(body, /"last_updated"/);
+      assert.doesNotMatch(body, /PRIVATE KEY/);
+    });
+  }
+});
