@@ -4,10 +4,12 @@ import type { LogComponent } from './components.ts';
 import { defaultLogFormat } from './default-format.ts';
 import type { LogLevel } from './levels.ts';
 
-/** A level for all files whose name matches; see `matchesFile`. */
+/** A level for all files whose name matches (see `matchesFile`), or for all of one group. */
 export interface FileLevel {
   readonly pattern: string;
   readonly level: LogLevel;
+  /** The pattern is the name of a component: it means the files that log as that. */
+  readonly isGroup?: true;
 }
 
 /** The levels of all loggers, complete: applying it forgets what was set before. */

@@ -52,8 +52,9 @@ export class LoggerRegistry {
   /** All loggers by name with their present level: components in their fixed order, files sorted. */
   levels(): readonly NamedLevel[] {
     if (this.#isFineGrain) {
-      const files = new Set([...this.#loggers].map((logger) => logger.file));
-      return [...files].sort().map((name) => ({ name, level: this.#levelOfFile(name) }));
+      const files = new Map([...this.#loggers].map((logger) => [logger.file, logger]));
+      const named = [...files].map(([name, logger]) => ({ name, level: this.#levelOf(logger) }));
+      return named.sort((left, right) => (left.name < right.name ? -1 : 1));
     }
     return logComponents.map((name) => ({
       name,
@@ -78,13 +79,7 @@ export class LoggerRegistry {
   setMany(changes: readonly NamedLevel[]): boolean {
     const { default: fallback, components, files } = this.#levels;
     if (this.#isFineGrain) {
-      const patterns = changes.map(({ name, level }): FileLevel => ({ pattern: name, level }));
-      const names = new Set(changes.map(({ name }) => name));
-      const kept = files.filter(({ pattern }) => !names.has(pattern));
-      const all = [...patterns, ...kept];
-      if (all.length > maxFilePatterns) return false;
-      this.#change({ default: fallback, components, files: all });
-      return true;
+      return this.#addFileLevels(changes.map(({ name, level }) => ({ pattern: name, level })));
     }
     const changed = { ...components };
     for (const { name, level } of changes) {
@@ -95,19 +90,35 @@ export class LoggerRegistry {
     return true;
   }
 
+  /**
+   * With per-file loggers, sets those of all files that log as one component.
+   * @returns false, and changes nothing, when too many levels are set already
+   */
+  setGroup(name: string, level: LogLevel): boolean {
+    return this.#addFileLevels([{ pattern: name, level, isGroup: true }]);
+  }
+
+  #addFileLevels(added: readonly FileLevel[]): boolean {
+    const { default: fallback, components, files } = this.#levels;
+    const isReplaced = (old: FileLevel): boolean =>
+      added.some(({ pattern, isGroup }) => pattern === old.pattern && isGroup === old.isGroup);
+    const all = [...added, ...files.filter((old) => !isReplaced(old))];
+    if (all.length > maxFilePatterns) return false;
+    this.#change({ default: fallback, components, files: all });
+    return true;
+  }
+
   #change(levels: LogLevels): void {
     this.configure(this.#isFineGrain, levels);
     for (const listener of this.#listeners) listener(levels);
   }
 
   #levelOf(logger: Logger): LogLevel {
-    return this.#isFineGrain
-      ? this.#levelOfFile(logger.file)
-      : (this.#levels.components[logger.component] ?? this.#levels.default);
-  }
-
-  #levelOfFile(file: string): LogLevel {
-    const match = this.#levels.files.find(({ pattern }) => matchesFile(pattern, file));
-    return match?.level ?? this.#levels.default;
+    const { components, files, default: fallback } = this.#levels;
+    if (!this.#isFineGrain) return components[logger.component] ?? fallback;
+    const match = files.find(({ pattern, isGroup }) =>
+      isGroup === true ? pattern === logger.component : matchesFile(pattern, logger.file),
+    );
+    return match?.level ?? fallback;
   }
 }

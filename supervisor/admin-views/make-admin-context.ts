@@ -106,6 +106,7 @@ function makeLoggingView(): LoggingView {
     levels: () => registry.levels(),
     setAll: (level) => registry.setAll(level),
     set: (name, level) => registry.set(name, level),
+    setGroup: (name, level) => registry.setGroup(name, level),
     fineGrain: registry.fineGrain,
   };
 }

@@ -264,6 +264,8 @@ export interface LoggingView {
   setAll(level: LogLevel): void;
   /** False when no such logger exists. */
   set(logger: string, level: LogLevel): boolean;
+  /** All files that log as one component; only with per-file loggers. */
+  setGroup(name: string, level: LogLevel): boolean;
   /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
   readonly fineGrain: boolean;
 }

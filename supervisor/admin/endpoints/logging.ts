@@ -61,7 +61,13 @@ function changeSeveral(value: string, logging: LoggingView): string | undefined 
 
 function changeGroup(value: string, logging: LoggingView): string | undefined {
   if (!logging.fineGrain) return 'group parameter requires fine-grain logging to be enabled';
-  return changeSeveral(value, logging);
+  const [name, levelName] = splitPair(value) ?? [];
+  if (name === undefined || levelName === undefined) {
+    return 'empty logger name or empty logger level in group';
+  }
+  const level = logLevelByName(levelName);
+  if (level === undefined) return 'unknown logger level';
+  return logging.setGroup(name, level) ? undefined : 'too many levels are set';
 }
 
 function splitPair(part: string): [string, string] | undefined {
@@ -83,9 +89,9 @@ function changeSome(
     if (level === undefined) return 'unknown logger level';
     changes.push([name, level]);
   }
-  const known = new Set(logging.levels().map((logger) => logger.name));
-  const isGlob = (name: string) => logging.fineGrain && /[*?]/.test(name);
-  if (changes.some(([name]) => !known.has(name) && !isGlob(name))) return 'unknown logger name';
+  // A file may log later, or in another process.
+  const known = logging.fineGrain ? undefined : new Set(logging.levels().map(({ name }) => name));
+  if (changes.some(([name]) => known?.has(name) === false)) return 'unknown logger name';
   for (const [name, level] of changes) logging.set(name, level);
   return undefined;
 }

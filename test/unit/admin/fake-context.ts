@@ -74,6 +74,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       levels: () => [],
       setAll: () => undefined,
       set: () => false,
+      setGroup: () => false,
       fineGrain: false,
     },
     runtime: {

@@ -191,6 +191,10 @@ function logging(levels: Record<string, LogLevel>, fineGrain = false): AdminCont
       if (isKnown) levels[name] = level;
       return isKnown;
     },
+    setGroup: (name, level) => {
+      levels[`group ${name}`] = level;
+      return true;
+    },
   };
 }
 
@@ -231,6 +235,24 @@ test('/logging changes one, several or all loggers, all or nothing', async () =>
     assert.match(answer.body, /\nlevels: trace debug info warning error critical off \nactive log/);
   }
   assert.deepEqual(levels, { admin: 'debug', http: 'off' });
+});
+
+test('/logging takes any name and groups where each file has its logger', async () => {
+  const levels: Record<string, LogLevel> = { 'a.ts': 'info' };
+  const { context } = fakeContext({ logging: logging(levels, true) });
+  const post = async (query: string) => await ask(context, `/logging${query}`, { method: 'POST' });
+  assert.equal((await post('?group=admin:debug')).status, 200);
+  assert.deepEqual(levels, { 'a.ts': 'info', 'group admin': 'debug' });
+  assert.equal((await post('?paths=later/*.ts:debug')).status, 200);
+  for (const [query, reason] of Object.entries({
+    '?group=admin': 'empty logger name or empty logger level in group',
+    '?group=:info': 'empty logger name or empty logger level in group',
+    '?group=admin:info,http:info': 'unknown logger level',
+  })) {
+    const answer = await post(query);
+    assert.equal(answer.status, 400);
+    assert.ok(answer.body.startsWith(`error: ${reason}\n`), answer.body);
+  }
 });
 
 test('/runtime prints layers and entries, also for keys that objects have by themselves', async () => {

@@ -160,6 +160,16 @@ describe('per-file loggers', () => {
     assert.equal(logger.isEnabled('error'), false);
   });
 
+  it('take levels by the component that a file logs as', () => {
+    const admin = log.getLogger('admin');
+    log.registry.setGroup('admin', 'off');
+    assert.equal(admin.isEnabled('critical'), false);
+    assert.equal(logger.isEnabled('critical'), true);
+    log.registry.setGroup('admin', 'debug');
+    assert.equal(admin.isEnabled('debug'), true);
+    assert.equal(log.registry.allLevels.files.length, 1);
+  });
+
   it('hold for loggers made later', () => {
     log.registry.setMany([{ name: 'test/*', level: 'debug' }]);
     assert.equal(log.getLogger('http').isEnabled('debug'), true);
