@@ -77,7 +77,6 @@ export class AccessLogs {
     const { log } = this.#env;
     return {
       log(info: StreamInfo) {
-        if (info.accessLogType === 'NotSet') info.accessLogType = 'DownstreamEnd';
         try {
           if (passes === undefined || passes(info)) file.write(lineOf(info));
         } catch (error) {

@@ -2,6 +2,7 @@
  * The seam between listeners and what a filter chain ends in: an HTTP connection manager, a TCP proxy,
  * a small filter. The listener accepts, opens the transport and keeps account; the server does the rest.
  */
+import type { StreamInfo } from '../http/stream-info.ts';
 import type { ByteCounters, Transport, TransportHandler } from '../net/transport.ts';
 import type { ConnectionFacts } from './connection-facts.ts';
 
@@ -20,6 +21,8 @@ export interface ServedConnection {
   start?(): void;
   /** Closes at once from this side. */
   close(): void;
+  /** What the listener's access logs say of the connection when it is over. */
+  describe?(): StreamInfo | undefined;
   /** Requests that are open; absent where bytes have no requests: such a connection is never idle. */
   readonly openStreams?: number;
   /** Monotonic milliseconds since which nothing was asked; undefined with a stream open. */

@@ -81,6 +81,8 @@ export function compileListener(
 ): CompiledListener {
   const compiled: CompiledChain[] = [];
   const releases: (() => void)[] = [];
+  const own = context.accessLogs.open(resource.accessLogs);
+  releases.push(() => own.release());
   const compileOne = (chain: FilterChain): CompiledChain => {
     const drain = new ChainDrain();
     const parts = compileFilters(chain.networkFilters, resource, { ...context, chainDrain: drain });
@@ -102,6 +104,7 @@ export function compileListener(
     resource,
     chains: new ChainSelector(compiled, last === undefined ? undefined : compileOne(last)),
     listenerFilters,
+    accessLogs: own.logs,
     release,
   };
 }
@@ -218,7 +221,7 @@ function compileManager(
 ): CompiledFilter {
   const { env, loop } = context;
   const routes = routeSource(config, context);
-  const accessLogs = context.accessLogs.open([...config.accessLogs, ...listener.accessLogs]);
+  const accessLogs = context.accessLogs.open(config.accessLogs);
   const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
   const policy = buildHeaderPolicy(config, {
     localAddressIpVersion: env.heritage.localAddressIpVersion,

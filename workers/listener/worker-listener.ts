@@ -5,6 +5,7 @@
 import type net from 'node:net';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import type { AccessLog } from '../access-log/types.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
   LISTENER,
@@ -48,6 +49,8 @@ export interface CompiledListener {
   readonly resource: ListenerResource;
   readonly chains: ChainSelector;
   readonly listenerFilters: readonly ListenerFilterRunner[];
+  /** Written once per connection, when it is over. */
+  readonly accessLogs: readonly AccessLog[];
   /** Called when the last connection of this version has ended and another version is in force. */
   readonly release: () => void;
 }
@@ -170,7 +173,10 @@ export class WorkerListener implements ConnectionObserver {
     const { stats, loop } = this.#context;
     const version = this.#connections.get(connection)?.version;
     this.#connections.delete(connection);
-    if (version !== undefined) this.#context.limits.closed(version.resource);
+    if (version !== undefined) {
+      this.#context.limits.closed(version.resource);
+      if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
+    }
     stats.increment(this.#base + CX_DESTROY);
     stats.subtract(this.#base + CX_ACTIVE, 1);
     stats.subtract(this.#workerBase + WORKER_CX_ACTIVE, 1);
@@ -201,6 +207,13 @@ export class WorkerListener implements ConnectionObserver {
       else this.#inspect(version, socket, facts);
     }
     loop.leave();
+  }
+
+  #log(logs: readonly AccessLog[], connection: ServedConnection): void {
+    const info = connection.describe?.();
+    if (info === undefined) return;
+    info.endMs = this.#context.loop.clock.ms;
+    for (const log of logs) log.log(info);
   }
 
   #isRefused(resource: ListenerResource): boolean {

@@ -43,6 +43,8 @@ export const HTTP_READERS = {
   VIRTUAL_CLUSTER_NAME: plain(({ virtualClusterName: name }) =>
     name === '' || name === OTHER_VIRTUAL_CLUSTER ? undefined : toByteString(name),
   ),
+  LISTENER_NAME: plain((info) => present(toByteString(info.connection.listenerName))),
+  FILTER_CHAIN_NAME: plain((info) => present(toByteString(info.connection.filterChainName))),
   STREAM_ID: plain((info) => present(info.requestId)),
   REQUESTED_SERVER_NAME: requestedServerName,
   XFCC_VALUE: clientCertificateValue,
@@ -122,9 +124,11 @@ const flagTexts = new Map<string, string>();
 const FLAG_TEXTS_KEPT = 1000;
 
 /** `-` when there is none; each set of flags is put together once. */
-function flagNames({ responseFlags: flags, accessLogType }: StreamInfo, form: 1 | 2): string {
+function flagNames(info: StreamInfo, form: 1 | 2): string {
+  const { responseFlags: flags, accessLogType } = info;
   if (flags === 0) return '-';
-  const isTcp = accessLogType.startsWith('Tcp');
+  const isConnection = accessLogType === 'NotSet' && info.requestHeaders === undefined;
+  const isTcp = isConnection || accessLogType.startsWith('Tcp');
   const key = `${form}${isTcp ? 't' : 'h'}${flags}`;
   const known = flagTexts.get(key);
   if (known !== undefined) return known;

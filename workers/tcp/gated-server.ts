@@ -62,6 +62,10 @@ class GatedConnection implements ServedConnection, ConnectionObserver, Transport
     this.served.close();
   }
 
+  describe(): StreamInfo | undefined {
+    return this.served.describe?.() ?? this.info;
+  }
+
   onConnectionEnd(): void {
     this.observer.onConnectionEnd(this);
   }

@@ -5,6 +5,7 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../listener/chain-server.ts';
+import { StreamInfo } from '../http/stream-info.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -31,6 +32,7 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
   private readonly parts: SmallServerParts & { readonly response: string | undefined };
   private readonly observer: ConnectionObserver;
   private readonly transport: Transport;
+  private readonly info: StreamInfo;
   private readonly closeTimer = new LoopTimer(this, 0);
   private isEnded = false;
 
@@ -42,7 +44,9 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
     this.parts = parts;
     this.observer = observer;
     this.openedMs = parts.loop.clock.ms;
-    this.transport = open(this).transport;
+    const { transport, info } = open(this);
+    this.transport = transport;
+    this.info = new StreamInfo(info, this.openedMs, parts.loop.clock.wallMs);
     this.transport.keepHalfOpen();
   }
 
@@ -52,6 +56,13 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
     this.transport.writeText(response);
     if (this.transport.closeAfterWrites()) this.end();
     else loop.timers.list(CLOSE_TIMEOUT_MS).arm(this.closeTimer);
+  }
+
+  describe(): StreamInfo {
+    const { socket } = this.transport;
+    this.info.bytesReceived = socket.bytesRead;
+    this.info.bytesSent = socket.bytesWritten;
+    return this.info;
   }
 
   close(): void {

@@ -74,6 +74,11 @@ export class TcpConnection
     this.connect();
   }
 
+  describe(): StreamInfo {
+    this.info.accessLogType = 'NotSet';
+    return this.info;
+  }
+
   close(): void {
     const { upstream } = this;
     this.transport.close();

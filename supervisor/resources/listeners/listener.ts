@@ -138,7 +138,6 @@ function resolveConnectionLogs(
   { access_log: logs = [] }: ListenerMessage,
   scope: Scope,
 ): readonly AccessLogConfig[] {
-  if (logs.length > 0) scope.unsupported('access logs of listeners (a line per connection) are');
   return resolveAccessLogs(logs, scope);
 }
 

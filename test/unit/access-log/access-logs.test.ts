@@ -97,7 +97,7 @@ describe('access logs', () => {
     first.release();
     second.logs[0]?.log(streamInfo(requestHeaders('/3')));
     await logs.close();
-    const json = (name: string) => `{"path":"${name}","type":"DownstreamEnd"}\n`;
+    const json = (name: string) => `{"path":"${name}","type":"NotSet"}\n`;
     assert.equal(
       readFileSync(path, 'latin1'),
       `a /1\n${json('/1')}a /2\n${json('/2')}${json('/3')}`,

@@ -8,7 +8,8 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../../listener/chain-server.ts';
-import type { ConnectionInfo } from '../stream-info.ts';
+import { ResponseFlag } from '../response-flags.ts';
+import { type ConnectionInfo, StreamInfo } from '../stream-info.ts';
 import { LoopTimer, type TimerOwner } from '../../timers.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
@@ -68,6 +69,7 @@ export class HttpConnection
   private isEnded = false;
   private isDraining = false;
   private hasSpoken = false;
+  private brokeProtocol = false;
   /** The socket closes by itself once what was written has left. */
   private isClosing = false;
 
@@ -92,6 +94,21 @@ export class HttpConnection
     this.requests++;
     this.countStream();
     return new HttpStream(this, encoder);
+  }
+
+  describe(): StreamInfo {
+    const { clock } = this.manager.parts.loop;
+    const info = new StreamInfo(
+      this.info,
+      this.openedMs,
+      clock.wallMs - (clock.ms - this.openedMs),
+    );
+    const { socket } = this.transport;
+    info.protocol = this.requests > (this.brokeProtocol ? 1 : 0) ? this.codec.protocol : undefined;
+    if (this.brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
+    info.bytesReceived = socket.bytesRead;
+    info.bytesSent = socket.bytesWritten;
+    return info;
   }
 
   /** A stream begins, by a client's request or by a redirect that is followed here. */
@@ -130,6 +147,7 @@ export class HttpConnection
   }
 
   onProtocolError(): void {
+    this.brokeProtocol = true;
     this.manager.parts.stats.count(CX_PROTOCOL_ERROR);
   }
 

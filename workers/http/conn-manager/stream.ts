@@ -420,6 +420,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     stats.lower(RQ_ACTIVE);
     if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
     stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
+    info.accessLogType = 'DownstreamEnd';
     for (const log of accessLogs) log.log(info);
   }
 }
