@@ -46,6 +46,7 @@ export function makeWorkerProvision(
       ticketKeys,
       ...optional('maxDownstreamConnections', resolved.overload?.maxConnections),
       node: resolved.node,
+      ...optional('localCluster', resolved.localCluster),
     }),
     killTimeoutMs: resolved.workerKillTimeoutMs,
     resources: () => [

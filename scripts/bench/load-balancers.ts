@@ -1,4 +1,5 @@
 /** Prints nanoseconds per choice of a host, by policy and number of hosts: it must not grow with them. */
+import { balancerContext } from '../../test/support/balancers.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../workers/http/header-map.ts';
@@ -33,7 +34,7 @@ function measure(
 ): number {
   const stats = new WorkerStatStore();
   const resource = cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } });
-  const balancer = makeBalancer(resource, { stats, randomSeed: () => 0, onTable: () => undefined });
+  const balancer = makeBalancer(resource, balancerContext(stats));
   const hosts = Array.from({ length: count }, (_, at) => {
     const weight = weights === 'equal' ? 1 : 1 + (at % 10);
     return new UpstreamHost(host(at + 1, { weight }), 'c', stats);

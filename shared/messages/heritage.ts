@@ -42,6 +42,14 @@ export interface WorkerHeritage {
   readonly ticketKeys: string;
   /** Of all listeners and workers together; absent: no limit. */
   readonly maxDownstreamConnections?: number;
-  /** The node's name, cluster and zone for headers such as `x-envoy-downstream-service-cluster`. */
-  readonly node: { readonly id: string; readonly cluster: string; readonly zone: string };
+  /** The node's name, cluster and place, for headers and for choosing hosts of the same zone. */
+  readonly node: {
+    readonly id: string;
+    readonly cluster: string;
+    readonly region?: string;
+    readonly zone: string;
+    readonly subZone?: string;
+  };
+  /** The cluster that this server is one of. */
+  readonly localCluster?: string;
 }

@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Metadata } from './route.ts';
@@ -31,48 +32,6 @@ export interface ClusterResource {
     readonly timeoutBudgets: boolean;
     readonly requestResponseSizes: boolean;
   };
-}
-
-export interface LbPolicy {
-  readonly kind:
-    | 'ROUND_ROBIN'
-    | 'LEAST_REQUEST'
-    | 'RANDOM'
-    | 'RING_HASH'
-    | 'MAGLEV'
-    | 'CLUSTER_PROVIDED';
-  /** Percent below which all hosts are used; 50 by default. */
-  readonly healthyPanicThreshold: number;
-  /** Localities take load by their weights; not with policies that hash. */
-  readonly weighsLocalities?: boolean;
-  /** Of LEAST_REQUEST alone. */
-  readonly leastRequest?: LeastRequestOptions;
-  /** Of RING_HASH alone. */
-  readonly ringHash?: RingHashOptions;
-  /** Of MAGLEV alone. */
-  readonly maglev?: MaglevOptions;
-}
-
-export interface RingHashOptions {
-  readonly minRingSize: number;
-  readonly maxRingSize: number;
-  readonly hashFunction: 'XX_HASH' | 'MURMUR_HASH_2';
-  /** Hosts are known on the ring by their names, not their addresses. */
-  readonly usesHostname: boolean;
-}
-
-interface MaglevOptions {
-  /** A prime number. */
-  readonly tableSize: number;
-  /** As for rings. */
-  readonly usesHostname: boolean;
-}
-
-export interface LeastRequestOptions {
-  /** How many hosts are drawn; 2 by default. */
-  readonly choiceCount: number;
-  /** How much a busy host is avoided where weights differ; 1 by default, 0: not at all. */
-  readonly activeRequestBias: number;
 }
 
 /** envoy.config.cluster.v3.CircuitBreakers.Thresholds with the defaults filled in. */
@@ -145,6 +104,8 @@ export interface HostResource {
   /** An active check of this host has ended before. */
   readonly wasChecked?: true;
   readonly check?: HostCheckOptions;
+  /** Monotonic milliseconds: when the host came or was found healthy; where new hosts start slowly. */
+  readonly readySinceMs?: number;
   /** Where outlier detection counts; see shared/limits/outlier-page.ts. */
   readonly outlierSlot?: number;
   /** Where connections to this host alone are counted, when the cluster limits them. */

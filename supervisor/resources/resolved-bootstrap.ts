@@ -19,6 +19,8 @@ import type { AddressToBind } from '../sockets/listening-sockets.ts';
 
 export interface ResolvedBootstrap {
   readonly node: NodeIdentity;
+  /** The cluster that this server is one of. */
+  readonly localCluster?: string;
   /** In the order of the file. */
   readonly clusters: readonly ResolvedCluster[];
   readonly listeners: readonly ResolvedListener[];
@@ -70,6 +72,8 @@ export interface NodeIdentity {
   readonly id: string;
   readonly cluster: string;
   readonly zone: string;
+  readonly region?: string;
+  readonly subZone?: string;
 }
 
 export interface ResolvedCluster {

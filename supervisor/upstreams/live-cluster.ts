@@ -39,6 +39,8 @@ export interface LiveClusterOptions {
 interface HostState {
   bits: number;
   wasChecked: boolean;
+  /** Where new hosts start slowly. */
+  readySinceMs: number | undefined;
   slot: number | undefined;
   /** Where the cluster limits the connections of each host. */
   breakerSlots: SlotPair | undefined;
@@ -159,6 +161,10 @@ export class LiveCluster implements HostSink {
   setActiveBits(id: string, bits: number): void {
     const state = this.#states.get(id);
     if (state === undefined) return;
+    const recovers = (state.bits & ~bits & HEALTH_BITS.failed_active_hc) !== 0;
+    if (recovers && state.readySinceMs !== undefined) {
+      state.readySinceMs = this.#options.clock.monotonicMs();
+    }
     state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | (bits & ACTIVE_CHECK_BITS);
     state.wasChecked = true;
     const hasFailed = (state.bits & HEALTH_BITS.failed_active_hc) !== 0;
@@ -274,6 +280,10 @@ export class LiveCluster implements HostSink {
     return {
       bits: this.#firstBits(host),
       wasChecked: false,
+      readySinceMs:
+        this.resolved.resource.lbPolicy.slowStart === undefined
+          ? undefined
+          : this.#options.clock.monotonicMs(),
       slot: this.outlier === undefined ? undefined : this.#options.slots().take(),
       breakerSlots: this.#limitsHosts ? this.#options.breakers.takePair() : undefined,
     };
@@ -307,18 +317,20 @@ export class LiveCluster implements HostSink {
   #joined(host: HostResource): HostResource {
     const state = this.#states.get(host.id);
     if (state === undefined) return host;
-    const { slot: outlierSlot, wasChecked, breakerSlots } = state;
+    const { slot: outlierSlot, wasChecked, breakerSlots, readySinceMs } = state;
     const known = host.healthBits ?? 0;
     const healthBits = (CONFIGURED_BITS & known) | state.bits;
     const isSame = outlierSlot === host.outlierSlot && wasChecked === (host.wasChecked === true);
     const hasSlots = breakerSlots?.DEFAULT === host.breakerSlots?.DEFAULT;
-    if (isSame && hasSlots && healthBits === known) return host;
+    const isKnown = isSame && hasSlots && readySinceMs === host.readySinceMs;
+    if (isKnown && healthBits === known) return host;
     return {
       ...host,
       healthBits,
       health: healthOf(healthBits),
       ...(outlierSlot === undefined ? {} : { outlierSlot }),
       ...(breakerSlots === undefined ? {} : { breakerSlots }),
+      ...(readySinceMs === undefined ? {} : { readySinceMs }),
       ...(wasChecked ? { wasChecked: true } : {}),
     };
   }

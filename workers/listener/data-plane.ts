@@ -69,6 +69,11 @@ class WorkerDataPlane implements DataPlane {
       runtime: this.#runtime,
       secrets: this.#secrets,
       log: (line) => env.log('debug', 'connection', line),
+      ownLocality: { region: '', subZone: '', ...env.heritage.node },
+      localCluster: () => {
+        const { localCluster } = env.heritage;
+        return localCluster === undefined ? undefined : this.#clusters.get(localCluster);
+      },
       duty: {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,

@@ -7,13 +7,14 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
-import type { BalanceContext } from '../upstream/load-balancer.ts';
+import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
 import type { RetryState } from './retry-state.ts';
 
 export class RequestBalance implements BalanceContext {
   readonly requestHeaders: HeaderMap;
   /** Set once the request is retried. */
   retry: RetryState | undefined = undefined;
+  readonly subset: SubsetCriteria | undefined;
   readonly #route: ClusterRoute;
   readonly #info: StreamInfo;
   #hash: Hash64 | undefined = undefined;
@@ -23,6 +24,8 @@ export class RequestBalance implements BalanceContext {
   constructor(requestHeaders: HeaderMap, route: ClusterRoute, info: StreamInfo) {
     this.requestHeaders = requestHeaders;
     this.#route = route;
+    const own = info.dynamicMetadata?.get('envoy.lb');
+    this.subset = own === undefined ? route.subset : { ...route.subset, ...own };
     this.#info = info;
   }
 

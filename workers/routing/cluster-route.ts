@@ -114,6 +114,7 @@ class CompiledClusterRoute implements ClusterRoute {
   readonly statPrefix: string;
   readonly retryPolicy: ClusterRoute['retryPolicy'];
   readonly copyLimitBytes: number | undefined;
+  readonly subset: ClusterRoute['subset'];
   readonly hashOf: ClusterRoute['hashOf'];
   clusterName: string;
   readonly virtualClusterOf: VirtualClusterOf;
@@ -133,6 +134,9 @@ class CompiledClusterRoute implements ClusterRoute {
     this.statPrefix = route.statPrefix ?? '';
     const retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
     this.retryPolicy = retryPolicy && compileRetryPolicy(retryPolicy);
+    const { metadataMatch: common } = action;
+    const subset = { ...common?.['envoy.lb'], ...weighted?.metadataMatch?.['envoy.lb'] };
+    this.subset = Object.keys(subset).length === 0 ? undefined : subset;
     this.hashOf = compileHashPolicies(action.hashPolicies);
     this.copyLimitBytes =
       route.perRequestBufferLimitBytes ?? context.virtualHost.perRequestBufferLimitBytes;
@@ -155,6 +159,7 @@ class CompiledClusterRoute implements ClusterRoute {
       metadata: this.metadata,
       perFilterConfig: this.perFilterConfig,
       action: this.action,
+      subset: this.subset,
       statPrefix: this.statPrefix,
       retryPolicy: this.retryPolicy,
       copyLimitBytes: this.copyLimitBytes,

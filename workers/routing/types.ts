@@ -10,6 +10,7 @@ import type {
   VirtualHost,
 } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import type { SubsetCriteria } from '../upstream/load-balancer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { RequestHash } from './hash-policy.ts';
 import type { CompiledRetryPolicy } from './retry-policy.ts';
@@ -47,6 +48,8 @@ export interface ClusterRoute extends RouteCommon {
   /** Empty when a `cluster_header` was missing: answered as a cluster that does not exist. */
   readonly clusterName: string;
   readonly action: ClusterRouteAction;
+  /** What hosts have to have in their `envoy.lb` metadata; of the route and its weighted cluster. */
+  readonly subset: SubsetCriteria | undefined;
   /** `stat_prefix` of the route, empty when none. */
   readonly statPrefix: string;
   /** Retry policy of the route, else of its virtual host. */

@@ -2,6 +2,7 @@
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { SUBSETS } from '../../shared/stats/templates/cluster-features.ts';
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { ResponseCodeStats } from './response-code-stats.ts';
 
@@ -16,6 +17,7 @@ export class ClusterStats {
   readonly canary: ResponseCodeStats;
   /** Responses that nobody saw, since the request was tried again. */
   readonly retried: ResponseCodeStats;
+  #subsetsBase: number | undefined = undefined;
   #http1Base: number | undefined = undefined;
   readonly #zones = new Map<string, ResponseCodeStats>();
 
@@ -23,6 +25,9 @@ export class ClusterStats {
     this.writer = writer;
     this.prefix = `cluster.${resource.statName}.`;
     this.base = writer.defineBlock(CLUSTER, this.prefix);
+    if (resource.lbPolicy.subsets !== undefined) {
+      this.#subsetsBase = writer.defineBlock(SUBSETS, this.prefix);
+    }
     this.all = new ResponseCodeStats(writer, this.prefix);
     this.internal = new ResponseCodeStats(writer, `${this.prefix}internal.`);
     this.external = new ResponseCodeStats(writer, `${this.prefix}external.`);
@@ -46,8 +51,13 @@ export class ClusterStats {
     this.#http1Base ??= this.writer.defineBlock(HTTP1_CODEC, `${this.prefix}http1.`);
   }
 
+  setDuplicateSubsetHosts(count: number): void {
+    if (this.#subsetsBase !== undefined) this.writer.setGauge(this.#subsetsBase, count);
+  }
+
   release(): void {
     this.writer.releaseBlock(this.base);
+    if (this.#subsetsBase !== undefined) this.writer.releaseBlock(this.#subsetsBase);
     if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
   }
 }

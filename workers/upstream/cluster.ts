@@ -22,6 +22,7 @@ import type { HttpPool } from './http-pool.ts';
 import type { HashTable } from './hash-tables.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import { makeBalancer } from './make-balancer.ts';
+import type { LocalCluster, ZonePickerParts } from './zone-picker.ts';
 import { Retained } from './retained.ts';
 import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
@@ -30,6 +31,7 @@ import { SharedLimits } from './resource-limits.ts';
 
 export type Priority = 'DEFAULT' | 'HIGH';
 
+const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
 const RING_HASH_FIGURES = {
   index: {
@@ -55,9 +57,12 @@ export interface ClusterContext {
   readonly secrets: SecretStore;
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
+  readonly ownLocality: ZonePickerParts['ownLocality'];
+  /** The cluster that this server is one of; undefined: none is configured, or it is not there. */
+  localCluster(): UpstreamCluster | undefined;
 }
 
-export class UpstreamCluster {
+export class UpstreamCluster implements LocalCluster {
   readonly name: string;
   readonly stats: ClusterStats;
   /** Undefined: plain bytes. */
@@ -75,6 +80,8 @@ export class UpstreamCluster {
   #tableBase: number | undefined = undefined;
   resource: ClusterResource;
   hosts: readonly UpstreamHost[] = [];
+  /** Another number after each change of the hosts or their health. */
+  version = 0;
 
   constructor(resource: ClusterResource, context: ClusterContext) {
     this.resource = resource;
@@ -88,7 +95,16 @@ export class UpstreamCluster {
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = makeBalancer(resource, {
       stats: context.stats,
-      randomSeed: () => context.runtime.random(),
+      runtime: context.runtime,
+      ownLocality: context.ownLocality,
+      localCluster: () => context.localCluster(),
+      nowMs: () => context.loop.clock.ms,
+      count: (offset) => this.stats.writer.increment(this.stats.base + offset),
+      countStructure: (offset, change) => this.#countStructure(offset, change),
+      onDuplicates: (count) => {
+        if (context.duty.workerIndex === 0) this.stats.setDuplicateSubsetHosts(count);
+      },
+      allActiveRequests: () => this.stats.writer.valueOf(this.stats.base + RQ_ACTIVE),
       onTable: (table) => this.#showTable(table),
     });
     this.#checker = this.#makeChecker();
@@ -119,6 +135,11 @@ export class UpstreamCluster {
       host.pools[priority] = pool;
     }
     return pool;
+  }
+
+  get isInPanic(): boolean {
+    const { total, usable } = this.health();
+    return total === 0 || (100 * usable) / total < this.resource.lbPolicy.healthyPanicThreshold;
   }
 
   /** How many hosts there are, and how many of them may be asked. */
@@ -220,11 +241,18 @@ export class UpstreamCluster {
     if (this.#checker !== undefined) this.#context.trafficBegan(this.name);
   }
 
+  /** The reference's main thread has every balancer too: one worker counts for it. */
+  #countStructure(offset: number, change: number): void {
+    const copies = this.#context.duty.workerIndex === 0 ? 2 : 1;
+    this.stats.writer.add(this.stats.base + offset, copies * change);
+  }
+
   /** Hosts that wait for their first check are none yet, where the cluster wants it so. */
   #updateBalancer(): void {
     const { hosts } = this;
     const isPending = ({ resource }: UpstreamHost): boolean =>
       ((resource.healthBits ?? 0) & HEALTH_BITS.pending_active_hc) !== 0;
+    this.version += 1;
     const known = hosts.some(isPending) ? hosts.filter((host) => !isPending(host)) : hosts;
     this.#balancer.update(known, this.#overprovisioningFactor);
   }
@@ -266,6 +294,10 @@ export class UpstreamCluster {
   #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
     if (host === undefined) return new UpstreamHost(resource, this.name, this.stats.writer);
     const becameUnhealthy = host.health !== 'unhealthy' && resource.health === 'unhealthy';
+    const becameHealthy = host.health === 'unhealthy' && resource.health !== 'unhealthy';
+    if (becameHealthy && host.readySinceMs !== undefined) {
+      host.readySinceMs = this.#context.loop.clock.ms;
+    }
     host.resource = resource;
     if (becameUnhealthy) {
       if (this.resource.closeConnectionsOnHostHealthFailure) host.close();

@@ -5,6 +5,7 @@
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HashTable } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
+import { type WeighedHost, weighHosts } from './host-weights.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import {
   choosePriority,
@@ -16,7 +17,9 @@ import {
 export interface HashBalancerParts {
   /** In percent. */
   readonly panicThreshold: number;
-  readonly buildTable: (hosts: readonly UpstreamHost[]) => HashTable;
+  readonly failsInPanic: boolean;
+  readonly weighsLocalities: boolean;
+  readonly buildTable: (hosts: readonly WeighedHost[]) => HashTable;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
   /** Told of each new table. */
@@ -40,15 +43,18 @@ export class HashBalancer implements LoadBalancer {
     const point = (hash.high * (0x1_0000_0000 % 100) + hash.low) % 100;
     const { priority } = choosePriority(this.#loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
+    if (this.isPanicking && this.#parts.failsInPanic) return undefined;
     return this.#tables[priority]?.choose(hash, draw);
   }
 
   update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
     const priorities = groupByPriority(hosts);
-    const { panicThreshold, buildTable, onTable } = this.#parts;
+    const { panicThreshold, buildTable, onTable, weighsLocalities } = this.#parts;
     this.#loads = computeLoads(priorities, { panicThreshold, overprovisioningFactor });
     this.#tables = priorities.map(({ all, healthy }, priority) => {
-      const table = buildTable(this.#loads.panics[priority] === true ? all : healthy);
+      const panics = this.#loads.panics[priority] === true;
+      const weighed = weighHosts(panics ? all : healthy, weighsLocalities && !panics);
+      const table = buildTable(weighed);
       onTable(table);
       return table;
     });

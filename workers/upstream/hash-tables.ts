@@ -2,10 +2,11 @@
  * The two tables of consistent hashing, filled exactly as the reference fills them, so that the same
  * hash leads to the same host behind both: a ring of hashes, and Maglev's table.
  */
-import type { RingHashOptions } from '../../shared/resources/cluster.ts';
+import type { RingHashOptions } from '../../shared/resources/lb-policy.ts';
 import { murmurHash2 } from '../hash/murmur-hash2.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import type { UpstreamHost } from './host.ts';
+import type { WeighedHost } from './host-weights.ts';
 
 export interface HashTable {
   /** `draw` counts the choices made for one try; each gives another place of the table. */
@@ -23,18 +24,18 @@ function hashKey(host: UpstreamHost, usesHostname: boolean): string {
   return usesHostname ? host.hostname : host.id;
 }
 
-export function buildRing(hosts: readonly UpstreamHost[], options: RingHashOptions): HashTable {
-  const total = hosts.reduce((sum, host) => sum + host.weight, 0);
-  const least = hosts.reduce((min, host) => Math.min(min, host.weight / total), 1);
+/** The weights are shares of the whole. */
+export function buildRing(hosts: readonly WeighedHost[], options: RingHashOptions): HashTable {
+  const least = hosts.reduce((min, { weight }) => Math.min(min, weight), 1);
   const scale = Math.min(Math.ceil(least * options.minRingSize) / least, options.maxRingSize);
   const hash = options.hashFunction === 'MURMUR_HASH_2' ? murmurHash2 : xxHash64;
   const places: { readonly hash: Hash64; readonly host: UpstreamHost }[] = [];
   let target = 0;
   let minPerHost = hosts.length === 0 ? 0 : Number.POSITIVE_INFINITY;
   let maxPerHost = 0;
-  for (const host of hosts) {
+  for (const { host, weight } of hosts) {
     const key = `${hashKey(host, options.usesHostname)}_`;
-    target += scale * (host.weight / total);
+    target += scale * weight;
     let count = 0;
     while (places.length < target) places.push({ hash: hash(key + String(count++)), host });
     minPerHost = Math.min(minPerHost, count);
@@ -92,19 +93,19 @@ interface MaglevEntry {
   count: number;
 }
 
+/** The weights are shares of the whole. */
 export function buildMaglev(
-  hosts: readonly UpstreamHost[],
+  hosts: readonly WeighedHost[],
   tableSize: number,
   usesHostname: boolean,
 ): HashTable {
-  const total = hosts.reduce((sum, host) => sum + host.weight, 0);
-  const most = hosts.reduce((max, host) => Math.max(max, host.weight / total), 0);
-  const entries = hosts.map((host): MaglevEntry => {
+  const most = hosts.reduce((max, { weight }) => Math.max(max, weight), 0);
+  const entries = hosts.map(({ host, weight }): MaglevEntry => {
     const key = hashKey(host, usesHostname);
     return {
       host,
       key,
-      weight: host.weight / total,
+      weight,
       offset: remainder(xxHash64(key), tableSize),
       skip: remainder(xxHash64(key, 1), tableSize - 1) + 1,
       next: 0,

@@ -26,6 +26,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   readonly retained: Retained;
   /** Open ones outside of the pools: those of TCP proxies. */
   readonly connections = new Set<HostConnection>();
+  /** Monotonic milliseconds; undefined where hosts have their whole weight from the beginning. */
+  readySinceMs: number | undefined = undefined;
   /** Undefined where nobody watches for outliers. */
   outlier: OutlierMonitor | undefined = undefined;
   /** Of this host alone, where the cluster limits the connections of each. */
@@ -38,6 +40,7 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
     this.resource = resource;
+    this.readySinceMs = resource.readySinceMs;
     this.id = resource.id;
     this.statBase = stats.defineBlock(HOST, `host.${clusterName}.${resource.id}.`);
     this.retained = new Retained(() => stats.releaseBlock(this.statBase));

@@ -139,10 +139,11 @@ export class Http1Pool implements HttpPool {
   private servePending(): void {
     for (const client of this.pending) {
       const connection = this.ready.pop();
-      if (connection === undefined) return;
+      if (connection === undefined) break;
       this.takePending(client);
       this.attach(connection, client);
     }
+    if (this.pending.size > 0) this.connectForPending();
   }
 
   private takePending(client: PoolClient): boolean {

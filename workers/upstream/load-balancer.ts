@@ -11,11 +11,15 @@ export interface BalanceContext {
   readonly requestHeaders: HeaderMap;
   /** The hash of what the route's hash policies look at, undefined when there is none. */
   computeHash(): Hash64 | undefined;
+  /** What a host has to have in its `envoy.lb` metadata, where the cluster has subsets. */
+  readonly subset?: SubsetCriteria | undefined;
   /** How many further hosts may be drawn where one is refused. */
   readonly maxHostDraws: number;
   /** Whether the request would rather go to another host. */
   refusesHost(host: UpstreamHost): boolean;
 }
+
+export type SubsetCriteria = Readonly<Record<string, unknown>>;
 
 export interface LoadBalancer {
   /**

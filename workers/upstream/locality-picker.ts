@@ -5,11 +5,14 @@
 import { sinkFirst } from './deadline-heap.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
+import { groupByLocality } from './localities.ts';
 
 export interface LocalityPickerParts {
   readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
   /** In percent: a locality keeps its weight while so much more than its share is usable. */
   readonly overprovisioningFactor: number;
+  /** What a locality's weight is multiplied by, by `localityKey`; 1 for all where it is missing. */
+  readonly scale?: ((locality: string) => number) | undefined;
 }
 
 interface LocalityTurn {
@@ -39,28 +42,15 @@ class LocalityPicker implements HostPicker {
 export function makeLocalityPicker(
   usable: readonly UpstreamHost[],
   all: readonly UpstreamHost[],
-  { makePicker, overprovisioningFactor }: LocalityPickerParts,
+  { makePicker, overprovisioningFactor, scale }: LocalityPickerParts,
 ): HostPicker {
   const sizes = new Map([...groupByLocality(all)].map(([key, { length }]) => [key, length]));
   const turns: LocalityTurn[] = [];
   for (const [key, hosts] of groupByLocality(usable)) {
     const share = hosts.length / (sizes.get(key) ?? hosts.length);
-    const configured = hosts[0]?.resource.localityWeight ?? 0;
+    const configured = (hosts[0]?.resource.localityWeight ?? 0) * (scale?.(key) ?? 1);
     const weight = configured * Math.min(1, (overprovisioningFactor / 100) * share);
     if (weight > 0) turns.push({ picker: makePicker(hosts), weight, deadline: 1 / weight });
   }
   return turns.length === 0 ? makePicker(usable) : new LocalityPicker(turns);
-}
-
-function groupByLocality(
-  hosts: readonly UpstreamHost[],
-): ReadonlyMap<string, readonly UpstreamHost[]> {
-  const groups = new Map<string, UpstreamHost[]>();
-  for (const host of hosts) {
-    const key = JSON.stringify([host.region, host.zone, host.subZone]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [host]);
-    else group.push(host);
-  }
-  return groups;
 }

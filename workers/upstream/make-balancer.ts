@@ -1,22 +1,42 @@
 /** Makes the balancer that a cluster's policy asks for. */
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
+import type { LbPolicy } from '../../shared/resources/lb-policy.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
+import type { Runtime } from '../runtime.ts';
+import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
 import { buildMaglev, buildRing, type HashTable } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
+import type { WeighedHost } from './host-weights.ts';
 import { LeastRequestPicker } from './least-request-picker.ts';
 import type { HostPicker, LoadBalancer } from './load-balancer.ts';
+import { OverrideBalancer } from './override-balancer.ts';
 import { PriorityBalancer } from './priority-balancer.ts';
 import { RandomPicker } from './random-picker.ts';
 import { RoundRobinPicker } from './round-robin-picker.ts';
+import { SlowStart } from './slow-start.ts';
+import { SubsetBalancer } from './subset-balancer.ts';
+import { ZonePicker, type ZonePickerParts } from './zone-picker.ts';
 
-export interface BalancerContext {
+export interface BalancerContext extends Pick<
+  ZonePickerParts,
+  'localCluster' | 'ownLocality' | 'count' | 'countStructure'
+> {
   readonly stats: StatWriter;
-  /** A whole number from 0 that differs between workers and moments. */
-  readonly randomSeed: () => number;
+  readonly onDuplicates: (count: number) => void;
+  readonly runtime: Runtime;
+  readonly nowMs: () => number;
+  /** Requests that this worker has open in the whole cluster. */
+  readonly allActiveRequests: () => number;
   /** Told of each new table of a policy that hashes. */
   readonly onTable: (table: HashTable) => void;
+}
+
+/** How the balancer of a subset differs from that of the whole cluster. */
+interface SubsetLocalities {
+  readonly weighsLocalities: boolean;
+  readonly localityScale: ((locality: string) => number) | undefined;
 }
 
 const RQ_ACTIVE = HOST.index.rq_active;
@@ -27,41 +47,100 @@ const RING_DEFAULTS = {
   usesHostname: false,
 } as const;
 const MAGLEV_DEFAULTS = { tableSize: 65_537, usesHostname: false } as const;
+const random = Math.random;
 
 export function makeBalancer(
   { lbPolicy }: ClusterResource,
   context: BalancerContext,
 ): LoadBalancer {
-  const { kind, healthyPanicThreshold: panicThreshold } = lbPolicy;
-  const { stats, randomSeed, onTable } = context;
-  const random = Math.random;
-  const weighsLocalities = lbPolicy.weighsLocalities === true;
-  const byPriority = (makePicker: (hosts: readonly UpstreamHost[]) => HostPicker): LoadBalancer =>
-    new PriorityBalancer({ panicThreshold, makePicker, weighsLocalities, random });
-  switch (kind) {
-    case 'RANDOM':
-      return byPriority((hosts) => new RandomPicker(hosts, random));
-    case 'LEAST_REQUEST': {
-      const parts = {
-        options: lbPolicy.leastRequest ?? { choiceCount: 2, activeRequestBias: 1 },
-        random,
-        activeRequests: (host: UpstreamHost): number => stats.valueOf(host.statBase + RQ_ACTIVE),
-      };
-      return byPriority((hosts) => new LeastRequestPicker(hosts, parts));
-    }
-    case 'RING_HASH': {
-      const options = lbPolicy.ringHash ?? RING_DEFAULTS;
-      const buildTable = (hosts: readonly UpstreamHost[]): HashTable => buildRing(hosts, options);
-      return new HashBalancer({ panicThreshold, buildTable, random, onTable });
-    }
-    case 'MAGLEV': {
-      const { tableSize, usesHostname } = lbPolicy.maglev ?? MAGLEV_DEFAULTS;
-      const buildTable = (hosts: readonly UpstreamHost[]): HashTable =>
-        buildMaglev(hosts, tableSize, usesHostname);
-      return new HashBalancer({ panicThreshold, buildTable, random, onTable });
-    }
-    case 'ROUND_ROBIN':
-    case 'CLUSTER_PROVIDED':
-      return byPriority((hosts) => new RoundRobinPicker(hosts, randomSeed()));
+  const balancer = makeWhole(lbPolicy, context);
+  const { overrideHeaders } = lbPolicy;
+  return overrideHeaders === undefined ? balancer : new OverrideBalancer(overrideHeaders, balancer);
+}
+
+function makeWhole(lbPolicy: LbPolicy, context: BalancerContext): LoadBalancer {
+  const { subsets } = lbPolicy;
+  if (subsets === undefined) {
+    return makePlain(lbPolicy, context, {
+      weighsLocalities: lbPolicy.weighsLocalities === true,
+      localityScale: undefined,
+    });
   }
+  const weighsLocalities = lbPolicy.weighsLocalities === true && subsets.weighsLocalities;
+  return new SubsetBalancer(subsets, {
+    ...context,
+    makeBalancer: (localityScale) =>
+      makePlain(lbPolicy, context, { weighsLocalities, localityScale }),
+  });
+}
+
+function makePlain(
+  lbPolicy: LbPolicy,
+  context: BalancerContext,
+  localities: SubsetLocalities,
+): LoadBalancer {
+  if (lbPolicy.kind === 'RING_HASH' || lbPolicy.kind === 'MAGLEV') {
+    return makeHashing(lbPolicy, context, localities);
+  }
+  const { healthyPanicThreshold: panicThreshold, zoneAware: options, failsInPanic } = lbPolicy;
+  const makePicker = pickerMaker(lbPolicy, context);
+  return new PriorityBalancer({
+    panicThreshold,
+    makePicker,
+    ...localities,
+    failsInPanic,
+    makeZonePicker:
+      options === undefined
+        ? undefined
+        : (hosts) => new ZonePicker(hosts, { ...context, options, makePicker, random }),
+    random,
+  });
+}
+
+function pickerMaker(
+  lbPolicy: LbPolicy,
+  context: BalancerContext,
+): (hosts: readonly UpstreamHost[]) => HostPicker {
+  const { runtime, nowMs } = context;
+  const slowStart = lbPolicy.slowStart && new SlowStart(lbPolicy.slowStart, runtime, nowMs);
+  if (lbPolicy.kind === 'RANDOM') return (hosts) => new RandomPicker(hosts, random);
+  if (lbPolicy.kind === 'LEAST_REQUEST') {
+    const options = lbPolicy.leastRequest ?? { choiceCount: 2, activeRequestBias: 1 };
+    const activeRequests = activeIn(context);
+    const parts = { options, random, activeRequests, slowStart };
+    return (hosts) => new LeastRequestPicker(hosts, parts);
+  }
+  return (hosts) => new RoundRobinPicker(hosts, runtime.random(), slowStart);
+}
+
+function makeHashing(
+  lbPolicy: LbPolicy,
+  context: BalancerContext,
+  { weighsLocalities }: SubsetLocalities,
+): LoadBalancer {
+  const { hashBalanceFactor: balanceFactor, healthyPanicThreshold: panicThreshold } = lbPolicy;
+  const { onTable, allActiveRequests } = context;
+  const buildPlain = tableBuilder(lbPolicy);
+  const activeRequests = activeIn(context);
+  const buildTable = (hosts: readonly WeighedHost[]): HashTable => {
+    const table = buildPlain(hosts);
+    if (balanceFactor === undefined) return table;
+    return new BoundedTable(table, hosts, { balanceFactor, activeRequests, allActiveRequests });
+  };
+  const failsInPanic = lbPolicy.failsInPanic === true;
+  const parts = { panicThreshold, failsInPanic, weighsLocalities, buildTable, random, onTable };
+  return new HashBalancer(parts);
+}
+
+function tableBuilder(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => HashTable {
+  if (lbPolicy.kind === 'RING_HASH') {
+    const options = lbPolicy.ringHash ?? RING_DEFAULTS;
+    return (hosts) => buildRing(hosts, options);
+  }
+  const { tableSize, usesHostname } = lbPolicy.maglev ?? MAGLEV_DEFAULTS;
+  return (hosts) => buildMaglev(hosts, tableSize, usesHostname);
+}
+
+function activeIn({ stats }: BalancerContext): (host: UpstreamHost) => number {
+  return (host) => stats.valueOf(host.statBase + RQ_ACTIVE);
 }

@@ -19,6 +19,12 @@ export interface PriorityBalancerParts {
   readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
   /** Localities take load by their weights. */
   readonly weighsLocalities: boolean;
+  /** What a locality's weight is multiplied by, by `localityKey`. */
+  readonly localityScale?: ((locality: string) => number) | undefined;
+  /** Too few usable hosts: none is chosen. */
+  readonly failsInPanic?: boolean | undefined;
+  /** Chooses among the healthy hosts of the first priority by where they are. */
+  readonly makeZonePicker?: ((hosts: readonly UpstreamHost[]) => HostPicker) | undefined;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
 }
@@ -70,21 +76,32 @@ export class PriorityBalancer implements LoadBalancer {
     const point = Math.floor(this.#parts.random() * 100);
     const { priority, isDegraded } = choosePriority(this.#loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
-    if (this.isPanicking) return this.#pickerOf(priority, 'all')?.pick();
+    if (this.isPanicking) {
+      return this.#parts.failsInPanic === true
+        ? undefined
+        : this.#pickerOf(priority, 'all')?.pick();
+    }
     return this.#pickerOf(priority, isDegraded ? 'degraded' : 'healthy')?.pick();
   }
 
   #pickerOf(priority: number, which: keyof PriorityHosts): HostPicker | undefined {
     const pickers = this.#priorities[priority];
     if (pickers === undefined) return undefined;
-    return (pickers[which] ??= this.#makePicker(pickers.hosts, which));
+    return (pickers[which] ??= this.#makePicker(pickers.hosts, which, priority));
   }
 
   /** In panic localities do not count. */
-  #makePicker(hosts: PriorityHosts, which: keyof PriorityHosts): HostPicker {
-    const { makePicker, weighsLocalities } = this.#parts;
+  #makePicker(hosts: PriorityHosts, which: keyof PriorityHosts, priority: number): HostPicker {
+    const { makePicker, makeZonePicker, weighsLocalities, localityScale: scale } = this.#parts;
+    if (makeZonePicker !== undefined && priority === 0 && which === 'healthy') {
+      return makeZonePicker(hosts.healthy);
+    }
     if (!weighsLocalities || which === 'all') return makePicker(hosts[which]);
     const overprovisioningFactor = this.#overprovisioningFactor;
-    return makeLocalityPicker(hosts[which], hosts.all, { makePicker, overprovisioningFactor });
+    return makeLocalityPicker(hosts[which], hosts.all, {
+      makePicker,
+      overprovisioningFactor,
+      scale,
+    });
   }
 }

@@ -2,15 +2,16 @@
 import { sinkFirst } from './deadline-heap.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
+import type { SlowStart } from './slow-start.ts';
 
 interface WeightedEntry {
   readonly host: UpstreamHost;
-  readonly weight: number;
   deadline: number;
 }
 
 export class RoundRobinPicker implements HostPicker {
   readonly #hosts: readonly UpstreamHost[];
+  readonly #slowStart: SlowStart | undefined;
   #next: number;
   /** A heap by deadline; only where weights differ. */
   readonly #schedule: WeightedEntry[];
@@ -19,14 +20,16 @@ export class RoundRobinPicker implements HostPicker {
    * `seed` is where the round begins: a whole number that differs between workers, so that they do
    * not all begin with the same host.
    */
-  constructor(hosts: readonly UpstreamHost[], seed: number) {
+  constructor(hosts: readonly UpstreamHost[], seed: number, slowStart?: SlowStart) {
     this.#hosts = hosts;
     this.#next = seed;
+    this.#slowStart = slowStart;
     const first = hosts[0]?.weight;
-    this.#schedule = hosts.every((host) => host.weight === first)
+    const isEven = slowStart === undefined && hosts.every((host) => host.weight === first);
+    this.#schedule = isEven
       ? []
       : hosts
-          .map((host) => ({ host, weight: host.weight, deadline: 1 / host.weight }))
+          .map((host) => ({ host, deadline: 1 / this.#weightOf(host) }))
           .sort((left, right) => left.deadline - right.deadline);
   }
 
@@ -43,8 +46,14 @@ export class RoundRobinPicker implements HostPicker {
     const heap = this.#schedule;
     const top = heap[0];
     if (top === undefined) return undefined;
-    top.deadline += 1 / top.weight;
+    top.deadline += 1 / this.#weightOf(top.host);
     sinkFirst(heap);
     return top.host;
+  }
+
+  #weightOf(host: UpstreamHost): number {
+    return this.#slowStart === undefined
+      ? host.weight
+      : host.weight * this.#slowStart.factorOf(host);
   }
 }

@@ -66,6 +66,13 @@ export const MAGLEV = defineTemplate('maglev', {
   min_entries_per_host: ownGauge('Fewest table entries of one host'),
 });
 
+/** Prefix: `cluster.<name>.`; with subsets. */
+export const SUBSETS = defineTemplate('subsets', {
+  lb_subsets_single_host_per_subset_duplicate: gauge(
+    'Hosts left out of subsets that may have one host only',
+  ),
+});
+
 /** Prefix: `cluster.<name>.`; with `track_timeout_budgets`. */
 export const TIMEOUT_BUDGETS = defineTemplate('timeout_budgets', {
   upstream_rq_timeout_budget_per_try_percent_used: histogram('Share of the time of a try used'),

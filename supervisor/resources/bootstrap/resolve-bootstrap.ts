@@ -137,6 +137,7 @@ export async function resolveBootstrap(
     maxRegexProgramSize: context.maxRegexProgramSize,
     disabledExtensions: overrides.disabledExtensions,
     node,
+    ...optional('localCluster', message.cluster_manager?.local_cluster_name || undefined),
     clusters: resources.clusters.map(({ resolved }) => resolved),
     listeners: resources.listeners.map(({ resolved }) => resolved),
     ...optional('admin', resolveAdmin(message.admin, scope.at('admin'))),
@@ -155,5 +156,7 @@ function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): N
     id: overrides.serviceNode === '' ? id : overrides.serviceNode,
     cluster: overrides.serviceCluster === '' ? cluster : overrides.serviceCluster,
     zone: overrides.serviceZone === '' ? (locality.zone ?? '') : overrides.serviceZone,
+    ...optional('region', locality.region),
+    ...optional('subZone', locality.sub_zone),
   };
 }

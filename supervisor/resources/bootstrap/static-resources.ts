@@ -68,8 +68,6 @@ function checkLocalCluster(
     place.error('reference', `local cluster '${name}' must be defined`);
   } else if (local.resolved.hosts.hosts.some(({ priority }) => priority > 0)) {
     place.error('conflict', `Unexpected non-zero priority for local cluster '${name}'.`);
-  } else {
-    place.warning('no_effect', 'local_cluster_name has no effect: no zone is preferred yet');
   }
 }
 

@@ -43,6 +43,7 @@ const FIELDS = knownFields<Cluster>(
     'round_robin_lb_config',
     'least_request_lb_config',
     'common_lb_config',
+    'lb_subset_config',
     'transport_socket',
     'metadata',
     'protocol_selection',

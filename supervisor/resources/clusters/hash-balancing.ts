@@ -2,9 +2,10 @@
 import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { Maglev } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/maglev/v3/maglev.ts';
 import type { RingHash } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/ring_hash/v3/ring_hash.ts';
-import type { LbPolicy } from '../../../shared/resources/cluster.ts';
+import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 
 const RING_FIELDS = knownFields<RingHash>([
   'hash_function',
@@ -12,15 +13,26 @@ const RING_FIELDS = knownFields<RingHash>([
   'maximum_ring_size',
   'use_hostname_for_hashing',
   'consistent_hashing_lb_config',
+  'locality_weighted_lb_config',
 ]);
-const MAGLEV_FIELDS = knownFields<Maglev>(['table_size', 'consistent_hashing_lb_config']);
-const CONSISTENT_FIELDS = knownFields<ConsistentHashingLbConfig>(['use_hostname_for_hashing']);
+const MAGLEV_FIELDS = knownFields<Maglev>([
+  'table_size',
+  'consistent_hashing_lb_config',
+  'locality_weighted_lb_config',
+]);
+const CONSISTENT_FIELDS = knownFields<ConsistentHashingLbConfig>([
+  'use_hostname_for_hashing',
+  'hash_balance_factor',
+]);
 
 const MIN_RING_SIZE = 1024;
 const MAX_RING_SIZE = 8 * 1024 * 1024;
 const TABLE_SIZE = 65_537;
 
-type Policy = Pick<LbPolicy, 'kind' | 'ringHash' | 'maglev'>;
+type Policy = Pick<
+  LbPolicy,
+  'kind' | 'ringHash' | 'maglev' | 'hashBalanceFactor' | 'weighsLocalities'
+>;
 
 export function resolveRingHash(message: RingHash, scope: Scope): Policy {
   refuseOtherFields(message, RING_FIELDS, scope);
@@ -40,7 +52,7 @@ export function resolveRingHash(message: RingHash, scope: Scope): Policy {
       usesHostname(message.consistent_hashing_lb_config, scope) ||
       message.use_hostname_for_hashing === true,
   } as const;
-  return { kind: 'RING_HASH', ringHash };
+  return { kind: 'RING_HASH', ringHash, ...commonOf(message) };
 }
 
 export function resolveMaglev(message: Maglev, scope: Scope): Policy {
@@ -53,7 +65,17 @@ export function resolveMaglev(message: Maglev, scope: Scope): Policy {
     tableSize,
     usesHostname: usesHostname(message.consistent_hashing_lb_config, scope),
   };
-  return { kind: 'MAGLEV', maglev };
+  return { kind: 'MAGLEV', maglev, ...commonOf(message) };
+}
+
+function commonOf({
+  consistent_hashing_lb_config: hashing,
+  locality_weighted_lb_config: localities,
+}: RingHash | Maglev): Pick<Policy, 'hashBalanceFactor' | 'weighsLocalities'> {
+  return {
+    ...optional('hashBalanceFactor', hashing?.hash_balance_factor || undefined),
+    ...(localities === undefined ? {} : { weighsLocalities: true }),
+  };
 }
 
 function usesHostname(message: ConsistentHashingLbConfig | undefined, scope: Scope): boolean {

@@ -2,46 +2,41 @@
 import type {
   Cluster,
   Cluster_CommonLbConfig as CommonLbConfig,
+  LoadBalancingPolicy,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { LeastRequest } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/least_request/v3/least_request.ts';
-import type { Random } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/random/v3/random.ts';
 import type {
-  ConsistentHashingLbConfig,
-  LocalityLbConfig,
-} from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
-import type { LbPolicy } from '../../../shared/resources/cluster.ts';
+  OverrideHost,
+  OverrideHost_OverrideHostSource,
+} from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/override_host/v3/override_host.ts';
+import type { Random } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/random/v3/random.ts';
+import type { RoundRobin } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/round_robin/v3/round_robin.ts';
+import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
+import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { float } from '../values.ts';
+import { float, optional } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
+import { resolveLocalities, resolveZoneAware } from './locality-balancing.ts';
+import { resolveSlowStart } from './slow-start.ts';
+import { resolveSubsets } from './subset-balancing.ts';
 
 /** What a policy adds to what holds for all of them. */
-type Policy = Pick<LbPolicy, 'kind' | 'leastRequest' | 'ringHash' | 'maglev' | 'weighsLocalities'>;
+type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
 
-const PLAIN_FIELDS = knownFields<Random>(['locality_lb_config']);
+const RANDOM_FIELDS = knownFields<Random>(['locality_lb_config']);
+const ROUND_ROBIN_FIELDS = knownFields<RoundRobin>(['locality_lb_config', 'slow_start_config']);
 const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
   'choice_count',
   'active_request_bias',
+  'slow_start_config',
   'locality_lb_config',
+  'selection_method',
 ]);
-/** Zones are preferred by clusters that know their own, which the cluster manager warns of. */
-const LOCALITY_FIELDS = knownFields<LocalityLbConfig>(
-  ['locality_weighted_lb_config'],
-  ['zone_aware_lb_config'],
-);
-
-const plain =
-  (kind: 'ROUND_ROBIN' | 'RANDOM') =>
-  (message: Random, scope: Scope): Policy => {
-    refuseOtherFields(message, PLAIN_FIELDS, scope);
-    refuseOtherFields(
-      message.locality_lb_config ?? {},
-      LOCALITY_FIELDS,
-      scope.at('locality_lb_config'),
-    );
-    return { kind, ...weighing(message.locality_lb_config) };
-  };
+const OVERRIDE_FIELDS = knownFields<OverrideHost>(['override_host_sources', 'fallback_policy']);
+const OVERRIDE_SOURCE_FIELDS = knownFields<OverrideHost_OverrideHostSource>(['header']);
 
 export const POLICIES = new ExtensionRegistry<Policy>(
   'envoy.load_balancing_policies',
@@ -50,12 +45,12 @@ export const POLICIES = new ExtensionRegistry<Policy>(
     extension(
       'envoy.load_balancing_policies.round_robin',
       'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',
-      plain('ROUND_ROBIN'),
+      roundRobin,
     ),
     extension(
       'envoy.load_balancing_policies.random',
       'envoy.extensions.load_balancing_policies.random.v3.Random',
-      plain('RANDOM'),
+      random,
     ),
     extension(
       'envoy.load_balancing_policies.least_request',
@@ -72,72 +67,104 @@ export const POLICIES = new ExtensionRegistry<Policy>(
       'envoy.extensions.load_balancing_policies.maglev.v3.Maglev',
       resolveMaglev,
     ),
+    extension(
+      'envoy.load_balancing_policies.subset',
+      'envoy.extensions.load_balancing_policies.subset.v3.Subset',
+      subset,
+    ),
+    extension(
+      'envoy.load_balancing_policies.override_host',
+      'envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost',
+      overrideHost,
+    ),
   ],
 );
 
-function leastRequest(message: LeastRequest, scope: Scope): Policy {
-  refuseOtherFields(message, LEAST_REQUEST_FIELDS, scope);
-  refuseOtherFields(
-    message.locality_lb_config ?? {},
-    LOCALITY_FIELDS,
-    scope.at('locality_lb_config'),
-  );
-  const { choice_count: choiceCount = 2, active_request_bias: bias } = message;
-  const activeRequestBias = bias === undefined ? 1 : float(bias.default_value ?? 0);
+function roundRobin(message: RoundRobin, scope: Scope): Policy {
+  refuseOtherFields(message, ROUND_ROBIN_FIELDS, scope);
   return {
-    kind: 'LEAST_REQUEST',
-    leastRequest: { choiceCount, activeRequestBias },
-    ...weighing(message.locality_lb_config),
+    kind: 'ROUND_ROBIN',
+    ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
+    ...resolveLocalities(message.locality_lb_config, scope.at('locality_lb_config')),
   };
 }
 
-function weighing(config: LocalityLbConfig | undefined): Pick<Policy, 'weighsLocalities'> {
-  return config?.locality_weighted_lb_config === undefined ? {} : { weighsLocalities: true };
+function random(message: Random, scope: Scope): Policy {
+  refuseOtherFields(message, RANDOM_FIELDS, scope);
+  const place = scope.at('locality_lb_config');
+  return { kind: 'RANDOM', ...resolveLocalities(message.locality_lb_config, place) };
+}
+
+function leastRequest(message: LeastRequest, scope: Scope): Policy {
+  refuseOtherFields(message, LEAST_REQUEST_FIELDS, scope);
+  const { choice_count: choiceCount = 2, active_request_bias: bias } = message;
+  const activeRequestBias = bias === undefined ? 1 : float(bias.default_value ?? 0);
+  const scansAll = message.selection_method === 'FULL_SCAN';
+  return {
+    kind: 'LEAST_REQUEST',
+    leastRequest: { choiceCount, activeRequestBias, ...(scansAll ? { scansAll } : {}) },
+    ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
+    ...resolveLocalities(message.locality_lb_config, scope.at('locality_lb_config')),
+  };
+}
+
+function subset(message: Subset, scope: Scope): Policy | undefined {
+  const policy = resolvePolicies(message.subset_lb_policy, scope.at('subset_lb_policy'));
+  return { ...policy, ...optional('subsets', resolveSubsets(message, scope)) };
+}
+
+function overrideHost(message: OverrideHost, scope: Scope): Policy | undefined {
+  refuseOtherFields(message, OVERRIDE_FIELDS, scope);
+  const headers = (message.override_host_sources ?? []).map((source, index) => {
+    refuseOtherFields(source, OVERRIDE_SOURCE_FIELDS, scope.at('override_host_sources', index));
+    return (source.header ?? '').toLowerCase();
+  });
+  const policy = resolvePolicies(message.fallback_policy, scope.at('fallback_policy'));
+  return { ...policy, overrideHeaders: headers };
 }
 
 const COMMON_FIELDS = knownFields<CommonLbConfig>(
-  ['healthy_panic_threshold', 'ignore_new_hosts_until_first_hc', 'locality_weighted_lb_config'],
   [
-    // Without a local cluster there is no zone to prefer; hosts of static clusters do not change;
-    // the rest is of balancers that hash or follow a host named by a filter.
+    'healthy_panic_threshold',
+    'ignore_new_hosts_until_first_hc',
+    'locality_weighted_lb_config',
     'zone_aware_lb_config',
-    'update_merge_window',
     'consistent_hashing_lb_config',
-    'override_host_status',
   ],
+  // Changes of one turn of the loop travel together; the rest is of a host named by a filter.
+  ['update_merge_window', 'override_host_status'],
 );
 
 const PANIC_THRESHOLD_PERCENT = 50;
 
 export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   const common = message.common_lb_config ?? {};
-  refuseOtherFields(common, COMMON_FIELDS, scope.at('common_lb_config'));
-  if (message.round_robin_lb_config?.slow_start_config !== undefined) {
-    scope.at('round_robin_lb_config', 'slow_start_config').unsupported('slow start is');
-  }
+  const place = scope.at('common_lb_config');
+  refuseOtherFields(common, COMMON_FIELDS, place);
   const { healthy_panic_threshold: threshold, locality_weighted_lb_config: weighted } = common;
   const policy = resolvePolicy(message, scope);
-  if (weighted !== undefined && (policy.kind === 'RING_HASH' || policy.kind === 'MAGLEV')) {
-    scope
-      .at('common_lb_config', 'locality_weighted_lb_config')
-      .unsupported('weighing localities where hosts are chosen by a hash is');
-  }
+  const subsets = resolveSubsets(message.lb_subset_config, scope.at('lb_subset_config'));
   return {
+    ...(message.load_balancing_policy === undefined
+      ? resolveZoneAware(common.zone_aware_lb_config, place.at('zone_aware_lb_config'))
+      : {}),
     ...policy,
     ...(weighted === undefined ? {} : { weighsLocalities: true }),
+    ...optional('subsets', subsets ?? policy.subsets),
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };
 }
 
 function resolvePolicy(message: Cluster, scope: Scope): Policy {
-  if (message.load_balancing_policy !== undefined) {
-    return resolvePolicies(message, scope.at('load_balancing_policy', 'policies'));
-  }
   const { lb_policy: policy = 'ROUND_ROBIN', name = '' } = message;
+  if (message.load_balancing_policy !== undefined) {
+    return resolvePolicies(message.load_balancing_policy, scope.at('load_balancing_policy'), name);
+  }
   const place = scope.at('lb_policy');
   switch (policy) {
     case 'ROUND_ROBIN':
+      return roundRobin(message.round_robin_lb_config ?? {}, scope.at('round_robin_lb_config'));
     case 'RANDOM':
       return { kind: policy };
     case 'LEAST_REQUEST':
@@ -188,20 +215,24 @@ function providesNoBalancer({ type = 'STATIC', cluster_type: custom }: Cluster):
 }
 
 /** The first policy that is known counts. */
-function resolvePolicies(message: Cluster, scope: Scope): Policy {
-  const policies = message.load_balancing_policy?.policies ?? [];
+function resolvePolicies(
+  message: LoadBalancingPolicy | undefined,
+  place: Scope,
+  cluster = '',
+): Policy {
+  const policies = message?.policies ?? [];
+  const scope = place.at('policies');
   const names = policies.map(({ typed_extension_config: config }) => config?.name ?? '');
   for (const [index, { typed_extension_config: config = {} }] of policies.entries()) {
-    const place = scope.at(index, 'typed_extension_config');
-    if (!POLICIES.knows(config, place)) continue;
-    const policy = POLICIES.resolve(config, place);
+    const entry = scope.at(index, 'typed_extension_config');
+    if (!POLICIES.knows(config, entry)) continue;
+    const policy = POLICIES.resolve(config, entry);
     return policy ?? { kind: 'ROUND_ROBIN' };
   }
   if (names.length === 0) {
-    const name = message.name ?? '';
     scope.error(
       'conflict',
-      `cluster: didn't find a registered load balancer factory implementation for cluster: '${name}' with names from []`,
+      `cluster: didn't find a registered load balancer factory implementation for cluster: '${cluster}' with names from []`,
     );
   } else {
     scope.error(

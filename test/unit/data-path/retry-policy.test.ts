@@ -38,6 +38,8 @@ function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): 
     loop: new WorkerLoop(systemClock),
     stats: new WorkerStatStore(),
     runtime: { snapshot: new Map(), random: () => 0 },
+    ownLocality: { region: '', zone: '', subZone: '' },
+    localCluster: () => undefined,
     breakerPage: () => assert.fail('no slot was given'),
     duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
     trafficBegan: () => undefined,

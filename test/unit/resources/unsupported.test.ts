@@ -91,11 +91,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'cluster type ORIGINAL_DST is not supported yet',
   ],
   [
-    bootstrapWith('cluster', { lb_subset_config: { fallback_policy: 'ANY_ENDPOINT' } }),
-    `${CLUSTER}.lb_subset_config`,
-    "field 'lb_subset_config' is not supported yet",
-  ],
-  [
     bootstrapWith('cluster', { outlier_detection: { detect_degraded_hosts: true } }),
     `${CLUSTER}.outlier_detection.detect_degraded_hosts`,
     "field 'detect_degraded_hosts' is not supported yet",

@@ -1,7 +1,8 @@
 /** The same request goes to the same host behind Sluice and behind Envoy. */
+import { balancerContext } from '../../support/balancers.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LbPolicy } from '../../../shared/resources/cluster.ts';
+import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import type { HashPolicy } from '../../../shared/resources/route.ts';
 import { murmurHash2 } from '../../../workers/hash/murmur-hash2.ts';
 import { type Hash64, xxHash64 } from '../../../workers/hash/xxhash64.ts';
@@ -33,7 +34,7 @@ function hosts(weights: readonly number[]): UpstreamHost[] {
 
 function balancer(policy: Omit<LbPolicy, 'healthyPanicThreshold'>): LoadBalancer {
   const resource = cluster('c', { lbPolicy: { healthyPanicThreshold: 50, ...policy } });
-  return makeBalancer(resource, { stats, randomSeed: () => 0, onTable: () => undefined });
+  return makeBalancer(resource, balancerContext(stats));
 }
 
 function choose(from: LoadBalancer, hash: Hash64 | undefined, draw = 0): UpstreamHost | undefined {

@@ -1,0 +1,101 @@
+/**
+ * How a cluster's hosts are chosen, as workers receive it.
+ * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
+ */
+
+export interface LbPolicy {
+  readonly kind:
+    | 'ROUND_ROBIN'
+    | 'LEAST_REQUEST'
+    | 'RANDOM'
+    | 'RING_HASH'
+    | 'MAGLEV'
+    | 'CLUSTER_PROVIDED';
+  /** Percent below which all hosts are used; 50 by default. */
+  readonly healthyPanicThreshold: number;
+  /** Below that threshold requests are refused. */
+  readonly failsInPanic?: true;
+  /** Localities take load by their weights. */
+  readonly weighsLocalities?: boolean;
+  /** Hosts of the server's own locality are preferred; needs a local cluster. */
+  readonly zoneAware?: ZoneAwareOptions;
+  /** Of ROUND_ROBIN and LEAST_REQUEST. */
+  readonly slowStart?: SlowStartOptions;
+  /** Of LEAST_REQUEST alone. */
+  readonly leastRequest?: LeastRequestOptions;
+  /** Of RING_HASH alone. */
+  readonly ringHash?: RingHashOptions;
+  /** Of MAGLEV alone. */
+  readonly maglev?: MaglevOptions;
+  /** Of policies that hash: percent of its fair share that a host may be busy with; at least 100. */
+  readonly hashBalanceFactor?: number;
+  readonly subsets?: SubsetOptions;
+  /** Request headers that name the host to take, first the first; lower case. */
+  readonly overrideHeaders?: readonly string[];
+}
+
+export interface ZoneAwareOptions {
+  /** Percent of the requests that are to stay in their zone where they can. */
+  readonly routingEnabled: number;
+  readonly minClusterSize: number;
+}
+
+export interface SlowStartOptions {
+  readonly windowMs: number;
+  /** 1: the share grows with time alone; above 1 it grows faster at the beginning. */
+  readonly aggression: number;
+  readonly aggressionKey?: string;
+  /** Percent of its weight that a host begins with. */
+  readonly minWeightPercent: number;
+}
+
+export interface RingHashOptions {
+  readonly minRingSize: number;
+  readonly maxRingSize: number;
+  readonly hashFunction: 'XX_HASH' | 'MURMUR_HASH_2';
+  /** Hosts are known on the ring by their names, not their addresses. */
+  readonly usesHostname: boolean;
+}
+
+interface MaglevOptions {
+  /** A prime number. */
+  readonly tableSize: number;
+  /** As for rings. */
+  readonly usesHostname: boolean;
+}
+
+export interface LeastRequestOptions {
+  /** How many hosts are drawn; 2 by default. */
+  readonly choiceCount: number;
+  /** How much a busy host is avoided where weights differ; 1 by default, 0: not at all. */
+  readonly activeRequestBias: number;
+  /** All hosts are looked at, not only some that are drawn. */
+  readonly scansAll?: true;
+}
+
+export interface SubsetOptions {
+  readonly fallback: 'NO_FALLBACK' | 'ANY_ENDPOINT' | 'DEFAULT_SUBSET';
+  /** What the hosts of the default subset have in their `envoy.lb` metadata. */
+  readonly defaultSubset: { readonly [key: string]: unknown };
+  readonly selectors: readonly SubsetSelector[];
+  /** A request may name more keys than a selector has. */
+  readonly allowsRedundantKeys: boolean;
+  readonly weighsLocalities: boolean;
+  /** A locality counts as much as the share of its hosts that are in the subset. */
+  readonly scalesLocalityWeight: boolean;
+  /** Where the fallback finds no host, any host is taken. */
+  readonly panicsToAny: boolean;
+  /** A host with a list is in the subset of each of its values. */
+  readonly listsAsAny: boolean;
+  /** `fallback_list` in a request's metadata names what to try one after the other. */
+  readonly triesFallbackList: boolean;
+}
+
+export interface SubsetSelector {
+  /** Sorted, without repetitions. */
+  readonly keys: readonly string[];
+  readonly isSingleHost: boolean;
+  /** Undefined: that of the cluster. */
+  readonly fallback?: 'NO_FALLBACK' | 'ANY_ENDPOINT' | 'DEFAULT_SUBSET' | 'KEYS_SUBSET';
+  readonly fallbackKeys: readonly string[];
+}

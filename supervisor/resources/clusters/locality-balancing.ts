@@ -1,0 +1,50 @@
+/** Resolves how much the place of hosts counts when they are chosen. */
+import type { Cluster_CommonLbConfig_ZoneAwareLbConfig as OlderZoneAware } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type {
+  LocalityLbConfig,
+  LocalityLbConfig_ZoneAwareLbConfig as ZoneAware,
+} from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
+import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { float } from '../values.ts';
+
+type Localities = Pick<LbPolicy, 'weighsLocalities' | 'zoneAware' | 'failsInPanic'>;
+
+const LOCALITY_FIELDS = knownFields<LocalityLbConfig>([
+  'locality_weighted_lb_config',
+  'zone_aware_lb_config',
+]);
+const ZONE_FIELDS = knownFields<ZoneAware>([
+  'routing_enabled',
+  'min_cluster_size',
+  'fail_traffic_on_panic',
+]);
+
+const MIN_CLUSTER_SIZE = 6;
+const ALL_PERCENT = 100;
+
+export function resolveLocalities(config: LocalityLbConfig | undefined, scope: Scope): Localities {
+  if (config === undefined) return {};
+  refuseOtherFields(config, LOCALITY_FIELDS, scope);
+  return {
+    ...(config.locality_weighted_lb_config === undefined ? {} : { weighsLocalities: true }),
+    ...resolveZoneAware(config.zone_aware_lb_config, scope.at('zone_aware_lb_config')),
+  };
+}
+
+export function resolveZoneAware(
+  config: ZoneAware | OlderZoneAware | undefined,
+  scope: Scope,
+): Localities {
+  if (config === undefined) return {};
+  refuseOtherFields(config, ZONE_FIELDS, scope);
+  const { routing_enabled: enabled, min_cluster_size: least } = config;
+  return {
+    zoneAware: {
+      routingEnabled: enabled === undefined ? ALL_PERCENT : float(enabled.value ?? 0),
+      minClusterSize: least === undefined ? MIN_CLUSTER_SIZE : Number(least),
+    },
+    ...(config.fail_traffic_on_panic === true ? { failsInPanic: true } : {}),
+  };
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
+import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
+import { MersenneTwister } from '../../../workers/hash/mersenne-twister.ts';
+import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { HOST } from '../../../shared/stats/templates/cluster.ts';
+import { UpstreamHost } from '../../../workers/upstream/host.ts';
+import type { LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { type BalancerContext, makeBalancer } from '../../../workers/upstream/make-balancer.ts';
+import { balancerContext } from '../../support/balancers.ts';
+import { cluster, host } from '../../support/data-plane.ts';
+
+const PICKS = 100_000;
+/** Below it lie 99.99 % of all values with so many degrees of freedom. */
+const CHI_SQUARED_LIMIT: Readonly<Record<number, number>> = { 3: 21.1, 9: 33.7 };
+
+const stats = new WorkerStatStore();
+
+function hosts(facts: readonly Partial<HostResource>[]): readonly UpstreamHost[] {
+  return facts.map((each, at) => new UpstreamHost(host(at + 1, each), 'c', stats));
+}
+
+function balancer(
+  policy: Omit<LbPolicy, 'healthyPanicThreshold'>,
+  of: readonly UpstreamHost[],
+  context: Partial<BalancerContext> = {},
+): LoadBalancer {
+  const lbPolicy = { healthyPanicThreshold: 50, ...policy };
+  const made = makeBalancer(cluster('c', { lbPolicy }), balancerContext(stats, context));
+  made.update(of, 140);
+  return made;
+}
+
+function tally(from: LoadBalancer, picks = PICKS, headers = new HeaderMap()): number[] {
+  const context = {
+    requestHeaders: headers,
+    computeHash: () => undefined,
+    maxHostDraws: 0,
+    refusesHost: () => false,
+  };
+  const counts: number[] = [];
+  for (let pick = 0; pick < picks; pick++) {
+    const port = from.choose(context, 0)?.port ?? 0;
+    counts[port] = (counts[port] ?? 0) + 1;
+  }
+  return Array.from({ length: counts.length }, (_, port) => counts[port] ?? 0);
+}
+
+function chiSquared(counts: readonly number[], shares: readonly number[]): number {
+  const total = shares.reduce((sum, share) => sum + share, 0);
+  return shares.reduce((sum, share, at) => {
+    const expected = (PICKS * share) / total;
+    return sum + ((counts[at + 1] ?? 0) - expected) ** 2 / expected;
+  }, 0);
+}
+
+describe('the distribution of choices', () => {
+  const even = Array.from({ length: 10 }, () => 1);
+  const uneven = [1, 2, 3, 10];
+  const cases = [
+    ['ROUND_ROBIN', even, even],
+    ['ROUND_ROBIN', uneven, uneven],
+    ['LEAST_REQUEST', even, even],
+    ['LEAST_REQUEST', uneven, uneven],
+    ['RANDOM', even, even],
+    ['RANDOM', uneven, [1, 1, 1, 1]],
+  ] as const;
+  for (const [kind, weights, shares] of cases) {
+    it(`of ${kind} is that of the weights ${weights.join(', ')}`, () => {
+      const from = balancer({ kind }, hosts(weights.map((weight) => ({ weight }))));
+      const limit = CHI_SQUARED_LIMIT[shares.length - 1] ?? 0;
+      assert.ok(chiSquared(tally(from), shares) < limit);
+    });
+  }
+
+  it('of localities is that of their weights', () => {
+    const of = hosts([
+      { zone: 'a', localityWeight: 1 },
+      { zone: 'b', localityWeight: 3 },
+      { zone: 'b', localityWeight: 3 },
+    ]);
+    const counts = tally(balancer({ kind: 'RANDOM', weighsLocalities: true }, of), 40_000);
+    assert.equal(counts[1], 10_000);
+  });
+});
+
+describe('slow start', () => {
+  const slowStart = { windowMs: 10_000, aggression: 1, minWeightPercent: 10 };
+  for (const kind of ['ROUND_ROBIN', 'LEAST_REQUEST'] as const) {
+    it(`gives a new host of ${kind} a share that grows with time`, () => {
+      let nowMs = 100_000;
+      const of = hosts([{ readySinceMs: 1 }, { readySinceMs: 100_000 }]);
+      const from = balancer({ kind, slowStart }, of, { nowMs: () => nowMs });
+      const share = (): number => (tally(from, 11_000)[2] ?? 0) / 11_000;
+      assert.ok(Math.abs(share() - 0.1 / 1.1) < 0.01, 'a tenth of its weight at first');
+      nowMs += 5_000;
+      tally(from, 100);
+      assert.ok(Math.abs(share() - 0.5 / 1.5) < 0.01, 'half of it after half of the window');
+      nowMs += 6_000;
+      tally(from, 100);
+      assert.ok(Math.abs(share() - 0.5) < 0.02, 'all of it in the end');
+    });
+  }
+});
+
+describe('zone-aware choices', () => {
+  const ownLocality = { region: '', zone: 'a', subZone: '' };
+  const policy = {
+    kind: 'ROUND_ROBIN',
+    zoneAware: { routingEnabled: 100, minClusterSize: 4 },
+  } as const;
+
+  function shares(servers: readonly string[], zones: readonly string[], isInPanic = false) {
+    const counts: Record<string, number> = {};
+    const names = Object.entries(CLUSTER.index);
+    const note = (offset: number): void => {
+      const [name = ''] = names.find(([, at]) => at === offset) ?? [];
+      counts[name] = (counts[name] ?? 0) + 1;
+    };
+    const local = { hosts: hosts(servers.map((zone) => ({ zone }))), version: 1, isInPanic };
+    const from = balancer(policy, hosts(zones.map((zone) => ({ zone }))), {
+      ownLocality,
+      localCluster: () => local,
+      count: note,
+      countStructure: note,
+    });
+    const picks = 20_000;
+    const own = tally(from, picks).reduce(
+      (sum, count, port) => sum + (zones[port - 1] === 'a' ? count : 0),
+      0,
+    );
+    return { own: own / picks, counts };
+  }
+
+  it('stay in the zone while it has its share of the hosts', () => {
+    const { own, counts } = shares(['a', 'b'], ['a', 'a', 'b', 'b']);
+    assert.equal(own, 1);
+    assert.equal(counts['lb_zone_routing_all_directly'], 20_000);
+    assert.equal(counts['lb_recalculate_zone_structures'], 1);
+  });
+
+  it('leave the zone for what is too much for its hosts', () => {
+    const { own, counts } = shares(['a', 'b'], ['a', 'b', 'b', 'b']);
+    assert.ok(Math.abs(own - 0.5) < 0.02, `${own}`);
+    assert.equal(
+      (counts['lb_zone_routing_sampled'] ?? 0) + (counts['lb_zone_routing_cross_zone'] ?? 0),
+      20_000,
+    );
+  });
+
+  it('do not look at zones in a small cluster, or when the local cluster is sick', () => {
+    const small = shares(['a', 'b'], ['a', 'b', 'b']);
+    assert.ok(Math.abs(small.own - 1 / 3) < 0.01);
+    assert.equal(small.counts['lb_zone_cluster_too_small'], 1);
+    const sick = shares(['a', 'b'], ['a', 'b', 'b', 'b'], true);
+    assert.ok(Math.abs(sick.own - 1 / 4) < 0.01);
+    assert.equal(sick.counts['lb_local_cluster_not_ok'], 20_000);
+  });
+});
+
+describe('bounded load', () => {
+  it('leaves a host that is too busy for others, the same ones each time', () => {
+    const of = hosts([{}, {}, {}, {}]);
+    const from = balancer({ kind: 'RING_HASH', hashBalanceFactor: 120 }, of, {
+      allActiveRequests: () => 8,
+    });
+    const hash = { high: 1, low: 2 };
+    const context = {
+      requestHeaders: new HeaderMap(),
+      computeHash: () => hash,
+      maxHostDraws: 0,
+      refusesHost: () => false,
+    };
+    const first = from.choose(context, 0);
+    assert.ok(first !== undefined);
+    stats.add(first.statBase + HOST.index.rq_active, 8);
+    const second = from.choose(context, 0);
+    assert.notEqual(second, first);
+    assert.equal(from.choose(context, 0), second);
+    stats.subtract(first.statBase + HOST.index.rq_active, 8);
+    assert.equal(from.choose(context, 0), first);
+  });
+
+  it('draws the numbers that MT19937 gives for a seed', () => {
+    const random = new MersenneTwister(5489);
+    assert.equal(random.next(), 3_499_211_612);
+    for (let count = 2; count < 10_000; count++) random.next();
+    assert.equal(random.next(), 4_123_659_995);
+  });
+});
+
+describe('a host that a header names', () => {
+  it('is taken while it is healthy, the next of a list after it', () => {
+    const of = hosts([{}, {}, { health: 'unhealthy' }]);
+    const from = balancer({ kind: 'ROUND_ROBIN', overrideHeaders: ['x-host'] }, of);
+    const headers = new HeaderMap();
+    headers.add('x-host', '127.0.0.1:3, 127.0.0.1:2');
+    assert.deepEqual(tally(from, 5, headers), [0, 0, 5]);
+    headers.set('x-host', '127.0.0.1:9');
+    assert.deepEqual(tally(from, 4, headers), [0, 2, 2]);
+  });
+});

@@ -1,0 +1,200 @@
+/**
+ * Chooses among the hosts whose `envoy.lb` metadata is what the request asks for: each selector makes
+ * one subset per combination of its keys' values, and each subset has a balancer of its own. What to
+ * do without a subset is the selector's word, else the cluster's.
+ */
+import type { SubsetOptions, SubsetSelector } from '../../shared/resources/lb-policy.ts';
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import type { UpstreamHost } from './host.ts';
+import type { BalanceContext, LoadBalancer, SubsetCriteria } from './load-balancer.ts';
+import { groupByLocality } from './localities.ts';
+import { criteriaKey, hasCriteria, subsetKeysOf } from './subset-keys.ts';
+
+const { index } = CLUSTER;
+const FALLBACK_LIST = 'fallback_list';
+
+export interface SubsetBalancerParts {
+  makeBalancer(localityScale: ((locality: string) => number) | undefined): LoadBalancer;
+  /** Counts one of the cluster's statistics. */
+  readonly count: (offset: number) => void;
+  /** Counts what the balancer is made of. */
+  readonly countStructure: (offset: number, change: number) => void;
+  /** How many hosts are left out, since a subset has one already where it may have one only. */
+  readonly onDuplicates: (count: number) => void;
+}
+
+interface Subset {
+  readonly balancer: LoadBalancer;
+  readonly sizes: Map<string, number>;
+}
+
+export class SubsetBalancer implements LoadBalancer {
+  readonly #options: SubsetOptions;
+  readonly #parts: SubsetBalancerParts;
+  /** Most keys first, so that the first one that fits is the best. */
+  readonly #selectors: readonly SubsetSelector[];
+  /** By `criteriaKey`. */
+  readonly #subsets = new Map<string, Subset>();
+  readonly #any: LoadBalancer | undefined;
+  readonly #default: LoadBalancer | undefined;
+  /** Hosts of the whole cluster by locality. */
+  #totals: ReadonlyMap<string, number> = new Map();
+  isPanicking = false;
+
+  constructor(options: SubsetOptions, parts: SubsetBalancerParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#selectors = options.selectors.toSorted(
+      (left, right) => right.keys.length - left.keys.length || compareKeys(left, right),
+    );
+    const fallbacks = [options.fallback, ...options.selectors.map(({ fallback }) => fallback)];
+    if (fallbacks.includes('ANY_ENDPOINT') || options.panicsToAny) {
+      this.#any = parts.makeBalancer(undefined);
+    }
+    if (fallbacks.includes('DEFAULT_SUBSET')) this.#default = parts.makeBalancer(undefined);
+  }
+
+  choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
+    this.isPanicking = false;
+    const { subset } = context;
+    if (!this.#options.triesFallbackList || subset?.[FALLBACK_LIST] === undefined) {
+      return this.#chooseFor(subset, context, draw);
+    }
+    const { [FALLBACK_LIST]: list, ...rest } = subset;
+    const further = Array.isArray(list) ? (list as readonly SubsetCriteria[]) : [];
+    for (const more of further) {
+      const host = this.#chooseFor({ ...rest, ...more }, context, draw);
+      if (host !== undefined) return host;
+    }
+    return further.length > 0 ? undefined : this.#chooseFor(rest, context, draw);
+  }
+
+  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
+    const members = new Map<string, UpstreamHost[]>();
+    let duplicates = 0;
+    for (const selector of this.#options.selectors) {
+      duplicates += this.#sort(selector, hosts, members);
+    }
+    this.#parts.onDuplicates(duplicates);
+    this.#totals = sizesOf(hosts);
+    for (const [key, some] of members) {
+      const subset = this.#subsets.get(key) ?? this.#make(key);
+      subset.sizes.clear();
+      for (const [locality, size] of sizesOf(some)) subset.sizes.set(locality, size);
+      subset.balancer.update(some, overprovisioningFactor);
+    }
+    for (const key of this.#subsets.keys()) if (!members.has(key)) this.#remove(key);
+    this.#any?.update(hosts, overprovisioningFactor);
+    const { defaultSubset, listsAsAny } = this.#options;
+    const ofDefault = hosts.filter((host) => hasCriteria(host, defaultSubset, listsAsAny));
+    this.#default?.update(ofDefault, overprovisioningFactor);
+  }
+
+  #chooseFor(
+    criteria: SubsetCriteria | undefined,
+    context: BalanceContext,
+    draw: number,
+  ): UpstreamHost | undefined {
+    const selector = criteria && this.#selectorOf(criteria);
+    if (criteria !== undefined && selector !== undefined) {
+      const subset = this.#subsets.get(criteriaKey(selector.keys, criteria));
+      if (subset !== undefined) {
+        this.#parts.count(index.lb_subsets_selected);
+        return this.#chooseIn(subset.balancer, context, draw);
+      }
+      if (selector.fallback === 'KEYS_SUBSET') {
+        const fewer = pickKeys(criteria, selector.fallbackKeys);
+        return this.#chooseFor(fewer, context, draw);
+      }
+      if (selector.fallback !== undefined) {
+        return this.#fallBack(selector.fallback, context, draw);
+      }
+    }
+    const host = this.#fallBack(this.#options.fallback, context, draw);
+    if (host !== undefined || !this.#options.panicsToAny) return host;
+    const any = this.#any && this.#chooseIn(this.#any, context, draw);
+    if (any !== undefined) this.#parts.count(index.lb_subsets_fallback_panic);
+    return any;
+  }
+
+  #fallBack(
+    policy: SubsetOptions['fallback'],
+    context: BalanceContext,
+    draw: number,
+  ): UpstreamHost | undefined {
+    if (policy === 'NO_FALLBACK') return undefined;
+    const balancer = policy === 'ANY_ENDPOINT' ? this.#any : this.#default;
+    const host = balancer && this.#chooseIn(balancer, context, draw);
+    if (host !== undefined) this.#parts.count(index.lb_subsets_fallback);
+    return host;
+  }
+
+  #chooseIn(
+    balancer: LoadBalancer,
+    context: BalanceContext,
+    draw: number,
+  ): UpstreamHost | undefined {
+    const host = balancer.choose(context, draw);
+    if (balancer.isPanicking) this.isPanicking = true;
+    return host;
+  }
+
+  #selectorOf(criteria: SubsetCriteria): SubsetSelector | undefined {
+    const asked = Object.keys(criteria).length;
+    return this.#selectors.find(
+      ({ keys }) =>
+        (this.#options.allowsRedundantKeys ? keys.length > 0 : keys.length === asked) &&
+        keys.every((key) => criteria[key] !== undefined),
+    );
+  }
+
+  /** Returns how many hosts were left out. */
+  #sort(
+    { keys, isSingleHost }: SubsetSelector,
+    hosts: readonly UpstreamHost[],
+    members: Map<string, UpstreamHost[]>,
+  ): number {
+    let duplicates = 0;
+    for (const host of hosts) {
+      for (const key of subsetKeysOf(host, keys, this.#options.listsAsAny)) {
+        const known = members.get(key);
+        if (known === undefined) members.set(key, [host]);
+        else if (isSingleHost) duplicates += 1;
+        else if (known.at(-1) !== host) known.push(host);
+      }
+    }
+    return duplicates;
+  }
+
+  #make(key: string): Subset {
+    const sizes = new Map<string, number>();
+    const scale = (locality: string): number =>
+      (sizes.get(locality) ?? 0) / (this.#totals.get(locality) ?? 1);
+    const { scalesLocalityWeight } = this.#options;
+    const balancer = this.#parts.makeBalancer(scalesLocalityWeight ? scale : undefined);
+    const subset = { balancer, sizes };
+    this.#subsets.set(key, subset);
+    this.#parts.countStructure(index.lb_subsets_created, 1);
+    this.#parts.countStructure(index.lb_subsets_active, 1);
+    return subset;
+  }
+
+  #remove(key: string): void {
+    this.#subsets.delete(key);
+    this.#parts.countStructure(index.lb_subsets_removed, 1);
+    this.#parts.countStructure(index.lb_subsets_active, -1);
+  }
+}
+
+function compareKeys(left: SubsetSelector, right: SubsetSelector): number {
+  const [one, other] = [left.keys.join('\0'), right.keys.join('\0')];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function pickKeys(criteria: SubsetCriteria, keys: readonly string[]): SubsetCriteria {
+  return Object.fromEntries(Object.entries(criteria).filter(([key]) => keys.includes(key)));
+}
+
+function sizesOf(hosts: readonly UpstreamHost[]): ReadonlyMap<string, number> {
+  return new Map([...groupByLocality(hosts)].map(([key, { length }]) => [key, length]));
+}

@@ -1,0 +1,158 @@
+/**
+ * Prefers the hosts of the server's own locality: all requests stay there while its share of the
+ * cluster's hosts is at least its share of the servers in front of them, else what is too much for it
+ * goes to localities that have more hosts than servers. Where zones cannot help, all hosts alike.
+ */
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import type { ZoneAwareOptions } from '../../shared/resources/lb-policy.ts';
+import { readFraction, readInteger } from '../../shared/runtime/read-runtime.ts';
+import type { Runtime } from '../runtime.ts';
+import type { UpstreamHost } from './host.ts';
+import type { HostPicker } from './load-balancer.ts';
+import { groupByLocality, localityKey } from './localities.ts';
+
+const { index } = CLUSTER;
+const MIN_CLUSTER_SIZE_KEY = 'upstream.zone_routing.min_cluster_size';
+const ENABLED_KEY = 'upstream.zone_routing.enabled';
+const SHARES = 10_000;
+
+/** The servers of which this one is one. */
+export interface LocalCluster {
+  readonly hosts: readonly UpstreamHost[];
+  /** Another number after each change of the hosts or their health. */
+  readonly version: number;
+  /** Too few of them are healthy. */
+  readonly isInPanic: boolean;
+}
+
+export interface ZonePickerParts {
+  readonly options: ZoneAwareOptions;
+  readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  /** Undefined while the local cluster is not there. */
+  localCluster(): LocalCluster | undefined;
+  readonly ownLocality: {
+    readonly region: string;
+    readonly zone: string;
+    readonly subZone: string;
+  };
+  readonly runtime: Pick<Runtime, 'snapshot'>;
+  readonly random: () => number;
+  /** Counts one of the cluster's statistics. */
+  readonly count: (offset: number) => void;
+  /** Counts what belongs to making plans, not to choices. */
+  readonly countStructure: (offset: number, change: number) => void;
+}
+
+interface Locality {
+  readonly picker: HostPicker;
+  readonly isOwn: boolean;
+  /** Of 10,000: this locality's part of all servers and of all hosts. */
+  readonly servers: number;
+  readonly hosts: number;
+}
+
+/** Of 10,000 requests so many stay; the rest goes by what others have free. */
+interface Plan {
+  readonly localities: readonly Locality[];
+  readonly own: Locality;
+  readonly stay: number;
+  readonly free: number;
+}
+
+export class ZonePicker implements HostPicker {
+  readonly #parts: ZonePickerParts;
+  readonly #hosts: readonly UpstreamHost[];
+  readonly #anywhere: HostPicker;
+  #plan: Plan | undefined = undefined;
+  #plannedFor: LocalCluster | undefined = undefined;
+  #version = -1;
+
+  constructor(hosts: readonly UpstreamHost[], parts: ZonePickerParts) {
+    this.#hosts = hosts;
+    this.#parts = parts;
+    this.#anywhere = parts.makePicker(hosts);
+    this.#replan();
+  }
+
+  pick(): UpstreamHost | undefined {
+    const local = this.#parts.localCluster();
+    if (local !== this.#plannedFor || local?.version !== this.#version) this.#replan();
+    if (this.#plan === undefined || local === undefined) return this.#anywhere.pick();
+    const { options, runtime, random, count } = this.#parts;
+    const enabled = readFraction(runtime.snapshot, ENABLED_KEY, {
+      numerator: options.routingEnabled,
+      denominator: 100,
+    });
+    if (random() * enabled.denominator >= enabled.numerator) return this.#anywhere.pick();
+    if (local.isInPanic) {
+      count(index.lb_local_cluster_not_ok);
+      return this.#anywhere.pick();
+    }
+    return this.#choose(this.#plan).picker.pick();
+  }
+
+  #choose({ localities, own, stay, free }: Plan): Locality {
+    const { random, count } = this.#parts;
+    if (stay >= SHARES) {
+      count(index.lb_zone_routing_all_directly);
+      return own;
+    }
+    if (random() * SHARES < stay) {
+      count(index.lb_zone_routing_sampled);
+      return own;
+    }
+    if (free === 0) {
+      count(index.lb_zone_no_capacity_left);
+      return localities[Math.floor(random() * localities.length)] ?? own;
+    }
+    count(index.lb_zone_routing_cross_zone);
+    let point = random() * free;
+    for (const locality of localities) {
+      point -= freeOf(locality);
+      if (point < 0) return locality;
+    }
+    return own;
+  }
+
+  #replan(): void {
+    const local = this.#parts.localCluster();
+    this.#plannedFor = local;
+    this.#version = local?.version ?? -1;
+    this.#plan = local === undefined ? undefined : this.#makePlan(local);
+  }
+
+  #makePlan(local: LocalCluster): Plan | undefined {
+    const { options, ownLocality, runtime, countStructure, makePicker } = this.#parts;
+    countStructure(index.lb_recalculate_zone_structures, 1);
+    const groups = groupByLocality(this.#hosts);
+    const servers = groupByLocality(local.hosts.filter(({ health }) => health === 'healthy'));
+    const ownKey = localityKey(ownLocality);
+    if (groups.size < 2 || servers.size < 2) return undefined;
+    if (!servers.has(ownKey)) {
+      countStructure(index.lb_local_cluster_not_ok, 1);
+      return undefined;
+    }
+    const least = readInteger(runtime.snapshot, MIN_CLUSTER_SIZE_KEY, options.minClusterSize);
+    if (this.#hosts.length < least) {
+      countStructure(index.lb_zone_cluster_too_small, 1);
+      return undefined;
+    }
+    const serverCount = [...servers.values()].reduce((sum, { length }) => sum + length, 0);
+    const localities = [...groups].map(([key, hosts]) => ({
+      picker: makePicker(hosts),
+      isOwn: key === ownKey,
+      servers: Math.floor((SHARES * (servers.get(key)?.length ?? 0)) / serverCount),
+      hosts: Math.floor((SHARES * hosts.length) / this.#hosts.length),
+    }));
+    const none = { picker: this.#anywhere, isOwn: true, servers: 0, hosts: 0 };
+    const own = localities.find(({ isOwn }) => isOwn) ?? none;
+    const staying = own.hosts >= own.servers ? SHARES : (SHARES * own.hosts) / own.servers;
+    const stay = own === none ? 0 : Math.floor(staying);
+    return { localities, own, stay, free: localities.reduce((sum, each) => sum + freeOf(each), 0) };
+  }
+}
+
+/** What a locality can take of others' requests. */
+function freeOf({ isOwn, hosts, servers }: Locality): number {
+  return isOwn ? 0 : Math.max(0, hosts - servers);
+}
