@@ -68,6 +68,9 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   private pauses = 0;
   /** Bytes of the last read, which `counters.waiting` holds. */
   private lastRead = 0;
+  /** Of the whole connection. */
+  bytesRead = 0;
+  bytesWritten = 0;
   private readonly blocks: Buffer[] = [];
 
   private constructor(parts: TransportParts, open: (transport: Transport) => ByteStream) {
@@ -232,6 +235,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   onStreamData(length: number, input: Buffer): void {
     if (this.isClosed) return;
     this.loop.enter();
+    this.bytesRead += length;
     this.counters?.stats.add(this.counters.received, length);
     this.countWaiting(length);
     this.handler.onData(input, 0, length);
@@ -292,6 +296,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   }
 
   private wrote(hasRoom: boolean, length: number): void {
+    this.bytesWritten += length;
     this.counters?.stats.add(this.counters.sent, length);
     if (hasRoom || this.isBlocked) return;
     this.isBlocked = true;

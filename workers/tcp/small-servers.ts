@@ -59,9 +59,8 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
   }
 
   describe(): StreamInfo {
-    const { socket } = this.transport;
-    this.info.bytesReceived = socket.bytesRead;
-    this.info.bytesSent = socket.bytesWritten;
+    this.info.bytesReceived = this.transport.bytesRead;
+    this.info.bytesSent = this.transport.bytesWritten;
     return this.info;
   }
 

@@ -103,11 +103,10 @@ export class HttpConnection
       this.openedMs,
       clock.wallMs - (clock.ms - this.openedMs),
     );
-    const { socket } = this.transport;
     info.protocol = this.requests > (this.brokeProtocol ? 1 : 0) ? this.codec.protocol : undefined;
     if (this.brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
-    info.bytesReceived = socket.bytesRead;
-    info.bytesSent = socket.bytesWritten;
+    info.bytesReceived = this.transport.bytesRead;
+    info.bytesSent = this.transport.bytesWritten;
     return info;
   }
 
