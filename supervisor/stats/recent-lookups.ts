@@ -3,55 +3,76 @@
  * on, remembers the last names for `/stats/recentlookups`.
  */
 
-/** Names remembered at most; the longest unseen goes first. */
-const CAPACITY = 1000;
+/**
+ * The names are kept in two halves: a name that is looked up stands in the newer one, and when that is
+ * full the older one is forgotten. So no lookup pays for keeping an order. At most this many in a half.
+ */
+const HALF = 500;
+
+interface Seen {
+  count: number;
+}
+
+interface Halves {
+  newer: Map<string, Seen>;
+  older: ReadonlyMap<string, Seen>;
+}
 
 export class RecentLookups {
   #total = 0;
-  #counts: Map<string, number> | undefined;
+  #halves: Halves | undefined;
 
   get total(): number {
     return this.#total;
   }
 
   get enabled(): boolean {
-    return this.#counts !== undefined;
+    return this.#halves !== undefined;
   }
 
   note(name: string): void {
     this.#total++;
-    if (this.#counts !== undefined) this.#remember(this.#counts, name);
+    const halves = this.#halves;
+    if (halves === undefined) return;
+    const seen = halves.newer.get(name);
+    if (seen === undefined) remember(halves, name);
+    else seen.count++;
   }
 
   enable(): void {
-    this.#counts ??= new Map();
+    this.#halves ??= emptyHalves();
   }
 
   /** Forgets the names; the total stays. */
   disable(): void {
-    this.#counts = undefined;
+    this.#halves = undefined;
   }
 
   /** Forgets the names and the total; collection goes on if it was on. */
   clear(): void {
     this.#total = 0;
-    this.#counts?.clear();
+    if (this.#halves !== undefined) this.#halves = emptyHalves();
   }
 
   /** Names with their counts, the least frequent first. */
   list(): (readonly [name: string, count: number])[] {
-    return [...(this.#counts ?? [])].sort(
-      ([a, countOfA], [b, countOfB]) => countOfA - countOfB || (a < b ? -1 : 1),
-    );
+    const { newer, older } = this.#halves ?? emptyHalves();
+    return [...new Map([...older, ...newer])]
+      .map(([name, { count }]) => [name, count] as const)
+      .sort(([a, countOfA], [b, countOfB]) => countOfA - countOfB || (a < b ? -1 : 1));
   }
+}
 
-  #remember(counts: Map<string, number>, name: string): void {
-    const count = counts.get(name) ?? 0;
-    // Re-inserting keeps the map in the order of the last lookup.
-    counts.delete(name);
-    counts.set(name, count + 1);
-    if (counts.size <= CAPACITY) return;
-    const oldest = counts.keys().next();
-    if (oldest.done === false) counts.delete(oldest.value);
+function emptyHalves(): Halves {
+  return { newer: new Map(), older: new Map() };
+}
+
+/** A name that the newer half does not have. */
+function remember(halves: Halves, name: string): void {
+  const before = halves.older.get(name);
+  if (halves.newer.size >= HALF) {
+    halves.older = halves.newer;
+    halves.newer = new Map();
   }
+  halves.newer.set(name, { count: (before?.count ?? 0) + 1 });
 }
