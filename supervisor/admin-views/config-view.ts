@@ -102,13 +102,17 @@ function select<Kind extends ResourceKind>(
   return resources;
 }
 
+/** The store's key is not the name. */
+const hasKeyOfItsOwn: ReadonlySet<ResourceKind> = new Set(['route_configuration', 'secret']);
+
 function dumped<Kind extends ResourceKind>(
   { kind, name, refused }: ResourceEntry<Kind>,
   { message, versionInfo, lastUpdatedMs }: ResourceVersion<Kind>,
 ): DumpedResource {
+  const own = (message as { readonly name?: unknown }).name;
   return {
-    // Secrets of several sources may bear the same name.
-    name: kind === 'secret' && typeof message['name'] === 'string' ? message['name'] : name,
+    // Keys of routes and secrets in the store tell apart what has one name.
+    name: hasKeyOfItsOwn.has(kind) ? (typeof own === 'string' ? own : '') : name,
     versionInfo,
     lastUpdatedMs,
     get message() {

@@ -15,7 +15,7 @@ import type { AdminLimits } from './http/admin-limits.ts';
 import type { AdminStats } from './http/admin-stats.ts';
 import { LargePageGate } from './http/large-page-gate.ts';
 import { readBody } from './http/read-body.ts';
-import { renderRefusal, statusOfParserError } from './http/refusals.ts';
+import { refuseHead, renderRefusal, statusOfParserError } from './http/refusals.ts';
 import type { ParserError } from './http/refusals.ts';
 import { parseRequestTarget } from './http/request-target.ts';
 import { textResponse } from './http/responses.ts';
@@ -69,7 +69,9 @@ export class AdminServer {
     server.on('clientError', (error: Error & ParserError, socket) =>
       this.#refuse(socket, statusOfParserError(error)),
     );
-    server.on('connect', (_request, socket) => this.#refuse(socket, 404));
+    server.on('connect', (request: IncomingMessage, socket) =>
+      this.#refuse(socket, request.url?.startsWith('/') === true ? 400 : 404),
+    );
     this.#servers.push(server);
     return server;
   }
@@ -187,8 +189,8 @@ export class AdminServer {
     if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
       return { status: 501, close, text: 'Not Implemented' };
     }
-    if (request.headers.host === undefined) return { status: 400, close };
-    if (/[^\x21-\x7e]/.test(request.url ?? '')) return { status: 400, close, text: 'Bad Request' };
+    const bad = refuseHead(request);
+    if (bad !== undefined) return { status: 400, close, text: bad };
     if (typeof body !== 'string' && body.failed === 'too_large') {
       return { status: 413, close, text: 'Payload Too Large' };
     }
@@ -203,13 +205,16 @@ export class AdminServer {
     const text = refusal.text ?? '';
     response.statusCode = refusal.status;
     response.sendDate = false;
-    response.setHeader('content-length', text.length);
-    if (text !== '') response.setHeader('content-type', 'text/plain');
+    if (text !== '') {
+      response.setHeader('content-length', text.length);
+      response.setHeader('content-type', 'text/plain');
+    }
     response.setHeader('date', new Date(this.#parts.clock.wallMs()).toUTCString());
     response.setHeader('server', SERVER_NAME);
     const close = refusal.close || !response.shouldKeepAlive;
     if (close) response.setHeader('connection', 'close');
     else response.removeHeader('connection');
+    if (text === '') response.setHeader('content-length', 0);
     response.end(text);
     // The unread rest of a refused body must not hold the connection.
     if (refusal.close) response.socket?.destroySoon();

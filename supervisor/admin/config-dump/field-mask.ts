@@ -46,12 +46,13 @@ export function isValidPath(
   const descriptor = types.find(typeName);
   const field = descriptor === undefined ? undefined : types.field(descriptor, first);
   if (descriptor === undefined || field === undefined) return false;
-  if (field.type !== 'google.protobuf.Any' || field.repeated === true || rest.length === 0) {
+  if (field.type !== 'google.protobuf.Any' || field.repeated === true) {
     return isPathOf(types, descriptor, path);
   }
-  // Into the Any: its own type decides. An absent one accepts every path.
+  // Into the Any, never all of it: its own type decides. An absent one accepts every path.
   const inner = message[first];
   if (inner === undefined) return true;
+  if (rest.length === 0) return false;
   const innerType = (inner as JsonObject)['@type'];
   const innerDescriptor =
     typeof innerType === 'string' ? types.find(typeNameOf(innerType)) : undefined;

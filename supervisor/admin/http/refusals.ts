@@ -3,6 +3,7 @@
  * to the socket itself, since node's parser has given the connection up by then.
  */
 import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../../shared/clock.ts';
 import { SERVER_NAME } from './send-response.ts';
 
@@ -44,4 +45,23 @@ export function renderRefusal(status: number, clock: Clock): string {
     `date: ${new Date(clock.wallMs()).toUTCString()}\r\nserver: ${SERVER_NAME}\r\n` +
     `connection: close\r\n\r\n${reason}`
   );
+}
+
+/** What RFC 3986 allows in an authority, without user information. */
+const AUTHORITY = /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/;
+/** Methods that node's parser knows and the reference's does not. */
+const UNKNOWN_METHODS: ReadonlyMap<string | undefined, string> = new Map([
+  ['M-SEARCH', 'Bad Request'],
+  ['QUERY', ''],
+]);
+
+/** The body of a 400 where node's parser takes a request that the reference refuses. */
+export function refuseHead({ method, url = '', headers }: IncomingMessage): string | undefined {
+  const { host } = headers;
+  if (host === undefined) return '';
+  const unknown = UNKNOWN_METHODS.get(method);
+  if (unknown !== undefined) return unknown;
+  if (!AUTHORITY.test(host) || /[^\x21-\x7e]/.test(url)) return 'Bad Request';
+  const [path = ''] = url.split('?', 1);
+  return url.includes('#') || path.includes('%00') ? '' : undefined;
 }
