@@ -1,0 +1,3 @@
+module sluice.test/clients/gateways
+
+go 1.26.0
