@@ -41,6 +41,7 @@ export interface VirtualHost {
   readonly includeRequestAttemptCount: boolean;
   readonly includeAttemptCountInResponse: boolean;
   readonly typedPerFilterConfig: PerFilterConfig;
+  readonly metadata?: Metadata;
   readonly retryPolicy?: RetryPolicy;
   readonly hedgePolicy?: HedgePolicy;
   /** Bytes of request body kept for retries and shadows. */

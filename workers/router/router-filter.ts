@@ -290,13 +290,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (route.virtualHost.virtualClusters.length > 0) {
       info.virtualClusterName = route.virtualClusterOf(headers);
     }
+    const { timeouts } = this;
+    this.timeoutStatus = finalizeRequest(route, headers, this.context, { info, timeouts });
     const host = cluster.chooseHost(this.balance);
     if (host === undefined) {
       this.failWithoutHost(cluster);
       return;
     }
-    const { timeouts } = this;
-    this.timeoutStatus = finalizeRequest(route, headers, this.context, { info, timeouts });
     rewriteToHost(headers, host.hostname, route.action, !this.context.suppressEnvoyHeaders);
     const retries = takeRequestRetries(route.retryPolicy, headers);
     if (retries !== undefined || route.action.internalRedirect !== undefined) {

@@ -18,6 +18,7 @@ const SOURCES: Readonly<Record<string, SourceOf | undefined>> = {
   DYNAMIC: dynamic,
   ROUTE: (info) => info.route?.metadata,
   CLUSTER: cluster,
+  VIRTUAL_HOST: (info) => info.route?.virtualHost.metadata,
   UPSTREAM_HOST: upstreamHost,
 };
 

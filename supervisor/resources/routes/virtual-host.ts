@@ -6,6 +6,7 @@ import type {
 import type { VirtualCluster, VirtualHost } from '../../../shared/resources/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
+import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import type { DomainCheck } from './domains.ts';
@@ -32,10 +33,11 @@ const FIELDS = knownFields<VirtualHostMessage>(
     'retry_policy',
     'hedge_policy',
     'request_mirror_policies',
+    'metadata',
     'per_request_buffer_limit_bytes',
     'request_body_buffer_limit',
   ],
-  ['rate_limits', 'cors', 'metadata'],
+  ['rate_limits', 'cors'],
 );
 const VIRTUAL_CLUSTER_FIELDS = knownFields<VirtualClusterMessage>(['headers', 'name']);
 
@@ -75,6 +77,7 @@ export function resolveVirtualHost(
     includeAttemptCountInResponse: message.include_attempt_count_in_response ?? false,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
     ...resolveResilience(message, scope),
+    ...optional('metadata', resolveMetadata(message.metadata)),
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
   };
 }

@@ -267,6 +267,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       this.checkSize(headers);
     this.head.clear();
     if (error !== undefined) {
+      this.wireBytesReceived += end - start;
       this.refuse(error);
       return end;
     }
