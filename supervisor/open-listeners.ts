@@ -123,7 +123,7 @@ export class OpenListeners {
     const present = this.#listeners.get(name);
     if (present !== undefined && !present.isStopped && present.sockets.isFor(listener)) {
       const { sockets } = present;
-      const resource = { ...listener.resource, addresses: sockets.addresses };
+      const resource = boundResource(listener, sockets);
       return { resource, sockets, keepsSockets: true };
     }
     const conflict = this.#conflict(listener);
@@ -133,7 +133,7 @@ export class OpenListeners {
       const taken = await takeSockets(listener, take);
       const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
       if (this.#claimsFiles) sockets.claimFiles();
-      const resource = { ...listener.resource, addresses: sockets.addresses };
+      const resource = boundResource(listener, sockets);
       return { resource, sockets, keepsSockets: false };
     } catch (error) {
       if (error instanceof BindError || error instanceof HotRestartRefused) return error.message;
@@ -281,7 +281,7 @@ export class OpenListeners {
   #bind(listener: ResolvedListener, workers: number, taken: readonly (readonly number[])[]): void {
     const { name } = listener.resource;
     const sockets = ListeningSockets.bind({ name, ...listener, taken }, workers);
-    const resource = { ...listener.resource, addresses: sockets.addresses };
+    const resource = boundResource(listener, sockets);
     this.#listeners.set(name, { resource, sockets, isStopped: false, isKnown: true });
   }
 
@@ -332,4 +332,12 @@ async function takeSockets(
     taken.flat().forEach(closeDescriptor);
     throw error;
   }
+}
+
+/** With the addresses that were bound; one that binds nothing keeps those that it is meant for. */
+function boundResource(
+  { resource, addresses }: ResolvedListener,
+  sockets: ListeningSockets,
+): ListenerResource {
+  return addresses.length === 0 ? resource : { ...resource, addresses: sockets.addresses };
 }

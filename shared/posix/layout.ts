@@ -83,6 +83,7 @@ export const SOL_IPV6 = 41;
 export const SO_REUSEADDR = 2;
 export const SO_REUSEPORT = 15;
 export const IPV6_V6ONLY = 26;
+export const IPPROTO_MPTCP = 262;
 
 export const SCM_RIGHTS = 1;
 export const MSG_CTRUNC = 0x8;

@@ -43,9 +43,9 @@ const getsockopt = libcFunction<[number, number, number, Buffer, Buffer], number
 );
 
 /** A new non-blocking socket of the address's family; `type` is SOCK_STREAM, SOCK_DGRAM or so. */
-export function openSocket(address: SocketAddress, type: number): number {
+export function openSocket(address: SocketAddress, type: number, protocol = 0): number {
   const flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
-  return check(socket(addressFamilyOf(address), type | flags, 0), 'socket');
+  return check(socket(addressFamilyOf(address), type | flags, protocol), 'socket');
 }
 
 /** Both ends of a non-blocking SOCK_SEQPACKET pair: message borders are kept, descriptors can pass. */
@@ -96,6 +96,18 @@ export function localAddress(fd: number): SocketAddress | undefined {
 export function setSocketOption(fd: number, level: number, option: number, value: number): void {
   const bytes = stableBuffer(4);
   bytes.writeInt32LE(value, 0);
+  check(setsockopt(fd, level, option, bytes, bytes.length), 'setsockopt');
+}
+
+/** Sets an option whose value is other bytes. */
+export function setSocketOptionBytes(
+  fd: number,
+  level: number,
+  option: number,
+  value: Buffer,
+): void {
+  const bytes = stableBuffer(value.length);
+  value.copy(bytes);
   check(setsockopt(fd, level, option, bytes, bytes.length), 'setsockopt');
 }
 

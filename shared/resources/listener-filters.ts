@@ -8,5 +8,5 @@ export interface ProxyProtocolFilter {
 }
 
 export type ListenerFilter =
-  | { readonly kind: 'tls_inspector' | 'http_inspector' }
+  | { readonly kind: 'tls_inspector' | 'http_inspector' | 'original_dst' }
   | ProxyProtocolFilter;

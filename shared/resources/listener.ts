@@ -38,6 +38,10 @@ export interface ListenerResource {
   readonly continuesAfterTimeout: boolean;
   readonly accessLogs: readonly AccessLogConfig[];
   readonly ignoreGlobalConnLimit: boolean;
+  /** Connections that were meant for another listener's address become that listener's. */
+  readonly handsOffToOriginal: boolean;
+  /** `drain_type` DEFAULT: a failed health check drains it, too. */
+  readonly drainsOnHealthCheckFailure: boolean;
   /** Takes connections and requests whatever the overload manager says. */
   readonly bypassesOverload: boolean;
 }

@@ -7,6 +7,7 @@ import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
+  IPPROTO_MPTCP,
   IPV6_V6ONLY,
   SO_REUSEADDR,
   SO_REUSEPORT,
@@ -22,6 +23,8 @@ import {
   setSocketOption,
 } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { SocketOption } from '../../shared/resources/socket-options.ts';
+import { setConfiguredOptions } from './configured-options.ts';
 import { BindError, formatAddress } from './bind-error.ts';
 
 /** One address as configured. */
@@ -32,6 +35,10 @@ export interface AddressToBind {
   readonly ipv4Compat: boolean;
   /** Permission bits of a unix socket's file; 0 leaves what umask makes. */
   readonly mode: number;
+  /** In the order in which they are set. */
+  readonly options?: readonly SocketOption[];
+  /** Multipath TCP. */
+  readonly isMultipath?: true;
   /** The service manager made the socket, and removes its file. */
   readonly isExternal?: boolean;
 }
@@ -121,6 +128,7 @@ export class ListeningSockets {
       for (const fd of group.fds) {
         try {
           listenOn(fd, this.#backlog);
+          setConfiguredOptions(fd, group.plan.options, 'listening');
         } catch (cause) {
           throw new BindError('listen on', group.address, cause);
         }
@@ -226,11 +234,13 @@ function bindGroup(plan: AddressToBind, workers: number | undefined): BoundGroup
   let { address } = plan;
   try {
     for (let count = 0; count < (workers ?? 1); count += 1) {
-      const fd = openSocket(address, SOCK_STREAM);
+      const fd = openSocket(address, SOCK_STREAM, plan.isMultipath === true ? IPPROTO_MPTCP : 0);
       fds.push(fd);
+      setConfiguredOptions(fd, plan.options, 'prebind');
       if (address.kind === 'ip') setIpOptions(fd, plan, workers !== undefined);
       else removeStaleSocketFile(address.path);
       bindSocket(fd, address);
+      setConfiguredOptions(fd, plan.options, 'bound');
       // The first socket chooses the port, the others join it.
       if (address.kind === 'ip' && address.port === 0) address = { ...address, port: portOf(fd) };
     }

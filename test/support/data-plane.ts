@@ -173,6 +173,8 @@ function listener(
     accessLogs: [],
     ignoreGlobalConnLimit: false,
     bypassesOverload: false,
+    handsOffToOriginal: false,
+    drainsOnHealthCheckFailure: true,
     ...setup.listener,
   };
 }

@@ -18,6 +18,7 @@ import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { RouterStats } from '../router/router-stats.ts';
+import type { Address } from '../http/stream-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
@@ -262,7 +263,19 @@ class WorkerDataPlane implements DataPlane {
       workerIndex: this.#env.heritage.workerIndex,
       limits: this.#limits,
       overload: this.#overload,
+      listenerOf: (address) => this.#listenerOf(address),
     });
+  }
+
+  /** One of exactly this address, else one of any address with this port. */
+  #listenerOf({ ip, port }: Address): WorkerListener | undefined {
+    let found: WorkerListener | undefined;
+    for (const listener of this.#listeners.values()) {
+      const fit = listener.fitOf(ip, port);
+      if (fit === 'address') return listener;
+      if (fit === 'port') found ??= listener;
+    }
+    return found;
   }
 
   #removeListener(name: string): void {

@@ -2,6 +2,7 @@
  * Whether connections are told to close with their next response: by a drain in progress, whose share
  * grows with time, or because the server's health check was failed on purpose.
  */
+import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { DrainCommand } from '../data-plane.ts';
 import type { DrainControl } from '../http/conn-manager/manager.ts';
 
@@ -27,6 +28,9 @@ export interface DrainOptions {
 export class ChainDrain {
   drain: Drain | undefined = undefined;
 }
+
+/** A listener, as far as its drains need it. */
+type DrainedListener = Pick<ListenerResource, 'name' | 'drainsOnHealthCheckFailure'>;
 
 /** The worker's own state; every listener has a view of it. */
 export class DrainState {
@@ -76,10 +80,11 @@ export class DrainState {
     };
   }
 
-  viewOf(listener: string, chain: ChainDrain): DrainControl {
+  viewOf({ name, drainsOnHealthCheckFailure }: DrainedListener, chain: ChainDrain): DrainControl {
     const isFailed = (): boolean => this.isHealthCheckFailed;
     return {
-      shouldClose: () => this.#shouldClose(listener, chain),
+      shouldClose: () =>
+        (drainsOnHealthCheckFailure && isFailed()) || this.#shouldClose(name, chain),
       get isHealthCheckFailed() {
         return isFailed();
       },
@@ -87,7 +92,6 @@ export class DrainState {
   }
 
   #shouldClose(listener: string, chain: ChainDrain): boolean {
-    if (this.isHealthCheckFailed) return true;
     const drain = this.#drainOf(listener) ?? chain.drain;
     if (drain === undefined) return false;
     if (drain.immediate) return true;

@@ -91,8 +91,8 @@ export function compileListener(
     if (tls !== undefined) releases.push(() => tls.release());
     return { resource: chain, server: parts?.server, tls, drain };
   };
-  const listenerFilters = resource.listenerFilters.map((filter) =>
-    makeListenerFilter(filter, context.env),
+  const listenerFilters = resource.listenerFilters.flatMap(
+    (filter) => makeListenerFilter(filter, context.env) ?? [],
   );
   for (const filter of listenerFilters) releases.push(() => filter.release());
   for (const chain of resource.filterChains) compiled.push(compileOne(chain));
@@ -105,6 +105,7 @@ export function compileListener(
     chains: new ChainSelector(compiled, last === undefined ? undefined : compileOne(last)),
     listenerFilters,
     accessLogs: own.logs,
+    readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),
     release,
   };
 }
@@ -186,8 +187,14 @@ function compileTcpProxy(
   return { server, release };
 }
 
-function makeListenerFilter(filter: ListenerFilter, { stats }: DataPlaneEnv): ListenerFilterRunner {
+/** Undefined for what needs no bytes of the connection. */
+function makeListenerFilter(
+  filter: ListenerFilter,
+  { stats }: DataPlaneEnv,
+): ListenerFilterRunner | undefined {
   switch (filter.kind) {
+    case 'original_dst':
+      return undefined;
     case 'tls_inspector':
       return new TlsInspector(stats);
     case 'http_inspector':
@@ -229,7 +236,7 @@ function compileManager(
     countDroppedHeader: () => stats.countDroppedHeader(),
     internalOnlyHeaders: () => routes.table?.internalOnlyHeaders ?? [],
   });
-  const drain = context.drain.viewOf(listener.name, context.chainDrain);
+  const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
   const router = routerOf(config);
   const upstreamLogs = context.accessLogs.open(router.options.upstreamLogs);

@@ -13,6 +13,9 @@ import {
   LISTENER_WORKER,
 } from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
+import { originalDestination } from '../../shared/posix/original-destination.ts';
+import type { Address } from '../http/stream-info.ts';
+import { socketAddress } from '../net/addresses.ts';
 import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
 import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -51,6 +54,8 @@ export interface CompiledListener {
   readonly listenerFilters: readonly ListenerFilterRunner[];
   /** Written once per connection, when it is over. */
   readonly accessLogs: readonly AccessLog[];
+  /** Asks the kernel where each connection was sent before it was redirected. */
+  readonly readsOriginal: boolean;
   /** Called when the last connection of this version has ended and another version is in force. */
   readonly release: () => void;
 }
@@ -67,6 +72,8 @@ export interface ListenerContext {
   readonly workerIndex: number;
   readonly limits: ConnectionLimits;
   readonly overload: OverloadGate;
+  /** The listener of an address that a connection was meant for, bound or not. */
+  listenerOf(address: Address): WorkerListener | undefined;
 }
 
 export class WorkerListener implements ConnectionObserver {
@@ -144,6 +151,17 @@ export class WorkerListener implements ConnectionObserver {
     this.#releaseUnused(this.#current);
   }
 
+  /** How well an address is this listener's; undefined: it is not. */
+  fitOf(ip: string, port: number): 'address' | 'port' | undefined {
+    let fit: 'port' | undefined;
+    for (const bound of this.#current.resource.addresses) {
+      if (bound.kind !== 'ip' || bound.port !== port) continue;
+      if (bound.address === ip) return 'address';
+      if (fixedLocalAddress(bound) === undefined) fit = 'port';
+    }
+    return fit;
+  }
+
   connectionCounts(): ListenerConnections {
     let idle = 0;
     let streams = 0;
@@ -196,15 +214,19 @@ export class WorkerListener implements ConnectionObserver {
     const { only } = version.chains;
     const listener = this.#factsOf(version, bound);
     const filters = version.listenerFilters.length;
-    if (only?.server !== undefined && only.tls === undefined && filters === 0) {
+    const isPlain = filters === 0 && !version.readsOriginal;
+    if (only?.server !== undefined && only.tls === undefined && isPlain) {
       this.#serve(version, only, (handler, server) =>
         this.#openAccepted(accepted, handler, server, { ...listener, ...chainName(only) }),
       );
     } else {
       const socket = socketOf(accepted);
-      const facts = new ConnectionFacts(socket, listener);
-      if (filters === 0) this.#choose(version, socket, facts);
-      else this.#inspect(version, socket, facts);
+      const original = version.readsOriginal ? originalAddress(socket) : undefined;
+      const owner =
+        original !== undefined && version.resource.handsOffToOriginal
+          ? (this.#context.listenerOf(original) ?? this)
+          : this;
+      owner.#receive(socket, listener, original);
     }
     loop.leave();
   }
@@ -214,6 +236,16 @@ export class WorkerListener implements ConnectionObserver {
     if (info === undefined) return;
     info.endMs = this.#context.loop.clock.ms;
     for (const log of logs) log.log(info);
+  }
+
+  /** Takes a connection that this listener or another one accepted. */
+  #receive(socket: net.Socket, listener: ListenerFacts, original: Address | undefined): void {
+    const version = this.#current;
+    const own = { ...listener, name: this.name, direction: version.resource.direction };
+    const facts = new ConnectionFacts(socket, own);
+    facts.overrideAddresses(undefined, original);
+    if (version.listenerFilters.length === 0) this.#choose(version, socket, facts);
+    else this.#inspect(version, socket, facts);
   }
 
   #isRefused(resource: ListenerResource): boolean {
@@ -339,6 +371,16 @@ export class WorkerListener implements ConnectionObserver {
     if (!this.#isRemoved || this.#connections.size > 0) return;
     for (const base of this.#bases) this.#context.stats.releaseBlock(base);
   }
+}
+
+/** Undefined for a connection that nobody redirected. */
+function originalAddress(socket: net.Socket): Address | undefined {
+  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly fd?: number } };
+  const { fd = -1 } = handle ?? {};
+  const found =
+    fd < 0 ? undefined : originalDestination(fd, socket.remoteFamily === 'IPv6' ? 'v6' : 'v4');
+  if (found?.kind !== 'ip') return undefined;
+  return socketAddress(found.address, found.port);
 }
 
 const PLAIN = { transportProtocol: 'raw_buffer', applicationProtocols: [] } as const;

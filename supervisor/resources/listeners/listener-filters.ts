@@ -33,6 +33,11 @@ export const LISTENER_FILTERS = new ExtensionRegistry<ListenerFilter>(
       () => ({ kind: 'http_inspector' }) as const,
     ),
     extension(
+      'envoy.filters.listener.original_dst',
+      `${TYPE}.original_dst.v3.OriginalDst`,
+      () => ({ kind: 'original_dst' }) as const,
+    ),
+    extension(
       'envoy.filters.listener.proxy_protocol',
       `${TYPE}.proxy_protocol.v3.ProxyProtocol`,
       resolveProxyProtocol,

@@ -10,13 +10,14 @@ import type {
 import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
 import type { AddressToBind } from '../../sockets/listening-sockets.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
-import { printAddress, resolveAddress } from '../addresses.ts';
+import { printAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { NamedRoutes, NamedSecret, ResolvedListener } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
 import { type ListenerScope, refuseDoubles } from './filter-chain-match.ts';
+import { resolveListenerAddresses } from './listener-addresses.ts';
 import { resolveListenerFilters } from './listener-filters.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
 
@@ -40,6 +41,13 @@ const FIELDS = knownFields<ListenerMessage>(
     'access_log',
     'tcp_backlog_size',
     'bind_to_port',
+    'transparent',
+    'freebind',
+    'socket_options',
+    'tcp_fast_open_queue_length',
+    'enable_mptcp',
+    'tcp_keepalive',
+    'use_original_dst',
     'ignore_global_conn_limit',
     'bypass_overload_manager',
     'udp_listener_config',
@@ -70,8 +78,8 @@ export function resolveListener(
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const scope = new Scope({ ...outer.context, onNamedRoutes, onNamedSecret }, outer.place);
   if (refusesKind(message, scope)) return undefined;
-  checkSocketOptions(message, scope);
-  const addresses = resolveAddresses(message, scope);
+  checkBalance(message, scope);
+  const addresses = resolveListenerAddresses(message, scope);
   const [first] = addresses;
   if (first === undefined) return undefined;
   return {
@@ -81,7 +89,8 @@ export function resolveListener(
       { listener: scope, address: printAddress(first.address) },
       filters,
     ),
-    addresses,
+    // Others pass connections to it that were meant for its addresses.
+    addresses: isBound(message) ? addresses : [],
     namedRoutes,
     secrets,
     reusePort: message.enable_reuse_port ?? true,
@@ -108,7 +117,9 @@ function resolveResource(
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...chains,
-    listenerFilters: withInspector(configured, chains.filterChains),
+    listenerFilters: withInspector(withOriginal(configured, message), chains.filterChains),
+    handsOffToOriginal: message.use_original_dst ?? false,
+    drainsOnHealthCheckFailure: message.drain_type !== 'MODIFY_ONLY',
     listenerFiltersTimeoutMs: durationMsOr(
       message.listener_filters_timeout,
       LISTENER_FILTERS_TIMEOUT_MS,
@@ -118,6 +129,15 @@ function resolveResource(
     ignoreGlobalConnLimit: message.ignore_global_conn_limit ?? false,
     bypassesOverload: message.bypass_overload_manager ?? false,
   };
+}
+
+/** Where a connection was sent to has to be known before it can be handed on. */
+function withOriginal(
+  filters: readonly ListenerFilter[],
+  { use_original_dst: handsOff = false }: ListenerMessage,
+): readonly ListenerFilter[] {
+  const isThere = filters.some(({ kind }) => kind === 'original_dst');
+  return handsOff && !isThere ? [{ kind: 'original_dst' }, ...filters] : filters;
 }
 
 /** Chains that ask for what TLS clients say first need the filter that reads it. */
@@ -180,11 +200,7 @@ function refusesKind(message: ListenerMessage, scope: Scope): boolean {
   return false;
 }
 
-function checkSocketOptions(message: ListenerMessage, scope: Scope): void {
-  const { connection_balance_config: balance, drain_type: drain } = message;
-  if (message.bind_to_port === false || message.deprecated_v1?.bind_to_port === false) {
-    scope.at('bind_to_port').unsupported('a listener without a socket (bind_to_port: false) is');
-  }
+function checkBalance({ connection_balance_config: balance }: ListenerMessage, scope: Scope): void {
   if (balance?.exact_balance !== undefined) {
     scope
       .at('connection_balance_config', 'exact_balance')
@@ -192,41 +208,10 @@ function checkSocketOptions(message: ListenerMessage, scope: Scope): void {
   } else if (balance !== undefined) {
     scope.at('connection_balance_config').unsupported('this connection balance is');
   }
-  if (drain !== undefined && drain !== 'DEFAULT') {
-    scope.at('drain_type').unsupported(`drain type ${drain} is`);
-  }
 }
 
-function resolveAddresses(message: ListenerMessage, scope: Scope): readonly AddressToBind[] {
-  if (message.address === undefined) {
-    const named = `error adding listener named '${message.name ?? ''}'`;
-    scope.error('address', `${named}: address is necessary`);
-    return [];
-  }
-  const addresses = [resolveOne(message.address, scope.at('address'))];
-  for (const [index, additional] of (message.additional_addresses ?? []).entries()) {
-    const place = scope.at('additional_addresses', index);
-    refuseOtherFields(additional, ADDITIONAL_FIELDS, place);
-    addresses.push(resolveOne(additional.address ?? {}, place.at('address')));
-  }
-  return addresses.filter((address) => address !== undefined);
-}
-
-type AdditionalAddress = NonNullable<ListenerMessage['additional_addresses']>[number];
-const ADDITIONAL_FIELDS = knownFields<AdditionalAddress>(['address']);
-
-function resolveOne(
-  message: NonNullable<ListenerMessage['address']>,
-  scope: Scope,
-): AddressToBind | undefined {
-  const resolved = resolveAddress(message, scope);
-  if (resolved === undefined) return undefined;
-  const { address, ipv4Compat, mode, protocol } = resolved;
-  if (protocol === 'UDP') {
-    scope.at('socket_address', 'protocol').unsupported('a UDP listener is');
-    return undefined;
-  }
-  return { address, ipv4Compat, mode };
+function isBound({ bind_to_port: own, deprecated_v1: older }: ListenerMessage): boolean {
+  return own !== false && older?.bind_to_port !== false;
 }
 
 /** Whether two listeners could not both bind this; a port 0 is never the same. */

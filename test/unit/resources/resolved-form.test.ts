@@ -67,6 +67,8 @@ describe('a resolved listener', () => {
           accessLogs: [],
           ignoreGlobalConnLimit: false,
           bypassesOverload: false,
+          handsOffToOriginal: false,
+          drainsOnHealthCheckFailure: true,
           listenerFilters: [],
           listenerFiltersTimeoutMs: 15_000,
           continuesAfterTimeout: false,

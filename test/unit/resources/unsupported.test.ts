@@ -58,14 +58,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "transport socket 'envoy.transport_sockets.alts' of type 'envoy.extensions.transport_sockets.alts.v3.Alts' is not supported; there is envoy.transport_sockets.raw_buffer, envoy.transport_sockets.tls",
   ],
   [
-    bootstrapWith('listener', { transparent: true }),
-    'static_resources.listeners[0].transparent',
-    "field 'transparent' is not supported yet",
-  ],
-  [
-    bootstrapWith('listener', { bind_to_port: false }),
-    'static_resources.listeners[0].bind_to_port',
-    'a listener without a socket (bind_to_port: false) is not supported yet',
+    bootstrapWith('listener', { fcds_config: {} }),
+    'static_resources.listeners[0].fcds_config',
+    "field 'fcds_config' is not supported yet",
   ],
   [
     bootstrapWith('manager', { codec_type: 'HTTP2' }),
