@@ -3,7 +3,7 @@
  * an RSA and an ECDSA certificate for the same names stand in one and are chosen by what the client
  * can verify. Knows which context serves which server name.
  */
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type tls from 'node:tls';
 import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
 
@@ -31,6 +31,8 @@ export class SecureContexts {
   /** For clients that name nobody, or nobody who is here. */
   readonly first: tls.SecureContext;
   readonly hasSeveral: boolean;
+  readonly #onlyChain: string | undefined;
+  #only: X509Certificate | undefined;
 
   /** Throws when OpenSSL takes a part of it not. */
   constructor(input: ContextInput) {
@@ -44,6 +46,14 @@ export class SecureContexts {
     });
     this.first = contexts[0] ?? makeContext(input, []);
     this.hasSeveral = contexts.length > 1;
+    this.#onlyChain = input.certificates.length === 1 ? input.certificates[0]?.chain : undefined;
+  }
+
+  /** The certificate of every handshake, undefined where there are several or none. */
+  get onlyCertificate(): X509Certificate | undefined {
+    if (this.#onlyChain === undefined) return undefined;
+    this.#only ??= new X509Certificate(this.#onlyChain);
+    return this.#only;
   }
 
   /** An exact name, then a wildcard for its first label, then the first certificate. */

@@ -64,6 +64,7 @@ describe('TLS with clients', () => {
     const raw = await openRaw(port);
     raw.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
     await raw.closed();
+    await sluice.waitForStat('listener.127.0.0.1_0.ssl.connection_error', (value) => value === 1);
     const stats = (await sluice.admin('/stats?filter=ssl')).body;
     assert.match(stats, /ssl\.handshake: 1\n/);
     assert.match(stats, /ssl\.fail_verify_no_cert: 1\n/);

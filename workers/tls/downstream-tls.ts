@@ -123,7 +123,8 @@ export class DownstreamTlsFactory {
     connection: ConnectionInfo,
     { info, present }: { readonly info: HandshakeInfo; readonly present: Present },
   ): void {
-    info.complete(socket, present.options.requestCert === true);
+    const { options, contexts } = present;
+    info.complete(socket, options.requestCert === true, contexts.onlyCertificate);
     const { servername } = socket as { readonly servername?: string | false | null };
     if (this.#config.requireServerName && typeof servername !== 'string') {
       this.#stats.count('connection_error');
