@@ -14,7 +14,7 @@ import { commandLineReport } from './options/command-line-report.ts';
 import { commandLineContext } from './options/command-line-context.ts';
 import { parseOptions } from './options/parse-options.ts';
 
-const log = getLogger('main');
+const configLog = getLogger('config');
 
 /** Never returns while the server runs; the process ends from here with the right code. */
 export async function runProgram(argv: readonly string[], signals: SignalInbox): Promise<void> {
@@ -27,11 +27,11 @@ export async function runProgram(argv: readonly string[], signals: SignalInbox):
     stream.write(parsed.text);
     exitProcess(parsed.exitCode);
   }
-  const { options } = parsed;
+  const options = effectiveOptions(parsed.options);
   startLog(options);
   if (options.enableCoreDump) enableCoreDumps();
   else logCrashes(options.logPath);
-  for (const warning of parsed.warnings) log.warning(warning);
+  for (const warning of parsed.warnings) configLog.warning(warning);
   if (options.mode === 'validate') {
     const { validateConfiguration } =
       await import('../supervisor/validation/validate-configuration.ts');
@@ -61,6 +61,11 @@ async function runDrain(argv: readonly string[], signals: SignalInbox): Promise<
     error: (text) => void process.stderr.write(text),
   });
   exitProcess(code);
+}
+
+/** Validation opens no log file: it answers on standard error. */
+function effectiveOptions(options: Options): Options {
+  return options.mode === 'validate' ? { ...options, logPath: '' } : options;
 }
 
 function startLog(options: Options): void {

@@ -85,15 +85,14 @@ class ExitWord extends Error {
 /** Reads every word, or stops at the first `--help` or `--version`. */
 function readWords(argv: readonly string[]): RawOptions | 'help' | 'version' {
   const command = makeCommand();
+  const { words, stray } = readableWords(argv);
   try {
-    command.parse(wordsBeforeIgnoreRest(argv), { from: 'user' });
+    command.parse(words, { from: 'user' });
   } catch (error) {
     if (error instanceof ExitWord) return error.word;
-    if (error instanceof CommanderError) throw refusalFrom(error, argv);
+    if (error instanceof CommanderError) throw refusalFrom(error, words);
     throw error;
   }
-  // The reference passes over empty words and a lone dash.
-  const stray = command.args.find((word) => word !== '' && word !== '-');
   if (stray !== undefined) throw unknownWord(stray);
   return command.opts<RawOptions>();
 }
@@ -157,29 +156,44 @@ function readUint32(word: string, argument: string): number {
   return value;
 }
 
-/** Everything from a `--` that is not an option's value is ignored. */
-function wordsBeforeIgnoreRest(argv: readonly string[]): readonly string[] {
+/**
+ * Everything from a `--` that is not an option's value is ignored. The first word that is no option ends
+ * the reading too: mistakes before it count first, and `--version` before it is answered.
+ */
+function readableWords(argv: readonly string[]): {
+  readonly words: readonly string[];
+  readonly stray?: string;
+} {
   for (let index = 0; index < argv.length; index++) {
-    const word = argv[index];
-    if (word === '--' || word === '--ignore_rest') return argv.slice(0, index);
-    if (word !== undefined && takesValue(word)) index++;
+    const word = argv[index] ?? '';
+    const words = argv.slice(0, index);
+    if (word === '--' || word === '--ignore_rest') return { words };
+    if (!isOption(word)) return { words, stray: word };
+    if (takesValue(word)) index++;
   }
-  return argv;
+  return { words: argv };
+}
+
+/** A value of a one-letter option is a word of its own. Empty words and a lone dash are passed over. */
+function isOption(word: string): boolean {
+  if (word === '' || word === '-' || word === '-h' || word === '--help') return true;
+  if (word === '--version') return true;
+  const name = word.startsWith('--') ? word.replace(/=.*/s, '') : word;
+  return optionEntries.some(([key, spec]) => isNamed(name, key, spec));
+}
+
+function isNamed(word: string, key: string, spec: OptionSpec): boolean {
+  return word === flagOf(key) || (spec.short !== undefined && word === `-${spec.short}`);
 }
 
 function takesValue(word: string): boolean {
-  return optionEntries.some(
-    ([key, spec]) =>
-      spec.kind !== 'flag' && (word === flagOf(key) || word === `-${spec.short ?? '-'}`),
-  );
+  return optionEntries.some(([key, spec]) => spec.kind !== 'flag' && isNamed(word, key, spec));
 }
 
 function refusalFrom(error: CommanderError, argv: readonly string[]): OptionRefusal {
   if (error.code === 'commander.optionMissingArgument') {
     const last = argv.at(-1) ?? '';
-    const entry = optionEntries.find(
-      ([key, spec]) => last === flagOf(key) || last === `-${spec.short ?? '-'}`,
-    );
+    const entry = optionEntries.find(([key, spec]) => isNamed(last, key, spec));
     const name = entry === undefined ? last : argumentName(...entry);
     return new OptionRefusal('Missing a value for this argument!', name);
   }

@@ -146,9 +146,10 @@ async function checkRuntime(layers: readonly RuntimeLayer[]): Promise<readonly P
   return problems;
 }
 
+/** A warning, since Envoy accepts it here: the file may be there by the time that a server starts. */
 function missing({ path, place }: NamedFile): Problem {
   const message = `paths must refer to an existing path in the system: '${path}' does not exist`;
-  return { severity: 'error', place, message, rule: 'file' };
+  return { severity: 'warning', place, message, rule: 'file' };
 }
 
 function unnamed({ path, place, wanted = '' }: NamedFile): Problem {
