@@ -6,15 +6,24 @@ import type { Bootstrap } from '../shared/api/generated/envoy/config/bootstrap/v
 import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
+import { ConfigError } from './config/config-error.ts';
 import { loadBootstrap, type LoadedMessage } from './config/load-config.ts';
 import type { Problem } from './config/problem.ts';
+import type { RuntimeTexts } from './config/validate/api-status.ts';
 import {
   resolveBootstrap,
+  type BootstrapOverrides,
   type BootstrapResolution,
 } from './resources/bootstrap/resolve-bootstrap.ts';
 import { readDisabledExtensions } from './resources/disabled-extensions.ts';
 import type { ResolvedBootstrap } from './resources/resolved-bootstrap.ts';
 import { ResourceStore } from './resources/resource-store.ts';
+import {
+  readDiskLayer,
+  readStaticLayer,
+  type LayerValues,
+  type RuntimeLayer,
+} from './runtime/runtime-layers.ts';
 import { storeStaticResources } from './resources/static-store.ts';
 
 export interface Configuration {
@@ -27,6 +36,8 @@ export interface Configuration {
   readonly loadedAtMs: number;
   /** Fields that the API does not know and an option let pass. */
   readonly unknownFieldCount: number;
+  /** Of what will go away or may change. */
+  readonly featureUses: LoadedMessage<Bootstrap>['featureUses'];
   /** Of what is accepted though it has no effect or will go away, with positions. */
   readonly warnings: readonly Problem[];
   /** Problems that are found later, with their positions in the bootstrap. */
@@ -44,23 +55,9 @@ export async function loadConfiguration(options: Options, clock: Clock): Promise
     disabledExtensions: disabled.names,
     skipSecrets: options.mode === 'validate' && options.validateSkipSecrets,
   };
-  const found: { resolution?: BootstrapResolution } = {};
-  const loaded = await loadBootstrap(
-    { configPath: options.configPath, configYaml: options.configYaml },
-    {
-      unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse',
-      // Nothing waits for the loop of a process that only validates.
-      ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
-      check: async (message) => {
-        found.resolution = await resolveBootstrap(message, overrides);
-        return found.resolution.problems;
-      },
-    },
-  );
-  const { bootstrap: resolved, resources } = found.resolution ?? {};
-  if (resolved === undefined || resources === undefined) {
-    throw new Error('a bootstrap with mistakes was accepted');
-  }
+  const { loaded, resolution } = await loadChecked(options, overrides);
+  const { bootstrap: resolved, resources } = resolution;
+  if (resolved === undefined) throw new Error('a bootstrap with mistakes was accepted');
   const loadedAtMs = clock.wallMs();
   const store = new ResourceStore();
   storeStaticResources(store, resources, loadedAtMs);
@@ -70,9 +67,60 @@ export async function loadConfiguration(options: Options, clock: Clock): Promise
     store,
     loadedAtMs,
     unknownFieldCount: loaded.unknownFieldCount,
+    featureUses: loaded.featureUses,
     warnings: loaded.warnings.filter(
       ({ rule }) => !(options.skipDeprecatedLogs && rule === 'deprecated'),
     ),
     locate: loaded.locate,
   };
+}
+
+interface Checked {
+  readonly loaded: LoadedMessage<Bootstrap>;
+  readonly resolution: BootstrapResolution;
+}
+
+/** A second time when the runtime layers on disk may allow what was refused. */
+async function loadChecked(
+  options: Options,
+  overrides: BootstrapOverrides,
+  runtime?: RuntimeTexts,
+): Promise<Checked> {
+  const found: { resolution?: BootstrapResolution } = {};
+  const source = { configPath: options.configPath, configYaml: options.configYaml };
+  try {
+    const loaded = await loadBootstrap(source, {
+      unknownFields: options.allowUnknownStaticFields ? 'warn' : 'refuse',
+      // Nothing waits for the loop of a process that only validates.
+      ...(options.mode === 'validate' ? { inlineLimitBytes: Number.MAX_SAFE_INTEGER } : {}),
+      ...(runtime === undefined ? {} : { runtime }),
+      check: async (message) => {
+        found.resolution = await resolveBootstrap(message, overrides);
+        return found.resolution.problems;
+      },
+    });
+    if (found.resolution === undefined) throw new Error('a bootstrap was not resolved');
+    return { loaded, resolution: found.resolution };
+  } catch (error) {
+    const layers = found.resolution?.bootstrap?.runtimeLayers ?? [];
+    const isForDisk =
+      runtime === undefined &&
+      layers.some(({ kind }) => kind === 'disk') &&
+      error instanceof ConfigError &&
+      error.problems.some(({ rule }) => rule === 'deprecated_refused');
+    if (!isForDisk) throw error;
+    return await loadChecked(options, overrides, await runtimeTexts(layers));
+  }
+}
+
+/** What the layers say before anybody changes them. */
+async function runtimeTexts(layers: readonly RuntimeLayer[]): Promise<RuntimeTexts> {
+  const texts: Record<string, string> = {};
+  for (const layer of layers) {
+    let values: LayerValues | undefined;
+    if (layer.kind === 'static') values = readStaticLayer(layer.values);
+    if (layer.kind === 'disk') values = await readDiskLayer(layer);
+    for (const [key, { text }] of values ?? []) texts[key] = text;
+  }
+  return texts;
 }

@@ -70,6 +70,7 @@ async function openRuntime(
     layers: configuration.resolved.runtimeLayers,
     statWriter: stats.store,
     log: getLogger('runtime').log,
+    deprecatedUses: configuration.featureUses.deprecated,
   });
   runtime.subscribe((snapshot) => {
     void pool.apply([{ op: 'put_runtime', values: [...snapshot] }]);
@@ -276,6 +277,7 @@ function makeServerStats(input: ServerPartsInput, stats: StatsEngine): ServerSta
     restartEpoch: options.restartEpoch,
     revision: input.version,
     staticUnknownFields: input.configuration.unknownFieldCount,
+    workInProgress: input.configuration.featureUses.workInProgress,
   });
 }
 

@@ -41,6 +41,8 @@ export interface ServerStatsOptions {
   readonly revision: string;
   /** Fields that the API does not know and an option let pass. */
   readonly staticUnknownFields: number;
+  /** Messages and fields of the bootstrap that are marked as work in progress. */
+  readonly workInProgress: number;
 }
 
 type Offsets<T> = T extends { readonly index: Readonly<Record<infer Name, number>> } ? Name : never;
@@ -72,6 +74,7 @@ export class ServerStats {
     if (options.restartEpoch > 0) this.#setServer('hot_restart_epoch', options.restartEpoch);
     this.#setServer('version', Number.parseInt(options.revision.slice(0, 6), 16) || 0);
     this.#addServer('static_unknown_fields', options.staticUnknownFields);
+    this.#addServer('wip_protos', options.workInProgress);
     this.#showExpiration();
     this.#writeZeros();
     this.#defineTheRest(concurrency);
@@ -154,6 +157,10 @@ export class ServerStats {
 
   unknownDynamicFields(count: number): void {
     this.#addServer('dynamic_unknown_fields', count);
+  }
+
+  workInProgress(count: number): void {
+    if (count > 0) this.#addServer('wip_protos', count);
   }
 
   setListenerCount(count: number): void {
@@ -247,7 +254,6 @@ export class ServerStats {
   #writeZeros(): void {
     this.#setServer('compilation_settings.fips_mode', 0);
     this.#addServer('dynamic_unknown_fields', 0);
-    this.#addServer('wip_protos', 0);
     const { index } = CLUSTER_MANAGER;
     this.#writer.setGauge(this.#clusterManager + index.warming_clusters, 0);
   }

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import { ConfigError } from './config-error.ts';
 import type { MessageObject } from './convert/message-object.ts';
+import type { FeatureUses, RuntimeTexts } from './validate/api-status.ts';
 import { isError, isReadable, withoutEchoes } from './follow-up.ts';
 import type { UnknownFields } from './convert/message-reader.ts';
 import { type ConfigSource, locateInSources, runPipeline } from './pipeline.ts';
@@ -25,6 +26,8 @@ export interface LoadOptions {
   readonly unknownFields: UnknownFields;
   /** Sources with more bytes together are handled in a pool thread. */
   readonly inlineLimitBytes?: number;
+  /** What decides on deprecated fields; absent: the static runtime layers of the message itself. */
+  readonly runtime?: RuntimeTexts;
   /**
    * Looks for mistakes in what the message means. It is called too when the message has mistakes
    * already, so that all are found at once; what then follows from these is left out.
@@ -43,6 +46,7 @@ export interface LoadedMessage<T> {
   readonly warnings: readonly Problem[];
   /** For `server.static_unknown_fields` or `server.dynamic_unknown_fields`. */
   readonly unknownFieldCount: number;
+  readonly featureUses: FeatureUses;
   /** Problems that are found later, with their positions filled in. */
   readonly locate: (problems: readonly Problem[]) => Promise<readonly Problem[]>;
 }
@@ -97,7 +101,8 @@ async function loadSources<T>(
 ): Promise<LoadedMessage<T>> {
   const size = sources.reduce((sum, source) => sum + source.content.length, 0);
   const inline = size <= (options.inlineLimitBytes ?? inlineLimitBytes);
-  const pipelineOptions = { unknownFields: options.unknownFields };
+  const { unknownFields, runtime } = options;
+  const pipelineOptions = { unknownFields, ...(runtime === undefined ? {} : { runtime }) };
   const run = inline ? runPipeline : (await import('./pool.ts')).runPipelineInPool;
   const result = await run(typeName, sources, pipelineOptions);
   const locate = async (problems: readonly Problem[]): Promise<readonly Problem[]> =>
@@ -111,6 +116,7 @@ async function loadSources<T>(
     message: result.message as T,
     warnings: problems,
     unknownFieldCount: result.unknownFieldCount,
+    featureUses: result.featureUses,
     locate,
   };
 }

@@ -14,7 +14,12 @@ import type { SourceFormat } from './source/source-format.ts';
 import { parseJson } from './source/json-source.ts';
 import { readPlainYaml } from './source/plain-yaml.ts';
 import type { ParsedSource } from './source/source-node.ts';
-import { checkApiStatus, readDeprecationPolicy } from './validate/api-status.ts';
+import {
+  checkApiStatus,
+  readDeprecationPolicy,
+  type FeatureUses,
+  type RuntimeTexts,
+} from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
 import { findRepeatedListeners } from './validate/repeated-listeners.ts';
 
@@ -30,6 +35,8 @@ export interface ConfigSource {
 
 export interface PipelineOptions {
   readonly unknownFields: UnknownFields;
+  /** What decides on deprecated fields; absent: the static runtime layers of the message itself. */
+  readonly runtime?: RuntimeTexts;
 }
 
 export interface PipelineResult {
@@ -38,6 +45,7 @@ export interface PipelineResult {
   /** Errors and warnings with their positions, in the order in which the reference meets them. */
   readonly problems: readonly Problem[];
   readonly unknownFieldCount: number;
+  readonly featureUses: FeatureUses;
 }
 
 interface Reading {
@@ -71,18 +79,20 @@ export async function runPipeline(
       reading.problems.push(position === undefined ? problem : { ...problem, position });
     },
   };
+  const featureUses = { deprecated: 0, workInProgress: 0 };
   const incomplete = mergedSet(reading.incomplete);
   if (isReadable(reading.problems.slice(0, found))) {
-    const policy = readDeprecationPolicy(merged);
+    const policy = readDeprecationPolicy(merged, options.runtime);
     if (options.unknownFields !== 'ignore') {
-      checkApiStatus({ catalog, sink, policy }, type, merged);
+      checkApiStatus({ catalog, sink, policy, uses: featureUses }, type, merged);
     }
     const repeated = findRepeatedListeners(typeName === bootstrapType ? merged : {});
     repeated.warnings.forEach((problem) => sink.report(problem));
     checkConstraints({ catalog, sink, incomplete, unused: repeated.contains }, type, merged);
   }
   const problems = orderProblems(reading.problems);
-  return { message: merged, problems, unknownFieldCount: reading.unknownFieldCount };
+  const { unknownFieldCount } = reading;
+  return { message: merged, problems, unknownFieldCount, featureUses };
 }
 
 /** Reads the trees again to find places: for errors that are found later, outside. */

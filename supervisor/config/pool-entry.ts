@@ -3,6 +3,7 @@ import { type Pieces, splitMessage } from './message-pieces.ts';
 import {
   type ConfigSource,
   type PipelineOptions,
+  type PipelineResult,
   locateInSources,
   runPipeline,
 } from './pipeline.ts';
@@ -29,6 +30,7 @@ export type PoolReply =
       readonly pieces: Pieces;
       readonly problems: readonly Problem[];
       readonly unknownFieldCount: number;
+      readonly featureUses: PipelineResult['featureUses'];
     }
   | { readonly kind: 'located'; readonly problems: readonly Problem[] };
 
@@ -45,5 +47,6 @@ export default async function runTask(task: PoolTask): Promise<PoolReply> {
     pieces: splitMessage(failed ? {} : result.message),
     problems: result.problems,
     unknownFieldCount: result.unknownFieldCount,
+    featureUses: result.featureUses,
   };
 }

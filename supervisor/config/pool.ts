@@ -33,6 +33,7 @@ export async function runPipelineInPool(
     message: isMessageObject(message) ? message : ({} satisfies MessageObject),
     problems: reply.problems,
     unknownFieldCount: reply.unknownFieldCount,
+    featureUses: reply.featureUses,
   };
 }
 

@@ -18,6 +18,8 @@ export interface RuntimeStoreParts {
   readonly layers: readonly RuntimeLayer[];
   readonly statWriter: StatWriter;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
+  /** Of the bootstrap, before the runtime was opened. */
+  readonly deprecatedUses?: number;
 }
 
 /** A disk layer's link cannot be watched. */
@@ -52,6 +54,7 @@ export class RuntimeStore implements RuntimeView {
     // The reference loads a second time when its RTDS layers are ready, even if there is none, and
     // counts it.
     store.#publish();
+    store.countDeprecated(parts.deprecatedUses ?? 0);
     return store;
   }
 
@@ -109,6 +112,15 @@ export class RuntimeStore implements RuntimeView {
       }
     }
     this.#publish();
+  }
+
+  /** Counts uses of deprecated fields in configuration. */
+  countDeprecated(uses: number): void {
+    if (uses === 0) return;
+    const { statWriter } = this.#parts;
+    const seen = this.#stats + RUNTIME.index.deprecated_feature_seen_since_process_start;
+    statWriter.add(this.#stats + RUNTIME.index.deprecated_feature_use, uses);
+    statWriter.setGauge(seen, statWriter.valueOf(seen) + uses);
   }
 
   close(): void {

@@ -9,19 +9,21 @@ import type {
 } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type { Any, JsonObject } from '../../shared/api/well-known.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { loadMessageBytes } from '../config/load-config.ts';
+import { loadMessageBytes, type LoadedMessage } from '../config/load-config.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 import type { ConfigSource as SourceText } from '../config/pipeline.ts';
 import { formatProblem } from '../config/config-error.ts';
-import type { Problem } from '../config/problem.ts';
+import type { RuntimeTexts } from '../config/validate/api-status.ts';
 import { durationMs } from '../resources/values.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
 import type { ResourceType } from './resource-type.ts';
 
 export interface DecodeEnvironment {
   readonly unknownFields: UnknownFields;
-  /** Told of fields that the API does not know and that were let pass. */
-  onUnknownFields(count: number, warnings: readonly Problem[]): void;
+  /** What decides on deprecated fields now. */
+  runtime(): RuntimeTexts;
+  /** Told of fields that the API does not know or that will go away, and that were let pass. */
+  onWarnings(loaded: LoadedMessage<unknown>): void;
 }
 
 /** An answer that cannot be used. */
@@ -97,8 +99,11 @@ async function load<Message>(
 ): Promise<Message> {
   const { unknownFields } = environment;
   try {
-    const loaded = await loadMessageBytes<Message>(messageType, source, { unknownFields });
-    environment.onUnknownFields(loaded.unknownFieldCount, loaded.warnings);
+    const loaded = await loadMessageBytes<Message>(messageType, source, {
+      unknownFields,
+      runtime: environment.runtime(),
+    });
+    environment.onWarnings(loaded);
     return loaded.message;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

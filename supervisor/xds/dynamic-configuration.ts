@@ -4,6 +4,7 @@
  */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../admin/admin-context.ts';
@@ -25,6 +26,7 @@ import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-dis
 import { RouteDiscovery } from './named-routes.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { SecretDiscovery } from './named-secrets.ts';
+import type { RuntimeStore } from '../runtime/runtime-store.ts';
 import { RuntimeDiscovery, type RuntimeSink } from './runtime-discovery.ts';
 import { ResourceResolver } from './resource-resolver.ts';
 
@@ -41,7 +43,7 @@ export interface DynamicConfigurationOptions {
   /** Of messages from elsewhere, by the options of the command line. */
   readonly unknownFields: UnknownFields;
   readonly clusters: ControlPlaneClusters;
-  readonly runtime: RuntimeSink;
+  readonly runtime: RuntimeSink & Pick<RuntimeStore, 'snapshot' | 'countDeprecated'>;
   /** Whom a control plane serves. */
   readonly node: JsonObject;
   readonly isStopped: ListenerDiscoveryOptions['isStopped'];
@@ -80,8 +82,11 @@ export class DynamicConfiguration {
       statStore,
       decoding: {
         unknownFields: options.unknownFields,
-        onUnknownFields: (count, warnings) => {
+        runtime: () => deprecationTexts(options.runtime.snapshot()),
+        onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
           if (count > 0) options.serverStats.unknownDynamicFields(count);
+          options.serverStats.workInProgress(featureUses.workInProgress);
+          options.runtime.countDeprecated(featureUses.deprecated);
           for (const warning of warnings) log.warning(formatProblem(warning));
         },
       },
@@ -204,4 +209,10 @@ export class DynamicConfiguration {
     this.#subscriptions.push(subscription);
     subscription.start();
   }
+}
+
+/** What the runtime says of deprecated fields. */
+function deprecationTexts(snapshot: RuntimeSnapshot): Readonly<Record<string, string>> {
+  const entries = [...snapshot].filter(([key]) => /^envoy\.(features\.|deprecated)/.test(key));
+  return Object.fromEntries(entries.map(([key, { text }]) => [key, text]));
 }

@@ -15,11 +15,25 @@ export interface DeprecationPolicy {
   readonly failOnAny: boolean;
 }
 
+/** How often a message uses what will go away or may change. */
+export interface FeatureUses {
+  /** In extensions only: the rest is read before there are statistics. */
+  deprecated: number;
+  workInProgress: number;
+}
+
 export interface StatusOptions {
   readonly catalog: ApiCatalog;
   readonly sink: ProblemSink;
   readonly policy: DeprecationPolicy;
+  /** Counted up. */
+  readonly uses: FeatureUses;
+  /** Whether the message stands inside a google.protobuf.Any. */
+  readonly isInAny?: boolean;
 }
+
+/** Runtime values by key, as texts. */
+export type RuntimeTexts = Readonly<Record<string, string>>;
 
 /** Reports and descends into nested messages and google.protobuf.Any. */
 export function checkApiStatus(
@@ -44,8 +58,21 @@ export function checkApiStatus(
   }
 }
 
-/** The policy that the static layers of a bootstrap's layered runtime make. */
-export function readDeprecationPolicy(bootstrap: MessageObject): DeprecationPolicy {
+/** The policy of the runtime, where that is known, else of the static layers of a bootstrap. */
+export function readDeprecationPolicy(
+  bootstrap: MessageObject,
+  known?: RuntimeTexts,
+): DeprecationPolicy {
+  const values = known === undefined ? staticValues(bootstrap) : new Map(Object.entries(known));
+  const isOn = (key: string): boolean => /^(true|1)$/.test(String(values.get(key)));
+  const allowAll = isOn('envoy.features.enable_all_deprecated_features');
+  return {
+    allows: (fullName) => allowAll || isOn(`envoy.deprecated_features:${fullName}`),
+    failOnAny: isOn('envoy.features.fail_on_any_deprecated_feature'),
+  };
+}
+
+function staticValues(bootstrap: MessageObject): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   const runtime = bootstrap['layered_runtime'];
   const layers = isMessageObject(runtime) ? runtime['layers'] : [];
@@ -55,12 +82,7 @@ export function readDeprecationPolicy(bootstrap: MessageObject): DeprecationPoli
       values.set(key, value);
     }
   }
-  const isOn = (key: string): boolean => /^(true|1)$/.test(String(values.get(key)));
-  const allowAll = isOn('envoy.features.enable_all_deprecated_features');
-  return {
-    allows: (fullName) => allowAll || isOn(`envoy.deprecated_features:${fullName}`),
-    failOnAny: isOn('envoy.features.fail_on_any_deprecated_feature'),
-  };
+  return values;
 }
 
 function checkNested(options: StatusOptions, field: FieldType, value: unknown, place: Place): void {
@@ -96,12 +118,13 @@ function checkValue(
   }
   const type = options.catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
   if (type !== undefined && !type.fullName.startsWith('google.protobuf.')) {
-    checkApiStatus(options, type, value, place);
+    checkApiStatus({ ...options, isInAny: true }, type, value, place);
   }
 }
 
 function reportMessage(options: StatusOptions, type: MessageType, place: Place | undefined): void {
   if (type.workInProgress) {
+    options.uses.workInProgress += 1;
     options.sink.report({
       severity: 'warning',
       place,
@@ -120,6 +143,7 @@ function reportField(
   const fullName = `${type.fullName}.${field.name}`;
   const { deprecated, disallowedByDefault, workInProgress } = field.descriptor;
   if (workInProgress === true) {
+    options.uses.workInProgress += 1;
     options.sink.report({
       severity: 'warning',
       place,
@@ -131,7 +155,11 @@ function reportField(
     return;
   }
   const overridden = disallowedByDefault === true && options.policy.allows(fullName);
-  const refused = options.policy.failOnAny || (disallowedByDefault === true && !overridden);
+  // What stands outside of extensions is read before the runtime can forbid it.
+  const { isInAny = false, policy, uses } = options;
+  const forbidden = isInAny && policy.failOnAny;
+  const refused = forbidden || (disallowedByDefault === true && !overridden);
+  if (isInAny) uses.deprecated += 1;
   const how = overridden
     ? 'Using runtime overrides to continue using now fatal-by-default deprecated option'
     : 'Using deprecated option';
