@@ -87,7 +87,7 @@ type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kin
 /** What a worker says unasked of the hosts that it talks to. */
 export type UpstreamNotice = Extract<
   WorkerToSupervisor,
-  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' }
+  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' | 'host_requested' }
 >;
 /** A record for the client of `/tap`. */
 export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' }>;
@@ -317,6 +317,7 @@ export class WorkerHost {
       case 'health_result':
       case 'outlier_detected':
       case 'traffic_began':
+      case 'host_requested':
       case 'tapped':
         return this.#receiveNotice(message);
       case 'not_recognised':

@@ -18,7 +18,14 @@ import type { StatWriter } from '../shared/stats/stat-writer.ts';
 /** What the data plane tells the supervisor unasked. */
 export type DataPlaneNotice = Extract<
   WorkerToSupervisor,
-  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' | 'tapped' }
+  {
+    readonly kind:
+      | 'health_result'
+      | 'outlier_detected'
+      | 'traffic_began'
+      | 'host_requested'
+      | 'tapped';
+  }
 >;
 
 /** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */

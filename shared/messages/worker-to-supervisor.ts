@@ -1,4 +1,5 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { HostResource } from '../resources/cluster.ts';
 import type { StatsReport } from '../stats/report.ts';
 import type { ConsecutiveKind } from '../resources/outlier-detection.ts';
 import type { Hello } from './heritage.ts';
@@ -43,6 +44,8 @@ export type WorkerToSupervisor =
   | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }
+  /** A request named this host of its cluster; told again while it is used. */
+  | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };
 

@@ -23,6 +23,10 @@ export interface ClusterResource {
   /** Absent: plain bytes. */
   readonly tls?: UpstreamTls;
   readonly sourceAddress?: { readonly address: string; readonly port: number };
+  /** The hosts are those of these clusters, each in turn. */
+  readonly aggregate?: { readonly clusters: readonly string[] };
+  /** The hosts are those that requests name. */
+  readonly originalDst?: OriginalDstOptions;
   readonly healthCheck?: HealthCheckResource;
   readonly outlierDetection?: OutlierThresholds;
   readonly closeConnectionsOnHostHealthFailure: boolean;
@@ -32,6 +36,14 @@ export interface ClusterResource {
     readonly timeoutBudgets: boolean;
     readonly requestResponseSizes: boolean;
   };
+}
+
+export interface OriginalDstOptions {
+  /** The request header that has the address; lower case. */
+  readonly header: string;
+  readonly portOverride?: number;
+  /** A host that was not used for so long goes. */
+  readonly cleanupIntervalMs: number;
 }
 
 /** envoy.config.cluster.v3.CircuitBreakers.Thresholds with the defaults filled in. */

@@ -7,6 +7,7 @@ import type {
   ClusterHostsResource,
   ClusterResource,
   HostResource,
+  OriginalDstOptions,
 } from '../../shared/resources/cluster.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
@@ -90,7 +91,12 @@ export interface ResolvedCluster {
 }
 
 /** Where hosts come from that the configuration does not name by address. */
-export type Discovery = DnsDiscovery | EndpointDiscovery;
+export type Discovery =
+  | DnsDiscovery
+  | EndpointDiscovery
+  | ({ readonly kind: 'requested' } & OriginalDstOptions)
+  /** Of other clusters. */
+  | { readonly kind: 'aggregate'; readonly clusters: readonly string[] };
 
 /** A control plane or a file sends the hosts. */
 export interface EndpointDiscovery {

@@ -24,6 +24,8 @@ export interface HostSink {
 
 export interface HostSource {
   start(): void;
+  /** A worker uses this host, which a request named. */
+  requested?(host: HostResource): void;
   /** Nothing is told to the sink any more. */
   close(): void;
 }

@@ -181,6 +181,10 @@ export class LiveCluster implements HostSink {
     this.outlier?.detected(host, kind);
   }
 
+  hostRequested(host: HostResource): void {
+    this.#source?.requested?.(host);
+  }
+
   /** Checks come at their usual interval from now on. */
   beginTraffic(): void {
     if (this.#hasTraffic) return;

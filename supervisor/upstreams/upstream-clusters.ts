@@ -22,6 +22,7 @@ import type { ResourceUse } from '../xds/resource-use.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
+import { RequestedHostsSource } from './requested-hosts-source.ts';
 import { StrictDnsSource } from './strict-dns-source.ts';
 
 export interface UpstreamClustersOptions {
@@ -101,6 +102,7 @@ export class UpstreamClusters {
   heard(notice: UpstreamNotice): void {
     const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
+    else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
     else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
     else cluster?.outlierDetected(notice.host, notice.what);
   }
@@ -218,8 +220,12 @@ export class UpstreamClusters {
     const { discovery } = resolved;
     if (discovery === undefined) return undefined;
     if (discovery.kind === 'endpoints') return this.#options.makeEndpointSource(resolved, sink);
-    const { settings, targets, isLogical } = discovery;
     const { clock, random } = this.#options;
+    if (discovery.kind === 'aggregate') return undefined;
+    if (discovery.kind === 'requested') {
+      return new RequestedHostsSource(discovery.cleanupIntervalMs, clock, sink);
+    }
+    const { settings, targets, isLogical } = discovery;
     const resolver = this.#resolverOf(settings.resolver);
     const environment = { settings, resolver, clock, random };
     const [first] = targets;

@@ -86,6 +86,8 @@ class WorkerDataPlane implements DataPlane {
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
       outlierDetected: (cluster, host, what) =>
         env.notify({ kind: 'outlier_detected', cluster, host, what }),
+      hostRequested: (cluster, host) => env.notify({ kind: 'host_requested', cluster, host }),
+      find: (name) => this.#clusters.get(name),
       trafficBegan: (cluster) => env.notify({ kind: 'traffic_began', cluster }),
     });
     this.#drain = new DrainState({

@@ -235,12 +235,13 @@ export class TcpConnection
     this.attempts++;
     info.attemptCount = this.attempts;
     info.upstreamHost = host;
-    if (!openFor(cluster, host)) {
+    const home = host.home ?? cluster;
+    if (!openFor(home, host)) {
       this.connect();
       return;
     }
     info.upstreamConnectStartMs = server.parts.loop.clock.ms;
-    this.upstream = new TcpUpstream(cluster, host, this);
+    this.upstream = new TcpUpstream(home, host, this);
   }
 
   /** The host to try, in the reference's order of refusals. */

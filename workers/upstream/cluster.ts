@@ -20,7 +20,10 @@ import { UpstreamHost } from './host.ts';
 import { Http1Pool } from './http1-pool.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { HashTable } from './hash-tables.ts';
+import { AggregateBalancer, type MemberCluster } from './aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+import { RequestedHostBalancer } from './requested-host-balancer.ts';
+import { RequestedHosts } from './requested-hosts.ts';
 import { makeBalancer } from './make-balancer.ts';
 import type { LocalCluster, ZonePickerParts } from './zone-picker.ts';
 import { Retained } from './retained.ts';
@@ -50,6 +53,10 @@ export interface ClusterContext {
   readonly runtime: Runtime;
   outlierDetected(cluster: string, host: string, kind: ConsecutiveKind): void;
   readonly duty: CheckingDuty;
+  /** A request named this host of the cluster itself. */
+  hostRequested(cluster: string, host: HostResource): void;
+  /** The cluster of this name, if it is there. */
+  find(name: string): UpstreamCluster | undefined;
   /** A cluster with active checks has its first request. */
   trafficBegan(cluster: string): void;
   readonly loop: WorkerLoop;
@@ -62,7 +69,7 @@ export interface ClusterContext {
   localCluster(): UpstreamCluster | undefined;
 }
 
-export class UpstreamCluster implements LocalCluster {
+export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly name: string;
   readonly stats: ClusterStats;
   /** Undefined: plain bytes. */
@@ -75,7 +82,9 @@ export class UpstreamCluster implements LocalCluster {
   readonly #checker: HealthChecker | undefined;
   #boundSlot: number | undefined = undefined;
   #hasTraffic = false;
-  #overprovisioningFactor = 140;
+  #requested: RequestedHosts | undefined = undefined;
+  /** In percent. */
+  overprovisioningFactor = 140;
   /** Base of the block about the table of a policy that hashes. */
   #tableBase: number | undefined = undefined;
   resource: ClusterResource;
@@ -93,20 +102,7 @@ export class UpstreamCluster implements LocalCluster {
         ? undefined
         : new UpstreamTlsFactory(resource.tls, { ...context, statOwner: this.stats.prefix });
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
-    this.#balancer = makeBalancer(resource, {
-      stats: context.stats,
-      runtime: context.runtime,
-      ownLocality: context.ownLocality,
-      localCluster: () => context.localCluster(),
-      nowMs: () => context.loop.clock.ms,
-      count: (offset) => this.stats.writer.increment(this.stats.base + offset),
-      countStructure: (offset, change) => this.#countStructure(offset, change),
-      onDuplicates: (count) => {
-        if (context.duty.workerIndex === 0) this.stats.setDuplicateSubsetHosts(count);
-      },
-      allActiveRequests: () => this.stats.writer.valueOf(this.stats.base + RQ_ACTIVE),
-      onTable: (table) => this.#showTable(table),
-    });
+    this.#balancer = this.#makeBalancer();
     this.#checker = this.#makeChecker();
     this.retained = new Retained(() => this.#release());
   }
@@ -130,7 +126,7 @@ export class UpstreamCluster implements LocalCluster {
   poolOf(host: UpstreamHost, priority: Priority): HttpPool {
     let pool = host.pools[priority];
     if (pool === undefined) {
-      pool = new Http1Pool(this, host, priority);
+      pool = new Http1Pool(host.home ?? this, host, priority);
       if (!this.#hasTraffic) this.#beginTraffic();
       host.pools[priority] = pool;
     }
@@ -151,10 +147,13 @@ export class UpstreamCluster implements LocalCluster {
   /** Replaces the host set; hosts that stay keep their connections and figures. */
   putHosts(update: ClusterHostsResource): void {
     const known = new Map(this.hosts.map((host) => [host.id, host]));
-    this.hosts = update.hosts.map((resource) => this.#keepOrMake(known.get(resource.id), resource));
+    const hosts = update.hosts.map((resource) =>
+      this.#keepOrMake(known.get(resource.id), resource),
+    );
+    this.hosts = this.#requested?.join(hosts) ?? hosts;
     for (const host of this.hosts) known.delete(host.id);
     for (const gone of known.values()) gone.drain();
-    this.#overprovisioningFactor = update.overprovisioningFactor;
+    this.overprovisioningFactor = update.overprovisioningFactor;
     for (const host of this.hosts) {
       this.#watch(host);
       this.#limitConnections(host);
@@ -169,7 +168,7 @@ export class UpstreamCluster implements LocalCluster {
   adoptHostsOf(earlier: UpstreamCluster): void {
     const update = { cluster: this.name, hosts: earlier.hosts.map((host) => host.resource) };
     earlier.drain();
-    this.putHosts({ ...update, overprovisioningFactor: earlier.#overprovisioningFactor });
+    this.putHosts({ ...update, overprovisioningFactor: earlier.overprovisioningFactor });
   }
 
   /** The workers that share active checks are others. */
@@ -254,7 +253,7 @@ export class UpstreamCluster implements LocalCluster {
       ((resource.healthBits ?? 0) & HEALTH_BITS.pending_active_hc) !== 0;
     this.version += 1;
     const known = hosts.some(isPending) ? hosts.filter((host) => !isPending(host)) : hosts;
-    this.#balancer.update(known, this.#overprovisioningFactor);
+    this.#balancer.update(known, this.overprovisioningFactor);
   }
 
   /** All workers have the same table: one of them tells of it. */
@@ -271,9 +270,54 @@ export class UpstreamCluster implements LocalCluster {
     if (isRing) writer.setGauge(this.#tableBase + RING_HASH.index.size, size);
   }
 
+  #makeBalancer(): LoadBalancer {
+    const { resource } = this;
+    const context = this.#context;
+    const count = (offset: number): void => this.stats.writer.increment(this.stats.base + offset);
+    if (resource.aggregate !== undefined) {
+      return new AggregateBalancer({
+        clusters: resource.aggregate.clusters,
+        find: (name) => context.find(name),
+        panicThreshold: resource.lbPolicy.healthyPanicThreshold,
+        random: Math.random,
+      });
+    }
+    if (resource.originalDst !== undefined) {
+      const hosts = this.#followRequests(resource.originalDst.cleanupIntervalMs);
+      const hostAt = (ip: string, port: number): UpstreamHost => hosts.at(ip, port);
+      return new RequestedHostBalancer({ options: resource.originalDst, hostAt, count });
+    }
+    return makeBalancer(resource, {
+      stats: context.stats,
+      runtime: context.runtime,
+      ownLocality: context.ownLocality,
+      localCluster: () => context.localCluster(),
+      nowMs: () => context.loop.clock.ms,
+      count,
+      countStructure: (offset, change) => this.#countStructure(offset, change),
+      onDuplicates: (count) => {
+        if (context.duty.workerIndex === 0) this.stats.setDuplicateSubsetHosts(count);
+      },
+      allActiveRequests: () => this.stats.writer.valueOf(this.stats.base + RQ_ACTIVE),
+      onTable: (table) => this.#showTable(table),
+    });
+  }
+
+  #followRequests(cleanupIntervalMs: number): RequestedHosts {
+    this.#requested = new RequestedHosts({
+      cluster: this.name,
+      cleanupIntervalMs,
+      nowMs: () => this.loop.clock.ms,
+      make: (host) => this.#keepOrMake(undefined, host),
+      used: (host) => this.#context.hostRequested(this.name, host),
+    });
+    return this.#requested;
+  }
+
   #makeChecker(): HealthChecker | undefined {
     const { healthCheck: check } = this.resource;
     if (check === undefined) return undefined;
+    if (check.probe.kind === 'http') this.stats.useHttp1();
     return new HealthChecker({
       cluster: this.name,
       check,
@@ -292,7 +336,11 @@ export class UpstreamCluster implements LocalCluster {
   }
 
   #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
-    if (host === undefined) return new UpstreamHost(resource, this.name, this.stats.writer);
+    if (host === undefined) {
+      const made = new UpstreamHost(resource, this.name, this.stats.writer);
+      made.home = this;
+      return made;
+    }
     const becameUnhealthy = host.health !== 'unhealthy' && resource.health === 'unhealthy';
     const becameHealthy = host.health === 'unhealthy' && resource.health !== 'unhealthy';
     if (becameHealthy && host.readySinceMs !== undefined) {

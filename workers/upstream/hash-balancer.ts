@@ -41,7 +41,7 @@ export class HashBalancer implements LoadBalancer {
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
     const hash = context.computeHash() ?? this.#randomHash();
     const point = (hash.high * (0x1_0000_0000 % 100) + hash.low) % 100;
-    const { priority } = choosePriority(this.#loads, point);
+    const { priority } = context.priority ?? choosePriority(this.#loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
     if (this.isPanicking && this.#parts.failsInPanic) return undefined;
     return this.#tables[priority]?.choose(hash, draw);

@@ -7,6 +7,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierMonitor } from '../health/outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../http/stream-info.ts';
+import type { UpstreamCluster } from './cluster.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 import { Retained } from './retained.ts';
@@ -26,6 +27,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   readonly retained: Retained;
   /** Open ones outside of the pools: those of TCP proxies. */
   readonly connections = new Set<HostConnection>();
+  /** The cluster that the host is in: not the one that chose it, where that is made of several. */
+  home: UpstreamCluster | undefined = undefined;
   /** Monotonic milliseconds; undefined where hosts have their whole weight from the beginning. */
   readySinceMs: number | undefined = undefined;
   /** Undefined where nobody watches for outliers. */

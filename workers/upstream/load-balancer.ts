@@ -13,6 +13,8 @@ export interface BalanceContext {
   computeHash(): Hash64 | undefined;
   /** What a host has to have in its `envoy.lb` metadata, where the cluster has subsets. */
   readonly subset?: SubsetCriteria | undefined;
+  /** The priority is decided, by whoever chose this cluster among several. */
+  readonly priority?: { readonly priority: number; readonly isDegraded: boolean } | undefined;
   /** How many further hosts may be drawn where one is refused. */
   readonly maxHostDraws: number;
   /** Whether the request would rather go to another host. */

@@ -52,8 +52,11 @@ export class PriorityBalancer implements LoadBalancer {
     this.#parts = parts;
   }
 
-  choose(_context?: BalanceContext): UpstreamHost | undefined {
-    return this.#only === undefined ? this.#chooseByLoad() : this.#only.pick();
+  choose(context?: BalanceContext): UpstreamHost | undefined {
+    if (this.#only === undefined || context?.priority !== undefined) {
+      return this.#chooseByLoad(context?.priority);
+    }
+    return this.#only.pick();
   }
 
   update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
@@ -72,9 +75,9 @@ export class PriorityBalancer implements LoadBalancer {
     this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
   }
 
-  #chooseByLoad(): UpstreamHost | undefined {
+  #chooseByLoad(decided: BalanceContext['priority']): UpstreamHost | undefined {
     const point = Math.floor(this.#parts.random() * 100);
-    const { priority, isDegraded } = choosePriority(this.#loads, point);
+    const { priority, isDegraded } = decided ?? choosePriority(this.#loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
     if (this.isPanicking) {
       return this.#parts.failsInPanic === true

@@ -8,7 +8,7 @@ import type { ClusterResource, TcpKeepalive } from '../../../shared/resources/cl
 import { resolveSocketAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
-import type { NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
+import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveUpstreamSocket } from '../transport-sockets.ts';
 import { durationMsOr, optional } from '../values.ts';
@@ -44,6 +44,8 @@ const FIELDS = knownFields<Cluster>(
     'least_request_lb_config',
     'common_lb_config',
     'lb_subset_config',
+    'original_dst_lb_config',
+    'cleanup_interval',
     'transport_socket',
     'metadata',
     'protocol_selection',
@@ -68,10 +70,8 @@ const FIELDS = knownFields<Cluster>(
   [
     // Of health checks, other balancers, TLS and other cluster types, each refused by itself.
     'wait_for_warm_on_init',
-    'cleanup_interval',
     'ring_hash_lb_config',
     'maglev_lb_config',
-    'original_dst_lb_config',
     'upstream_http_protocol_options',
   ],
 );
@@ -107,13 +107,27 @@ export function resolveCluster(
       : resolveOutlierDetection(message.outlier_detection, scope.at('outlier_detection'));
   const ignores = message.ignore_health_on_host_removal === true;
   return {
-    resource: { ...resource, ...optional('outlierDetection', outlier?.thresholds) },
+    resource: {
+      ...resource,
+      ...providedBy(discovery),
+      ...optional('outlierDetection', outlier?.thresholds),
+    },
     hosts,
     secrets,
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
     ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
   };
+}
+
+/** What the balancer of a cluster that brings its own has to know. */
+function providedBy(
+  discovery: Discovery | undefined,
+): Pick<ClusterResource, 'aggregate' | 'originalDst'> {
+  if (discovery?.kind === 'aggregate') return { aggregate: { clusters: discovery.clusters } };
+  if (discovery?.kind !== 'requested') return {};
+  const { kind: _, ...originalDst } = discovery;
+  return { originalDst };
 }
 
 function resolveResource(

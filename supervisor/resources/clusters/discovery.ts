@@ -3,12 +3,14 @@ import type {
   Cluster,
   Cluster_CustomClusterType as CustomType,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { ClusterConfig as AggregateConfig } from '../../../shared/api/generated/envoy/extensions/clusters/aggregate/v3/cluster.ts';
 import type { DnsCluster } from '../../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import { resolveConfigSource } from '../config-source.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Discovery } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
+import { resolveAggregate, resolveOriginalDst } from './provided-clusters.ts';
 import { resolveDnsCluster, resolveDnsExtension, type DnsDefaults } from './dns-cluster.ts';
 
 type Make = (message: Cluster, defaults: DnsDefaults, place: Scope) => Discovery | undefined;
@@ -28,6 +30,13 @@ function dnsExtension(name: string, isLogical: (config: DnsCluster) => boolean) 
 
 export const CLUSTER_TYPES = new ExtensionRegistry<Make>('envoy.clusters', 'cluster type', [
   dnsExtension('envoy.cluster.dns', (config) => config.all_addresses_in_single_endpoint === true),
+  extension(
+    'envoy.clusters.aggregate',
+    'envoy.extensions.clusters.aggregate.v3.ClusterConfig',
+    (config: AggregateConfig, scope): Make =>
+      (message, _, place) =>
+        resolveAggregate(config, scope, { message, place }),
+  ),
 ]);
 
 /** Older names of the types with settings of their own; without these they read the cluster's. */
@@ -57,10 +66,15 @@ export function resolveDiscovery(
       return resolveDnsCluster(message, type === 'LOGICAL_DNS', { defaults, place: scope });
     case 'EDS':
       return resolveEndpointDiscovery(message, scope);
+    case 'ORIGINAL_DST':
+      return resolveOriginalDst(message, scope);
     default:
       scope
         .at('type')
-        .unsupported(`cluster type ${type} is`, 'there is STATIC, STRICT_DNS, LOGICAL_DNS and EDS');
+        .unsupported(
+          `cluster type ${type} is`,
+          'there is STATIC, STRICT_DNS, LOGICAL_DNS, EDS and ORIGINAL_DST',
+        );
       return undefined;
   }
 }

@@ -40,6 +40,8 @@ function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): 
     runtime: { snapshot: new Map(), random: () => 0 },
     ownLocality: { region: '', zone: '', subZone: '' },
     localCluster: () => undefined,
+    hostRequested: () => undefined,
+    find: () => undefined,
     breakerPage: () => assert.fail('no slot was given'),
     duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
     trafficBegan: () => undefined,

@@ -81,11 +81,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'choosing a weighted cluster by hash is not supported yet',
   ],
   [
-    bootstrapWith('cluster', { type: 'ORIGINAL_DST' }),
-    `${CLUSTER}.type`,
-    'cluster type ORIGINAL_DST is not supported yet',
-  ],
-  [
     bootstrapWith('cluster', { outlier_detection: { detect_degraded_hosts: true } }),
     `${CLUSTER}.outlier_detection.detect_degraded_hosts`,
     "field 'detect_degraded_hosts' is not supported yet",

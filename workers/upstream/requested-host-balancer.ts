@@ -1,0 +1,43 @@
+/**
+ * Takes the host that the request itself names by address: a cluster whose hosts are those that were
+ * asked for. A host that is not there yet is made.
+ */
+import type { OriginalDstOptions } from '../../shared/resources/cluster.ts';
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { parseIpPort } from '../http/ip-port.ts';
+import type { UpstreamHost } from './host.ts';
+import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+
+const INVALID = CLUSTER.index.original_dst_host_invalid;
+
+export interface RequestedHostParts {
+  readonly options: OriginalDstOptions;
+  /** The cluster's host with this address. */
+  hostAt(ip: string, port: number): UpstreamHost;
+  /** Counts one of the cluster's statistics. */
+  readonly count: (offset: number) => void;
+}
+
+export class RequestedHostBalancer implements LoadBalancer {
+  readonly #parts: RequestedHostParts;
+  readonly isPanicking = false;
+
+  constructor(parts: RequestedHostParts) {
+    this.#parts = parts;
+  }
+
+  choose({ requestHeaders }: BalanceContext): UpstreamHost | undefined {
+    const { options, count } = this.#parts;
+    const text = requestHeaders.get(options.header);
+    if (text === undefined || text === '') return undefined;
+    const address = parseIpPort(text);
+    if (address === undefined) {
+      count(INVALID);
+      return undefined;
+    }
+    return this.#parts.hostAt(address.ip, options.portOverride ?? address.port);
+  }
+
+  /** Hosts are looked up by address. */
+  update(): void {}
+}
