@@ -31,8 +31,9 @@ export function unpackClusters(packed: Uint8Array): readonly ClusterWithHosts[] 
  * beside those that the supervisor defines, no tables, no certificates.
  */
 export function mayIdle(cluster: ClusterResource): boolean {
-  const { healthCheck, tls, lbPolicy, circuitBreakers } = cluster;
+  const { healthCheck, tls, lbPolicy, circuitBreakers, trackClusterStats: track } = cluster;
   if (healthCheck !== undefined || tls !== undefined) return false;
+  if (track.timeoutBudgets || track.requestResponseSizes) return false;
   if (lbPolicy.kind === 'RING_HASH' || lbPolicy.kind === 'MAGLEV') return false;
   return Object.values(circuitBreakers).every(
     ({ trackRemaining, maxConnectionPools = 1, ...limits }) =>

@@ -2,6 +2,7 @@
  * The active checks of one cluster in this worker: a session for each host that is this worker's to
  * check. Which hosts these are follows from the workers that live, which the supervisor says.
  */
+import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { connect } from 'node:net';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
@@ -40,6 +41,8 @@ export interface HealthCheckerOptions {
 export class HealthChecker {
   readonly #options: HealthCheckerOptions;
   readonly #statBase: number;
+  /** Checks over HTTP have the cluster's codec. */
+  readonly #codecBase: number | undefined;
   readonly #sessions = new Map<string, HealthSession>();
   #hosts: readonly HostResource[] = [];
 
@@ -47,6 +50,10 @@ export class HealthChecker {
     this.#options = options;
     const { writer, statPrefix } = options;
     this.#statBase = writer.defineBlock(HEALTH_CHECK, `${statPrefix}health_check.`);
+    this.#codecBase =
+      options.check.probe.kind === 'http'
+        ? writer.defineBlock(HTTP1_CODEC, `${statPrefix}http1.`)
+        : undefined;
   }
 
   putHosts({ hosts }: ClusterHostsResource): void {
@@ -73,6 +80,7 @@ export class HealthChecker {
     for (const session of this.#sessions.values()) session.close();
     this.#sessions.clear();
     this.#options.writer.releaseBlock(this.#statBase);
+    if (this.#codecBase !== undefined) this.#options.writer.releaseBlock(this.#codecBase);
   }
 
   #begin(host: HostResource): HealthSession {

@@ -110,6 +110,11 @@ export class HeaderMap {
     return size;
   }
 
+  /** Number of entries and of pseudo headers. */
+  get wholeCount(): number {
+    return this.count + PSEUDO_NAMES.filter((name) => this.pseudo(name) !== undefined).length;
+  }
+
   clone(): HeaderMap {
     const copy = new HeaderMap();
     for (const part of this.entries) copy.entries.push(part);

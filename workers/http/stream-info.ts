@@ -164,6 +164,8 @@ export class StreamInfo {
   routeName = '';
   virtualHostName = '';
   virtualClusterName = '';
+  /** Under which the route itself counts; empty: it does not. */
+  routeStatPrefix = '';
   upstreamCluster = '';
   upstreamClusterMetadata: Metadata | undefined = undefined;
   upstreamHost: UpstreamHostInfo | undefined = undefined;

@@ -7,6 +7,7 @@ import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
+import { TryFigures } from './try-figures.ts';
 import { UpstreamTryLog } from './upstream-log.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
 
@@ -43,5 +44,6 @@ export function makeTry(
     timers,
     timeouts,
     log,
+    figures: TryFigures.of(cluster.stats, timeouts.perTryMs, clock),
   });
 }

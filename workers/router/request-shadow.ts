@@ -202,6 +202,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
       timers: this.context.loop.timers,
       timeouts: NO_TIMEOUTS,
       log: undefined,
+      figures: undefined,
     });
   }
 

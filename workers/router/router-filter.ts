@@ -45,6 +45,7 @@ import { type Retrier, startRetrying } from './retrier.ts';
 import type { RouterStats } from './router-stats.ts';
 import { noteConnection } from './upstream-facts.ts';
 import { makeTry } from './make-try.ts';
+import { recordBudget } from './try-figures.ts';
 import { UpstreamTries } from './upstream-tries.ts';
 import type { TryTimeout, UpstreamRequest, UpstreamRequestOwner } from './upstream-request.ts';
 
@@ -287,6 +288,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     info.upstreamCluster = cluster.name;
     info.upstreamClusterMetadata = cluster.resource.metadata;
     info.attemptCount = 1;
+    info.routeStatPrefix = route.statPrefix;
     if (route.virtualHost.virtualClusters.length > 0) {
       info.virtualClusterName = route.virtualClusterOf(headers);
     }
@@ -383,6 +385,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.tries.requestDoneMs < 0) return;
     const tookMs = Math.round(nowMs - this.tries.requestDoneMs);
     this.context.stats.chargeTime(cluster, info, tookMs, this.isCanary);
+    recordBudget(cluster.stats, this.timeouts.globalMs, tookMs);
   }
 
   /** Whether another try takes the place of this one's response, or others are still waited for. */

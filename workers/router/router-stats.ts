@@ -6,18 +6,20 @@ import type { StreamInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { ResponseCodeStats } from '../upstream/response-code-stats.ts';
 
-/** Virtual clusters come from configuration, so their number is bounded by it. */
-interface VirtualClusterStats {
+/** Virtual clusters and routes come from configuration, so their number is bounded by it. */
+interface ViewStats {
   readonly base: number;
   readonly codes: ResponseCodeStats;
 }
+
+const NO_VIEWS: readonly ViewStats[] = [];
 
 export class RouterStats {
   readonly writer: StatWriter;
   /** Base of the router's block. */
   readonly base: number;
   readonly #ownZone: string;
-  readonly #virtual = new Map<string, VirtualClusterStats>();
+  readonly #views = new Map<string, ViewStats>();
 
   constructor(writer: StatWriter, statPrefix: string, ownZone: string) {
     this.writer = writer;
@@ -39,7 +41,7 @@ export class RouterStats {
     if (isCanary) stats.canary.charge(status);
     const zone = info.upstreamHost?.zone ?? '';
     if (zone !== '' && this.#ownZone !== '') stats.zone(this.#ownZone, zone).charge(status);
-    if (info.virtualClusterName !== '') this.#virtualOf(info).codes.charge(status);
+    for (const { codes } of this.#viewsOf(info)) codes.charge(status);
   }
 
   chargeInformational(cluster: UpstreamCluster, info: StreamInfo, status: number): void {
@@ -63,28 +65,36 @@ export class RouterStats {
     if (zone !== '' && this.#ownZone !== '') {
       stats.zone(this.#ownZone, zone).recordTime(milliseconds);
     }
-    if (info.virtualClusterName !== '') this.#virtualOf(info).codes.recordTime(milliseconds);
+    for (const { codes } of this.#viewsOf(info)) codes.recordTime(milliseconds);
   }
 
-  /** Counts for the request's virtual cluster, if it has one; `offset` is of VIRTUAL_CLUSTER. */
+  /** Counts for the request's virtual cluster and route, where they count; `offset` is of VIRTUAL_CLUSTER. */
   countVirtual(info: StreamInfo, offset: number): void {
-    if (info.virtualClusterName !== '') this.writer.increment(this.#virtualOf(info).base + offset);
+    for (const { base } of this.#viewsOf(info)) this.writer.increment(base + offset);
   }
 
   release(): void {
     this.writer.releaseBlock(this.base);
-    for (const { base } of this.#virtual.values()) this.writer.releaseBlock(base);
+    for (const { base } of this.#views.values()) this.writer.releaseBlock(base);
   }
 
-  #virtualOf(info: StreamInfo): VirtualClusterStats {
-    const prefix = `vhost.${info.virtualHostName}.vcluster.${info.virtualClusterName}.`;
-    let stats = this.#virtual.get(prefix);
+  #viewsOf(info: StreamInfo): readonly ViewStats[] {
+    const { virtualClusterName: name, routeStatPrefix: route, virtualHostName: host } = info;
+    if (name === '' && route === '') return NO_VIEWS;
+    const views: ViewStats[] = [];
+    if (name !== '') views.push(this.#view(`vhost.${host}.vcluster.${name}.`));
+    if (route !== '') views.push(this.#view(`vhost.${host}.route.${route}.`));
+    return views;
+  }
+
+  #view(prefix: string): ViewStats {
+    let stats = this.#views.get(prefix);
     if (stats === undefined) {
       stats = {
         base: this.writer.defineBlock(VIRTUAL_CLUSTER, prefix),
         codes: new ResponseCodeStats(this.writer, prefix),
       };
-      this.#virtual.set(prefix, stats);
+      this.#views.set(prefix, stats);
     }
     return stats;
   }

@@ -9,6 +9,7 @@ import type { RequestTimeouts } from '../routing/timeouts.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { TryFigures } from './try-figures.ts';
 import type { UpstreamTryLog } from './upstream-log.ts';
 
 /** What a try tells the router. */
@@ -40,6 +41,7 @@ export interface TryOptions {
   readonly timers: LoopTimers;
   readonly timeouts: RequestTimeouts;
   readonly log: UpstreamTryLog | undefined;
+  readonly figures: TryFigures | undefined;
 }
 
 export class UpstreamRequest implements PoolClient, TimerOwner {
@@ -110,6 +112,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.isOver) return;
     if (endStream) this.sawEnd = true;
     this.log?.sent(data.length);
+    this.options.figures?.sent(data.length);
     if (this.encoder !== undefined) {
       this.encoder.encodeData(data, endStream);
       return;
@@ -176,6 +179,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
     this.isAwaitingHeaders = false;
+    this.options.figures?.responded(headers);
     this.wholeTimer?.disarm();
     this.restartIdleTimer();
     if (endStream) this.end();
@@ -186,6 +190,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     // What a filter cancelled from within the same read may still bring the rest of it.
     if (this.isOver) return;
     this.restartIdleTimer();
+    this.options.figures?.received(data.length);
     if (endStream) this.end();
     this.owner.onUpstreamData(this, data, endStream);
   }
@@ -219,6 +224,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   private end(): void {
     this.isOver = true;
+    this.options.figures?.ended(this.headers);
     this.wholeTimer?.disarm();
     this.idleTimer?.disarm();
     this.pendingBody = [];

@@ -3,6 +3,10 @@ import type { ClusterResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { SUBSETS } from '../../shared/stats/templates/cluster-features.ts';
+import {
+  REQUEST_RESPONSE_SIZES,
+  TIMEOUT_BUDGETS,
+} from '../../shared/stats/templates/cluster-features.ts';
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { ResponseCodeStats } from './response-code-stats.ts';
 
@@ -18,6 +22,9 @@ export class ClusterStats {
   /** Responses that nobody saw, since the request was tried again. */
   readonly retried: ResponseCodeStats;
   #subsetsBase: number | undefined = undefined;
+  /** Bases of the blocks that `track_cluster_stats` asks for. */
+  readonly budgetsBase: number | undefined;
+  readonly sizesBase: number | undefined;
   #http1Base: number | undefined = undefined;
   readonly #zones = new Map<string, ResponseCodeStats>();
 
@@ -28,6 +35,13 @@ export class ClusterStats {
     if (resource.lbPolicy.subsets !== undefined) {
       this.#subsetsBase = writer.defineBlock(SUBSETS, this.prefix);
     }
+    const { timeoutBudgets, requestResponseSizes } = resource.trackClusterStats;
+    this.budgetsBase = timeoutBudgets
+      ? writer.defineBlock(TIMEOUT_BUDGETS, this.prefix)
+      : undefined;
+    this.sizesBase = requestResponseSizes
+      ? writer.defineBlock(REQUEST_RESPONSE_SIZES, this.prefix)
+      : undefined;
     this.all = new ResponseCodeStats(writer, this.prefix);
     this.internal = new ResponseCodeStats(writer, `${this.prefix}internal.`);
     this.external = new ResponseCodeStats(writer, `${this.prefix}external.`);
@@ -57,6 +71,8 @@ export class ClusterStats {
 
   release(): void {
     this.writer.releaseBlock(this.base);
+    if (this.budgetsBase !== undefined) this.writer.releaseBlock(this.budgetsBase);
+    if (this.sizesBase !== undefined) this.writer.releaseBlock(this.sizesBase);
     if (this.#subsetsBase !== undefined) this.writer.releaseBlock(this.#subsetsBase);
     if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
   }

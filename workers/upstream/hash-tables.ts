@@ -159,8 +159,10 @@ class Maglev implements HashTable {
   ) {
     this.#table = table;
     this.size = size;
-    this.minPerHost = entries.reduce((min, { count }) => Math.min(min, count), size);
-    this.maxPerHost = entries.reduce((max, { count }) => Math.max(max, count), 0);
+    // A single host needs no table, and the reference says so.
+    const isSingle = entries.length === 1;
+    this.minPerHost = isSingle ? 1 : entries.reduce((min, { count }) => Math.min(min, count), size);
+    this.maxPerHost = isSingle ? 1 : entries.reduce((max, { count }) => Math.max(max, count), 0);
   }
 
   choose(hash: Hash64, draw: number): UpstreamHost | undefined {
