@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
 import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
+import { isDatagramSocketHeld } from '../../shared/posix/sockets.ts';
 import { Endpoint } from './endpoint.ts';
 import type {
   HotRestartMessage,
@@ -16,6 +17,8 @@ import type {
 
 /** A parent answers within milliseconds; one that merges statistics of a large server in seconds. */
 const REPLY_LIMIT_MS = 10_000;
+/** A question that was sent to a process that then died is answered by nobody. */
+const WATCH_PERIOD_MS = 50;
 
 export type ParentAnswer<T> =
   | { readonly outcome: 'answered'; readonly value: T }
@@ -124,17 +127,22 @@ export class ChildSide {
   }
 
   async #askNow(request: HotRestartRequest): Promise<ParentAnswer<ReplyWithDescriptors>> {
-    let timer: Timer | undefined;
+    const timers: Timer[] = [];
     const answered = new Promise<ParentAnswer<ReplyWithDescriptors>>((resolve) => {
       this.#waiting = { kind: request.kind as HotRestartReply['kind'], settle: resolve };
-      const afterMs = this.#options.replyLimitMs ?? REPLY_LIMIT_MS;
-      timer = this.#options.clock.after(afterMs, () => resolve({ outcome: 'silent', afterMs }));
+      const { clock, parent, replyLimitMs: afterMs = REPLY_LIMIT_MS } = this.#options;
+      timers.push(
+        clock.after(afterMs, () => resolve({ outcome: 'silent', afterMs })),
+        clock.every(WATCH_PERIOD_MS, () => {
+          if (!isDatagramSocketHeld(parent)) resolve({ outcome: 'gone' });
+        }),
+      );
     });
     try {
       if (!(await this.#send(request))) return { outcome: 'gone' };
       return await answered;
     } finally {
-      timer?.cancel();
+      for (const timer of timers) timer.cancel();
       this.#waiting = undefined;
     }
   }

@@ -1,13 +1,12 @@
 /** A hot restart that fails hurts nobody. */
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { makeEpochs, type Epochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
+import { adminAnswers, moreRequests, seen, spawnChild } from '../../support/child-epoch.ts';
+import { makeEpochs } from '../../support/epochs.ts';
 import { startLoad } from '../../support/load.ts';
-import { MAIN, runSluice, startSluice, type Sluice } from '../../support/sluice.ts';
+import { runSluice, startSluice, type Sluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('a child that dies', () => {
@@ -143,47 +142,9 @@ describe('a dynamic base id', () => {
   });
 });
 
-interface Child {
-  readonly process: ChildProcess;
-  log(): string;
-}
-
-function spawnChild(epochs: Epochs): Child {
-  const path = epochs.scratch.file('bootstrap.json');
-  const words = ['-c', path, ...epochs.args(1), '--concurrency', '2', '-l', 'debug'];
-  const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let text = '';
-  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  return { process: child, log: () => text };
-}
-
-async function seen(child: Child, line: string): Promise<void> {
-  await waitUntil(`${line} in the log`, () => {
-    const { exitCode } = child.process;
-    if (exitCode !== null) throw new Error(`ended with ${exitCode}:\n${child.log()}`);
-    return child.log().includes(line);
-  }).catch((error: unknown) => {
-    throw new Error(`${String(error)}\n--- log ---\n${child.log()}`, { cause: error });
-  });
-}
-
-async function adminAnswers(epochs: Epochs): Promise<void> {
-  await waitUntil('the admin interface', async () => {
-    const answer = await fetchOnce({ port: epochs.adminPort, path: '/ready' }).catch(
-      () => undefined,
-    );
-    return answer?.status === 200;
-  });
-}
-
 async function waitForPhase(sluice: Sluice, state: string): Promise<void> {
   await waitUntil(`state ${state}`, async () => {
     const { body } = await sluice.admin('/server_info');
     return (JSON.parse(body) as { state: string }).state === state;
   });
-}
-
-async function moreRequests(load: { finished(): number }): Promise<void> {
-  const before = load.finished();
-  await waitUntil('more requests', () => load.finished() > before + 50);
 }

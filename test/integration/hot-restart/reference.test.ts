@@ -1,75 +1,138 @@
-/** Sluice takes over from the reference, and the reference from Sluice, while clients go on asking. */
+/**
+ * Sluice takes over from the reference, and the reference from Sluice, while clients go on asking:
+ * with the commands of docs/migrate.md, as they stand there.
+ */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeEpochs, type Epochs } from '../../support/epochs.ts';
+import { freePort, makeEpochs, okBootstrap, type Epochs } from '../../support/epochs.ts';
 import { fetchOnce } from '../../support/http-client.ts';
-import { startLoad } from '../../support/load.ts';
+import { makeListenerKinds } from '../../support/listener-kinds.ts';
+import { startLoad, type LoadTarget } from '../../support/load.ts';
+import { MAIN } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const isInstalled = spawnSync('envoy', ['--version']).status === 0;
 const skip = isInstalled ? false : 'no envoy is installed here';
+const GUIDE = join(import.meta.dirname, '../../../../docs/migrate.md');
 
-describe('with the reference as the other epoch', { skip }, () => {
+describe('docs/migrate.md', { skip }, () => {
+  it('checks the bootstrap before anything is touched', async () => {
+    await using epochs = await makeEpochs();
+    writeBootstrap(epochs, okBootstrap(epochs.port, epochs.adminPort));
+    const words = /`sluice (--mode validate -c envoy.yaml)`/.exec(readFileSync(GUIDE, 'utf8'))?.[1];
+    assert.ok(words !== undefined);
+    const { status } = spawnSync(process.execPath, [MAIN, ...words.split(' ')], {
+      cwd: epochs.scratch.path,
+    });
+    assert.equal(status, 0);
+  });
+
   for (const reusePort of [true, false]) {
-    it(`nothing is lost there and back again, reuse_port ${reusePort}`, async () => {
-      await using epochs = await makeEpochs({
-        listener: { enable_reuse_port: { value: reusePort } },
-      });
-      epochs.writeBootstrap();
-      const oldest = startReference(epochs, 0);
-      try {
-        await liveEpoch(epochs, 0);
-        const load = startLoad({ port: epochs.port, restMs: 1 });
-        const sluice = await epochs.start(1);
-        await once(oldest, 'exit');
-        assert.equal(await sluice.stat('server.hot_restart_generation'), 2);
-        const newest = startReference(epochs, 2, 3);
-        try {
-          await liveEpoch(epochs, 2);
-          await generationIs(epochs, 3);
-          assert.deepEqual(await sluice.exited(), { code: 0, signal: null });
-          assert.deepEqual((await load.stop()).failures, []);
-        } finally {
-          newest.kill('SIGKILL');
-        }
-      } finally {
-        oldest.kill('SIGKILL');
-      }
+    it(`loses nothing there and back again, reuse_port ${reusePort}`, async () => {
+      await using epochs = await makeEpochs();
+      const fields = { enable_reuse_port: { value: reusePort } };
+      writeBootstrap(epochs, okBootstrap(epochs.port, epochs.adminPort, fields));
+      await migrate(epochs, [{ port: epochs.port, restMs: 1 }]);
     });
   }
+
+  it('loses nothing on plain, unix, TLS and TCP proxy listeners at once', async () => {
+    await using epochs = await makeEpochs();
+    const kinds = await makeListenerKinds({
+      folder: epochs.scratch.path,
+      ports: [epochs.port, await freePort(), await freePort()],
+      adminPort: epochs.adminPort,
+    });
+    try {
+      writeBootstrap(epochs, kinds.bootstrap);
+      await migrate(
+        epochs,
+        kinds.targets.map((target) => ({ ...target, restMs: 2 })),
+      );
+    } finally {
+      kinds.close();
+    }
+  });
 });
 
-function startReference(epochs: Epochs, epoch: number, concurrency = 2): ChildProcess {
-  const words = ['-c', epochs.scratch.file('bootstrap.json'), ...epochs.args(epoch)];
-  const more = ['--concurrency', String(concurrency), '-l', 'off'];
-  return spawn('envoy', [...words, ...more], { stdio: 'ignore' });
-}
-
-async function liveEpoch(epochs: Epochs, epoch: number): Promise<void> {
-  await waitUntil(
-    `epoch ${epoch} of the reference`,
-    async () => {
-      const ask = { port: epochs.adminPort, path: '/server_info' };
-      const answer = await fetchOnce(ask).catch(() => undefined);
-      if (answer?.status !== 200) return false;
-      const info = JSON.parse(answer.body) as ServerInfo;
-      return info.state === 'LIVE' && info.command_line_options.restart_epoch === epoch;
-    },
-    20_000,
+/** Runs every command of the guide, each when the one before is live. */
+async function migrate(epochs: Epochs, targets: readonly LoadTarget[]): Promise<void> {
+  const commands = guideCommands();
+  assert.deepEqual(
+    commands.map(([program]) => program),
+    ['envoy', 'sluice', 'envoy'],
   );
+  const running: ChildProcess[] = [];
+  try {
+    running.push(await startCommand(epochs, commands[0] ?? [], 0));
+    const load = startLoad(...targets);
+    for (const epoch of [1, 2]) {
+      running.push(await startCommand(epochs, commands[epoch] ?? [], epoch));
+      const before = running[epoch - 1];
+      if (before !== undefined && before.exitCode === null) await once(before, 'exit');
+      assert.equal(before?.exitCode, 0);
+      await waitUntil(`generation ${epoch + 1}`, async () => {
+        return (await stat(epochs, 'server.hot_restart_generation')) === epoch + 1;
+      });
+    }
+    const { failures, finishedByTarget } = await load.stop();
+    assert.deepEqual(failures, []);
+    assert.ok(finishedByTarget.every((finished) => finished > 50));
+  } finally {
+    for (const child of running) child.kill('SIGKILL');
+  }
 }
 
-async function generationIs(epochs: Epochs, wanted: number): Promise<void> {
-  const path = '/stats?filter=hot_restart_generation';
-  await waitUntil(`generation ${wanted}`, async () => {
-    const answer = await fetchOnce({ port: epochs.adminPort, path }).catch(() => undefined);
-    return answer?.body === `server.hot_restart_generation: ${wanted}\n`;
+/** The indented lines that start a server, as words. */
+function guideCommands(): readonly (readonly string[])[] {
+  return readFileSync(GUIDE, 'utf8')
+    .split('\n')
+    .filter((line) => /^ {4}(envoy|sluice) /.test(line))
+    .map((line) => line.trim().split(' '));
+}
+
+/** The guide's words with the base id of this test, and times that are short enough for one. */
+async function startCommand(
+  epochs: Epochs,
+  [program, ...words]: readonly string[],
+  epoch: number,
+): Promise<ChildProcess> {
+  const baseId = words.indexOf('--base-id') + 1;
+  const own = words.map((word, index) => (index === baseId ? String(epochs.baseId) : word));
+  const times = ['--drain-time-s', '1', '--parent-shutdown-time-s', '2'];
+  // A different number of workers each time.
+  const more = ['--concurrency', String(epoch + 1), '-l', 'off'];
+  const [command, ...before] = program === 'sluice' ? [process.execPath, MAIN] : ['envoy'];
+  const child = spawn(command ?? '', [...before, ...own, ...times, ...more], {
+    stdio: 'ignore',
+    cwd: epochs.scratch.path,
   });
+  await waitUntil(`epoch ${epoch}`, () => isLive(epochs, epoch), 20_000);
+  return child;
 }
 
-interface ServerInfo {
-  readonly state: string;
-  readonly command_line_options: { readonly restart_epoch: number };
+/** JSON is YAML, too. */
+function writeBootstrap(epochs: Epochs, message: object): void {
+  writeFileSync(epochs.scratch.file('envoy.yaml'), JSON.stringify(message));
+}
+
+async function isLive(epochs: Epochs, epoch: number): Promise<boolean> {
+  const ask = { port: epochs.adminPort, path: '/server_info' };
+  const answer = await fetchOnce(ask).catch(() => undefined);
+  if (answer?.status !== 200) return false;
+  const info = JSON.parse(answer.body) as {
+    readonly state: string;
+    readonly command_line_options: { readonly restart_epoch: number };
+  };
+  return info.state === 'LIVE' && info.command_line_options.restart_epoch === epoch;
+}
+
+async function stat(epochs: Epochs, name: string): Promise<number> {
+  const ask = { port: epochs.adminPort, path: `/stats?filter=^${name}$` };
+  const answer = await fetchOnce(ask).catch(() => undefined);
+  return Number(answer?.body.split(': ')[1] ?? 0);
 }
