@@ -129,11 +129,19 @@ export class TakeOver {
 
   /** A parent that ends late is waited for no longer than its last words matter. */
   async #awaitEnd(): Promise<void> {
-    const { clock, isParentHeld } = this.#options;
+    const { clock, isParentHeld, log, parentName } = this.#options;
     const deadline = clock.monotonicMs() + END_LIMIT_MS;
-    while (isParentHeld() && clock.monotonicMs() < deadline) {
-      await new Promise<void>((resolve) => clock.after(END_POLL_MS, resolve, { unref: true }));
+    const rest = (): Promise<void> =>
+      new Promise((resolve) => clock.after(END_POLL_MS, resolve, { unref: true }));
+    while (isParentHeld()) {
+      if (clock.monotonicMs() > deadline) {
+        log('warning', `${parentName} was told to end and is still there`);
+        return;
+      }
+      await rest();
     }
+    // Its last words may have come with its end, and are read in a turn of their own.
+    await rest();
   }
 
   stop(): void {

@@ -14,6 +14,11 @@ export class CounterLatch {
     return gain;
   }
 
+  /** What a counter stood at when it was last read. */
+  seen(index: number): number {
+    return this.#seen[index] ?? 0;
+  }
+
   /** The counter was set from one value to another without losing what it gained. */
   gained(index: number, from: number, to: number): void {
     if (from !== to) this.#set(index, (this.#seen[index] ?? 0) + to - from);

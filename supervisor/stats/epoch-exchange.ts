@@ -37,8 +37,13 @@ export class EpochExport {
     this.#latch.clear(0, this.#store.size);
   }
 
-  /** Everything that was used; the workers' deltas should have been brought in before. */
-  async take(): Promise<EpochStats> {
+  /**
+   * Everything that was used; the workers' deltas should have been brought in before. `valueOf` says
+   * how far each counter is told, where that is less than its value.
+   */
+  async take(
+    valueOf: (index: number) => number = (index) => this.#store.valueOf(index),
+  ): Promise<EpochStats> {
     const store = this.#store;
     const counterDeltas = new Map<string, number>();
     const gauges = new Map<string, number>();
@@ -46,14 +51,14 @@ export class EpochExport {
     for (const [position, segment] of (await this.#view.segments()).entries()) {
       visitSegment(segment, 'scalars', (index, prefix, suffix) => {
         if (!selects(index, prefix, suffix)) return;
-        const value = store.valueOf(index);
         if (store.kindOf(index) === 'gauge') {
+          const value = store.valueOf(index);
           if ((store.flagsOf(index) & NEVER_IMPORT) === 0) {
             gauges.set(prefix + suffix, Math.max(0, Math.trunc(value)));
           }
           return;
         }
-        const gain = this.#latch.take(index, value);
+        const gain = this.#latch.take(index, valueOf(index));
         if (gain !== 0) counterDeltas.set(prefix + suffix, gain);
       });
       if (position % YIELD_AFTER === YIELD_AFTER - 1) await setImmediate();

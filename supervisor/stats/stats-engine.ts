@@ -137,8 +137,14 @@ export class StatsEngine {
     if (isFirst) await this.#sinks?.write();
     this.#isChildTelling = true;
     this.#export ??= new EpochExport(this.store, this.#view);
-    if (isFirst && !knowsTotals && this.#sinks !== undefined) await this.#export.take();
-    return { ...(await this.#export.take()), areTotals: isFirst && knowsTotals };
+    const sinks = this.#sinks;
+    if (!isFirst || sinks === undefined) {
+      return { ...(await this.#export.take()), areTotals: isFirst && knowsTotals };
+    }
+    // Workers may have reported since the sinks were served: the child has to tell them of that.
+    const told = await this.#export.take((index) => sinks.toldOf(index));
+    if (knowsTotals) return { ...told, areTotals: true };
+    return { ...(await this.#export.take()), areTotals: false };
   }
 
   /** The child died: this epoch tells the sinks again, and the next child everything. */

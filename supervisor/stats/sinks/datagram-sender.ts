@@ -3,7 +3,8 @@ import type { DatagramTarget, SocketAddress } from './stats-sink.ts';
 
 export interface DatagramSender {
   send(datagram: string): void;
-  close(): void;
+  /** Resolves when what was sent is on its way. */
+  close(): Promise<void>;
 }
 
 /** The modules of the kind of socket that is needed are loaded here. */
@@ -19,17 +20,30 @@ async function openUdpSender({ address, port }: SocketAddress): Promise<Datagram
     made.on('error', () => {
       if (socket === made) socket = undefined;
       made.close();
+      allSent();
     });
     made.unref();
     return made;
   };
   let socket: ReturnType<typeof open> | undefined;
+  let pending = 0;
+  let allSent: () => void = () => undefined;
   return {
     send: (datagram) => {
       socket ??= open();
-      socket.send(datagram, port, address);
+      pending += 1;
+      // Even an address is looked up in a later turn; a socket that is closed before sends nothing.
+      socket.send(datagram, port, address, () => {
+        pending -= 1;
+        if (pending === 0) allSent();
+      });
     },
-    close: () => socket?.close(),
+    close: async () => {
+      if (socket === undefined) return;
+      if (pending > 0) await new Promise<void>((resolve) => (allSent = resolve));
+      socket?.close();
+      socket = undefined;
+    },
   };
 }
 
@@ -51,6 +65,9 @@ async function openUnixSender(path: string): Promise<DatagramSender> {
         if (!(error instanceof PosixError)) throw error;
       }
     },
-    close: () => closeDescriptor(fd),
+    close: () => {
+      closeDescriptor(fd);
+      return Promise.resolve();
+    },
   };
 }

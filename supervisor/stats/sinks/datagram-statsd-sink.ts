@@ -32,9 +32,10 @@ export class DatagramStatsdSink implements StatsSink {
     }
   }
 
-  close(): void {
-    this.#sender?.close();
+  async close(): Promise<void> {
+    const sender = this.#sender;
     this.#sender = undefined;
+    await sender?.close();
   }
 
   *#datagrams(snapshot: FlushSnapshot): Generator<string> {

@@ -45,6 +45,11 @@ export class SinkWriter {
     }
   }
 
+  /** How much of a counter the sinks have been told of. */
+  toldOf(index: number): number {
+    return this.#latch.seen(index);
+  }
+
   async close(): Promise<void> {
     await Promise.all(((await this.#sinks) ?? []).map(async (sink) => sink.close()));
     this.#sinks = undefined;
