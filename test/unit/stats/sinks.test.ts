@@ -109,7 +109,7 @@ test('statsd over UDP sends one line per datagram, or as many as fit', async () 
     await sink.flush(snapshot);
     await all;
     assert.deepEqual(datagrams, expected);
-    sink.close();
+    await sink.close();
   }
 });
 
