@@ -30,6 +30,13 @@ export interface AdminServerParts {
   readonly onAnswered?: (entry: AdminLogEntry) => void;
 }
 
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Told the status before the body is made. */
+  readonly answers: (status: number) => void;
+}
+
 /** One HTTP server per listening address; all of them share the parts and their limits. */
 export class AdminServer {
   readonly #parts: AdminServerParts;
@@ -106,7 +113,7 @@ export class AdminServer {
     const { socket } = request;
     const { clock } = this.#parts;
     const begun = { startMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
-    const answered = this.#parts.stats.requestBegun(socket);
+    const counted = this.#parts.stats.requestBegun(socket);
     this.#answering.set(socket, response);
     const bodyOrFailure = await readBody(request, this.#limits.bodyBytes);
     const refused = this.#refusalOf(request, bodyOrFailure);
@@ -114,11 +121,12 @@ export class AdminServer {
     if (refused !== undefined) {
       bytesSent = this.#sendBare(response, refused);
     } else if (typeof bodyOrFailure === 'string') {
-      bytesSent = await this.#answer(request, response, bodyOrFailure);
+      const answers = (status: number): void => counted.answers(status);
+      bytesSent = await this.#answer({ request, response, answers }, bodyOrFailure);
     }
     this.#answering.delete(socket);
     const isGone = refused === undefined && typeof bodyOrFailure !== 'string';
-    answered(isGone ? 0 : response.statusCode);
+    counted.ended(isGone ? 0 : response.statusCode);
     this.#parts.onAnswered?.({
       ...(refused === undefined ? describeRequest(request) : describeRefused(request.socket)),
       startMs: begun.startMs,
@@ -131,16 +139,13 @@ export class AdminServer {
   }
 
   /** Returns the bytes of the body. */
-  async #answer(request: IncomingMessage, response: ServerResponse, body: string): Promise<number> {
+  async #answer(exchange: Exchange, body: string): Promise<number> {
+    const { request, response } = exchange;
     const target = request.url ?? '/';
     const isLarge = this.#parts.router.isLarge(target);
     if (isLarge && !(await this.#gate.enter())) {
       this.#parts.stats.overLimit();
-      return await this.#send(
-        request,
-        response,
-        textResponse('too many large pages at once\n', 503),
-      );
+      return await this.#send(exchange, textResponse('too many large pages at once\n', 503));
     }
     try {
       const answer = await this.#parts.router.answer({
@@ -152,7 +157,7 @@ export class AdminServer {
       });
       return answer === undefined
         ? this.#sendBare(response, { status: 404, close: false })
-        : await this.#send(request, response, answer);
+        : await this.#send(exchange, answer);
     } catch {
       // A generator failed in the middle of a page: the client must see that it is not whole.
       response.destroy();
@@ -162,11 +167,8 @@ export class AdminServer {
     }
   }
 
-  async #send(
-    request: IncomingMessage,
-    response: ServerResponse,
-    answer: AdminResponse,
-  ): Promise<number> {
+  async #send({ request, response, answers }: Exchange, answer: AdminResponse): Promise<number> {
+    answers(answer.status);
     return await sendResponse(response, answer, {
       clock: this.#parts.clock,
       limits: this.#limits,

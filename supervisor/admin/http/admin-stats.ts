@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../shared/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
+import { HTTP1_CODEC } from '../../../shared/stats/templates/codecs.ts';
 import {
   HTTP_CONNECTION_MANAGER,
   LISTENER_HTTP,
@@ -16,6 +17,13 @@ const CLASSES = [
   'downstream_rq_4xx',
   'downstream_rq_5xx',
 ] as const;
+
+export interface CountedRequest {
+  /** Counts the answer's status before its body is made, so that a page counts itself. */
+  answers(status: number): void;
+  /** The answer was sent, or the client is gone (status 0). */
+  ended(status: number): void;
+}
 
 /** The admin listener's statistics; one object for all its addresses. */
 export class AdminStats {
@@ -35,6 +43,7 @@ export class AdminStats {
     this.#http = writer.defineBlock(HTTP_CONNECTION_MANAGER, 'http.admin.');
     this.#listener = writer.defineBlock(LISTENER, 'listener.admin.');
     this.#listenerHttp = writer.defineBlock(LISTENER_HTTP, 'listener.admin.http.admin.');
+    writer.defineBlock(HTTP1_CODEC, 'http1.');
     const mainThread = writer.defineBlock(LISTENER_WORKER, 'listener.admin.main_thread.');
     this.#active = [
       this.#http + HTTP.downstream_cx_active,
@@ -64,19 +73,26 @@ export class AdminStats {
     return () => this.#connectionClosed(socket, openedMs, endedByClient);
   }
 
-  /** Returns what to call with the status once the answer was sent. */
-  requestBegun(socket: Socket): (status: number) => void {
+  requestBegun(socket: Socket): CountedRequest {
     const begunMs = this.#clock.monotonicMs();
     this.#writer.increment(this.#http + HTTP.downstream_rq_total);
     this.#writer.increment(this.#http + HTTP.downstream_rq_http1_total);
     this.#writer.add(this.#http + HTTP.downstream_rq_active, 1);
     this.#countBytes(socket);
-    return (status) => {
-      const timeMs = Math.round(this.#clock.monotonicMs() - begunMs);
-      this.#writer.subtract(this.#http + HTTP.downstream_rq_active, 1);
-      this.#writer.record(this.#http + HTTP.downstream_rq_time, timeMs);
-      this.#countStatus(status);
-      this.#countBytes(socket);
+    let isCounted = false;
+    const answers = (status: number): void => {
+      if (!isCounted) this.#countStatus(status);
+      isCounted = true;
+    };
+    return {
+      answers,
+      ended: (status) => {
+        const timeMs = Math.round(this.#clock.monotonicMs() - begunMs);
+        this.#writer.subtract(this.#http + HTTP.downstream_rq_active, 1);
+        this.#writer.record(this.#http + HTTP.downstream_rq_time, timeMs);
+        answers(status);
+        this.#countBytes(socket);
+      },
     };
   }
 
