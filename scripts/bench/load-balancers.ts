@@ -34,7 +34,7 @@ function measure(
 ): number {
   const stats = new WorkerStatStore();
   const resource = cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } });
-  const balancer = makeBalancer(resource, balancerContext(stats));
+  const balancer = makeBalancer(resource, balancerContext());
   const hosts = Array.from({ length: count }, (_, at) => {
     const weight = weights === 'equal' ? 1 : 1 + (at % 10);
     return new UpstreamHost(host(at + 1, { weight }), 'c', stats);

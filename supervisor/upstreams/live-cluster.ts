@@ -63,7 +63,12 @@ export class LiveCluster implements HostSink {
   #isInitialized = false;
   #isReady = false;
   #hasTraffic = false;
-  #hosts: readonly HostResource[] = [];
+  #hosts: HostResource[] = [];
+  /** Where each host is in the list. */
+  readonly #positions = new Map<string, number>();
+  /** Hosts whose first check has not ended. */
+  #unchecked = 0;
+  #checked = { healthy: 0, degraded: 0 };
   #overprovisioningFactor: number | undefined;
 
   constructor(options: LiveClusterOptions) {
@@ -166,12 +171,13 @@ export class LiveCluster implements HostSink {
       state.readySinceMs = this.#options.clock.monotonicMs();
     }
     state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | (bits & ACTIVE_CHECK_BITS);
+    if (!state.wasChecked) this.#unchecked -= 1;
     state.wasChecked = true;
     const hasFailed = (state.bits & HEALTH_BITS.failed_active_hc) !== 0;
     if (hasFailed && (state.bits & HEALTH_BITS.pending_dynamic_removal) !== 0) {
       this.setHosts(this.#hosts.filter((host) => host.id !== id && !this.#isLeaving(host)));
     } else {
-      this.#apply(id);
+      this.#applyTo(id);
     }
     this.#checkReady();
   }
@@ -242,7 +248,7 @@ export class LiveCluster implements HostSink {
     if (state === undefined) return;
     state.bits &= ~HEALTH_BITS.failed_outlier_check;
     if (isEjected) state.bits |= HEALTH_BITS.failed_outlier_check;
-    this.#apply(id);
+    this.#applyTo(id);
   }
 
   #watched(): readonly { readonly id: string; readonly slot: number }[] {
@@ -259,11 +265,9 @@ export class LiveCluster implements HostSink {
   }
 
   #checkReady(): void {
-    if (!this.#isInitialized) return;
+    if (!this.#isInitialized || this.#isReady) return;
     if (!this.#options.needs.every((need) => need.isReady())) return;
-    const isWaiting = (host: HostResource): boolean =>
-      this.#isChecked(host) && this.#states.get(host.id)?.wasChecked === false;
-    if (!this.#hosts.some(isWaiting)) this.#becomeReady();
+    if (this.#unchecked === 0) this.#becomeReady();
   }
 
   #becomeReady(): void {
@@ -311,11 +315,33 @@ export class LiveCluster implements HostSink {
   }
 
   /** Joins configuration and states, counts and tells. */
-  #apply(only?: string): void {
+  #apply(): void {
     this.#hosts = this.#hosts.map((host) => this.#joined(host));
+    this.#positions.clear();
+    this.#unchecked = 0;
+    this.#checked = { healthy: 0, degraded: 0 };
+    for (const [position, host] of this.#hosts.entries()) {
+      this.#positions.set(host.id, position);
+      if (this.#isChecked(host) && host.wasChecked !== true) this.#unchecked += 1;
+      this.#countChecked(host, 1);
+    }
     this.#stats.setHosts(this.#hosts);
-    this.#countChecked();
-    this.#options.changed(this, only);
+    this.#showChecked();
+    this.#options.changed(this);
+  }
+
+  /** The same for one host, however many there are. */
+  #applyTo(id: string): void {
+    const position = this.#positions.get(id);
+    const before = position === undefined ? undefined : this.#hosts[position];
+    if (position === undefined || before === undefined) return;
+    const after = this.#joined(before);
+    this.#hosts[position] = after;
+    this.#stats.replaceHost(before, after);
+    this.#countChecked(before, -1);
+    this.#countChecked(after, 1);
+    this.#showChecked();
+    this.#options.changed(this, id);
   }
 
   #joined(host: HostResource): HostResource {
@@ -339,15 +365,16 @@ export class LiveCluster implements HostSink {
     };
   }
 
-  #countChecked(): void {
+  #countChecked({ healthBits = 0 }: HostResource, change: 1 | -1): void {
+    if ((healthBits & HEALTH_BITS.failed_active_hc) === 0) this.#checked.healthy += change;
+    if ((healthBits & HEALTH_BITS.degraded_active_hc) !== 0) this.#checked.degraded += change;
+  }
+
+  #showChecked(): void {
     if (this.#checkStats === undefined) return;
-    const count = (mask: number, wanted: number): number =>
-      this.#hosts.filter(({ healthBits = 0 }) => (healthBits & mask) === wanted).length;
     const { writer } = this.#options;
-    const { index } = HEALTH_CHECK;
-    const degraded = HEALTH_BITS.degraded_active_hc;
-    writer.setGauge(this.#checkStats + index.healthy, count(HEALTH_BITS.failed_active_hc, 0));
-    writer.setGauge(this.#checkStats + index.degraded, count(degraded, degraded));
+    writer.setGauge(this.#checkStats + HEALTH_CHECK.index.healthy, this.#checked.healthy);
+    writer.setGauge(this.#checkStats + HEALTH_CHECK.index.degraded, this.#checked.degraded);
   }
 }
 

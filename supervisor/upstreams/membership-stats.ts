@@ -21,6 +21,7 @@ export class MembershipStats {
   readonly #writer: StatWriter;
   readonly #cluster: number;
   readonly #match: number;
+  #counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
 
   constructor({ statName }: ClusterResource, writer: StatWriter) {
     const prefix = `cluster.${statName}.`;
@@ -33,17 +34,16 @@ export class MembershipStats {
 
   /** The hosts as they are now, whatever changed. */
   setHosts(hosts: readonly HostResource[]): void {
-    const { index } = CLUSTER;
-    const counts = { healthy: 0, degraded: 0, unhealthy: 0 };
-    let excluded = 0;
-    for (const host of hosts) {
-      counts[host.health]++;
-      if (((host.healthBits ?? 0) & EXCLUDED_BITS) !== 0) excluded++;
-    }
-    this.#set(index.membership_total, hosts.length);
-    this.#set(index.membership_healthy, counts.healthy);
-    this.#set(index.membership_degraded, counts.degraded);
-    this.#set(index.membership_excluded, excluded);
+    this.#counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
+    for (const host of hosts) this.#note(host, 1);
+    this.#show();
+  }
+
+  /** One host is known otherwise than before. */
+  replaceHost(before: HostResource, after: HostResource): void {
+    this.#note(before, -1);
+    this.#note(after, 1);
+    this.#show();
   }
 
   /** Hosts came or went, in this number of priorities. */
@@ -64,6 +64,20 @@ export class MembershipStats {
   release(): void {
     this.#writer.releaseBlock(this.#cluster);
     this.#writer.releaseBlock(this.#match);
+  }
+
+  #note(host: HostResource, change: 1 | -1): void {
+    this.#counts.total += change;
+    this.#counts[host.health] += change;
+    if (((host.healthBits ?? 0) & EXCLUDED_BITS) !== 0) this.#counts.excluded += change;
+  }
+
+  #show(): void {
+    const { index } = CLUSTER;
+    this.#set(index.membership_total, this.#counts.total);
+    this.#set(index.membership_healthy, this.#counts.healthy);
+    this.#set(index.membership_degraded, this.#counts.degraded);
+    this.#set(index.membership_excluded, this.#counts.excluded);
   }
 
   #set(offset: number, value: number): void {

@@ -1,13 +1,14 @@
-/** What balancers need around them. */
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+/** What balancers and clusters need around them. */
+import assert from 'node:assert/strict';
+import { systemClock } from '../../shared/clock.ts';
+import { SecretStore } from '../../workers/tls/secret-store.ts';
+import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
+import type { ClusterContext } from '../../workers/upstream/cluster.ts';
 import type { BalancerContext } from '../../workers/upstream/make-balancer.ts';
+import { WorkerLoop } from '../../workers/worker-loop.ts';
 
-export function balancerContext(
-  stats: StatWriter,
-  changes: Partial<BalancerContext> = {},
-): BalancerContext {
+export function balancerContext(changes: Partial<BalancerContext> = {}): BalancerContext {
   return {
-    stats,
     runtime: { snapshot: new Map(), random: () => 0 },
     ownLocality: { region: '', zone: '', subZone: '' },
     localCluster: () => undefined,
@@ -18,5 +19,25 @@ export function balancerContext(
     allActiveRequests: () => 0,
     onTable: () => undefined,
     ...changes,
+  };
+}
+
+/** A worker without shared memory. */
+export function clusterContext(): ClusterContext {
+  return {
+    loop: new WorkerLoop(systemClock),
+    stats: new WorkerStatStore(),
+    runtime: { snapshot: new Map(), random: () => 0 },
+    ownLocality: { region: '', zone: '', subZone: '' },
+    localCluster: () => undefined,
+    hostRequested: () => undefined,
+    find: () => undefined,
+    breakerPage: () => assert.fail('no slot was given'),
+    duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
+    trafficBegan: () => undefined,
+    secrets: new SecretStore(),
+    log: () => undefined,
+    outlierPage: () => assert.fail('no outlier detection'),
+    outlierDetected: () => undefined,
   };
 }

@@ -288,7 +288,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       return new RequestedHostBalancer({ options: resource.originalDst, hostAt, count });
     }
     return makeBalancer(resource, {
-      stats: context.stats,
       runtime: context.runtime,
       ownLocality: context.ownLocality,
       localCluster: () => context.localCluster(),

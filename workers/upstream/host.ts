@@ -21,8 +21,9 @@ export interface HostConnection {
 export class UpstreamHost implements UpstreamHostInfo {
   resource: HostResource;
   readonly id: string;
-  /** Base of the host's block of figures. */
-  readonly statBase: number;
+  readonly #stats: StatWriter;
+  readonly #statPrefix: string;
+  #statBase: number | undefined = undefined;
   /** Held by every connection and request of the host. */
   readonly retained: Retained;
   /** Open ones outside of the pools: those of TCP proxies. */
@@ -45,8 +46,23 @@ export class UpstreamHost implements UpstreamHostInfo {
     this.resource = resource;
     this.readySinceMs = resource.readySinceMs;
     this.id = resource.id;
-    this.statBase = stats.defineBlock(HOST, `host.${clusterName}.${resource.id}.`);
-    this.retained = new Retained(() => stats.releaseBlock(this.statBase));
+    this.#stats = stats;
+    this.#statPrefix = `host.${clusterName}.`;
+    this.retained = new Retained(() => {
+      if (this.#statBase !== undefined) stats.releaseBlock(this.#statBase);
+    });
+  }
+
+  /** Base of the host's block of figures, made on first use: most hosts of a large set have none. */
+  get statBase(): number {
+    this.#statBase ??= this.#stats.defineBlock(HOST, `${this.#statPrefix}${this.id}.`);
+    return this.#statBase;
+  }
+
+  /** Requests that this worker has open there. */
+  get activeRequests(): number {
+    if (this.#statBase === undefined) return 0;
+    return this.#stats.valueOf(this.#statBase + HOST.index.rq_active);
   }
 
   /** A logical host's address changes. */

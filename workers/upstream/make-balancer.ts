@@ -1,8 +1,6 @@
 /** Makes the balancer that a cluster's policy asks for. */
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
 import type { LbPolicy } from '../../shared/resources/lb-policy.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
@@ -23,7 +21,6 @@ export interface BalancerContext extends Pick<
   ZonePickerParts,
   'localCluster' | 'ownLocality' | 'count' | 'countStructure'
 > {
-  readonly stats: StatWriter;
   readonly onDuplicates: (count: number) => void;
   readonly runtime: Runtime;
   readonly nowMs: () => number;
@@ -39,7 +36,6 @@ interface SubsetLocalities {
   readonly localityScale: ((locality: string) => number) | undefined;
 }
 
-const RQ_ACTIVE = HOST.index.rq_active;
 const RING_DEFAULTS = {
   minRingSize: 1024,
   maxRingSize: 8 * 1024 * 1024,
@@ -106,7 +102,6 @@ function pickerMaker(
   if (lbPolicy.kind === 'RANDOM') return (hosts) => new RandomPicker(hosts, random);
   if (lbPolicy.kind === 'LEAST_REQUEST') {
     const options = lbPolicy.leastRequest ?? { choiceCount: 2, activeRequestBias: 1 };
-    const activeRequests = activeIn(context);
     const parts = { options, random, activeRequests, slowStart };
     return (hosts) => new LeastRequestPicker(hosts, parts);
   }
@@ -121,7 +116,6 @@ function makeHashing(
   const { hashBalanceFactor: balanceFactor, healthyPanicThreshold: panicThreshold } = lbPolicy;
   const { onTable, allActiveRequests } = context;
   const buildPlain = tableBuilder(lbPolicy);
-  const activeRequests = activeIn(context);
   const buildTable = (hosts: readonly WeighedHost[]): HashTable => {
     const table = buildPlain(hosts);
     if (balanceFactor === undefined) return table;
@@ -141,6 +135,6 @@ function tableBuilder(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => Ha
   return (hosts) => buildMaglev(hosts, tableSize, usesHostname);
 }
 
-function activeIn({ stats }: BalancerContext): (host: UpstreamHost) => number {
-  return (host) => stats.valueOf(host.statBase + RQ_ACTIVE);
+function activeRequests(host: UpstreamHost): number {
+  return host.activeRequests;
 }

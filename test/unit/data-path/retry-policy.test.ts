@@ -1,14 +1,11 @@
+import { clusterContext } from '../../support/balancers.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import type { ResetReason } from '../../../workers/http/codec.ts';
 import { RetryState } from '../../../workers/router/retry-state.ts';
 import { compileRetryPolicy, takeRequestRetries } from '../../../workers/routing/retry-policy.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
-import { SecretStore } from '../../../workers/tls/secret-store.ts';
-import { WorkerLoop } from '../../../workers/worker-loop.ts';
-import { systemClock } from '../../../shared/clock.ts';
 import type { RetryPolicy } from '../../../shared/resources/route.ts';
 import { cluster } from '../../support/data-plane.ts';
 
@@ -34,22 +31,7 @@ function headers(fields: Readonly<Record<string, string>>, status = 0): HeaderMa
 function state(policy: Partial<RetryPolicy>, request: HeaderMap = headers({})): RetryState {
   const retries = takeRequestRetries(compileRetryPolicy({ ...POLICY, ...policy }), request);
   assert.ok(retries);
-  const upstream = new UpstreamCluster(cluster('up'), {
-    loop: new WorkerLoop(systemClock),
-    stats: new WorkerStatStore(),
-    runtime: { snapshot: new Map(), random: () => 0 },
-    ownLocality: { region: '', zone: '', subZone: '' },
-    localCluster: () => undefined,
-    hostRequested: () => undefined,
-    find: () => undefined,
-    breakerPage: () => assert.fail('no slot was given'),
-    duty: { clock: systemClock, workerIndex: 0, living: [], report: () => undefined },
-    trafficBegan: () => undefined,
-    secrets: new SecretStore(),
-    log: () => undefined,
-    outlierPage: () => assert.fail('no outlier detection'),
-    outlierDetected: () => undefined,
-  });
+  const upstream = new UpstreamCluster(cluster('up'), clusterContext());
   return new RetryState(retries, {
     cluster: upstream,
     priority: 'DEFAULT',

@@ -34,7 +34,7 @@ function hosts(weights: readonly number[]): UpstreamHost[] {
 
 function balancer(policy: Omit<LbPolicy, 'healthyPanicThreshold'>): LoadBalancer {
   const resource = cluster('c', { lbPolicy: { healthyPanicThreshold: 50, ...policy } });
-  return makeBalancer(resource, balancerContext(stats));
+  return makeBalancer(resource, balancerContext());
 }
 
 function choose(from: LoadBalancer, hash: Hash64 | undefined, draw = 0): UpstreamHost | undefined {

@@ -29,7 +29,7 @@ function balancer(
   context: Partial<BalancerContext> = {},
 ): LoadBalancer {
   const lbPolicy = { healthyPanicThreshold: 50, ...policy };
-  const made = makeBalancer(cluster('c', { lbPolicy }), balancerContext(stats, context));
+  const made = makeBalancer(cluster('c', { lbPolicy }), balancerContext(context));
   made.update(of, 140);
   return made;
 }

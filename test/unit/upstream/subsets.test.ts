@@ -64,7 +64,7 @@ function subsets(changes: Partial<SubsetOptions> = {}, hosts = HOSTS): Subsets {
         subsets: { ...OPTIONS, ...changes },
       },
     }),
-    balancerContext(stats, { count: (offset) => note(offset, 1), countStructure: note }),
+    balancerContext({ count: (offset) => note(offset, 1), countStructure: note }),
   );
   balancer.update(hosts, 140);
   const ask = (subset: SubsetCriteria | undefined): readonly number[] => {
