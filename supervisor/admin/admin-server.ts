@@ -44,6 +44,9 @@ export class AdminServer {
   readonly #gate: LargePageGate;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
+  /** Connections so far: what each is called in the log. */
+  #connections = 0;
+  readonly #ids = new WeakMap<Duplex, number>();
   /** The answer that each connection is working on. */
   readonly #answering = new Map<Duplex, ServerResponse>();
 
@@ -102,6 +105,8 @@ export class AdminServer {
       return;
     }
     this.#sockets.add(socket);
+    this.#ids.set(socket, this.#connections);
+    this.#connections += 1;
     const closed = this.#parts.stats.connectionOpened(socket);
     socket.once('close', () => {
       this.#sockets.delete(socket);
@@ -129,6 +134,7 @@ export class AdminServer {
     counted.ended(isGone ? 0 : response.statusCode);
     this.#parts.onAnswered?.({
       ...(refused === undefined ? describeRequest(request) : describeRefused(request.socket)),
+      connectionId: this.#ids.get(socket) ?? 0,
       startMs: begun.startMs,
       durationMs: Math.round(clock.monotonicMs() - begun.monotonicMs),
       status: isGone ? 0 : response.statusCode,
@@ -234,6 +240,7 @@ export class AdminServer {
     socket.end(renderRefusal(status, this.#parts.clock));
     this.#parts.onAnswered?.({
       ...describeRefused(socket as Socket),
+      connectionId: this.#ids.get(socket) ?? 0,
       startMs: this.#parts.clock.wallMs(),
       durationMs: 0,
       status,
@@ -252,15 +259,15 @@ function describeRequest(request: IncomingMessage) {
   );
   return {
     ...describeSocket(request.socket),
-    method: request.method ?? '-',
-    path: target === undefined ? (request.url ?? '-') : `${target.path}${query}`,
+    method: request.method ?? '',
+    path: target === undefined ? (request.url ?? '') : `${target.path}${query}`,
     headers: Object.fromEntries(headers),
   };
 }
 
 /** The reference's codec refuses before it knows what is asked, so its log says nothing of it. */
 function describeRefused(socket: Socket) {
-  return { ...describeSocket(socket), method: '-', path: '-', remoteAddress: '-', headers: {} };
+  return { ...describeSocket(socket), method: '', path: '', headers: {} };
 }
 
 function describeSocket(socket: Socket) {

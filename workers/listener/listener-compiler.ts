@@ -24,7 +24,7 @@ import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.t
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
-import { localAddress } from '../http/headers/client-address.ts';
+import { localAddress } from '../../shared/local-address.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
 import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';

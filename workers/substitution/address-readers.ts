@@ -6,7 +6,7 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { Address, StreamInfo, UpstreamHostInfo } from '../http/stream-info.ts';
 import { plain, present, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
-import type { Reader } from './value.ts';
+import type { Reader } from './reader-factory.ts';
 
 type AddressOf = (info: StreamInfo) => Pick<Address, 'kind' | 'ip' | 'port' | 'text'> | undefined;
 type TextOfHost = (host: UpstreamHostInfo) => string;

@@ -1,4 +1,5 @@
 /** Every substitution command with what reads its value; the compiler checks that none is missing. */
+import { cutTo, firstOf } from '../../shared/substitution/compile-line.ts';
 import type { FormatCommandName } from '../../shared/substitution/commands.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import { ADDRESS_READERS } from './address-readers.ts';
@@ -8,8 +9,7 @@ import type { ReaderFactory, SubstitutionEnvironment } from './reader-factory.ts
 import { SIZE_READERS } from './size-readers.ts';
 import { TIMING_READERS } from './timing-readers.ts';
 import { TLS_READERS } from './tls-readers.ts';
-import { textOf } from './value.ts';
-import type { Reader } from './value.ts';
+import type { Reader } from './reader-factory.ts';
 
 const READERS: Readonly<Record<FormatCommandName, ReaderFactory>> = {
   ...ADDRESS_READERS,
@@ -23,24 +23,10 @@ const READERS: Readonly<Record<FormatCommandName, ReaderFactory>> = {
 
 /** The reader of a command, its value cut to the command's length where one is given. */
 export function readerOf(command: FormatCommand, environment: SubstitutionEnvironment): Reader {
-  const reader = READERS[command.name](command, environment);
-  const { maxLength } = command;
-  if (maxLength === undefined) return reader;
-  return (info) => {
-    const value = reader(info);
-    if (typeof value === 'string') return value.slice(0, maxLength);
-    return typeof value === 'object' ? textOf(value)?.slice(0, maxLength) : value;
-  };
+  return cutTo(command.maxLength, READERS[command.name](command, environment));
 }
 
 /** The first of the operators whose value is there and not empty. */
 function coalesce({ operators = [] }: FormatCommand, environment: SubstitutionEnvironment): Reader {
-  const readers = operators.map((operator) => readerOf(operator, environment));
-  return (info) => {
-    for (const reader of readers) {
-      const value = reader(info);
-      if (value !== undefined && value !== null && value !== '') return value;
-    }
-    return undefined;
-  };
+  return firstOf(operators.map((operator) => readerOf(operator, environment)));
 }

@@ -8,7 +8,8 @@ import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
 import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
 import { plain, present } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
-import type { JsonValue, Reader } from './value.ts';
+import type { Reader } from './reader-factory.ts';
+import type { JsonValue } from '../../shared/substitution/value.ts';
 import { xfccValue } from './xfcc.ts';
 
 type MessageOf = (info: StreamInfo) => HeaderMap | undefined;

@@ -5,8 +5,9 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { plain, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
-import { fromConfiguration } from './value.ts';
-import type { JsonValue, Reader } from './value.ts';
+import { fromConfiguration } from '../../shared/substitution/value.ts';
+import type { Reader } from './reader-factory.ts';
+import type { JsonValue } from '../../shared/substitution/value.ts';
 
 type SourceOf = (info: StreamInfo) => unknown;
 

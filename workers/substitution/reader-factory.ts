@@ -1,7 +1,11 @@
 /** How the tables of substitution commands make readers; see command-readers.ts for the whole set. */
 import type { Clock } from '../../shared/clock.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
-import type { Reader } from './value.ts';
+import type { ValueReader } from '../../shared/substitution/value.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+
+/** Undefined: there is no value; text formats then print `-`, JSON formats `null`. */
+export type Reader = ValueReader<StreamInfo>;
 
 /** What commands read besides the stream. */
 export interface SubstitutionEnvironment {

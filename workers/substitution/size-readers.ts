@@ -1,7 +1,7 @@
 /** Substitution commands that count: bytes of bodies, headers and the wire. */
 import { plain } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
-import type { Reader } from './value.ts';
+import type { Reader } from './reader-factory.ts';
 
 const downstreamHeaderBytesReceived: Reader = (info) => info.downstreamHeaderBytesReceived;
 const downstreamHeaderBytesSent: Reader = (info) => info.downstreamHeaderBytesSent;

@@ -4,9 +4,9 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { plain, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
-import { compileTimeFormat, makeIsoFormatter } from './strftime.ts';
-import type { TimeFormatter } from './strftime.ts';
-import type { Reader } from './value.ts';
+import { compileTimeFormat, makeIsoFormatter } from '../../shared/substitution/strftime.ts';
+import type { TimeFormatter } from '../../shared/substitution/strftime.ts';
+import type { Reader } from './reader-factory.ts';
 
 const LOCAL_DEFAULT = '%Y-%m-%dT%H:%M:%E3S%z';
 

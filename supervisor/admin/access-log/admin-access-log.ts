@@ -29,12 +29,9 @@ export function openAdminAccessLog(
   options: Omit<AdminLogFileOptions, 'path'>,
 ): AdminAccessLog {
   const sinks = configs.map((config): Sink => {
-    if (config.format.kind === 'json') {
-      throw new AdminLogFormatError("cannot write the admin's access log in a JSON format");
-    }
     return {
       accepts: config.filter === undefined ? () => true : compileFilter(config.filter),
-      render: compileAdminLogFormat(config.format.format),
+      render: compileAdminLogFormat(config.format),
       file: new AdminLogFile({ ...options, path: pathOf(config) }),
     };
   });

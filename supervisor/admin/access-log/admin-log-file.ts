@@ -46,7 +46,8 @@ export class AdminLogFile {
     this.#lines = [];
     this.#characters = 0;
     try {
-      writeSync(this.#descriptor, text);
+      // Lines have one character per byte.
+      writeSync(this.#descriptor, Buffer.from(text, 'latin1'));
     } catch (error) {
       this.#onFailure(`cannot write '${this.#path}': ${(error as Error).message}`);
     }

@@ -2,14 +2,20 @@
  * Lines of the admin's access log. The admin has no upstream, no route and no TLS, so that the
  * commands about those have no value and print `-`, as in the reference.
  */
+import { hostname } from 'node:os';
+import type { AccessLogFormat } from '../../../shared/resources/access-log.ts';
+import { localAddress } from '../../../shared/local-address.ts';
+import { compileLine, cutTo, firstOf } from '../../../shared/substitution/compile-line.ts';
 import type { FormatCommand } from '../../../shared/substitution/format.ts';
-import { parseFormat } from '../../../shared/substitution/parse-format.ts';
+import { compileTimeFormat, makeIsoFormatter } from '../../../shared/substitution/strftime.ts';
+import type { ValueReader } from '../../../shared/substitution/value.ts';
 
 /** What is known of an answered request. */
 export interface AdminLogEntry {
   /** Wall time of its first byte, Unix milliseconds. */
   readonly startMs: number;
   readonly durationMs: number;
+  /** Empty where the request could not be read; so is the path. */
   readonly method: string;
   /** Normalised, with its query. */
   readonly path: string;
@@ -24,6 +30,8 @@ export interface AdminLogEntry {
   readonly remotePort: number;
   readonly localAddress: string;
   readonly localPort: number;
+  /** Counted from 0. */
+  readonly connectionId: number;
 }
 
 /** The format cannot be used for the admin's own log. */
@@ -31,47 +39,55 @@ export class AdminLogFormatError extends Error {
   readonly code = 'admin_log_format';
 }
 
-const NO_VALUE = '-';
+type Reader = ValueReader<AdminLogEntry>;
 
-type Reader = (entry: AdminLogEntry) => string;
-
-const READERS: Partial<Record<FormatCommand['name'], Reader>> = {
-  START_TIME: ({ startMs }) => new Date(startMs).toISOString(),
-  DURATION: ({ durationMs }) => String(durationMs),
-  PROTOCOL: () => 'HTTP/1.1',
-  RESPONSE_CODE: ({ status }) => String(status),
-  RESPONSE_FLAGS: ({ flags }) => flags,
-  BYTES_RECEIVED: ({ bytesReceived }) => String(bytesReceived),
-  BYTES_SENT: ({ bytesSent }) => String(bytesSent),
-  DOWNSTREAM_REMOTE_ADDRESS: (entry) => joined(entry.remoteAddress, entry.remotePort),
-  DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: ({ remoteAddress }) => remoteAddress,
-  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: (entry) => joined(entry.remoteAddress, entry.remotePort),
-  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: ({ remoteAddress }) => remoteAddress,
-  DOWNSTREAM_LOCAL_ADDRESS: (entry) => joined(entry.localAddress, entry.localPort),
-  DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: ({ localAddress }) => localAddress,
-  DOWNSTREAM_LOCAL_PORT: ({ localPort }) => String(localPort),
+const READERS: Partial<Record<FormatCommand['name'], (command: FormatCommand) => Reader>> = {
+  START_TIME: (command) => startTime(command, 'utc'),
+  START_TIME_LOCAL: (command) => startTime(command, 'local'),
+  DURATION: () => (entry) => entry.durationMs,
+  PROTOCOL: () => () => 'HTTP/1.1',
+  RESPONSE_CODE: () => (entry) => entry.status,
+  RESPONSE_CODE_DETAILS: () => (entry) =>
+    entry.method === '' ? 'http1.codec_error' : 'admin_filter_response',
+  CONNECTION_ID: () => (entry) => entry.connectionId,
+  RESPONSE_FLAGS: () => (entry) => entry.flags,
+  BYTES_RECEIVED: () => (entry) => entry.bytesReceived,
+  BYTES_SENT: () => (entry) => entry.bytesSent,
+  REQ: ({ args }) => headerReader(args),
+  REQUEST_HEADER: ({ args }) => headerReader(args),
+  HOSTNAME: () => () => hostname(),
+  ENVIRONMENT:
+    ({ args: [name = ''] }) =>
+    () =>
+      process.env[name],
+  COALESCE: ({ operators = [] }) => firstOf(operators.map(readerOf)),
+  DOWNSTREAM_REMOTE_ADDRESS: () => (entry) => joined(entry.remoteAddress, entry.remotePort),
+  DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: () => (entry) => entry.remoteAddress,
+  DOWNSTREAM_REMOTE_PORT: () => (entry) => entry.remotePort,
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: () => (entry) => joined(entry.remoteAddress, entry.remotePort),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: () => (entry) => entry.remoteAddress,
+  DOWNSTREAM_LOCAL_ADDRESS: () => (entry) => joined(entry.localAddress, entry.localPort),
+  DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: () => (entry) => entry.localAddress,
+  DOWNSTREAM_LOCAL_PORT: () => (entry) => entry.localPort,
 };
 
-/** Throws AdminLogFormatError, also for a format of its own in START_TIME. */
-export function compileAdminLogFormat(text: string): (entry: AdminLogEntry) => string {
-  const parsed = parseFormat(text);
-  if (!parsed.ok) throw new AdminLogFormatError(parsed.error);
-  const readers = parsed.format.parts.map(readerOf);
-  return (entry) => readers.map((read) => read(entry)).join('');
+const LOCAL_DEFAULT = '%Y-%m-%dT%H:%M:%E3S%z';
+
+/** Lines as workers write theirs, of what the admin knows; anything else has no value there. */
+export function compileAdminLogFormat(format: AccessLogFormat): (entry: AdminLogEntry) => string {
+  return compileLine(format, readerOf);
 }
 
-function readerOf(part: string | FormatCommand): Reader {
-  if (typeof part === 'string') return () => part;
-  const isHeader = part.name === 'REQ' || part.name === 'REQUEST_HEADER';
-  const read = isHeader ? headerReader(part.args) : READERS[part.name];
-  if (part.name === 'START_TIME' && part.args.some((argument) => argument !== '')) {
-    throw new AdminLogFormatError(
-      "cannot write the admin's access log: START_TIME takes no format there",
-    );
-  }
-  const { maxLength } = part;
-  if (read === undefined) return () => NO_VALUE;
-  return maxLength === undefined ? read : (entry) => read(entry).slice(0, maxLength);
+function readerOf(command: FormatCommand): Reader {
+  const make = READERS[command.name];
+  return make === undefined ? () => undefined : cutTo(command.maxLength, make(command));
+}
+
+function startTime({ args: [format] }: FormatCommand, zone: 'utc' | 'local'): Reader {
+  const byDefault = zone === 'local' ? LOCAL_DEFAULT : undefined;
+  const pattern = format ?? byDefault;
+  const print = pattern === undefined ? makeIsoFormatter() : compileTimeFormat(pattern, zone);
+  return ({ startMs }) => print(startMs);
 }
 
 function headerReader(names: readonly string[]): Reader {
@@ -80,11 +96,12 @@ function headerReader(names: readonly string[]): Reader {
       const value = headerOf(entry, name);
       if (value !== undefined && value !== '') return value;
     }
-    return NO_VALUE;
+    return undefined;
   };
 }
 
 function headerOf(entry: AdminLogEntry, name: string): string | undefined {
+  if (entry.method === '') return undefined;
   switch (name) {
     case ':method':
       return entry.method;
@@ -101,10 +118,13 @@ function headerOf(entry: AdminLogEntry, name: string): string | undefined {
   }
 }
 
-// The admin listener trusts nobody before it: the address of the client ends the list.
-function forwardedFor(entry: AdminLogEntry): string {
-  const given = entry.headers['x-forwarded-for'];
-  return given === undefined ? entry.remoteAddress : `${given},${entry.remoteAddress}`;
+// The admin listener trusts nobody before it: the address of the client ends the list, or that of
+// this machine for a client on it.
+function forwardedFor({ headers, remoteAddress }: AdminLogEntry): string {
+  const own = remoteAddress.startsWith('127.') || remoteAddress === '::1';
+  const client = own ? localAddress(remoteAddress === '::1' ? 'v6' : 'v4') : remoteAddress;
+  const given = headers['x-forwarded-for'];
+  return given === undefined ? client : `${given},${client}`;
 }
 
 function joined(address: string, port: number): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { compileTimeFormat, makeIsoFormatter } from '../../../workers/substitution/strftime.ts';
+import { compileTimeFormat, makeIsoFormatter } from '../../../shared/substitution/strftime.ts';
 
 // Recorded from Envoy 1.40.0 for this moment.
 const MOMENT = Date.UTC(2026, 10, 21, 11, 18, 53, 257);

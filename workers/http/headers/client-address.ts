@@ -3,7 +3,6 @@
  * from external ones and names this machine's own address. Changes no headers.
  */
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
-import { networkInterfaces } from 'node:os';
 
 import type { Address } from '../stream-info.ts';
 
@@ -48,16 +47,4 @@ export function compileInternalAddresses(cidrs: readonly Cidr[]): (address: Addr
   }
   return (address) =>
     address.kind === 'ip' && ranges.check(address.ip, isIPv4(address.ip) ? 'ipv4' : 'ipv6');
-}
-
-/** This machine's first address that others can reach, or its loopback address when there is none. */
-export function localAddress(version: 'v4' | 'v6'): string {
-  const family = version === 'v4' ? 'IPv4' : 'IPv6';
-  for (const addresses of Object.values(networkInterfaces())) {
-    const found = addresses?.find(
-      (one) => one.family === family && !one.internal && !one.address.startsWith('fe80:'),
-    );
-    if (found !== undefined) return found.address;
-  }
-  return version === 'v4' ? '127.0.0.1' : '::1';
 }

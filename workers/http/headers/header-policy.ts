@@ -7,12 +7,8 @@ import type { HttpConnectionManager } from '../../../shared/resources/listener.t
 import type { HeaderPolicy, RequestRefusal } from '../conn-manager/types.ts';
 import type { HeaderMap } from '../header-map.ts';
 import type { Address, StreamInfo } from '../stream-info.ts';
-import {
-  addressFromForwardedFor,
-  compileInternalAddresses,
-  isLoopback,
-  localAddress,
-} from './client-address.ts';
+import { addressFromForwardedFor, compileInternalAddresses, isLoopback } from './client-address.ts';
+import { localAddress } from '../../../shared/local-address.ts';
 import { keepsClientCert, writeClientCert } from './client-cert-header.ts';
 import { httpDate } from './http-date.ts';
 import { stripPort, stripTrailingDot } from './host-normalization.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { HeaderMap } from '../../../../workers/http/header-map.ts';
-import { localAddress } from '../../../../workers/http/headers/client-address.ts';
+import { localAddress } from '../../../../shared/local-address.ts';
 import { buildHeaderPolicy } from '../../../../workers/http/headers/header-policy.ts';
 import { StreamInfo } from '../../../../workers/http/stream-info.ts';
 import type { Address, ConnectionInfo } from '../../../../workers/http/stream-info.ts';

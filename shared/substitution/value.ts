@@ -4,8 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-import { toByteString } from '../../shared/regex/byte-string.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { toByteString } from '../regex/byte-string.ts';
 
 export type JsonValue =
   | string
@@ -16,7 +15,7 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 
 /** Undefined: there is no value; text formats then print `-`, JSON formats `null`. */
-export type Reader = (info: StreamInfo) => JsonValue | undefined;
+export type ValueReader<Info> = (info: Info) => JsonValue | undefined;
 
 /** The text of a value; undefined stays undefined, as does JSON's null. */
 export function textOf(value: JsonValue | undefined): string | undefined {
