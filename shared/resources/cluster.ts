@@ -7,6 +7,7 @@ import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Metadata } from './route.ts';
+import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { UpstreamTls } from './tls.ts';
 
 export interface ClusterResource {
@@ -22,6 +23,8 @@ export interface ClusterResource {
   readonly tcpKeepalive?: TcpKeepalive;
   /** Absent: plain bytes. */
   readonly tls?: UpstreamTls;
+  /** Absent: connections begin with their own bytes. */
+  readonly proxyProtocol?: ProxyProtocolSender;
   readonly sourceAddress?: { readonly address: string; readonly port: number };
   /** The hosts are those of these clusters, each in turn. */
   readonly aggregate?: { readonly clusters: readonly string[] };

@@ -1,6 +1,16 @@
-/** Transport sockets of listeners and clusters: plain bytes and TLS. Anything else is refused. */
+/**
+ * Transport sockets of listeners and clusters: plain bytes and TLS, and of clusters either of them
+ * behind the PROXY protocol. Anything else is refused.
+ */
 import type { TransportSocket } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { DownstreamTls, UpstreamTls } from '../../shared/resources/tls.ts';
+import type {
+  ProxyProtocolConfig,
+  TlvEntry,
+} from '../../shared/api/generated/envoy/config/core/v3/proxy_protocol.ts';
+import type { ProxyProtocolUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import { knownFields, refuseOtherFields } from './fields.ts';
 import { extension, ExtensionRegistry } from './extensions.ts';
 import type { Scope } from './scope.ts';
 import { resolveDownstreamTls, resolveUpstreamTls } from './tls/tls-context.ts';
@@ -28,7 +38,16 @@ export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<Resolved<DownstreamTls>>
   ],
 );
 
-export const UPSTREAM_SOCKETS = new ExtensionRegistry<Resolved<UpstreamTls>>(
+const PROXY_FIELDS = knownFields<ProxyProtocolUpstreamTransport>(['config', 'transport_socket']);
+const CONFIG_FIELDS = knownFields<ProxyProtocolConfig>(['version', 'added_tlvs']);
+const TLV_FIELDS = knownFields<TlvEntry>(['type', 'value']);
+
+export interface UpstreamSocket {
+  readonly tls: UpstreamTls | undefined;
+  readonly proxyProtocol?: ProxyProtocolSender;
+}
+
+export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
   'envoy.transport_sockets.upstream',
   'transport socket',
   [
@@ -36,6 +55,11 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<Resolved<UpstreamTls>>(
     extension(TLS_NAME, `${TLS_TYPE}.UpstreamTlsContext`, (message: object, scope) => ({
       tls: resolveUpstreamTls(message, scope),
     })),
+    extension(
+      'envoy.transport_sockets.upstream_proxy_protocol',
+      'envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport',
+      resolveProxyProtocol,
+    ),
   ],
 );
 
@@ -47,10 +71,27 @@ export function resolveDownstreamSocket(
   return message === undefined ? undefined : DOWNSTREAM_SOCKETS.resolve(message, scope)?.tls;
 }
 
-/** Undefined for plain bytes and after a reported problem. */
+/** Plain bytes after a reported problem, too. */
 export function resolveUpstreamSocket(
   message: TransportSocket | undefined,
   scope: Scope,
-): UpstreamTls | undefined {
-  return message === undefined ? undefined : UPSTREAM_SOCKETS.resolve(message, scope)?.tls;
+): UpstreamSocket {
+  const plain = { tls: undefined };
+  return message === undefined ? plain : (UPSTREAM_SOCKETS.resolve(message, scope) ?? plain);
+}
+
+function resolveProxyProtocol(
+  message: ProxyProtocolUpstreamTransport,
+  scope: Scope,
+): UpstreamSocket {
+  refuseOtherFields(message, PROXY_FIELDS, scope);
+  const { config = {} } = message;
+  const place = scope.at('config');
+  refuseOtherFields(config, CONFIG_FIELDS, place);
+  const tlvs = (config.added_tlvs ?? []).map((tlv, index) => {
+    refuseOtherFields(tlv, TLV_FIELDS, place.at('added_tlvs', index));
+    return { type: tlv.type ?? 0, value: tlv.value ?? '' };
+  });
+  const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
+  return { tls, proxyProtocol: { version: config.version === 'V2' ? 'V2' : 'V1', tlvs } };
 }

@@ -107,7 +107,7 @@ export class HealthChecker {
       : {
           authority,
           readyEvent: 'secureConnect',
-          open: () => tls.connect(target, host.hostname).socket,
+          open: () => tls.connect(target, { hostname: host.hostname }).socket,
         };
   }
 }

@@ -5,6 +5,7 @@ import type { RequestTimeouts } from '../routing/timeouts.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
+import type { ConnectionInfo } from '../http/stream-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
 import { TryFigures } from './try-figures.ts';
@@ -15,6 +16,8 @@ interface TryTarget {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   readonly action: ClusterRoute['action'] | undefined;
+  /** Whose request it is. */
+  readonly client: ConnectionInfo;
 }
 
 interface TryParts {
@@ -28,14 +31,14 @@ interface TryParts {
 
 export function makeTry(
   owner: UpstreamRequestOwner,
-  { cluster, host, action }: TryTarget,
+  { cluster, host, action, client }: TryTarget,
   headers: HeaderMap,
   { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
 ): UpstreamRequest {
   const { clock, timers } = loop;
   const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
-    ? new TcpTunnel(cluster, host)
-    : cluster.poolOf(host, action?.priority ?? 'DEFAULT');
+    ? new TcpTunnel(cluster, host, client)
+    : cluster.poolOf(host, action?.priority ?? 'DEFAULT', client);
   const log =
     upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;
   return new UpstreamRequest(owner, { host, pool }, headers, {

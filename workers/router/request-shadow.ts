@@ -195,7 +195,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     headers: HeaderMap,
     { endStream, callbacks, route }: Pick<Shadowed, 'endStream' | 'callbacks' | 'route'>,
   ): UpstreamRequest {
-    const pool = this.cluster.poolOf(host, route.action.priority);
+    const pool = this.cluster.poolOf(host, route.action.priority, this.info.connection);
     return new UpstreamRequest(this, { host, pool }, headers, {
       endStream,
       bufferLimitBytes: callbacks.bufferLimitBytes,

@@ -6,7 +6,7 @@
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { RequestEncoder } from '../http/codec.ts';
 import { HeaderMap } from '../http/header-map.ts';
-import type { Address, TlsInfo } from '../http/stream-info.ts';
+import type { Address, ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { TcpUpstream, type UpstreamEnd, type UpstreamOwner } from '../tcp/tcp-upstream.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
@@ -20,6 +20,7 @@ const EMPTY = Buffer.alloc(0);
 export class TcpTunnel implements HttpPool, RequestEncoder, UpstreamOwner, UpstreamConnectionFacts {
   private readonly cluster: UpstreamCluster;
   private readonly host: UpstreamHost;
+  readonly downstreamInfo: ConnectionInfo;
   private client: PoolClient | undefined = undefined;
   private upstream: TcpUpstream | undefined = undefined;
   readonly protocol = undefined;
@@ -29,7 +30,8 @@ export class TcpTunnel implements HttpPool, RequestEncoder, UpstreamOwner, Upstr
   wireBytesSent = 0;
   wireBytesReceived = 0;
 
-  constructor(cluster: UpstreamCluster, host: UpstreamHost) {
+  constructor(cluster: UpstreamCluster, host: UpstreamHost, downstreamInfo: ConnectionInfo) {
+    this.downstreamInfo = downstreamInfo;
     this.cluster = cluster;
     this.host = host;
   }

@@ -7,7 +7,7 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
-import { type AccessLogType, StreamInfo } from '../http/stream-info.ts';
+import { type AccessLogType, type ConnectionInfo, StreamInfo } from '../http/stream-info.ts';
 import type {
   ConnectionObserver,
   OpenConnection,
@@ -242,6 +242,10 @@ export class TcpConnection
     }
     info.upstreamConnectStartMs = server.parts.loop.clock.ms;
     this.upstream = new TcpUpstream(home, host, this);
+  }
+
+  get downstreamInfo(): ConnectionInfo {
+    return this.info.connection;
   }
 
   /** The host to try, in the reference's order of refusals. */

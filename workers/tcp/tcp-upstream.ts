@@ -4,7 +4,7 @@
  * through is the proxy's business.
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
-import type { TlsInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
 import { connectErrorText } from '../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
@@ -37,6 +37,8 @@ export interface UpstreamOwner {
   /** Valid during the call only. */
   onUpstreamData(input: Buffer, start: number, end: number): void;
   /** The host will send nothing more. */
+  /** Of whom the host is told, where it wants to know. */
+  readonly downstreamInfo: ConnectionInfo;
   onUpstreamHalfClose(): void;
   onUpstreamWriteBlocked(blocked: boolean): void;
   /** Nothing follows. Not called after `close` or `reset`. */
@@ -67,7 +69,7 @@ export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection
     cluster.retained.hold();
     host.retained.hold();
     host.connections.add(this);
-    const { transport, tls } = openUpstream(cluster, host, this, {
+    const { transport, tls } = openUpstream(cluster, { host, client: owner.downstreamInfo }, this, {
       stats: stats.writer,
       received: stats.base + RX_TOTAL,
       waiting: stats.base + RX_BUFFERED,

@@ -42,6 +42,12 @@ export interface UpstreamTlsEnv {
   readonly log: (line: string) => void;
 }
 
+interface ConnectWishes {
+  readonly hostname: string;
+  readonly serverName?: string;
+  readonly preface?: Buffer | undefined;
+}
+
 export class UpstreamTlsFactory {
   readonly #config: UpstreamTls;
   readonly #stats: TlsStats;
@@ -66,16 +72,20 @@ export class UpstreamTlsFactory {
 
   /**
    * Starts to connect. The socket says `secureConnect` when its host is accepted, or ends with an
-   * error. `serverName` is what the route or host asks for; empty: the configured one.
+   * error. `serverName` is what the route or host asks for; empty: the configured one. `preface` is
+   * sent before the handshake.
    */
-  connect(target: ConnectTarget, hostname: string, serverName = ''): SecuredSocket {
+  connect(
+    target: ConnectTarget,
+    { hostname, serverName = '', preface }: ConnectWishes,
+  ): SecuredSocket {
     const info = new HandshakeInfo();
     const { present } = this.#material;
     if (present === undefined) return { socket: this.#refuse(), info };
     const name = this.#serverName(hostname, serverName);
     const session = this.#sessions.findLast((each) => each.name === name)?.session;
     const options: tls.ConnectionOptions = {
-      ...target,
+      ...(preface === undefined ? target : { socket: beginWith(preface, target) }),
       secureContext: present.contexts.first,
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
@@ -148,4 +158,11 @@ export class UpstreamTlsFactory {
     this.#sessions.push({ name, session });
     if (this.#sessions.length > this.#config.maxSessionKeys) this.#sessions.shift();
   }
+}
+
+/** A plain connection whose first bytes are these; written before TLS has the socket. */
+function beginWith(preface: Buffer, target: ConnectTarget): net.Socket {
+  const socket = net.connect(target);
+  socket.write(preface);
+  return socket;
 }

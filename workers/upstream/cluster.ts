@@ -14,6 +14,7 @@ import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
+import type { ConnectionInfo } from '../http/stream-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
@@ -123,12 +124,25 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
   }
 
-  poolOf(host: UpstreamHost, priority: Priority): HttpPool {
+  /** Connections that tell their host of one client serve no other. */
+  poolOf(host: UpstreamHost, priority: Priority, client: ConnectionInfo): HttpPool {
+    if (this.resource.proxyProtocol !== undefined) return this.#poolFor(client, host, priority);
     let pool = host.pools[priority];
     if (pool === undefined) {
-      pool = new Http1Pool(host.home ?? this, host, priority);
+      pool = new Http1Pool(this, host, priority);
       if (!this.#hasTraffic) this.#beginTraffic();
       host.pools[priority] = pool;
+    }
+    return pool;
+  }
+
+  #poolFor(client: ConnectionInfo, host: UpstreamHost, priority: Priority): HttpPool {
+    const key = `${priority} ${client.remoteAddress.text} ${client.localAddress.text}`;
+    let pool = host.clientPools.get(key);
+    if (pool === undefined) {
+      const onEmpty = (): void => void host.clientPools.delete(key);
+      pool = new Http1Pool(this, host, priority, { client, onEmpty });
+      host.clientPools.set(key, pool);
     }
     return pool;
   }

@@ -41,6 +41,8 @@ export class UpstreamHost implements UpstreamHostInfo {
     DEFAULT: undefined,
     HIGH: undefined,
   };
+  /** Of hosts that are told of the client: by priority and client, each while it has connections. */
+  readonly clientPools = new Map<string, HttpPool>();
 
   constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
     this.resource = resource;
@@ -132,6 +134,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   drain(): void {
     this.pools.DEFAULT?.drain();
     this.pools.HIGH?.drain();
+    for (const pool of this.clientPools.values()) pool.drain();
     this.retained.end();
   }
 
@@ -139,6 +142,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   renewPools(): void {
     this.pools.DEFAULT?.drain();
     this.pools.HIGH?.drain();
+    for (const pool of this.clientPools.values()) pool.drain();
+    this.clientPools.clear();
     this.pools.DEFAULT = undefined;
     this.pools.HIGH = undefined;
   }
@@ -147,6 +152,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   close(): void {
     this.pools.DEFAULT?.close();
     this.pools.HIGH?.close();
+    for (const pool of this.clientPools.values()) pool.close();
     for (const connection of this.connections) connection.abandon();
   }
 }

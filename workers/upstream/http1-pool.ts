@@ -4,6 +4,7 @@
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
+import type { ConnectionInfo } from '../http/stream-info.ts';
 import type { Priority, UpstreamCluster } from './cluster.ts';
 import type { UpstreamHost } from './host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';
@@ -24,11 +25,19 @@ const HOST_RQ_TOTAL = HOST.index.rq_total;
 const HOST_RQ_PENDING_ACTIVE = HOST.index.rq_pending_active;
 const HOST_RQ_ACTIVE = HOST.index.rq_active;
 
+/** A pool whose connections serve the requests of one client alone. */
+interface ClientPool {
+  readonly client: ConnectionInfo;
+  /** The pool has no connection left. */
+  readonly onEmpty: () => void;
+}
+
 export class Http1Pool implements HttpPool {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   readonly limits: ResourceLimits;
   private readonly priority: Priority;
+  private readonly own: ClientPool | undefined;
   private readonly ready: Http1PoolConnection[] = [];
   private readonly all = new Set<Http1PoolConnection>();
   private readonly pending = new Set<PoolClient>();
@@ -36,11 +45,17 @@ export class Http1Pool implements HttpPool {
   private isDraining = false;
   private isCounted = false;
 
-  constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority) {
+  constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority, own?: ClientPool) {
+    this.own = own;
     this.cluster = cluster;
     this.host = host;
     this.priority = priority;
     this.limits = cluster.limits[priority];
+  }
+
+  /** Of whom the host is told; undefined: of nobody. */
+  get client(): ConnectionInfo | undefined {
+    return this.own?.client;
   }
 
   newStream(client: PoolClient): void {
@@ -110,8 +125,12 @@ export class Http1Pool implements HttpPool {
     this.host.closeConnection(this.limits, this.priority);
     const at = this.ready.lastIndexOf(connection);
     if (at >= 0) this.ready.splice(at, 1);
-    if (this.all.size === 0 && this.pending.size === 0) this.uncountPool();
-    else this.connectForPending();
+    if (this.all.size === 0 && this.pending.size === 0) {
+      this.uncountPool();
+      this.own?.onEmpty();
+    } else {
+      this.connectForPending();
+    }
   }
 
   onStreamEnd(): void {

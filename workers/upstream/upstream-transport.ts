@@ -4,9 +4,10 @@
  */
 import type net from 'node:net';
 import type { ClusterResource, HostAddress } from '../../shared/resources/cluster.ts';
-import type { TlsInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
 import type { ConnectTarget, UpstreamTlsFactory } from '../tls/upstream-tls.ts';
+import { proxyProtocolHeader } from './proxy-protocol-header.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 
 export interface UpstreamTransport {
@@ -25,13 +26,16 @@ interface Host {
   readonly resource: { readonly address: HostAddress };
 }
 
+/** `client` is whose bytes these are; the host is told of it where it wants to know. */
 export function openUpstream(
   cluster: Cluster,
-  host: Host,
+  { host, client }: { readonly host: Host; readonly client: ConnectionInfo | undefined },
   handler: TransportHandler,
   counters: ByteCounters,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
+  const { proxyProtocol } = resource;
+  const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
   const parts = { loop, handler, counters };
   const target = targetOf(resource, host.resource.address);
   if (cluster.tls === undefined) {
@@ -39,9 +43,10 @@ export function openUpstream(
       keepAliveS: keepAliveS(resource),
       bufferLimitBytes: resource.perConnectionBufferLimitBytes,
     });
+    if (preface !== undefined) transport.writeData(preface);
     return { transport, tls: undefined };
   }
-  const { socket, info } = cluster.tls.connect(target, host.hostname);
+  const { socket, info } = cluster.tls.connect(target, { hostname: host.hostname, preface });
   setOptions(socket, resource, target);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };

@@ -148,10 +148,7 @@ function resolveResource(
     ...resolveUpstreamHttp(message, scope),
     ...optional('tcpKeepalive', keepalive(connection?.tcp_keepalive)),
     ...optional('sourceAddress', sourceAddress(bind, scope.at('upstream_bind_config'))),
-    ...optional(
-      'tls',
-      resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket')),
-    ),
+    ...resolveSocket(message, scope),
     ...optional(
       'healthCheck',
       resolveHealthCheck(message.health_checks, scope.at('health_checks')),
@@ -165,6 +162,18 @@ function resolveResource(
       requestResponseSizes: track?.request_response_sizes ?? false,
     },
   };
+}
+
+function resolveSocket(
+  { transport_socket: message, health_checks: checks = [] }: Cluster,
+  scope: Scope,
+): Pick<ClusterResource, 'tls' | 'proxyProtocol'> {
+  const { tls, proxyProtocol } = resolveUpstreamSocket(message, scope.at('transport_socket'));
+  if (proxyProtocol !== undefined && checks.length > 0) {
+    const what = 'active health checks of hosts that expect the PROXY protocol are';
+    scope.at('health_checks').unsupported(what);
+  }
+  return { ...optional('tls', tls), ...optional('proxyProtocol', proxyProtocol) };
 }
 
 function keepalive(message: TcpKeepaliveMessage | undefined): TcpKeepalive | undefined {
