@@ -9,8 +9,10 @@ import { receiveDescriptorMessage } from '../../../shared/posix/descriptor-messa
 import { SOCK_DGRAM } from '../../../shared/posix/layout.ts';
 import { bindSocket, openSocket } from '../../../shared/posix/sockets.ts';
 import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { makeEpochs } from '../../support/epochs.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw } from '../../support/raw-client.ts';
+import { startRestarter } from '../../support/restarter.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { MAIN, startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
@@ -64,6 +66,43 @@ describe('a service manager', () => {
     client.destroy();
     await hears(/^STOPPING=1/);
     assert.equal((await sluice.exited()).code, 0);
+  });
+
+  it('is answered a reload at once, and gives up the sockets of a listener that is closed', async () => {
+    using scratch = makeScratch();
+    using manager = notifySocket(scratch.file('notify'));
+    await using sluice = await startSluice({
+      bootstrap: direct,
+      scratch,
+      env: { NOTIFY_SOCKET: scratch.file('notify') },
+    });
+    const hears = (pattern: RegExp) =>
+      waitUntil(String(pattern), () => manager.said().some((word) => pattern.test(word)));
+    sluice.signal('SIGHUP');
+    await hears(/^RELOADING=1\nMONOTONIC_USEC=\d+\nSTATUS=/);
+    await hears(/^READY=1\nSTATUS=SIGHUP had no effect: hot restarts need sluice-restarter$/);
+    await sluice.admin({ path: '/drain_listeners', method: 'POST' });
+    await hears(/^FDSTOREREMOVE=1\nFDNAME=web$/);
+  });
+
+  it('hears of each reload from sluice-restarter, and of sockets from the epochs', async () => {
+    await using epochs = await makeEpochs();
+    epochs.writeBootstrap();
+    const path = epochs.scratch.file('notify');
+    using manager = notifySocket(path);
+    await using restarter = startRestarter(epochs, { env: { NOTIFY_SOCKET: path } });
+    const hears = (pattern: RegExp) =>
+      waitUntil(String(pattern), () => manager.said().some((word) => pattern.test(word)));
+    await hears(/^READY=1\nSTATUS=epoch 0 is live$/);
+    await hears(/^WATCHDOG=1$/);
+    restarter.process.kill('SIGHUP');
+    await hears(/^RELOADING=1\nMONOTONIC_USEC=\d+\nSTATUS=starting epoch 1$/);
+    await hears(/^READY=1\nSTATUS=epoch 1 is live$/);
+    assert.deepEqual([...new Set(manager.stored)], ['FDSTORE=1\nFDNAME=web']);
+    restarter.process.kill('SIGTERM');
+    await hears(/^STOPPING=1/);
+    // The main process stays the same, so that nobody may say otherwise.
+    assert.ok(manager.said().every((word) => !word.includes('MAINPID')));
   });
 
   for (const [how, name, configuredPort] of [
