@@ -349,8 +349,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { route, callbacks, context, timeouts } = this;
     const { bufferLimitBytes } = callbacks;
     const { upstreamLogs, loop } = context;
-    const client = callbacks.info.connection;
-    const target = { cluster, host, action: route?.action, client };
+    const target = { cluster, host, action: route?.action, client: callbacks.info.connection };
     const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
     const upstream = makeTry(this, target, headers, options);
     this.tries.add(upstream);
