@@ -52,11 +52,17 @@ export class BreakerGauges {
   readonly #parts: BreakerGaugesParts;
   readonly #block: number;
   readonly #remaining: Partial<Record<Priority, number>> = {};
+  /** What the thresholds were read with. */
+  #runtime: RuntimeSnapshot | undefined;
+  #inForce: Readonly<Record<Priority, CircuitBreakerThresholds>>;
+  /** Without any use there is nothing to show. */
+  #showsOnlyUse = false;
 
   constructor(parts: BreakerGaugesParts) {
     const { resource, writer } = parts;
     const prefix = `cluster.${resource.statName}.`;
     this.#parts = parts;
+    this.#inForce = resource.circuitBreakers;
     this.#block = writer.defineBlock(CLUSTER, prefix);
     for (const priority of PRIORITIES) {
       if (resource.circuitBreakers[priority].trackRemaining !== true) continue;
@@ -70,12 +76,16 @@ export class BreakerGauges {
 
   /** The thresholds in force. */
   thresholds(): Readonly<Record<Priority, CircuitBreakerThresholds>> {
-    return { DEFAULT: this.#thresholds('DEFAULT'), HIGH: this.#thresholds('HIGH') };
+    this.#followRuntime();
+    return this.#inForce;
   }
 
   refresh(): void {
+    this.#followRuntime();
+    // Thousands of clusters that nobody uses are asked before each page.
+    if (this.#showsOnlyUse && !this.#isUsed()) return;
     for (const priority of PRIORITIES) {
-      const thresholds = this.#thresholds(priority);
+      const thresholds = this.#inForce[priority];
       for (const resource of LIMITED_RESOURCES) this.#show(priority, resource, thresholds);
     }
   }
@@ -86,10 +96,32 @@ export class BreakerGauges {
     for (const block of Object.values(this.#remaining)) writer.releaseBlock(block);
   }
 
-  #thresholds(priority: Priority): CircuitBreakerThresholds {
+  /** Reads the thresholds anew where runtime values changed. */
+  #followRuntime(): void {
+    const runtime = this.#parts.runtime();
+    if (runtime === this.#runtime) return;
+    this.#runtime = runtime;
+    const inForce = {
+      DEFAULT: this.#thresholds('DEFAULT', runtime),
+      HIGH: this.#thresholds('HIGH', runtime),
+    };
+    this.#inForce = inForce;
+    this.#showsOnlyUse =
+      Object.keys(this.#remaining).length === 0 && PRIORITIES.every((one) => hasRoom(inForce[one]));
+  }
+
+  #thresholds(priority: Priority, runtime: RuntimeSnapshot): CircuitBreakerThresholds {
     const { resource } = this.#parts;
     const own = { cluster: resource.name, priority };
-    return readThresholds(resource.circuitBreakers[priority], own, this.#parts.runtime());
+    return readThresholds(resource.circuitBreakers[priority], own, runtime);
+  }
+
+  #isUsed(): boolean {
+    const { page, slots } = this.#parts;
+    if (slots === undefined) return false;
+    return PRIORITIES.some((priority) =>
+      LIMITED_RESOURCES.some((resource) => page.wasUsed(slots[priority], resource)),
+    );
   }
 
   /** A breaker that was never used stays untouched, unless it is closed from the beginning. */
@@ -109,4 +141,14 @@ export class BreakerGauges {
     const isBudget = resource === 'retries' && thresholds.retryBudget !== undefined;
     writer.setGauge(remaining + REMAINING[resource], isBudget ? 0 : left);
   }
+}
+
+/** Whether no breaker is open from the beginning. */
+function hasRoom(thresholds: CircuitBreakerThresholds): boolean {
+  const { maxConnections, maxPendingRequests, maxRequests, maxRetries } = thresholds;
+  const { maxConnectionPools = 1, retryBudget } = thresholds;
+  if (retryBudget !== undefined) return false;
+  return (
+    Math.min(maxConnections, maxPendingRequests, maxRequests, maxRetries, maxConnectionPools) > 0
+  );
 }

@@ -29,6 +29,7 @@ export class PrometheusHistograms {
   readonly #text: PageText;
   readonly #isOpenMetrics: boolean;
   /** The ends of the bucket lines up to the value, by bounds. */
+  readonly #emptyEnds = new Map<readonly number[], readonly string[]>();
   readonly #bucketEnds = new Map<readonly number[], readonly string[]>();
 
   constructor(
@@ -61,15 +62,29 @@ export class PrometheusHistograms {
   #writeBuckets(index: number, { metric, name, labels }: HistogramSeries): void {
     const counts = this.#store.histogramOf(index)?.cumulative ?? NOTHING;
     const bounds = this.#boundsOf(name);
+    const start = [metric, '_bucket{', labels, labels === '' ? '' : ','].join('');
+    if (counts.total === 0)
+      return this.#text.add(this.#emptyBuckets(bounds, start, metric, labels));
     const ends = this.#endsOf(bounds);
-    const start = `${metric}_bucket{${labels}${labels === '' ? '' : ','}`;
-    const values = counts.total === 0 ? undefined : counts.countsUpTo(bounds);
+    const values = counts.countsUpTo(bounds);
     let lines = '';
     for (let position = 0; position < ends.length; position++) {
-      lines += start + (ends[position] as string) + String(values?.[position] ?? 0) + '\n';
+      lines += start + (ends[position] as string) + String(values[position]) + '\n';
     }
     lines += `${start}le="+Inf"} ${counts.total}\n`;
     this.#text.add(lines + sumAndCount(metric, labels, counts));
+  }
+
+  /** Most histograms have no values: all their lines are one join. */
+  #emptyBuckets(bounds: readonly number[], start: string, metric: string, labels: string): string {
+    let ends = this.#emptyEnds.get(bounds);
+    if (ends === undefined) {
+      ends = ['', ...this.#endsOf(bounds).map((end) => `${end}0\n`), 'le="+Inf"} 0\n'];
+      this.#emptyEnds.set(bounds, ends);
+    }
+    return (
+      ends.join(start) + metric + '_sum{' + labels + '} 0\n' + metric + '_count{' + labels + '} 0\n'
+    );
   }
 
   #writeSummary(index: number, { metric, labels }: HistogramSeries): void {

@@ -4,13 +4,13 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { StatStore } from '../stat-store.ts';
-import { filledLabels } from '../tags/tag-groups.ts';
+import { filledLabels, type LabelTemplate } from '../tags/tag-groups.ts';
 import type { Exposition } from '../exposition.ts';
 import { PageText } from './chunks.ts';
 import { END_OF_OPENMETRICS, openMetricsTypes } from './openmetrics.ts';
 import { PrometheusHistograms, type PrometheusHistogramMode } from './prometheus-histograms.ts';
 import { escapeLabelValue } from '../tags/prometheus-names.ts';
-import type { Family } from './prometheus-plan.ts';
+import type { Family, GroupMember } from './prometheus-plan.ts';
 import { selector, type Selection } from './selection.ts';
 
 export interface PrometheusPageOptions {
@@ -31,6 +31,8 @@ type WriteLine = (index: number, name: string, labels: string) => void;
 /** Statistics tested between two turns of the event loop; a histogram has two dozen lines. */
 const SLICE = 1024;
 const HISTOGRAM_SLICE = 48;
+/** How most lines end. */
+const ZERO_END = '} 0\n';
 
 export async function* prometheusPage(options: PrometheusPageOptions): AsyncGenerator<string> {
   const text = new PageText();
@@ -72,6 +74,15 @@ function headWriter(
   };
 }
 
+/** Most statistics of a block have the same labels: those are made once. */
+function labelsOfMember(member: GroupMember, template: LabelTemplate): string {
+  const { usual } = member;
+  if (usual?.template === template) return usual.labels;
+  const labels = filledLabels(template, member.values);
+  if (usual === undefined) member.usual = { template, labels };
+  return labels;
+}
+
 /** Puts the head before the family's first line; a family without lines has none. */
 function headedOnce(head: string, text: PageText, write: WriteLine): WriteLine {
   let isHeaded = false;
@@ -91,10 +102,13 @@ function lineWriter(
   const { metric, kind } = family;
   switch (kind) {
     case 'counter':
-    case 'gauge':
+    case 'gauge': {
+      const start = [metric, '{'].join('');
       return (index, _name, labels) => {
-        text.add(metric + '{' + labels + '} ' + store.printedValue(index) + '\n');
+        const value = store.printedValue(index);
+        text.add(start + labels + (value === '0' ? ZERO_END : '} ' + value + '\n'));
       };
+    }
     case 'text_readout':
       return (index, _name, labels) => {
         const separator = labels === '' ? '' : ',';
@@ -131,6 +145,6 @@ export function visitFamily(
     const prefix = member.block.name;
     const index = member.block.base + offset;
     if (!selects(index, prefix, suffix)) continue;
-    write(index, prefix + suffix, filledLabels(labels, member.values));
+    write(index, prefix + suffix, labelsOfMember(member, labels));
   }
 }

@@ -32,9 +32,11 @@ interface FamilyRun {
   readonly labels: LabelTemplate;
 }
 
-interface GroupMember {
+export interface GroupMember {
   readonly block: Definition;
   readonly values: readonly string[];
+  /** The labels of most of the block's statistics, once they were written. */
+  usual?: { readonly template: LabelTemplate; readonly labels: string };
 }
 
 interface FamilyMember {

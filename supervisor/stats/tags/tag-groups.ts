@@ -95,9 +95,10 @@ export class TagGroups {
       extracted.map(({ tags }) => tags),
       prefix.length,
     );
+    const templates = new Map<string, LabelTemplate>();
     const stats = extracted.map(({ name, tags }) => ({
       name,
-      labels: labelTemplate(tags, common),
+      labels: sameTemplate(templates, labelTemplate(tags, common)),
     }));
     return {
       group: this.#shared(`${block.template?.id ?? ''} ${stats[0]?.name ?? ''}`, { stats }),
@@ -119,12 +120,23 @@ export class TagGroups {
 
 /** The values of a block in the holes of a template. */
 export function filledLabels(template: LabelTemplate, values: readonly string[]): string {
-  let text = template.texts[0] as string;
+  const parts = [template.texts[0] as string];
   for (let hole = 0; hole < template.holes.length; hole++) {
-    text += values[template.holes[hole] as number] as string;
-    text += template.texts[hole + 1] as string;
+    parts.push(
+      values[template.holes[hole] as number] as string,
+      template.texts[hole + 1] as string,
+    );
   }
-  return text;
+  // Joined it is one flat text, which costs less to write than nested pieces.
+  return parts.join('');
+}
+
+/** One object for all templates of a group that say the same. */
+function sameTemplate(known: Map<string, LabelTemplate>, template: LabelTemplate): LabelTemplate {
+  const key = JSON.stringify(template);
+  const same = known.get(key);
+  if (same === undefined) known.set(key, template);
+  return same ?? template;
 }
 
 /** Tags that come from the prefix alone, if they are the same for every statistic of the block. */
