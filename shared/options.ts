@@ -81,4 +81,6 @@ export interface Options {
   readonly adminTokenPath: string;
   /** Empty: any host. */
   readonly adminAllowedHosts: readonly string[];
+  /** Whose processes may connect to the admin's unix socket; empty: everybody's. */
+  readonly adminAllowedUids: readonly number[];
 }

@@ -300,10 +300,10 @@ export class Server {
       firstEpochStartUnixSeconds: this.#input.session?.firstStartUnixSeconds,
     });
     const { makeWorkerProfilers } = await import('./profiling/worker-profilers.ts');
-    const { address, mode, allowPath, accessLogs, profilePath } = admin;
+    const { address, mode, socketOptions, allowPath, accessLogs, profilePath } = admin;
     this.#admin = await startAdmin(this.#adminContext, {
       ...accessRulesOf(this.#input.options),
-      addresses: [{ address: bound ?? address, mode }],
+      addresses: [{ address: bound ?? address, mode, socketOptions }],
       accessLogs,
       workerProfilers: makeWorkerProfilers(this.#input.pool),
       fileFlushIntervalMs: this.#input.options.fileFlushIntervalMs,

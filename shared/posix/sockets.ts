@@ -9,6 +9,7 @@ import {
   SOCK_DGRAM,
   SOCK_NONBLOCK,
   SOCK_SEQPACKET,
+  SOL_SOCKET,
 } from './layout.ts';
 import { closeDescriptor } from './descriptors.ts';
 import { check, libcFunction, stableBuffer } from './libc.ts';
@@ -118,4 +119,18 @@ export function socketOption(fd: number, level: number, option: number): number 
   length.writeUInt32LE(4, 0);
   check(getsockopt(fd, level, option, bytes, length), 'getsockopt');
   return bytes.readInt32LE(0);
+}
+
+/** Of Linux. */
+const SO_PEERCRED = 17;
+/** struct ucred: process, user and group, four bytes each. */
+const UCRED_BYTES = 12;
+
+/** Whose process is at the other end of a unix stream socket. Linux only. */
+export function peerUid(fd: number): number {
+  const bytes = stableBuffer(UCRED_BYTES);
+  const length = stableBuffer(4);
+  length.writeUInt32LE(UCRED_BYTES, 0);
+  check(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, bytes, length), 'getsockopt');
+  return bytes.readUInt32LE(4);
 }

@@ -108,7 +108,23 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     adminReadOnly: raw.adminReadOnly,
     adminTokenPath: raw.adminTokenPath,
     adminAllowedHosts: raw.adminAllowedHosts === '' ? [] : raw.adminAllowedHosts.split(','),
+    adminAllowedUids: readUids(raw.adminAllowedUids),
   };
+}
+
+function readUids(text: string): readonly number[] {
+  if (text === '') return [];
+  const parts = text.split(',').map((part) => part.trim());
+  const wrong = parts.find((part) => !/^\d{1,10}$/.test(part));
+  if (wrong !== undefined) {
+    throw new OptionRefusal(`error: --admin-allowed-uids: '${wrong}' is no user id`);
+  }
+  if (process.platform !== 'linux') {
+    throw new OptionRefusal(
+      'error: --admin-allowed-uids: the system does not tell whose a peer is',
+    );
+  }
+  return parts.map(Number);
 }
 
 function checkLogOptions(raw: RawOptions) {

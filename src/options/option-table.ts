@@ -280,6 +280,12 @@ export const optionTable = {
     isOwn: true,
     help: 'Host names, separated by commas, under which the admin interface may be asked for.',
   },
+  adminAllowedUids: {
+    kind: 'string',
+    fallback: '',
+    isOwn: true,
+    help: 'User ids, separated by commas, that may connect to the admin interface on a unix socket. Others are closed at once.',
+  },
   drainOnSigterm: {
     kind: 'flag',
     isOwn: true,

@@ -4,7 +4,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { Options } from '../../shared/options.ts';
+import { peerUid } from '../../shared/posix/sockets.ts';
 import type { AdminResponse } from './admin-context.ts';
 import { textResponse } from './http/responses.ts';
 
@@ -18,6 +20,8 @@ export interface AccessRules {
    * name was pointed at this address (DNS rebinding) carries its own name.
    */
   readonly allowedHosts?: readonly string[];
+  /** Users whose processes may connect to a unix socket; other connections are closed at once. */
+  readonly allowedUids?: readonly number[];
 }
 
 /** The token's file is empty or cannot be read. */
@@ -31,16 +35,32 @@ interface AskedHeaders {
 
 /** From the command line. Throws AdminTokenError. */
 export function accessRulesOf(
-  options: Pick<Options, 'adminReadOnly' | 'adminTokenPath' | 'adminAllowedHosts'>,
+  options: Pick<
+    Options,
+    'adminReadOnly' | 'adminTokenPath' | 'adminAllowedHosts' | 'adminAllowedUids'
+  >,
 ): AccessRules {
-  const { adminReadOnly, adminTokenPath, adminAllowedHosts } = options;
+  const { adminReadOnly, adminTokenPath, adminAllowedHosts, adminAllowedUids } = options;
   return {
     readOnly: adminReadOnly,
     ...(adminTokenPath === '' ? {} : { bearerToken: readBearerToken(adminTokenPath) }),
+    ...(adminAllowedUids.length === 0 ? {} : { allowedUids: adminAllowedUids }),
     ...(adminAllowedHosts.length === 0
       ? {}
       : { allowedHosts: adminAllowedHosts.map((host) => host.trim().toLowerCase()) }),
   };
+}
+
+/** Whether the process at the other end of a unix socket may ask at all. */
+export function mayConnect(socket: Socket, { allowedUids }: AccessRules): boolean {
+  if (allowedUids === undefined || socket.remoteAddress !== undefined) return true;
+  // Node keeps the descriptor to itself.
+  const fd = (socket as { readonly _handle?: { readonly fd?: number } })._handle?.fd ?? -1;
+  try {
+    return allowedUids.includes(peerUid(fd));
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined: go on. */

@@ -26,6 +26,8 @@ export interface AdminServerParts {
   readonly stats: AdminStats;
   readonly clock: Clock;
   readonly limits?: AdminLimits;
+  /** Absent: everybody may. */
+  readonly mayConnect?: (socket: Socket) => boolean;
   /** Called after each answer, for the admin's access log. */
   readonly onAnswered?: (entry: AdminLogEntry) => void;
 }
@@ -98,6 +100,10 @@ export class AdminServer {
   }
 
   #accept(socket: Socket): void {
+    if (this.#parts.mayConnect?.(socket) === false) {
+      socket.destroy();
+      return;
+    }
     if (this.#sockets.size >= this.#limits.connections) {
       this.#parts.stats.overLimit();
       socket.end(renderRefusal(503, this.#parts.clock));

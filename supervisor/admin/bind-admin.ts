@@ -2,7 +2,12 @@
 import { chmod, lstat, unlink } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
+import { SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR } from '../../shared/posix/layout.ts';
+import { bindSocket, openSocket, setSocketOption } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { SocketOption } from '../../shared/resources/socket-options.ts';
+import { setConfiguredOptions } from '../sockets/configured-options.ts';
 
 /** `admin.address` could not be bound. */
 export class AdminBindError extends Error {
@@ -13,6 +18,8 @@ export interface AdminAddress {
   readonly address: BoundAddress;
   /** Unix sockets: permission bits of the file; 0 leaves them. */
   readonly mode?: number;
+  /** `admin.socket_options`, in their order. */
+  readonly socketOptions?: readonly SocketOption[];
   /** A socket that is bound already, such as one that systemd or a parent epoch handed over. */
   readonly fd?: number;
 }
@@ -21,7 +28,10 @@ export interface AdminAddress {
 export async function bindAdmin(server: Server, wanted: AdminAddress): Promise<BoundAddress> {
   const { address } = wanted;
   if (address.kind === 'pipe' && wanted.fd === undefined) await removeStaleSocket(address.path);
-  await listen(server, listenOptions(wanted), describeAddress(address));
+  const { socketOptions = [] } = wanted;
+  const fd = wanted.fd ?? (socketOptions.length === 0 ? undefined : openSocketWith(wanted));
+  await listen(server, listenOptions(address, fd), describeAddress(address));
+  if (fd !== undefined) setOptions(fd, wanted, 'listening');
   if (address.kind === 'pipe') {
     const isFile = !address.path.startsWith('@');
     if (isFile && (wanted.mode ?? 0) !== 0) await chmod(address.path, wanted.mode ?? 0);
@@ -47,9 +57,40 @@ export function isLocalOnly(address: BoundAddress): boolean {
     : address.address.startsWith('127.');
 }
 
-function listenOptions(wanted: AdminAddress): ListenOptions & { fd?: number } {
-  if (wanted.fd !== undefined) return { fd: wanted.fd };
+/** A bound socket of our own: node's server sets no options before it binds. */
+function openSocketWith(wanted: AdminAddress): number {
   const { address } = wanted;
+  const fd = openSocket(address, SOCK_STREAM);
+  try {
+    setOptions(fd, wanted, 'prebind');
+    if (address.kind === 'ip') setSocketOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    bindSocket(fd, address);
+    setOptions(fd, wanted, 'bound');
+    return fd;
+  } catch (cause) {
+    closeDescriptor(fd);
+    if (cause instanceof AdminBindError) throw cause;
+    throw new AdminBindError(
+      `cannot bind '${describeAddress(address)}': ${reasonOf(cause as Error)}`,
+      { cause },
+    );
+  }
+}
+
+function setOptions(fd: number, wanted: AdminAddress, state: SocketOption['state']): void {
+  try {
+    setConfiguredOptions(fd, wanted.socketOptions, state);
+  } catch (cause) {
+    const name = describeAddress(wanted.address);
+    throw new AdminBindError(`cannot bind '${name}': ${(cause as Error).message}`, { cause });
+  }
+}
+
+function listenOptions(
+  address: BoundAddress,
+  fd: number | undefined,
+): ListenOptions & { fd?: number } {
+  if (fd !== undefined) return { fd };
   if (address.kind === 'pipe') return { path: address.path.replace(/^@/, '\0') };
   return { host: address.address, port: address.port, ipv6Only: address.family === 'v6' };
 }

@@ -7,6 +7,7 @@ import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { Profilers } from '../profiling/profilers.ts';
 import type { WorkerProfilers } from '../profiling/profilers.ts';
 import { openAdminAccessLog } from './access-log/admin-access-log.ts';
+import { mayConnect } from './access-rules.ts';
 import type { AdminContext } from './admin-context.ts';
 import { createAdminRouter } from './admin-router.ts';
 import type { AdminRules } from './admin-router.ts';
@@ -74,6 +75,7 @@ export async function startAdmin(
     stats: new AdminStats(context.statWriter, clock),
     clock,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    mayConnect: (socket) => mayConnect(socket, options),
     onAnswered: (entry) => accessLog.write(entry),
   });
   const addresses: BoundAddress[] = [];

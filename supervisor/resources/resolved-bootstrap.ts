@@ -9,6 +9,7 @@ import type {
   HostResource,
   OriginalDstOptions,
 } from '../../shared/resources/cluster.ts';
+import type { SocketOption } from '../../shared/resources/socket-options.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ConfigSource, GrpcSource } from './config-source.ts';
@@ -166,6 +167,8 @@ export interface ResolvedAdmin {
   readonly address: BoundAddress;
   /** Permission bits of a unix socket's file; 0 leaves them. */
   readonly mode: number;
+  /** In their order. */
+  readonly socketOptions: readonly SocketOption[];
   /** `allow_paths`; absent: all. The argument is the target as it was sent. */
   readonly allowPath?: (path: string) => boolean;
   /** `access_log`, then `access_log_path`. */

@@ -7,11 +7,12 @@ import { resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import type { ResolvedAdmin } from '../resolved-bootstrap.ts';
+import { resolveSocketOptions } from '../socket-options.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
 const FIELDS = knownFields<Admin>(
-  ['access_log', 'access_log_path', 'address', 'allow_paths', 'profile_path'],
+  ['access_log', 'access_log_path', 'address', 'allow_paths', 'profile_path', 'socket_options'],
   // The admin's connections are under no limit.
   ['ignore_global_conn_limit'],
 );
@@ -29,6 +30,11 @@ export function resolveAdmin(message: Admin | undefined, scope: Scope): Resolved
   return {
     address: resolved.address,
     mode: resolved.mode,
+    socketOptions: resolveSocketOptions(
+      message.socket_options ?? [],
+      resolved.address,
+      scope.at('socket_options'),
+    ),
     ...optional('allowPath', resolveAllowedPaths(message, scope)),
     accessLogs,
     profilePath: message.profile_path ?? PROFILE_PATH,

@@ -10,7 +10,12 @@ import { fakeContext } from './fake-context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-access-'));
 after(() => rmSync(folder, { recursive: true }));
-const NOTHING = { adminReadOnly: false, adminTokenPath: '', adminAllowedHosts: [] };
+const NOTHING = {
+  adminReadOnly: false,
+  adminTokenPath: '',
+  adminAllowedHosts: [],
+  adminAllowedUids: [],
+};
 
 test('a read-only interface answers pages and refuses commands', async () => {
   const { context, commands, log } = fakeContext();

@@ -395,3 +395,52 @@ test('an address that is not local is warned about', async () => {
   assert.match(log.join('\n'), /warning: the admin interface listens on 0\.0\.0\.0:/);
   admin.close();
 });
+
+test('only processes of the users that are named may connect to the unix socket', async () => {
+  const { context } = fakeContext();
+  const own = process.getuid?.() ?? 0;
+  for (const [allowedUids, expected] of [
+    [[own], /^HTTP\/1.1 200 OK/],
+    [[own + 1], /^$/],
+  ] as const) {
+    const path = join(folder, `admin-${allowedUids[0]}`);
+    const admin = await startAdmin(context, {
+      allowedUids,
+      addresses: [{ address: { kind: 'pipe', path } }],
+    });
+    const answer = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = createConnection({ path });
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(text));
+      socket.write('GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+    });
+    assert.match(answer, expected);
+    admin.close();
+  }
+});
+
+test('options of a socket are set, and one that the kernel refuses is an error of binding', async () => {
+  const SOL_SOCKET = 1;
+  const keepAlive = { level: SOL_SOCKET, name: 9, value: 1 };
+  const states = ['prebind', 'bound', 'listening'] as const;
+  const { context } = fakeContext();
+  const address = { kind: 'ip', family: 'v4', address: '127.0.0.1', port: 0 } as const;
+  const admin = await startAdmin(context, {
+    addresses: [{ address, socketOptions: states.map((state) => ({ ...keepAlive, state })) }],
+  });
+  const [bound] = admin.addresses;
+  assert.ok(bound?.kind === 'ip' && bound.port > 0);
+  const answer = await exchange(
+    bound.port,
+    'GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
+  );
+  assert.match(answer, /^HTTP\/1.1 200 OK/);
+  admin.close();
+  const wrong = { level: SOL_SOCKET, name: 9999, value: 1, state: 'prebind' } as const;
+  await assert.rejects(
+    startAdmin(context, { addresses: [{ address, socketOptions: [wrong] }] }),
+    /cannot bind '127.0.0.1:0': setting socket option 1\/9999 failed: /,
+  );
+});

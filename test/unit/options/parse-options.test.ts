@@ -131,6 +131,7 @@ describe('an option that takes effect', () => {
       '--admin-read-only',
       '--admin-token-path',
       '--admin-allowed-hosts',
+      '--admin-allowed-uids',
       '--drain-on-sigterm',
       '--drain-idle-close-s',
     ]);
@@ -154,6 +155,8 @@ describe('an option that takes effect', () => {
     assert.equal(options.adminReadOnly, true);
     assert.deepEqual(options.adminAllowedHosts, ['a', 'b']);
     assert.equal(optionsOf('--admin-token-path', '/t').adminTokenPath, '/t');
+    assert.deepEqual(optionsOf('--admin-allowed-uids', '0, 1000').adminAllowedUids, [0, 1000]);
+    assert.throws(() => optionsOf('--admin-allowed-uids', 'root'), /'root' is no user id/);
   });
 
   it('knows the drain options', () => {
