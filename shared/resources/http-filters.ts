@@ -8,7 +8,20 @@ import type { HeaderValueOption } from './headers.ts';
 import type { TapFilterOptions } from './tap.ts';
 import type { HeaderMatcher, RuntimeFraction, StringMatcher } from './matchers.ts';
 
-export type HttpFilter =
+/** `isOffByDefault`: the filter sees only requests whose route has settings for it. */
+export type HttpFilter = ConfiguredFilter & { readonly isOffByDefault?: true };
+
+type ConfiguredFilter =
+  | {
+      readonly kind: 'set_metadata';
+      readonly name: string;
+      readonly options: SetMetadataOptions;
+    }
+  | {
+      readonly kind: 'stateful_session';
+      readonly name: string;
+      readonly options: StatefulSessionOptions;
+    }
   | { readonly kind: 'compressor'; readonly name: string; readonly options: CompressorOptions }
   | { readonly kind: 'csrf'; readonly name: string; readonly options: CsrfPolicy }
   | { readonly kind: 'basic_auth'; readonly name: string; readonly options: BasicAuthOptions }
@@ -236,4 +249,36 @@ export interface HeaderMutationOptions {
 export interface BufferPerRoute {
   /** Absent: the route's requests are not buffered. */
   readonly maxRequestBytes?: number;
+}
+
+/** In order; `value` is a struct. Where a namespace is taken, it is merged into it or counted. */
+export type SetMetadataOptions = readonly {
+  readonly namespace: string;
+  readonly allowOverwrite: boolean;
+  readonly value: Record<string, unknown>;
+}[];
+
+export type SessionState =
+  | {
+      readonly kind: 'cookie';
+      readonly cookie: {
+        readonly name: string;
+        readonly ttlMs?: number;
+        readonly path: string;
+        readonly attributes: readonly { readonly name: string; readonly value: string }[];
+      };
+    }
+  /** Lower case. */
+  | { readonly kind: 'header'; readonly name: string };
+
+export interface StatefulSessionOptions {
+  /** Absent: requests are left alone. */
+  readonly state?: SessionState;
+  /** A request whose host is gone is refused instead of going elsewhere. */
+  readonly strict: boolean;
+}
+
+/** Per route: other settings, or none at all. */
+export interface StatefulSessionPerRoute {
+  readonly session?: StatefulSessionOptions;
 }

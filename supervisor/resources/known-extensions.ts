@@ -8,6 +8,7 @@ import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './clusters/load-balancing.ts';
 import { COMPRESSION_LIBRARIES } from './filters/compression-library.ts';
+import { SESSION_STATES } from './filters/stateful-session-filter.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
@@ -35,6 +36,7 @@ const registries: readonly Registry[] = [
   EXTENSIONS,
   CLUSTER_TYPES,
   COMPRESSION_LIBRARIES,
+  SESSION_STATES,
   HTTP_FILTERS,
   LISTENER_FILTERS,
   new NetworkFilterResolver(() => true),

@@ -12,6 +12,8 @@ import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
 import { makeHealthCheckFilter } from './health-check-filter.ts';
 import { makeLocalRateLimitFilter } from './local-rate-limit-filter.ts';
 import { makeRbacFilter } from './rbac-filter.ts';
+import { makeSetMetadataFilter } from './set-metadata-filter.ts';
+import { makeStatefulSessionFilter } from './stateful-session-filter.ts';
 import { makeTapFilter } from './tap-filter.ts';
 
 export function makeFilterFactory(filter: HttpFilter, context: FilterContext): FilterFactory {
@@ -34,6 +36,10 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
       return makeRbacFilter(filter.name, filter.options, context);
     case 'health_check':
       return makeHealthCheckFilter(filter.name, filter.options, context);
+    case 'set_metadata':
+      return makeSetMetadataFilter(filter.name, filter.options, context);
+    case 'stateful_session':
+      return makeStatefulSessionFilter(filter.name, filter.options, context);
     case 'header_mutation':
       return makeHeaderMutationFilter(filter.name, filter.options);
     case 'tap':

@@ -124,6 +124,8 @@ export interface TerminalFilter {
 export interface FilterFactory {
   /** The configured name, which per-route configuration refers to. */
   readonly name: string;
+  /** Takes part only in requests whose route has settings for it. */
+  readonly isOffByDefault?: boolean;
   create(callbacks: FilterCallbacks): HttpFilter;
 }
 

@@ -177,6 +177,8 @@ export class StreamInfo {
   /** Tries made so far, retries included. */
   attemptCount = 0;
 
+  /** The host that the request should go to, whatever balancing would choose. */
+  overrideHost: { readonly address: string; readonly isStrict: boolean } | undefined = undefined;
   followedRedirects: FollowedRedirects | undefined = undefined;
 
   // The messages.

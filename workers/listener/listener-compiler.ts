@@ -267,7 +267,10 @@ function compileManager(
     rewriteLocalReply:
       config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
     routes,
-    filters: config.filters.slice(0, -1).map((filter) => makeFilterFactory(filter, filterContext)),
+    filters: config.filters.slice(0, -1).map((filter) => ({
+      ...makeFilterFactory(filter, filterContext),
+      isOffByDefault: filter.isOffByDefault === true,
+    })),
     terminal,
     drain,
     overload: listener.bypassesOverload ? new OverloadGate(Math.random) : context.overload,

@@ -29,6 +29,10 @@ export class RequestBalance implements BalanceContext {
     this.#info = info;
   }
 
+  get overrideHost(): StreamInfo['overrideHost'] {
+    return this.retry === undefined ? this.#info.overrideHost : undefined;
+  }
+
   get maxHostDraws(): number {
     return this.retry?.maxHostDraws ?? 0;
   }

@@ -1,6 +1,7 @@
 /** Hashes what a route's hash policies look at, for clusters that choose hosts by a hash. */
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { HashPolicy } from '../../shared/resources/route.ts';
+import { cookieValue, setCookie } from '../http/cookies.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
@@ -87,35 +88,6 @@ function hashCookie(policy: Extract<HashPolicy, { kind: 'cookie' }>): RequestHas
     addCookie(setCookie(policy, made));
     return xxHash64(made);
   };
-}
-
-function setCookie(
-  { name, ttlMs = 0, path, attributes }: Extract<HashPolicy, { kind: 'cookie' }>,
-  value: string,
-): string {
-  const maxAgeS = Math.floor(ttlMs / 1000);
-  let text = `${name}="${value}"`;
-  if (maxAgeS > 0) text += `; Max-Age=${maxAgeS}`;
-  if (path !== '') text += `; Path=${path}`;
-  for (const attribute of attributes) {
-    text += `; ${attribute.name}`;
-    if (attribute.value !== '') text += `=${attribute.value}`;
-  }
-  return `${text}; HttpOnly`;
-}
-
-/** The first cookie of the name, without quotes; empty when there is none. */
-function cookieValue(headers: HeaderMap, name: string): string {
-  const all = headers.getAll('cookie', ';');
-  if (all === undefined) return '';
-  for (const part of all.split(';')) {
-    const equals = part.indexOf('=');
-    if (equals < 0 || part.slice(0, equals).trim() !== name) continue;
-    const value = part.slice(equals + 1).trim();
-    const isQuoted = value.length >= 2 && value.startsWith('"') && value.endsWith('"');
-    return isQuoted ? value.slice(1, -1) : value;
-  }
-  return '';
 }
 
 function queryValue(path: string, name: string): string | undefined {

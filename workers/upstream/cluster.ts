@@ -113,6 +113,12 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   chooseHost(context: BalanceContext): UpstreamHost | undefined {
+    const { overrideHost } = context;
+    if (overrideHost !== undefined) {
+      const wanted = this.hosts.find(({ id }) => id === overrideHost.address);
+      if (wanted !== undefined && wanted.health !== 'unhealthy') return wanted;
+      if (overrideHost.isStrict) return undefined;
+    }
     for (let draw = 0; ; draw++) {
       const host = this.#balancer.choose(context, draw);
       if (this.#balancer.isPanicking) {

@@ -15,6 +15,8 @@ export interface BalanceContext {
   readonly subset?: SubsetCriteria | undefined;
   /** The priority is decided, by whoever chose this cluster among several. */
   readonly priority?: { readonly priority: number; readonly isDegraded: boolean } | undefined;
+  /** The host of this id is taken where it can be; `isStrict`: no other one is. */
+  readonly overrideHost?: { readonly address: string; readonly isStrict: boolean } | undefined;
   /** How many further hosts may be drawn where one is refused. */
   readonly maxHostDraws: number;
   /** Whether the request would rather go to another host. */

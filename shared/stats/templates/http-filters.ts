@@ -83,6 +83,11 @@ export const BASIC_AUTH = defineTemplate('basic_auth', {
   denied: counter('Requests refused for their credentials'),
 });
 
+/** Prefix: `http.<stat_prefix>.set_metadata.` */
+export const SET_METADATA = defineTemplate('set_metadata', {
+  overwrite_denied: counter('Entries whose namespace was taken'),
+});
+
 /** Prefix: `http.<stat_prefix>.tap.` */
 export const TAP = defineTemplate('tap', {
   rq_sampled_out: counter('Requests that the share to be recorded left out'),

@@ -17,6 +17,8 @@ import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from '../filters/local-rate-limit-filter.ts';
 import { RBAC_FILTER } from '../filters/rbac-filter.ts';
+import { SET_METADATA_FILTER } from '../filters/set-metadata-filter.ts';
+import { STATEFUL_SESSION_FILTER } from '../filters/stateful-session-filter.ts';
 import { TAP_FILTER } from '../filters/tap-filter.ts';
 import { ROUTER_FILTER } from './router-filter.ts';
 
@@ -41,6 +43,8 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     CSRF_FILTER,
     BASIC_AUTH_FILTER,
     TAP_FILTER,
+    SET_METADATA_FILTER,
+    STATEFUL_SESSION_FILTER,
   ],
 );
 
@@ -61,9 +65,10 @@ export function resolveHttpFilters(
     const { factory, config } = found;
     const { name = '' } = message;
     checkOrder({ name, type: factory.name, isTerminal: factory.isTerminal }, index === last, place);
-    if (message.disabled === true) refuseDisabled(name, factory.isTerminal, place);
+    const isOff = message.disabled === true;
+    if (isOff && factory.isTerminal) refuseDisabled(name, place);
     const filter = factory.resolve(config, place.at('typed_config'), name);
-    if (filter !== undefined) filters.push(filter);
+    if (filter !== undefined) filters.push(isOff ? { ...filter, isOffByDefault: true } : filter);
   }
   return filters;
 }
@@ -100,14 +105,11 @@ function checkOrder(filter: PlacedFilter, isLast: boolean, scope: Scope): void {
   }
 }
 
-function refuseDisabled(name: string, isTerminal: boolean, scope: Scope): void {
-  const place = scope.at('disabled');
-  if (isTerminal) {
-    place.error(
+function refuseDisabled(name: string, scope: Scope): void {
+  scope
+    .at('disabled')
+    .error(
       'conflict',
       `Error: the last (terminal) filter (${name}) in the chain cannot be disabled by default.`,
     );
-  } else {
-    place.unsupported('a filter that is disabled by default is');
-  }
 }

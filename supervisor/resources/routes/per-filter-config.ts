@@ -25,6 +25,10 @@ import {
   resolveLocalRateLimit,
 } from '../filters/local-rate-limit-filter.ts';
 import { RBAC_PER_ROUTE_TYPE, resolveRbacPerRoute } from '../filters/rbac-filter.ts';
+import {
+  resolveStatefulSessionPerRoute,
+  STATEFUL_SESSION_PER_ROUTE_TYPE,
+} from '../filters/stateful-session-filter.ts';
 import type { Scope } from '../scope.ts';
 
 /** The settings' own message by type; each gives what its filter reads in the worker. */
@@ -37,6 +41,7 @@ const PER_ROUTE_TYPES: ReadonlyMap<string, PerRouteResolver> = new Map([
   perRoute(BUFFER_PER_ROUTE_TYPE, resolveBufferPerRoute),
   perRoute(LOCAL_RATE_LIMIT_TYPE, resolveLocalRateLimit),
   perRoute(RBAC_PER_ROUTE_TYPE, resolveRbacPerRoute),
+  perRoute(STATEFUL_SESSION_PER_ROUTE_TYPE, resolveStatefulSessionPerRoute),
   perRoute(HEADER_MUTATION_PER_ROUTE_TYPE, resolveMutations),
 ]);
 

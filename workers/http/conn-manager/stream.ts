@@ -6,7 +6,7 @@
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
 import type { RequestDecoder, ResetReason, ResponseEncoder } from '../codec.ts';
-import type { LocalReply, RequestBody, TerminalFilter } from '../filter.ts';
+import type { FilterFactory, LocalReply, RequestBody, TerminalFilter } from '../filter.ts';
 import { type ChainStream, FilterChain } from '../filter-chain.ts';
 import { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
@@ -374,7 +374,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.terminal = terminal.create(this);
     if (filters.length === 0) return;
     const config = this.info.route?.perFilterConfig ?? {};
-    const active = filters.filter(({ name }) => !isDisabled(config[name]));
+    const active = filters.filter((filter) => takesPart(filter, config[filter.name]));
     if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
   }
 
@@ -425,7 +425,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 }
 
-/** A route may say of each filter that it does not see its requests. */
-function isDisabled(config: unknown): boolean {
-  return typeof config === 'object' && config !== null && 'disabled' in config;
+/** A route may say of each filter that it does, or does not, see its requests. */
+function takesPart({ isOffByDefault }: FilterFactory, config: unknown): boolean {
+  if (isOffByDefault === true && config === undefined) return false;
+  return !(typeof config === 'object' && config !== null && 'disabled' in config);
 }

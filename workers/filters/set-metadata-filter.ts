@@ -1,0 +1,66 @@
+/**
+ * Gives requests dynamic metadata from the configuration, which access logs, matchers and other filters
+ * read. Source: envoy.filters.http.set_metadata.
+ */
+import type { SetMetadataOptions } from '../../shared/resources/http-filters.ts';
+import { SET_METADATA } from '../../shared/stats/templates/http-filters.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
+import type { FilterContext } from './filter-context.ts';
+import { PassThroughFilter } from './pass-through-filter.ts';
+
+export function makeSetMetadataFilter(
+  name: string,
+  entries: SetMetadataOptions,
+  { stats, statPrefix, onBlock }: FilterContext,
+): FilterFactory {
+  const base = stats.defineBlock(SET_METADATA, `${statPrefix}set_metadata.`);
+  onBlock(base);
+  const countDenied = (): void => stats.increment(base + SET_METADATA.index.overwrite_denied);
+  return {
+    name,
+    create: (callbacks) => new SetMetadataFilter(entries, callbacks, countDenied),
+  };
+}
+
+class SetMetadataFilter extends PassThroughFilter {
+  private readonly entries: SetMetadataOptions;
+  private readonly callbacks: FilterCallbacks;
+  private readonly countDenied: () => void;
+
+  constructor(entries: SetMetadataOptions, callbacks: FilterCallbacks, countDenied: () => void) {
+    super();
+    this.entries = entries;
+    this.callbacks = callbacks;
+    this.countDenied = countDenied;
+  }
+
+  override decodeHeaders(): HeadersStatus {
+    const { info } = this.callbacks;
+    const metadata = (info.dynamicMetadata ??= new Map<string, Record<string, unknown>>());
+    for (const { namespace, allowOverwrite, value } of this.entries) {
+      const known = metadata.get(namespace);
+      if (known === undefined) metadata.set(namespace, value);
+      else if (allowOverwrite) metadata.set(namespace, merged(known, value));
+      else this.countDenied();
+    }
+    return 'continue';
+  }
+}
+
+type Struct = Record<string, unknown>;
+
+/** Structs are merged, lists put one behind the other, everything else is replaced. */
+function merged(known: Readonly<Struct>, value: Readonly<Struct>): Struct {
+  const result: Struct = { ...known };
+  for (const [key, item] of Object.entries(value)) {
+    const old = result[key];
+    if (Array.isArray(old) && Array.isArray(item)) result[key] = [...old, ...item];
+    else if (isStruct(old) && isStruct(item)) result[key] = merged(old, item);
+    else result[key] = item;
+  }
+  return result;
+}
+
+function isStruct(value: unknown): value is Struct {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,40 @@
+/** Cookies as this proxy reads and makes them for its own purposes. */
+import type { HeaderMap } from './header-map.ts';
+
+export interface CookieShape {
+  readonly name: string;
+  /** Absent or 0: the cookie ends with the browser's session. */
+  readonly ttlMs?: number;
+  readonly path: string;
+  readonly attributes: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** The value of a `set-cookie` header. */
+export function setCookie(
+  { name, ttlMs = 0, path, attributes }: CookieShape,
+  value: string,
+): string {
+  const maxAgeS = Math.floor(ttlMs / 1000);
+  let text = `${name}="${value}"`;
+  if (maxAgeS > 0) text += `; Max-Age=${maxAgeS}`;
+  if (path !== '') text += `; Path=${path}`;
+  for (const attribute of attributes) {
+    text += `; ${attribute.name}`;
+    if (attribute.value !== '') text += `=${attribute.value}`;
+  }
+  return `${text}; HttpOnly`;
+}
+
+/** The first cookie of the name, without quotes; empty when there is none. */
+export function cookieValue(headers: HeaderMap, name: string): string {
+  const all = headers.getAll('cookie', ';');
+  if (all === undefined) return '';
+  for (const part of all.split(';')) {
+    const equals = part.indexOf('=');
+    if (equals < 0 || part.slice(0, equals).trim() !== name) continue;
+    const value = part.slice(equals + 1).trim();
+    const isQuoted = value.length >= 2 && value.startsWith('"') && value.endsWith('"');
+    return isQuoted ? value.slice(1, -1) : value;
+  }
+  return '';
+}
