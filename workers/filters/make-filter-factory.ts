@@ -37,6 +37,25 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
     case 'health_check':
       return makeHealthCheckFilter(filter.name, filter.options, context);
     case 'set_metadata':
+    case 'stateful_session':
+    case 'header_mutation':
+    case 'tap':
+      return makeFactsFilter(filter, context);
+    case 'router':
+      throw new Error('the router is the last filter of a chain');
+  }
+}
+
+/** Filters about what is known of a request: they change or record it and refuse nothing. */
+function makeFactsFilter(
+  filter: Extract<
+    HttpFilter,
+    { kind: 'set_metadata' | 'stateful_session' | 'header_mutation' | 'tap' }
+  >,
+  context: FilterContext,
+): FilterFactory {
+  switch (filter.kind) {
+    case 'set_metadata':
       return makeSetMetadataFilter(filter.name, filter.options, context);
     case 'stateful_session':
       return makeStatefulSessionFilter(filter.name, filter.options, context);
@@ -44,7 +63,5 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
       return makeHeaderMutationFilter(filter.name, filter.options);
     case 'tap':
       return makeTapFilter(filter.name, filter.options, context);
-    case 'router':
-      throw new Error('the router is the last filter of a chain');
   }
 }

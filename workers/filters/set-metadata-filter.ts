@@ -11,10 +11,11 @@ import { PassThroughFilter } from './pass-through-filter.ts';
 export function makeSetMetadataFilter(
   name: string,
   entries: SetMetadataOptions,
-  { stats, statPrefix, onBlock }: FilterContext,
+  context: FilterContext,
 ): FilterFactory {
+  const { stats, statPrefix } = context;
   const base = stats.defineBlock(SET_METADATA, `${statPrefix}set_metadata.`);
-  onBlock(base);
+  context.onBlock(base);
   const countDenied = (): void => stats.increment(base + SET_METADATA.index.overwrite_denied);
   return {
     name,
@@ -54,7 +55,7 @@ function merged(known: Readonly<Struct>, value: Readonly<Struct>): Struct {
   const result: Struct = { ...known };
   for (const [key, item] of Object.entries(value)) {
     const old = result[key];
-    if (Array.isArray(old) && Array.isArray(item)) result[key] = [...old, ...item];
+    if (isList(old) && isList(item)) result[key] = [...old, ...item];
     else if (isStruct(old) && isStruct(item)) result[key] = merged(old, item);
     else result[key] = item;
   }
@@ -63,4 +64,8 @@ function merged(known: Readonly<Struct>, value: Readonly<Struct>): Struct {
 
 function isStruct(value: unknown): value is Struct {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }

@@ -17,7 +17,7 @@ import type { RouteConfigurationResource } from '../../shared/resources/route.ts
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
-import type { TerminalFilterFactory } from '../http/filter.ts';
+import type { FilterFactory, TerminalFilterFactory } from '../http/filter.ts';
 import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
 import { serveHttp } from '../http/conn-manager/http-server.ts';
 import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.ts';
@@ -267,10 +267,10 @@ function compileManager(
     rewriteLocalReply:
       config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
     routes,
-    filters: config.filters.slice(0, -1).map((filter) => ({
-      ...makeFilterFactory(filter, filterContext),
-      isOffByDefault: filter.isOffByDefault === true,
-    })),
+    filters: config.filters.slice(0, -1).map((filter) => {
+      const factory = makeFilterFactory(filter, filterContext);
+      return filter.isOffByDefault === true ? offByDefault(factory) : factory;
+    }),
     terminal,
     drain,
     overload: listener.bypassesOverload ? new OverloadGate(Math.random) : context.overload,
@@ -321,4 +321,9 @@ function terminalFilter(
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };
   return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
+}
+
+function offByDefault(factory: FilterFactory): FilterFactory {
+  const { name } = factory;
+  return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
 }

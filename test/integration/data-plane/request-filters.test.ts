@@ -94,10 +94,7 @@ describe('stateful_session', () => {
       answers.push(await ask(plane.port, '/app', `Cookie: ${made}\r\n`));
     }
     const host = first.slice(-3);
-    assert.deepEqual(
-      answers.map((answer) => answer.slice(-3)),
-      Array(4).fill(host),
-    );
+    assert.deepEqual([...new Set(answers.map((answer) => answer.slice(-3)))], [host]);
     assert.ok(answers.every((answer) => !answer.includes('set-cookie')));
     assert.doesNotMatch(await ask(plane.port, '/apple'), /set-cookie/);
   });
