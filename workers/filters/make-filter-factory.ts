@@ -36,10 +36,7 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
       return makeRbacFilter(filter.name, filter.options, context);
     case 'health_check':
       return makeHealthCheckFilter(filter.name, filter.options, context);
-    case 'set_metadata':
-    case 'stateful_session':
-    case 'header_mutation':
-    case 'tap':
+    default:
       return makeFactsFilter(filter, context);
     case 'router':
       throw new Error('the router is the last filter of a chain');

@@ -137,7 +137,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (cluster === undefined) return;
     this.tries.cancelOthers();
     this.endRetries();
-    this.disarm();
+    this.globalTimer?.disarm();
     this.shadows?.leave();
     if (this.isHoldingCluster) cluster.retained.letGo();
     this.isHoldingCluster = false;
@@ -212,7 +212,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.tries.end(upstream, words.flag);
     const details = resetDetails(isResponseStarted, reason, detail);
     if (isResponseStarted) {
-      this.disarm();
+      this.globalTimer?.disarm();
       info.responseFlags |= words.flag;
       info.responseCodeDetails = details;
       this.callbacks.resetStream();
@@ -263,7 +263,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info, isResponseStarted } = this.callbacks;
     info.responseFlags |= ResponseFlag.upstreamRequestTimeout;
     if (isResponseStarted) {
-      this.disarm();
+      this.globalTimer?.disarm();
       info.responseCodeDetails = details;
       this.callbacks.resetStream();
       return;
@@ -378,7 +378,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (cluster === undefined) return;
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
-    this.disarm();
+    this.globalTimer?.disarm();
     this.tries.end(upstream, 0);
     info.lastUpstreamRxMs = nowMs;
     // An answer before the whole request says nothing of the upstream's speed.
@@ -488,13 +488,9 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private fail(failure: Omit<Failure, 'isOverload'> & { readonly isOverload?: boolean }): void {
     const { route } = this;
     if (route === undefined) return;
-    this.disarm();
+    this.globalTimer?.disarm();
     this.endRetries();
     const isOverload = failure.isOverload === true && !this.context.suppressEnvoyHeaders;
     answerFailure(this.callbacks, route, { ...failure, isOverload });
-  }
-
-  private disarm(): void {
-    this.globalTimer?.disarm();
   }
 }
