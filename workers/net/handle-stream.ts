@@ -4,9 +4,9 @@
  * docs/performance.md. Reads land in the loop's shared buffer; a write is tried at once and what the
  * kernel does not take waits in libuv's queue, which is counted here.
  */
-import { getSystemErrorName } from 'node:util';
 import { isIPv6 } from 'node:net';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
+import { systemError, UV_EOF } from './handle-errors.ts';
 import type {
   ConnectablePipe,
   ConnectableTcp,
@@ -16,9 +16,6 @@ import type {
   StreamRequest,
   WriteRequest,
 } from './runtime-handles.ts';
-
-/** How libuv reports the end of what the peer sends. */
-const UV_EOF = -4095;
 
 export interface HandleStreamOptions {
   readonly handles: RuntimeHandles;
@@ -310,9 +307,4 @@ function connectTcp(
     if (bound !== 0) return bound;
   }
   return isV6 ? handle.connect6(request, host, port) : handle.connect(request, host, port);
-}
-
-function systemError(status: number, call: string): NodeJS.ErrnoException {
-  const code = getSystemErrorName(status);
-  return Object.assign(new Error(`${call} ${code}`), { code, errno: status, syscall: call });
 }

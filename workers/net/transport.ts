@@ -8,12 +8,14 @@
  * copied into a block of a small pool and given back when they are written.
  */
 import net from 'node:net';
+import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Flushable, WorkerLoop } from '../worker-loop.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
 import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle-stream.ts';
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { SocketStream } from './socket-stream.ts';
+import { TlsStream } from './tls-stream.ts';
 import { giveBackBlock, takeBlock } from './write-blocks.ts';
 
 /** Pieces up to this length travel as text. */
@@ -71,7 +73,6 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   /** Of the whole connection. */
   bytesRead = 0;
   bytesWritten = 0;
-  private readonly blocks: Buffer[] = [];
 
   private constructor(parts: TransportParts, open: (transport: Transport) => ByteStream) {
     this.loop = parts.loop;
@@ -82,7 +83,15 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
 
   /** Takes over a socket that node:net accepted or TLS made. */
   static adopt(parts: TransportParts, socket: net.Socket): Transport {
-    return new Transport(parts, (transport) => new SocketStream(socket, transport));
+    return new Transport(parts, (transport) =>
+      runtimeHandles !== undefined && isTls(socket)
+        ? new TlsStream(socket, {
+            handles: runtimeHandles,
+            readBuffer: parts.loop.readBuffer,
+            owner: transport,
+          })
+        : new SocketStream(socket, transport),
+    );
   }
 
   /** Takes over an accepted handle, which was made by the runtime of `runtimeHandles`. */
@@ -153,9 +162,8 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     const block = takeBlock(length);
     if (text.length > 0) block.write(text, 0, 'latin1');
     data.copy(block, text.length);
-    this.blocks.push(block);
     this.wrote(
-      this.stream.writeBlock(block.subarray(0, length), () => this.onBlockWritten()),
+      this.stream.writeBlock(block.subarray(0, length), () => giveBackBlock(block)),
       length,
     );
   }
@@ -273,12 +281,6 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.loop.leave();
   }
 
-  /** Blocks are written in the order in which they were given. */
-  private onBlockWritten(): void {
-    const block = this.blocks.shift();
-    if (block !== undefined) giveBackBlock(block);
-  }
-
   private handleOptions(bufferLimitBytes: number): HandleStreamOptions | undefined {
     if (runtimeHandles === undefined) return undefined;
     return {
@@ -331,4 +333,8 @@ export function bufferLimit(configured: number): number {
 export function socketOfHandle(handle: StreamHandle): net.Socket {
   const options: net.SocketConstructorOpts & { readonly handle: StreamHandle } = { handle };
   return new net.Socket(options);
+}
+
+function isTls(socket: net.Socket): socket is tls.TLSSocket {
+  return 'encrypted' in socket;
 }
