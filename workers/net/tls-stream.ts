@@ -61,7 +61,7 @@ export class TlsStream implements ByteStream {
     socket.on('finish', () => {
       if (this.isPeerEnded || this.closesAfterWrites) socket.destroy();
     });
-    socket.on('error', (error) => this.owner.onStreamClose(error));
+    socket.on('error', (error: NodeJS.ErrnoException) => this.owner.onStreamClose(error));
     socket.on('close', () => this.onSocketClosed());
   }
 

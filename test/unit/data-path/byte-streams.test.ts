@@ -59,7 +59,7 @@ class Listener implements ByteStreamOwner {
 interface Kind {
   readonly kind: string;
   readonly isTls: boolean;
-  connect(target: ConnectTo, owner: ByteStreamOwner): ByteStream;
+  readonly connect: (target: ConnectTo, owner: ByteStreamOwner) => ByteStream;
 }
 
 const certificates = mkdtempSync(join(tmpdir(), 'sluice-test-'));
