@@ -4,6 +4,7 @@
  */
 import { memoryUsage } from 'node:process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { systemClock } from '../../shared/clock.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { OrderedView } from '../../supervisor/stats/ordered-view.ts';
@@ -64,6 +65,7 @@ const pages = new StatsPages({
   store,
   view: new OrderedView(store),
   tagGroups: new TagGroups(new TagExtractor(defaultTagRules()), []),
+  clock: systemClock,
   boundsOf: () => DEFAULT_BUCKETS,
   dashboardStream: undefined,
   isEcmaScriptFilter: () => false,

@@ -12,18 +12,27 @@ export const re2Filter: FilterCompiler = (pattern) => {
   return (name) => runner.search(toByteString(name));
 };
 
-/** What could take more than linear time (look-around, back-references) is refused. */
+/** Runs an expression here: only for those that `mayBacktrack` clears. */
 export const ecmaScriptFilter: FilterCompiler = (pattern) => {
-  allowLinearEngine();
   try {
     const regex = new RegExp(pattern);
-    if (isLinearInV8(pattern)) return (name) => regex.test(name);
+    return (name) => regex.test(name);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return `Invalid regex '${pattern}': ${ecmaScriptReason(error)}`;
   }
-  return `Invalid regex '${pattern}': it cannot be matched in linear time`;
 };
+
+/** Whether a valid ECMAScript expression could take more than linear time. */
+export function mayBacktrack(pattern: string): boolean {
+  allowLinearEngine();
+  try {
+    return new RegExp(pattern) instanceof RegExp && !isLinearInV8(pattern);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return false;
+  }
+}
 
 /** Why V8 refuses an expression, without the expression, which it repeats in front. */
 export function ecmaScriptReason({ message }: SyntaxError): string {

@@ -97,6 +97,7 @@ export class StatsEngine {
       store: this.store,
       view,
       tagGroups: new TagGroups(extractor, config.customTagRules),
+      clock: options.clock,
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),
       dashboardStream: dashboard === undefined ? undefined : () => dashboard.connect(),

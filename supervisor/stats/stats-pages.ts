@@ -2,6 +2,7 @@
  * The statistics endpoints of the admin interface. A read first brings in the workers' deltas, so
  * that a client sees what it just caused; the page itself is streamed.
  */
+import type { Clock } from '../../shared/clock.ts';
 import type { Query } from '../admin/http/query.ts';
 import type {
   AdminResponse,
@@ -10,21 +11,22 @@ import type {
 } from '../admin/admin-context.ts';
 import { CONTENT_TYPES } from './exposition.ts';
 import { gzipped } from './gzipped.ts';
-import { ecmaScriptFilter, re2Filter } from './name-filter.ts';
-import type { OrderedView, Segment } from './ordered-view.ts';
+import { ecmaScriptFilter, mayBacktrack, re2Filter } from './name-filter.ts';
+import { visitSegment, type OrderedView, type Segment } from './ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
 import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
 import { protobufPage } from './render/protobuf-page.ts';
 import { textPage } from './render/text-page.ts';
 import type { StatStore } from './stat-store.ts';
-import { readStatsParams, type StatsParams } from './stats-params.ts';
+import { readStatsParams, type FilterCompiler, type StatsParams } from './stats-params.ts';
 import type { TagGroups } from './tags/tag-groups.ts';
 
 export interface StatsPagesOptions {
   readonly store: StatStore;
   readonly view: OrderedView;
   readonly tagGroups: TagGroups;
+  readonly clock: Clock;
   readonly boundsOf: (name: string) => readonly number[];
   /** Whether `filter` is ECMAScript's syntax instead of RE2's. */
   isEcmaScriptFilter(): boolean;
@@ -54,7 +56,7 @@ export class StatsPages implements StatsEndpoints {
     { query, accept, acceptEncoding }: StatsQuestion,
   ): Promise<AdminResponse> {
     if (path === '/stats/recentlookups') return this.#recentLookupsPage();
-    const compileFilter = this.#options.isEcmaScriptFilter() ? ecmaScriptFilter : re2Filter;
+    const compileFilter = await this.#filterCompiler(query);
     const read = readStatsParams(
       { query, accept, isPrometheus: path === '/stats/prometheus' },
       compileFilter,
@@ -74,6 +76,28 @@ export class StatsPages implements StatsEndpoints {
   async resetCounters(): Promise<void> {
     await this.#options.beforeRead();
     this.#options.store.resetCounters();
+  }
+
+  /** What may backtrack has matched all names before, in a thread. */
+  async #filterCompiler(query: Query): Promise<FilterCompiler> {
+    if (!this.#options.isEcmaScriptFilter()) return re2Filter;
+    const pattern = query.nonEmpty('filter');
+    if (pattern === undefined || !mayBacktrack(pattern)) return ecmaScriptFilter;
+    await this.#options.beforeRead();
+    const { matchGuarded } = await import('./guarded-filter/guarded-filter.ts');
+    const accepted = await matchGuarded(pattern, await this.#names(), this.#options.clock);
+    if (accepted === undefined) return () => `Invalid regex '${pattern}': it takes too long\n`;
+    return () => (name) => accepted.has(name);
+  }
+
+  async #names(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (const segment of await this.#options.view.segments()) {
+      for (const group of ['texts', 'scalars', 'histograms'] as const) {
+        visitSegment(segment, group, (_, prefix, suffix) => names.push(prefix + suffix));
+      }
+    }
+    return names;
   }
 
   async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
