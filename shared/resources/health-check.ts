@@ -17,11 +17,12 @@ export interface HealthCheckResource {
   readonly healthyThreshold: number;
   readonly reuseConnection: boolean;
   readonly altPort?: number;
-  readonly probe: HttpProbe | TcpProbe;
+  readonly probe: HttpProbe | TcpProbe | GrpcProbe;
 }
 
 export interface HttpProbe {
   readonly kind: 'http';
+  readonly isHttp2: boolean;
   /** Absent: the host's own name for checks, or the cluster's. */
   readonly authority?: string;
   readonly path: string;
@@ -36,6 +37,15 @@ export interface HttpProbe {
 export interface StatusRange {
   readonly from: number;
   readonly to: number;
+}
+
+/** The health service of gRPC, over HTTP/2. */
+export interface GrpcProbe {
+  readonly kind: 'grpc';
+  /** Empty: the server as a whole. */
+  readonly service: string;
+  readonly authority?: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 /** Bytes as hexadecimal digits. Without any, a connection is all that is asked for. */

@@ -13,6 +13,7 @@ import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ConnectTarget, UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import { HealthSession } from './health-session.ts';
+import { Http2Probe } from './http2-probe.ts';
 import { HttpProbe } from './http-probe.ts';
 import type { Probe, ProbeTarget } from './probe.ts';
 import { TcpProbe } from './tcp-probe.ts';
@@ -114,9 +115,9 @@ export class HealthChecker {
 
 function makeProbe(check: HealthCheckResource, target: ProbeTarget): Probe {
   const { probe, reuseConnection } = check;
-  return probe.kind === 'http'
-    ? new HttpProbe(probe, target, reuseConnection)
-    : new TcpProbe(probe, target, reuseConnection);
+  if (probe.kind === 'tcp') return new TcpProbe(probe, target, reuseConnection);
+  if (probe.kind === 'grpc' || probe.isHttp2) return new Http2Probe(probe, target, reuseConnection);
+  return new HttpProbe(probe, target, reuseConnection);
 }
 
 /** The host's own address for checks, then its own port, then the check's. */

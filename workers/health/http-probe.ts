@@ -1,19 +1,14 @@
 /** Asks a host over HTTP/1 with the codec of ordinary requests, on a connection of its own. */
 import type { Socket } from 'node:net';
-import type {
-  HttpProbe as HttpProbeResource,
-  StatusRange,
-} from '../../shared/resources/health-check.ts';
+import type { HttpProbe as HttpProbeResource } from '../../shared/resources/health-check.ts';
 import type { ResponseDecoder } from '../http/codec.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
 import type { Wire } from '../net/transport.ts';
 import type { Flushable } from '../worker-loop.ts';
+import { judgeHttp, USER_AGENT } from './judge-http.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 
-const USER_AGENT = 'Envoy/HC';
-const DEGRADED = 'x-envoy-degraded';
-const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
 const LIMITS = {
   maxHeaderBytes: 60 * 1024,
   maxHeaderCount: 100,
@@ -64,18 +59,8 @@ export class HttpProbe implements Probe {
 
   #judge(headers: HeaderMap | undefined): ProbeOutcome {
     if (headers === undefined) return { kind: 'unreachable', isTimeout: false };
-    const { expectedStatuses, retriableStatuses } = this.#resource;
-    const isImmediate = headers.has(IMMEDIATE_FAIL);
-    if (isWithin(headers.status, expectedStatuses) && !isImmediate) {
-      return { kind: 'passed', isDegraded: headers.has(DEGRADED) };
-    }
-    const isRetriable = !isImmediate && isWithin(headers.status, retriableStatuses);
-    return { kind: 'failed', isRetriable, isImmediate };
+    return judgeHttp(this.#resource, headers);
   }
-}
-
-function isWithin(status: number, ranges: readonly StatusRange[]): boolean {
-  return ranges.some(({ from, to }) => status >= from && status < to);
 }
 
 /** One connection: requests one after the other; `answered` gets undefined when it broke instead. */

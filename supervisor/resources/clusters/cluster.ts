@@ -105,6 +105,12 @@ export function resolveCluster(
     message.outlier_detection === undefined
       ? undefined
       : resolveOutlierDetection(message.outlier_detection, scope.at('outlier_detection'));
+  const { healthCheck, upstreamHttp } = resource;
+  if (healthCheck?.probe.kind === 'grpc' && upstreamHttp.protocol === 'HTTP1') {
+    scope
+      .at('health_checks')
+      .error('conflict', `${name} cluster must support HTTP/2 for gRPC healthchecking`);
+  }
   const ignores = message.ignore_health_on_host_removal === true;
   return {
     resource: {

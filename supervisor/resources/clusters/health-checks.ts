@@ -2,13 +2,16 @@
 import type { Endpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
 import type {
   HealthCheck,
+  HealthCheck_GrpcHealthCheck as GrpcHealthCheck,
   HealthCheck_HttpHealthCheck as HttpHealthCheck,
   HealthCheck_Payload as Payload,
   HealthCheck_TcpHealthCheck as TcpHealthCheck,
 } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
+import type { HeaderValueOption } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { Int64Range } from '../../../shared/api/generated/envoy/type/v3/range.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import type {
+  GrpcProbe,
   HealthCheckResource,
   HttpProbe,
   StatusRange,
@@ -32,6 +35,7 @@ const FIELDS = knownFields<HealthCheck>(
     'reuse_connection',
     'http_health_check',
     'tcp_health_check',
+    'grpc_health_check',
     'no_traffic_interval',
     'no_traffic_healthy_interval',
     'unhealthy_interval',
@@ -54,6 +58,7 @@ const HTTP_FIELDS = knownFields<HttpHealthCheck>(
   ],
   ['response_buffer_size'],
 );
+const GRPC_FIELDS = knownFields<GrpcHealthCheck>(['service_name', 'authority', 'initial_metadata']);
 const TCP_FIELDS = knownFields<TcpHealthCheck>(['send', 'receive']);
 
 const NO_TRAFFIC_INTERVAL_MS = 60_000;
@@ -109,37 +114,62 @@ function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | u
   };
 }
 
-function resolveProbe(message: HealthCheck, scope: Scope): HttpProbe | TcpProbe | undefined {
-  const { http_health_check: http, tcp_health_check: tcp } = message;
+function resolveProbe(
+  message: HealthCheck,
+  scope: Scope,
+): HealthCheckResource['probe'] | undefined {
+  const { http_health_check: http, tcp_health_check: tcp, grpc_health_check: grpc } = message;
   if (http !== undefined) return resolveHttp(http, scope.at('http_health_check'));
   if (tcp !== undefined) return resolveTcp(tcp, scope.at('tcp_health_check'));
-  // gRPC and custom checks were refused as fields.
+  if (grpc !== undefined) return resolveGrpc(grpc, scope.at('grpc_health_check'));
+  // Custom checks were refused as fields.
   return undefined;
 }
 
 function resolveHttp(message: HttpHealthCheck, scope: Scope): HttpProbe {
   refuseOtherFields(message, HTTP_FIELDS, scope);
   const { codec_client_type: codec = 'HTTP1' } = message;
-  if (codec !== 'HTTP1') scope.at('codec_client_type').unsupported(`a check over ${codec} is`);
-  const headers = (message.request_headers_to_add ?? []).map(({ header }, index) => {
+  if (codec !== 'HTTP1' && codec !== 'HTTP2') {
+    scope.at('codec_client_type').unsupported(`a check over ${codec} is`);
+  }
+  const { method = 'GET' } = message;
+  return {
+    kind: 'http',
+    isHttp2: codec === 'HTTP2',
+    ...optional('authority', message.host),
+    path: message.path ?? '/',
+    method: method === 'METHOD_UNSPECIFIED' ? 'GET' : String(method),
+    headers: headersToAdd(message.request_headers_to_add, scope.at('request_headers_to_add')),
+    removedHeaders: (message.request_headers_to_remove ?? []).map((name) => name.toLowerCase()),
+    expectedStatuses: ranges(message.expected_statuses, scope.at('expected_statuses')) ?? OK,
+    retriableStatuses: ranges(message.retriable_statuses, scope.at('retriable_statuses')) ?? [],
+  };
+}
+
+function headersToAdd(
+  messages: readonly HeaderValueOption[] = [],
+  scope: Scope,
+): readonly (readonly [string, string])[] {
+  return messages.map(({ header }, index) => {
     const value = header?.value ?? '';
     if (value.includes('%')) {
       scope
-        .at('request_headers_to_add', index, 'header', 'value')
+        .at(index, 'header', 'value')
         .unsupported('a substitution command in a header of a health check is');
     }
     return [(header?.key ?? '').toLowerCase(), value] as const;
   });
-  const { method = 'GET' } = message;
+}
+
+/** The cluster itself has to speak HTTP/2. */
+function resolveGrpc(message: GrpcHealthCheck, scope: Scope): GrpcProbe {
+  refuseOtherFields(message, GRPC_FIELDS, scope);
+  const { authority = '', service_name: service = '' } = message;
   return {
-    kind: 'http',
-    ...optional('authority', message.host),
-    path: message.path ?? '/',
-    method: method === 'METHOD_UNSPECIFIED' ? 'GET' : String(method),
-    headers,
-    removedHeaders: (message.request_headers_to_remove ?? []).map((name) => name.toLowerCase()),
-    expectedStatuses: ranges(message.expected_statuses, scope.at('expected_statuses')) ?? OK,
-    retriableStatuses: ranges(message.retriable_statuses, scope.at('retriable_statuses')) ?? [],
+    kind: 'grpc',
+    service,
+    ...optional('authority', authority === '' ? undefined : authority),
+    headers: headersToAdd(message.initial_metadata, scope.at('initial_metadata')),
   };
 }
 
