@@ -88,6 +88,8 @@ export class WorkerPool {
   #begin: ((provision: WorkerProvision) => void) | undefined;
   readonly #begun: Promise<WorkerProvision>;
   readonly #waits = new Set<() => void>();
+  /** Updates that some workers have and that the provision may not have yet. */
+  readonly #underWay = new Set<readonly ResourceUpdate[]>();
   #isStopping = false;
 
   constructor(options: WorkerPoolOptions) {
@@ -133,9 +135,12 @@ export class WorkerPool {
 
   /** Sends a batch to all; resolves with one text per worker that could not apply it. */
   async apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]> {
+    this.#underWay.add(updates);
     const answers = await Promise.all(
       this.#provisioned().map(async ({ host }) => host.apply(updates).catch(() => undefined)),
     );
+    // The caller notes what is in force now right after this.
+    setImmediate(() => this.#underWay.delete(updates));
     return answers.filter((answer) => answer !== undefined);
   }
 
@@ -286,7 +291,9 @@ export class WorkerPool {
       await host.start(provision.heritageOf(slot.index), provision.killTimeoutMs);
       // From here on updates follow the snapshot on the same channel.
       slot.isProvisioned = true;
-      const refusal = await host.apply(provision.resources());
+      const applied = host.apply(provision.resources());
+      for (const updates of this.#underWay) void host.apply(updates).catch(() => undefined);
+      const refusal = await applied;
       if (refusal !== undefined) throw new WorkerStartError(refusal);
       await this.#first.applied(slot.index);
       this.#setChecking(slot, true);

@@ -35,6 +35,13 @@ type ConfiguredFilter =
       readonly name: string;
       readonly options: LocalRateLimitOptions;
     }
+  /** Its settings travel apart, by `key`; until they are there `fallback` serves. */
+  | {
+      readonly kind: 'discovered';
+      readonly name: string;
+      readonly key: string;
+      readonly fallback?: HttpFilter;
+    }
   | { readonly kind: 'rbac'; readonly name: string; readonly options: RbacOptions }
   | {
       readonly kind: 'health_check';

@@ -3,6 +3,7 @@
  * first version of a resource. A batch is applied whole or not at all, in the order given.
  */
 import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
+import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
 import type { RouteConfigurationResource } from './route.ts';
@@ -37,6 +38,9 @@ export type ResourceUpdate =
   /** By the key that TLS contexts name it by; those in use take it for new connections at once. */
   | { readonly op: 'put_secret'; readonly key: string; readonly secret: TlsSecret }
   | { readonly op: 'remove_secret'; readonly key: string }
+  /** By the key that connection managers name the filter by; for requests that begin after it. */
+  | { readonly op: 'put_extension'; readonly key: string; readonly filter: HttpFilter }
+  | { readonly op: 'remove_extension'; readonly key: string }
   | { readonly op: 'put_listener'; readonly listener: ListenerResource }
   /** All runtime values; replaces the earlier ones. Read with shared/runtime/read-runtime.ts. */
   | { readonly op: 'put_runtime'; readonly values: readonly (readonly [string, RuntimeValue])[] }

@@ -20,6 +20,7 @@ const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
   cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
   listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
   route_configuration: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
+  extension: 'type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
   secret: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
   endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
 };
@@ -63,6 +64,7 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       static: select(store, 'route_configuration', 'static', 'active'),
       dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
     }),
+    extensions: () => select(store, 'extension', 'dynamic', 'active'),
     secrets: () => ({
       static: select(store, 'secret', 'static', 'active'),
       dynamicActive: select(store, 'secret', 'dynamic', 'active'),
@@ -103,7 +105,11 @@ function select<Kind extends ResourceKind>(
 }
 
 /** The store's key is not the name. */
-const hasKeyOfItsOwn: ReadonlySet<ResourceKind> = new Set(['route_configuration', 'secret']);
+const hasKeyOfItsOwn: ReadonlySet<ResourceKind> = new Set([
+  'route_configuration',
+  'secret',
+  'extension',
+]);
 
 function dumped<Kind extends ResourceKind>(
   { kind, name, refused }: ResourceEntry<Kind>,

@@ -105,6 +105,8 @@ export interface ConfigView {
     readonly static: readonly DumpedResource[];
     readonly dynamic: readonly DumpedResource[];
   };
+  /** Settings of HTTP filters that came apart from them. */
+  extensions(): readonly DumpedResource[];
   secrets(): {
     readonly static: readonly DumpedResource[];
     readonly dynamicActive: readonly DumpedResource[];

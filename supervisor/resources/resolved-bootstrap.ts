@@ -60,6 +60,18 @@ export interface NamedRoutes {
   readonly statPrefix: string;
 }
 
+/** Settings of an HTTP filter that a connection manager names instead of holding them. */
+export interface NamedFilter {
+  /** Unique for a name, its types and its source; what workers know the settings by. */
+  readonly key: string;
+  readonly name: string;
+  readonly source: ConfigSource;
+  /** Full names of the messages that the settings may be. */
+  readonly types: readonly string[];
+  /** A listener is not ready before they are there. */
+  readonly waits: boolean;
+}
+
 /** A secret that a TLS context names instead of holding it. */
 export interface NamedSecret {
   /** Unique for a name, its kind and its source; what workers know the secret by. */
@@ -157,6 +169,7 @@ export interface ResolvedListener {
   /** `enable_reuse_port`, true when not set. */
   readonly reusePort: boolean;
   readonly namedRoutes: readonly NamedRoutes[];
+  readonly namedFilters: readonly NamedFilter[];
   /** What its connections need beside it. */
   readonly secrets: readonly NamedSecret[];
   /** `tcp_backlog_size`; undefined: the system's limit. */

@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { RefusedUpdate } from '../admin/admin-context.ts';
@@ -17,6 +18,8 @@ export interface ResolvedKinds {
   readonly listener: ResolvedListener;
   readonly route_configuration: RouteConfigurationResource;
   /** Absent for those of the bootstrap, which are taken over where they are named. */
+  /** Settings of an HTTP filter that came apart. */
+  readonly extension: HttpFilter;
   readonly secret: TlsSecret | undefined;
   /** Hosts that came apart from their cluster. */
   readonly endpoints: ClusterHostsResource;
@@ -59,6 +62,7 @@ export class ResourceStore {
     cluster: new Map(),
     listener: new Map(),
     route_configuration: new Map(),
+    extension: new Map(),
     secret: new Map(),
     endpoints: new Map(),
   };

@@ -20,6 +20,9 @@ export function* startUpdates(
     const secret = active?.resolved;
     if (secret !== undefined) yield { op: 'put_secret', key, secret };
   }
+  for (const { name: key, active } of store.list('extension')) {
+    if (active !== undefined) yield { op: 'put_extension', key, filter: active.resolved };
+  }
   yield* batches.updates(clustersOf(store, hostsOf));
   for (const { source, name, active } of store.list('route_configuration')) {
     // Static ones travel inside their listener.

@@ -23,6 +23,7 @@ import { DiscoveryStats } from './discovery-stats.ts';
 import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
 import { EndpointSource } from './endpoint-source.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
+import { FilterDiscovery } from './named-filters.ts';
 import { RouteDiscovery } from './named-routes.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { SecretDiscovery } from './named-secrets.ts';
@@ -61,6 +62,7 @@ export class DynamicConfiguration {
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
   readonly #routes: RouteDiscovery;
+  readonly #filters: FilterDiscovery;
   readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
 
@@ -110,6 +112,14 @@ export class DynamicConfiguration {
       changed: options.secretChanged,
       log: log.log,
     });
+    this.#filters = new FilterDiscovery({
+      store,
+      resolver: this.#resolver,
+      sources: this.#sources,
+      statStore,
+      clock,
+      apply: (updates) => workers.apply(updates),
+    });
     this.#runtime = new RuntimeDiscovery({
       layers: options.resolved.runtimeLayers,
       runtime: options.runtime,
@@ -120,6 +130,7 @@ export class DynamicConfiguration {
       ...options,
       routes: this.#routes,
       secrets: this.secrets,
+      filters: this.#filters,
       log: upstreamLog.log,
     });
   }
@@ -174,6 +185,7 @@ export class DynamicConfiguration {
   close(): void {
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.length = 0;
+    this.#filters.close();
     this.#runtime.close();
     this.listeners.close();
     this.#routes.close();

@@ -12,6 +12,7 @@ import type { ResourceStore, ResourceVersion } from '../resources/resource-store
 import type { ServerStats } from '../server-stats.ts';
 import { changesOnlyChains, countGoneChains } from './listener-changes.ts';
 import { versionHash } from './version-hash.ts';
+import type { FilterDiscovery } from './named-filters.ts';
 import type { RouteDiscovery } from './named-routes.ts';
 import type { SecretDiscovery } from './named-secrets.ts';
 import type { ResourceUse } from './resource-use.ts';
@@ -29,6 +30,7 @@ export interface DynamicListenersOptions {
   readonly store: ResourceStore;
   readonly open: OpenListeners;
   readonly routes: RouteDiscovery;
+  readonly filters: FilterDiscovery;
   readonly secrets: SecretDiscovery;
   readonly workers: ListenerWorkers;
   readonly serverStats: ServerStats;
@@ -145,12 +147,13 @@ export class DynamicListeners {
     this.#timers.clear();
   }
 
-  #hold({ namedRoutes, secrets: named }: ResolvedListener): Holding {
-    const { routes, secrets } = this.#options;
+  #hold({ namedRoutes, namedFilters, secrets: named }: ResolvedListener): Holding {
+    const { routes, secrets, filters } = this.#options;
     return {
       uses: [
         ...namedRoutes.map((each) => routes.use(each)),
         ...named.map((each) => secrets.use(each)),
+        ...namedFilters.map((each) => filters.use(each)),
       ],
     };
   }

@@ -8,14 +8,17 @@ import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/con
 import type { Listener } from '../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
+import type { HttpFilter as HttpFilterMessage } from '../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import { formatPlace, type Place, type Problem } from '../config/problem.ts';
 import { resolveClusterDefaults } from '../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../resources/clusters/cluster.ts';
 import { resolveLoadAssignment } from '../resources/clusters/load-assignment.ts';
+import { resolveFilterSettings } from '../resources/http/http-filters.ts';
 import { resolveListener } from '../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../resources/listeners/network-filters.ts';
 import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
@@ -69,6 +72,10 @@ export class ResourceResolver {
     return this.#run((scope) => this.#resolveRoutes(message, scope));
   }
 
+  filter(message: HttpFilterMessage): Resolution<HttpFilter> {
+    return this.#run((scope) => resolveFilterSettings(message, scope));
+  }
+
   hosts(cluster: string, message: JsonObject): Resolution<ClusterHostsResource> {
     return this.#run((scope) =>
       resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope),
@@ -96,6 +103,9 @@ export class ResourceResolver {
       }
       case 'secret':
         checkSecret(message as unknown as Secret, scope);
+        break;
+      case 'extension':
+        resolveFilterSettings(message as unknown as HttpFilterMessage, scope);
         break;
       // Its values are checked by whoever holds them.
       case 'runtime':

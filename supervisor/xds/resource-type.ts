@@ -5,7 +5,8 @@ export type DiscoveryKind =
   | 'route_configuration'
   | 'endpoints'
   | 'secret'
-  | 'runtime';
+  | 'runtime'
+  | 'extension';
 
 export interface ResourceType {
   readonly kind: DiscoveryKind;
@@ -66,6 +67,11 @@ export const RESOURCE_TYPES: Readonly<Record<DiscoveryKind, ResourceType>> = {
       grpcNoun: 'Endpoints',
     },
   ),
+  extension: resourceType('extension', 'envoy.config.core.v3.TypedExtensionConfig', 'name', {
+    restPath: '/v3/discovery:extension_configs',
+    grpcService: 'envoy.service.extension.v3.ExtensionConfigDiscoveryService',
+    grpcNoun: 'ExtensionConfigs',
+  }),
   runtime: resourceType('runtime', 'envoy.service.runtime.v3.Runtime', 'name', {
     restPath: '/v3/discovery:runtime',
     grpcService: 'envoy.service.runtime.v3.RuntimeDiscoveryService',

@@ -2,6 +2,7 @@
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { CompressorOffer } from './accept-encoding.ts';
+import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -18,6 +19,8 @@ export interface FilterContext {
   isHealthCheckFailed(): boolean;
   /** Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts. */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Settings that came apart from their filters. */
+  readonly extensions: ExtensionStore;
   /** The node's own cluster name. */
   readonly nodeCluster: string;
   /** What is being recorded now. */

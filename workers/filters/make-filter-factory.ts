@@ -6,6 +6,7 @@ import { makeBufferFilter } from './buffer-filter.ts';
 import { makeCompressorFilter } from './compressor-filter.ts';
 import { makeCorsFilter } from './cors-filter.ts';
 import { makeCsrfFilter } from './csrf-filter.ts';
+import { makeDiscoveredFilter } from './discovered-filter.ts';
 import { makeFaultFilter } from './fault-filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
@@ -43,11 +44,14 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
   }
 }
 
-/** Filters about what is known of a request: they change or record it and refuse nothing. */
+/**
+ * Filters about what is known of a request, which change or record it and refuse nothing, and those
+ * whose settings come from elsewhere.
+ */
 function makeFactsFilter(
   filter: Extract<
     HttpFilter,
-    { kind: 'set_metadata' | 'stateful_session' | 'header_mutation' | 'tap' }
+    { kind: 'set_metadata' | 'stateful_session' | 'header_mutation' | 'tap' | 'discovered' }
   >,
   context: FilterContext,
 ): FilterFactory {
@@ -60,5 +64,7 @@ function makeFactsFilter(
       return makeHeaderMutationFilter(filter.name, filter.options);
     case 'tap':
       return makeTapFilter(filter.name, filter.options, context);
+    case 'discovered':
+      return makeDiscoveredFilter(filter, context, makeFilterFactory);
   }
 }

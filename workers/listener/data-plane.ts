@@ -29,6 +29,7 @@ import { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { RouteStore } from './route-store.ts';
+import { ExtensionStore } from '../filters/extension-store.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import { type CompiledListener, WorkerListener } from './worker-listener.ts';
@@ -36,6 +37,15 @@ import { type CompiledListener, WorkerListener } from './worker-listener.ts';
 /** Makes a data plane that has nothing to serve yet. */
 export function createDataPlane(env: DataPlaneEnv): DataPlane {
   return new WorkerDataPlane(env);
+}
+
+type PartUpdate = Extract<
+  ResourceUpdate,
+  { readonly op: 'put_secret' | 'remove_secret' | 'put_extension' | 'remove_extension' }
+>;
+
+function isPart(update: ResourceUpdate): update is PartUpdate {
+  return /_(secret|extension)$/.test(update.op);
 }
 
 /** A change that was prepared and cannot fail any more. */
@@ -47,6 +57,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #runtime = new WorkerRuntime();
   readonly #routes = new RouteStore();
   readonly #secrets = new SecretStore();
+  readonly #extensions = new ExtensionStore();
   readonly #overload = new OverloadGate(Math.random);
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
@@ -117,6 +128,7 @@ class WorkerDataPlane implements DataPlane {
       loop: this.#loop,
       clusters: this.#clusters,
       routes: this.#routes,
+      extensions: this.#extensions,
       secrets: this.#secrets,
       overload: this.#overload,
       drain: this.#drain,
@@ -197,6 +209,7 @@ class WorkerDataPlane implements DataPlane {
 
   /** Does everything that may fail; what remains is the change itself. */
   #prepare(update: ResourceUpdate): Change {
+    if (isPart(update)) return () => this.#putPart(update);
     switch (update.op) {
       case 'put_cluster':
         return () => this.#clusters.putCluster(update.cluster);
@@ -218,10 +231,6 @@ class WorkerDataPlane implements DataPlane {
         return () => {
           this.#overload.state = update.state;
         };
-      case 'put_secret':
-        return () => this.#secrets.put(update.key, update.secret);
-      case 'remove_secret':
-        return () => this.#secrets.remove(update.key);
       case 'put_listener': {
         const compiled = compileListener(update.listener, this.#compiler);
         return () => {
@@ -236,6 +245,20 @@ class WorkerDataPlane implements DataPlane {
         };
       case 'remove_listener':
         return () => this.#removeListener(update.name);
+    }
+  }
+
+  /** What listeners and clusters name by its key. */
+  #putPart(update: PartUpdate): void {
+    switch (update.op) {
+      case 'put_secret':
+        return this.#secrets.put(update.key, update.secret);
+      case 'remove_secret':
+        return this.#secrets.remove(update.key);
+      case 'put_extension':
+        return this.#extensions.put(update.key, update.filter);
+      case 'remove_extension':
+        return this.#extensions.remove(update.key);
     }
   }
 

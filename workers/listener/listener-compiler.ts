@@ -22,6 +22,7 @@ import { ConnectionManager, type RouteSource } from '../http/conn-manager/manage
 import { serveHttp } from '../http/conn-manager/http-server.ts';
 import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
+import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { localAddress } from '../../shared/local-address.ts';
@@ -57,6 +58,7 @@ export interface CompilerContext {
   readonly clusters: ClusterManager;
   readonly routes: RouteStore;
   readonly secrets: SecretStore;
+  readonly extensions: ExtensionStore;
   readonly overload: OverloadGate;
   readonly drain: DrainState;
   readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
@@ -256,6 +258,7 @@ function compileManager(
     compressorOffers: new WeakMap(),
     taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
+    extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
     onBlock: (base) => void filterBlocks.push(base),
   };

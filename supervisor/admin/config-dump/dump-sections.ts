@@ -39,6 +39,7 @@ export function dumpSections(
   return [
     bootstrapSection(context),
     clustersSection(context),
+    ...extensionsSections(context),
     ...(options.includeEndpoints ? [endpointsSection(context)] : []),
     listenersSection(context),
     ...routesSections(context),
@@ -94,6 +95,18 @@ function endpointsSection(context: AdminContext): DumpSection {
       },
     ],
   };
+}
+
+function extensionsSections(context: AdminContext): DumpSection[] {
+  const filters = context.config.extensions();
+  if (filters.length === 0) return [];
+  return [
+    {
+      type: 'EcdsConfigDump',
+      fields: {},
+      lists: [list('ecds_filters', 'EcdsFilterConfig', filters, 'ecds_filter')],
+    },
+  ];
 }
 
 function listenersSection(context: AdminContext): DumpSection {

@@ -20,6 +20,7 @@ import { RBAC_FILTER } from '../filters/rbac-filter.ts';
 import { SET_METADATA_FILTER } from '../filters/set-metadata-filter.ts';
 import { STATEFUL_SESSION_FILTER } from '../filters/stateful-session-filter.ts';
 import { TAP_FILTER } from '../filters/tap-filter.ts';
+import { resolveDiscoveredFilter } from './discovered-filter.ts';
 import { ROUTER_FILTER } from './router-filter.ts';
 
 export interface HttpFilterFactory extends ExtensionFactory<HttpFilter> {
@@ -48,7 +49,13 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
   ],
 );
 
-const FIELDS = knownFields<HttpFilterMessage>(['name', 'typed_config', 'is_optional', 'disabled']);
+const FIELDS = knownFields<HttpFilterMessage>([
+  'name',
+  'typed_config',
+  'config_discovery',
+  'is_optional',
+  'disabled',
+]);
 
 export function resolveHttpFilters(
   messages: readonly HttpFilterMessage[] | undefined,
@@ -59,6 +66,11 @@ export function resolveHttpFilters(
   for (const [index, message] of (messages ?? []).entries()) {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
+    if (message.config_discovery !== undefined) {
+      const discovered = resolveDiscovered(message, index === last, place);
+      if (discovered !== undefined) filters.push(discovered);
+      continue;
+    }
     if (isMissingOptional(message, place)) continue;
     const found = FILTERS.find(message, place);
     if (found === undefined) continue;
@@ -71,6 +83,40 @@ export function resolveHttpFilters(
     if (filter !== undefined) filters.push(isOff ? { ...filter, isOffByDefault: true } : filter);
   }
   return filters;
+}
+
+/** Its settings come from elsewhere; what ends a chain must be known. */
+function resolveDiscovered(
+  message: HttpFilterMessage,
+  isLast: boolean,
+  scope: Scope,
+): HttpFilter | undefined {
+  const { name = '', config_discovery: discovery = {} } = message;
+  const place = scope.at('config_discovery');
+  if (isLast) {
+    place.unsupported('a terminal filter with config_discovery is', 'give the router typed_config');
+    return undefined;
+  }
+  if (message.disabled === true) refuseDisabled(name, false, scope);
+  return resolveDiscoveredFilter(
+    name,
+    discovery,
+    (config) => FILTERS.resolve({ name, typed_config: config }, place.at('default_config')),
+    place,
+  );
+}
+
+/** Settings that came from elsewhere; undefined after a reported problem. */
+export function resolveFilterSettings(
+  message: HttpFilterMessage,
+  scope: Scope,
+): HttpFilter | undefined {
+  const found = FILTERS.find(message, scope);
+  if (found === undefined) return undefined;
+  const { factory, config } = found;
+  const { name = '' } = message;
+  checkOrder({ name, type: factory.name, isTerminal: factory.isTerminal }, false, scope);
+  return factory.resolve(config, scope.at('typed_config'), name);
 }
 
 /** `is_optional` allows a server without the filter to go on without it. */

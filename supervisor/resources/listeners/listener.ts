@@ -12,7 +12,12 @@ import type { AddressToBind } from '../../sockets/listening-sockets.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { printAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { NamedRoutes, NamedSecret, ResolvedListener } from '../resolved-bootstrap.ts';
+import type {
+  NamedFilter,
+  NamedRoutes,
+  NamedSecret,
+  ResolvedListener,
+} from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
@@ -76,7 +81,10 @@ export function resolveListener(
   const onNamedRoutes = (routes: NamedRoutes): void => void namedRoutes.push(routes);
   const secrets: NamedSecret[] = [];
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
-  const scope = new Scope({ ...outer.context, onNamedRoutes, onNamedSecret }, outer.place);
+  const namedFilters: NamedFilter[] = [];
+  const onNamedFilter = (filter: NamedFilter): void => void namedFilters.push(filter);
+  const told = { onNamedRoutes, onNamedSecret, onNamedFilter };
+  const scope = new Scope({ ...outer.context, ...told }, outer.place);
   if (refusesKind(message, scope)) return undefined;
   checkBalance(message, scope);
   const addresses = resolveListenerAddresses(message, scope);
@@ -92,6 +100,7 @@ export function resolveListener(
     // Others pass connections to it that were meant for its addresses.
     addresses: isBound(message) ? addresses : [],
     namedRoutes,
+    namedFilters,
     secrets,
     reusePort: message.enable_reuse_port ?? true,
     backlog: message.tcp_backlog_size,

@@ -50,6 +50,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       clusters: () => ({ versionInfo: '', static: [], dynamicActive: [], dynamicWarming: [] }),
       listeners: () => ({ versionInfo: '', static: [], dynamic: [] }),
       routes: () => ({ isUsed: true, static: [], dynamic: [] }),
+      extensions: () => [],
       secrets: () => ({ static: [], dynamicActive: [], dynamicWarming: [] }),
       endpoints: () => ({ static: [], dynamic: [] }),
       unreadyTargets: () => [],

@@ -82,6 +82,7 @@ describe('a resolved listener', () => {
         ],
         reusePort: true,
         namedRoutes: [],
+        namedFilters: [],
         secrets: [],
         backlog: undefined,
       },

@@ -1,0 +1,159 @@
+/**
+ * Settings of HTTP filters that connection managers name instead of holding them: one subscription for
+ * each source and name, however many listeners use it, from its first user to its last.
+ */
+import type { HttpFilter as HttpFilterMessage } from '../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import { typeName } from '../resources/extensions.ts';
+import { unexpectedType } from '../resources/http/discovered-filter.ts';
+import type { NamedFilter } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
+import { DiscoveryStats } from './discovery-stats.ts';
+import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import type { ResourceUse } from './resource-use.ts';
+import { isSameMessage } from './same-message.ts';
+
+export interface FilterDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly sources: DiscoverySources;
+  readonly statStore: StatStore;
+  readonly clock: Clock;
+  /** Resolves with what a worker refused. */
+  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+}
+
+export class FilterDiscovery {
+  readonly #options: FilterDiscoveryOptions;
+  readonly #filters = new Map<string, SharedFilter>();
+
+  constructor(options: FilterDiscoveryOptions) {
+    this.#options = options;
+  }
+
+  use(filter: NamedFilter): ResourceUse {
+    const used = this.#filters.get(filter.key) ?? new SharedFilter(filter, this.#options);
+    this.#filters.set(filter.key, used);
+    used.users++;
+    let isReleased = false;
+    return {
+      target: `FilterConfigSubscription init ${filter.name}`,
+      // What is said to serve at once is not waited for.
+      ready: filter.waits ? used.ready : Promise.resolve(),
+      isReady: () => used.isReady || !filter.waits,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        used.users--;
+        if (used.users > 0) return;
+        this.#filters.delete(filter.key);
+        used.close();
+      },
+    };
+  }
+
+  close(): void {
+    for (const filter of this.#filters.values()) filter.close();
+    this.#filters.clear();
+  }
+}
+
+class SharedFilter implements DiscoveryConsumer {
+  readonly ready: Promise<void>;
+  users = 0;
+  isReady = false;
+  readonly #filter: NamedFilter;
+  readonly #options: FilterDiscoveryOptions;
+  readonly #stats: DiscoveryStats;
+  readonly #subscription: OpenSubscription;
+  readonly #reloads: number;
+  readonly #failures: number;
+  #resolveReady: (() => void) | undefined;
+
+  constructor(filter: NamedFilter, options: FilterDiscoveryOptions) {
+    this.#filter = filter;
+    this.#options = options;
+    this.ready = new Promise((resolve) => {
+      this.#resolveReady = resolve;
+    });
+    const { statStore, sources } = options;
+    const prefix = `extension_config_discovery.http_filter.${filter.name}.`;
+    this.#stats = DiscoveryStats.at(statStore, prefix);
+    this.#reloads = statStore.defineCounter(`${prefix}config_reload`);
+    this.#failures = statStore.defineCounter(`${prefix}config_fail`);
+    statStore.defineCounter(`${prefix}config_conflict`);
+    this.#subscription = sources.open({
+      kind: 'extension',
+      source: filter.source,
+      names: [filter.name],
+      stats: this.#stats,
+      consumer: this,
+    });
+    this.#subscription.start();
+  }
+
+  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const refusal = await this.#change(update);
+    if (refusal !== undefined) this.refused();
+    return refusal;
+  }
+
+  refused(): void {
+    this.#options.statStore.increment(this.#failures);
+  }
+
+  async #change({ resources, removed }: DiscoveryUpdate): Promise<string | undefined> {
+    const { name, key } = this.#filter;
+    const [found] = resources;
+    const isGone = removed !== 'rest' && removed.includes(name);
+    // What a connection manager has as its default serves again.
+    if (found === undefined && isGone) {
+      this.#options.store.remove('extension', key);
+      await this.#options.apply([{ op: 'remove_extension', key }]);
+      return undefined;
+    }
+    if (found === undefined || resources.length !== 1) {
+      return `Unexpected number of resources in ExtensionConfigDS response: ${resources.length}`;
+    }
+    if (found.name !== name) {
+      return `Unexpected resource name in ExtensionConfigDS response: ${found.name}`;
+    }
+    return await this.#take(found);
+  }
+
+  settled(): void {
+    this.isReady = true;
+    this.#resolveReady?.();
+  }
+
+  close(): void {
+    const { key } = this.#filter;
+    this.#subscription.close();
+    this.settled();
+    if (this.#options.store.remove('extension', key)) {
+      void this.#options.apply([{ op: 'remove_extension', key }]);
+    }
+  }
+
+  async #take({ message, versionInfo }: DiscoveredResource): Promise<string | undefined> {
+    const { store, resolver, clock, statStore } = this.#options;
+    const { name, key, types } = this.#filter;
+    const present = store.get('extension', key)?.active;
+    if (present !== undefined && isSameMessage(present.message, message)) return undefined;
+    const filter = message as HttpFilterMessage;
+    const type = typeName(filter.typed_config?.['@type'] ?? '');
+    if (!types.includes(type)) return unexpectedType(type, types);
+    const { resolved, error } = resolver.filter({ ...filter, name });
+    if (error !== undefined) return error;
+    const [refusal] = await this.#options.apply([{ op: 'put_extension', key, filter: resolved }]);
+    if (refusal !== undefined) return refusal;
+    const lastUpdatedMs = clock.wallMs();
+    store.putActive('extension', key, { message, versionInfo, lastUpdatedMs, resolved });
+    statStore.increment(this.#reloads);
+    return undefined;
+  }
+}
