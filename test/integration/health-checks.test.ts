@@ -124,6 +124,35 @@ describe('active health checks', () => {
     await waitForFlags(sluice, port, '/failed_active_hc/active_hc_timeout');
     server.close();
   });
+
+  it('are failed by an ordinary answer that says so, until they pass again', async () => {
+    let isLeaving = false;
+    let checks = 0;
+    await using leaving = await startHttpUpstream((request, response) => {
+      if (request.url === '/hc') {
+        checks += 1;
+        response.statusCode = isLeaving ? 503 : 200;
+      } else if (isLeaving) response.setHeader('x-envoy-immediate-health-check-fail', 'true');
+      response.end('leaving');
+    });
+    const slow = { ...overHttp, interval: '0.3s', no_traffic_interval: '0.3s' };
+    await using sluice = await startSluice({
+      concurrency: 2,
+      bootstrap: bootstrap({
+        listeners: [httpListener(ROUTES)],
+        clusters: [staticCluster('up', [leaving.port], { health_checks: [slow], ...NO_PANIC })],
+      }),
+    });
+    const port = await sluice.listenerPort('web');
+    isLeaving = true;
+    assert.equal((await fetchOnce({ port, path: '/' })).status, 200);
+    await sluice.waitForStat('cluster.up.health_check.passive_failure', (count) => count === 1);
+    await waitUntil('no host', async () => (await fetchOnce({ port, path: '/' })).status === 503);
+    isLeaving = false;
+    const before = checks;
+    await waitUntil('the host', async () => (await fetchOnce({ port, path: '/' })).status === 200);
+    assert.ok(checks >= before + 2, 'as many checks as the threshold says');
+  });
 });
 
 function workersOf(pid: number): readonly number[] {

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
-import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -75,6 +75,21 @@ export class HealthChecker {
       this.#sessions.get(id)?.close();
       this.#sessions.delete(id);
     }
+  }
+
+  /** An ordinary answer said that the host's checks fail: they have to pass before it is asked again. */
+  failPassively(host: HostResource): void {
+    const { cluster, duty, writer } = this.#options;
+    const failed = HEALTH_BITS.failed_active_hc | HEALTH_BITS.excluded_via_immediate_hc_fail;
+    const known = host.healthBits ?? 0;
+    if ((known & failed) === failed) return;
+    writer.increment(this.#statBase + HEALTH_CHECK.index.passive_failure);
+    duty.report(cluster, host.id, (known & ACTIVE_CHECK_BITS) | failed);
+  }
+
+  /** What is known of a host from elsewhere. */
+  noteBits(id: string, bits: number): void {
+    this.#sessions.get(id)?.noteBits(bits);
   }
 
   close(): void {

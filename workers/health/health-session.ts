@@ -42,6 +42,13 @@ export class HealthSession {
     this.#wait(Math.floor(Math.random() * spreadMs));
   }
 
+  /** What all workers know of the host now: a later check changes that, not what was found here. */
+  noteBits(bits: number): void {
+    const fails = (bits & ~this.#bits & HEALTH_BITS.failed_active_hc) !== 0;
+    if (fails) this.#passedInARow = 0;
+    this.#bits = bits & ACTIVE_CHECK_BITS;
+  }
+
   close(): void {
     this.#timer?.cancel();
     this.#options.probe.cancel();

@@ -32,6 +32,8 @@ export interface UpstreamRequestOwner {
 /** `idle`: nothing came or went for too long. */
 export type TryTimeout = 'whole' | 'idle';
 
+/** A host that says so is not asked again before it passes its checks. */
+const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
 const TIMER_WHOLE = 0;
 const TIMER_IDLE = 1;
 
@@ -179,6 +181,9 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
     this.isAwaitingHeaders = false;
+    if (this.host.home?.isChecked === true && headers.has(IMMEDIATE_FAIL)) {
+      this.host.home.failPassively(this.host);
+    }
     this.options.figures?.responded(headers);
     this.wholeTimer?.disarm();
     this.restartIdleTimer();

@@ -153,6 +153,16 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return pool;
   }
 
+  /** There are active checks. */
+  get isChecked(): boolean {
+    return this.#checker !== undefined;
+  }
+
+  /** An ordinary answer said that the host's checks fail. */
+  failPassively(host: UpstreamHost): void {
+    this.#checker?.failPassively(host.resource);
+  }
+
   get isInPanic(): boolean {
     const { total, usable } = this.health();
     return total === 0 || (100 * usable) / total < this.resource.lbPolicy.healthyPanicThreshold;
@@ -215,6 +225,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       const healthBits = changed.get(host.id);
       if (healthBits === undefined) continue;
       const health = healthOf(healthBits);
+      this.#checker?.noteBits(host.id, healthBits);
       this.#keepOrMake(host, { ...host.resource, healthBits, health, wasChecked: true });
     }
     this.#updateBalancer();
