@@ -97,13 +97,13 @@ function resolveDiscovered(
     place.unsupported('a terminal filter with config_discovery is', 'give the router typed_config');
     return undefined;
   }
-  if (message.disabled === true) refuseDisabled(name, false, scope);
-  return resolveDiscoveredFilter(
+  const filter = resolveDiscoveredFilter(
     name,
     discovery,
     (config) => FILTERS.resolve({ name, typed_config: config }, place.at('default_config')),
     place,
   );
+  return filter && message.disabled === true ? { ...filter, isOffByDefault: true } : filter;
 }
 
 /** Settings that came from elsewhere; undefined after a reported problem. */
