@@ -1,28 +1,13 @@
 /** The log layout's flags for date and time, in local time. */
+import { MONTHS, WEEKDAYS } from '../calendar-names.ts';
 import type { TextOf } from './log-record.ts';
-
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
 
 type TextOfDate = (date: Date) => string;
 
 const two = (value: number): string => (value < 10 ? `0${value}` : String(value));
 
-const weekday: TextOfDate = (date) => weekdays[date.getDay()] ?? '';
-const month: TextOfDate = (date) => months[date.getMonth()] ?? '';
+const weekday: TextOfDate = (date) => WEEKDAYS[date.getDay()] ?? '';
+const month: TextOfDate = (date) => MONTHS[date.getMonth()] ?? '';
 const hour12: TextOfDate = (date) => two(date.getHours() % 12 === 0 ? 12 : date.getHours() % 12);
 const amPm: TextOfDate = (date) => (date.getHours() < 12 ? 'AM' : 'PM');
 const minuteSecond: TextOfDate = (date) => `${two(date.getMinutes())}:${two(date.getSeconds())}`;

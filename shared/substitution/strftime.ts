@@ -3,6 +3,7 @@
  * `%3f` (fraction of a second), `%E3S`, `%E*S`, `%E*f`, `%Ez`, `%ET`. What is no conversion stays
  * as it is. A format is compiled once.
  */
+import { MONTHS, WEEKDAYS } from '../calendar-names.ts';
 
 /** Wall time in Unix milliseconds to text. */
 export type TimeFormatter = (wallMs: number) => string;
@@ -84,21 +85,6 @@ function flagged(whole: string, flags: string, letter: string, zone: 'utc' | 'lo
   return shaped;
 }
 
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
 const MS_PER_DAY = 86_400_000;
 
 const FIELDS: Readonly<Record<string, string | Field | undefined>> = {
@@ -147,7 +133,7 @@ const FIELDS: Readonly<Record<string, string | Field | undefined>> = {
 };
 
 function dayName({ date }: Moment): string {
-  return DAYS[date.getUTCDay()] ?? '';
+  return WEEKDAYS[date.getUTCDay()] ?? '';
 }
 
 function monthName({ date }: Moment): string {

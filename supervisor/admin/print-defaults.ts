@@ -3,8 +3,9 @@
  * without presence, empty lists and maps, recursively in messages that are present, in the order
  * of the field numbers.
  */
-import type { FieldDescriptor } from '../../shared/api/descriptor.ts';
+import type { FieldDescriptor, ScalarKind } from '../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
+import { defaultScalar } from '../config/convert/scalars.ts';
 import type { MessageTypes } from './message-types.ts';
 
 export function printDefaults(
@@ -21,7 +22,7 @@ export function printDefaults(
     if (value !== undefined) result[field.name] = fillValue(types, field, value);
     else if (field.mapKey !== undefined) result[field.name] = {};
     else if (field.repeated === true) result[field.name] = [];
-    else if (hasPrintedDefault(field)) result[field.name] = defaultOf(field);
+    else if (isPrintedByDefault(field)) result[field.name] = defaultScalar(field.kind);
   }
   return result;
 }
@@ -46,29 +47,13 @@ function fillMessage(types: MessageTypes, typeName: string, value: JsonValue): J
     : value;
 }
 
-function hasPrintedDefault(field: FieldDescriptor): boolean {
+function isPrintedByDefault(
+  field: FieldDescriptor,
+): field is FieldDescriptor & { readonly kind: ScalarKind } {
   return (
     field.kind !== 'message' &&
     field.kind !== 'enum' &&
     field.optional !== true &&
     field.oneof === undefined
   );
-}
-
-function defaultOf(field: FieldDescriptor): JsonValue {
-  switch (field.kind) {
-    case 'bool':
-      return false;
-    case 'string':
-    case 'bytes':
-      return '';
-    case 'int64':
-    case 'uint64':
-    case 'sint64':
-    case 'fixed64':
-    case 'sfixed64':
-      return '0';
-    default:
-      return 0;
-  }
 }
