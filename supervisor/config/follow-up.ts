@@ -28,6 +28,12 @@ export function isReadable(problems: readonly Problem[]): boolean {
   return !problems.some((problem) => /^(yaml|json|text|binary|source)\./.test(problem.rule));
 }
 
+/** Whether an item of a list could not be read: whoever looks at the message does not expect that. */
+export function hasHoles(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((item) => item === undefined || hasHoles(item));
+}
+
 function isWithin(inner: string, outer: string): boolean {
   if (!inner.startsWith(outer)) return false;
   const next = inner.charAt(outer.length);

@@ -7,9 +7,14 @@ import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstra
 import { ConfigError } from './config-error.ts';
 import type { MessageObject } from './convert/message-object.ts';
 import type { FeatureUses, RuntimeTexts } from './validate/api-status.ts';
-import { isError, isReadable, withoutEchoes } from './follow-up.ts';
+import { hasHoles, isError, isReadable, withoutEchoes } from './follow-up.ts';
 import type { UnknownFields } from './convert/message-reader.ts';
-import { type ConfigSource, locateInSources, runPipeline } from './pipeline.ts';
+import {
+  type ConfigSource,
+  locateInSources,
+  type PipelineResult,
+  runPipeline,
+} from './pipeline.ts';
 import type { Problem } from './problem.ts';
 import { sourceFormat } from './source/source-format.ts';
 
@@ -109,7 +114,7 @@ async function loadSources<T>(
     inline
       ? locateInSources(sources, problems)
       : (await import('./pool.ts')).locateInPool(sources, problems);
-  const later = isReadable(result.problems) ? ((await options.check?.(result.message)) ?? []) : [];
+  const later = isWorthChecking(result) ? ((await options.check?.(result.message)) ?? []) : [];
   const problems = [...result.problems, ...(await locate(withoutEchoes(later, result.problems)))];
   if (problems.some(isError)) throw new ConfigError('config_invalid', problems);
   return {
@@ -119,6 +124,10 @@ async function loadSources<T>(
     featureUses: result.featureUses,
     locate,
   };
+}
+
+function isWorthChecking({ problems, message }: PipelineResult): boolean {
+  return !problems.some(isError) || (isReadable(problems) && !hasHoles(message));
 }
 
 async function readConfigFile(path: string): Promise<ConfigSource> {

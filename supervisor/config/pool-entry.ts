@@ -1,4 +1,5 @@
 /** The pool thread's side of the pipeline. */
+import { hasHoles, isError } from './follow-up.ts';
 import { type Pieces, splitMessage } from './message-pieces.ts';
 import {
   type ConfigSource,
@@ -41,10 +42,10 @@ export default async function runTask(task: PoolTask): Promise<PoolReply> {
     return { kind: 'located', problems: await locateInSources(task.sources, task.problems) };
   }
   const result = await runPipeline(task.typeName, task.sources, task.options);
-  const failed = result.problems.some((problem) => problem.severity === 'error');
+  const isUnusable = result.problems.some(isError) && hasHoles(result.message);
   return {
     kind: 'loaded',
-    pieces: splitMessage(failed ? {} : result.message),
+    pieces: splitMessage(isUnusable ? {} : result.message),
     problems: result.problems,
     unknownFieldCount: result.unknownFieldCount,
     featureUses: result.featureUses,

@@ -8,6 +8,9 @@ import { errorsOf } from './resolve-text.ts';
 const file = join(process.cwd(), 'test/unit/resources/golden/rich-bootstrap.json');
 const richBootstrap = readFileSync(file, 'utf8');
 
+/** A tenth of SLUICE_FUZZ_RUNS, since each of them is large. */
+const runs = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 1500) / 10;
+
 type Json = { [key: string]: Json } | Json[] | string | number | boolean | null;
 type Parent = { [key: string | number]: Json };
 
@@ -63,7 +66,7 @@ test('a bootstrap with everything that is supported has no error', async () => {
 });
 
 test('a damaged bootstrap is refused with a place, or taken, and nothing is thrown', async () => {
-  for (let seed = 1; seed <= 150; seed++) {
+  for (let seed = 1; seed <= runs; seed++) {
     const document = damaged(seed);
     if (typeof document !== 'object' || document === null) continue;
     for (const { place, message } of await errorsOf(document)) {

@@ -1,5 +1,4 @@
 /** Takes a bootstrap through the whole pipeline, as `--mode validate` does. */
-import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import { ConfigError } from '../../../supervisor/config/config-error.ts';
 import { loadBootstrap } from '../../../supervisor/config/load-config.ts';
 import type { Problem } from '../../../supervisor/config/problem.ts';
@@ -8,7 +7,7 @@ import {
   type BootstrapResolution,
 } from '../../../supervisor/resources/bootstrap/resolve-bootstrap.ts';
 
-const NO_OVERRIDES = {
+export const NO_OVERRIDES = {
   serviceNode: '',
   serviceCluster: '',
   serviceZone: '',
@@ -19,19 +18,26 @@ const NO_OVERRIDES = {
 
 export type Outcome =
   | { readonly kind: 'resolved'; readonly resolution: BootstrapResolution }
-  /** The pipeline before the resolvers refused it. */
+  /** Something is wrong with its form or its meaning. */
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] };
 
 export async function resolveConfig(bootstrap: object): Promise<Outcome> {
-  let message: Bootstrap;
+  const found: { resolution?: BootstrapResolution } = {};
   try {
     const source = { configYaml: JSON.stringify(bootstrap) };
-    ({ message } = await loadBootstrap(source, { unknownFields: 'refuse' }));
+    await loadBootstrap(source, {
+      unknownFields: 'refuse',
+      check: async (message) => {
+        found.resolution = await resolveBootstrap(message, NO_OVERRIDES);
+        return found.resolution.problems;
+      },
+    });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { kind: 'invalid', problems: error.problems };
   }
-  return { kind: 'resolved', resolution: await resolveBootstrap(message, NO_OVERRIDES) };
+  if (found.resolution === undefined) throw new Error('it was not resolved');
+  return { kind: 'resolved', resolution: found.resolution };
 }
 
 /** The errors of both stages. */
