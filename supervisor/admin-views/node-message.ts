@@ -23,7 +23,7 @@ export function nodeMessage({ configured, identity, version }: NodeInput): JsonO
     metadata,
     dynamic_parameters: parameters,
     locality: localityMessage(configured['locality'], identity.zone),
-    user_agent_name: 'sluice',
+    user_agent_name: configured['user_agent_name'] ?? 'sluice',
     user_agent_build_version: buildVersion(version),
     extensions: knownExtensions().map(({ name, category, type }) => ({
       name,
