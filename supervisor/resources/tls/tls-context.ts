@@ -82,6 +82,9 @@ export function resolveDownstreamTls(message: DownstreamTlsContext, scope: Scope
   if (configured.length === 0) {
     scope.error('conflict', 'No TLS certificates found for server context');
   }
+  if (message.ocsp_staple_policy === 'MUST_STAPLE') {
+    scope.at('ocsp_staple_policy').unsupported('stapling answers of OCSP is');
+  }
   const { session_timeout: timeout } = message;
   return {
     ...common,
