@@ -65,8 +65,11 @@ const UNNAMED = createHash('sha256').digest('hex').slice(0, 8);
 function* contextsOf(store: ResourceStore): Generator<OwnedContext> {
   for (const { active } of store.list('cluster')) {
     const resource = active?.resolved.resource;
-    if (resource?.tls === undefined) continue;
-    yield { owner: `cluster.${resource.statName}.`, side: 'client', context: resource.tls };
+    if (resource === undefined) continue;
+    for (const { tls } of [resource, ...(resource.socketMatches ?? [])]) {
+      if (tls === undefined) continue;
+      yield { owner: `cluster.${resource.statName}.`, side: 'client', context: tls };
+    }
   }
   for (const { active } of store.list('listener')) {
     const resource = active?.resolved.resource;

@@ -10,7 +10,21 @@ import type { Metadata } from './route.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { UpstreamTls } from './tls.ts';
 
-export interface ClusterResource {
+/** What connections to hosts do before they carry their own bytes. */
+export interface UpstreamSocketOptions {
+  /** Absent: plain bytes. */
+  readonly tls?: UpstreamTls;
+  /** Absent: connections begin with their own bytes. */
+  readonly proxyProtocol?: ProxyProtocolSender;
+}
+
+/** For hosts whose metadata holds all of the criteria. */
+export interface SocketMatch extends UpstreamSocketOptions {
+  readonly name: string;
+  readonly criteria: Readonly<Record<string, unknown>>;
+}
+
+export interface ClusterResource extends UpstreamSocketOptions {
   readonly name: string;
   /** `alt_stat_name` when set: what stands behind `cluster.` in statistic names. */
   readonly statName: string;
@@ -21,10 +35,8 @@ export interface ClusterResource {
   readonly maxRequestsPerConnection?: number;
   readonly upstreamHttp: UpstreamHttpOptions;
   readonly tcpKeepalive?: TcpKeepalive;
-  /** Absent: plain bytes. */
-  readonly tls?: UpstreamTls;
-  /** Absent: connections begin with their own bytes. */
-  readonly proxyProtocol?: ProxyProtocolSender;
+  /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
+  readonly socketMatches?: readonly SocketMatch[];
   readonly sourceAddress?: { readonly address: string; readonly port: number };
   /** The hosts are those of these clusters, each in turn. */
   readonly aggregate?: { readonly clusters: readonly string[] };

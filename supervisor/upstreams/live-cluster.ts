@@ -139,13 +139,13 @@ export class LiveCluster implements HostSink {
     const listed = new Set(hosts.map(({ id }) => id));
     const known = this.#hosts;
     const priorities = new Set<number>();
-    let added = 0;
+    const added: HostResource[] = [];
     for (const host of unique.values()) {
       let state = this.#states.get(host.id);
       if (state === undefined) {
         state = this.#firstState(host);
         this.#states.set(host.id, state);
-        added += 1;
+        added.push(host);
         priorities.add(host.priority);
       }
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;

@@ -4,13 +4,12 @@
  * same blocks.
  */
 import type { ClusterResource, HostResource } from '../../shared/resources/cluster.ts';
+import { NO_MATCH, socketOf } from '../../shared/resources/socket-match.ts';
 import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
+import { TLS, TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { UpdateCounter } from './host-source.ts';
-
-/** The transport socket of a cluster without matches. */
-const ONLY_MATCH = 'default.';
 
 const EXCLUDED_BITS =
   HEALTH_BITS.excluded_via_immediate_hc_fail |
@@ -20,14 +19,28 @@ const EXCLUDED_BITS =
 export class MembershipStats {
   readonly #writer: StatWriter;
   readonly #cluster: number;
-  readonly #match: number;
+  readonly #resource: ClusterResource;
+  readonly #tls: number[] = [];
+  /** By name of the match. */
+  readonly #matches = new Map<string, number>();
   #counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
 
-  constructor({ statName }: ClusterResource, writer: StatWriter) {
-    const prefix = `cluster.${statName}.`;
+  constructor(resource: ClusterResource, writer: StatWriter) {
+    const prefix = `cluster.${resource.statName}.`;
+    this.#resource = resource;
     this.#writer = writer;
     this.#cluster = writer.defineBlock(CLUSTER, prefix);
-    this.#match = writer.defineBlock(TRANSPORT_SOCKET_MATCH, prefix + ONLY_MATCH);
+    for (const name of [NO_MATCH, ...(resource.socketMatches ?? []).map((match) => match.name)]) {
+      if (this.#matches.has(name)) continue;
+      const base = writer.defineBlock(TRANSPORT_SOCKET_MATCH, `${prefix}${name}.`);
+      this.#matches.set(name, base);
+    }
+    // They exist from the beginning, although workers count there from their first handshake on.
+    const { tls, socketMatches = [] } = resource;
+    if (tls !== undefined || socketMatches.some((match) => match.tls !== undefined)) {
+      this.#tls.push(writer.defineBlock(TLS, `${prefix}ssl.`));
+      this.#tls.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
+    }
     writer.setGauge(this.#cluster + CLUSTER.index.warming_state, 0);
     this.setHosts([]);
   }
@@ -47,10 +60,13 @@ export class MembershipStats {
   }
 
   /** Hosts came or went, in this number of priorities. */
-  membershipChanged(added: number, priorities: number): void {
+  membershipChanged(added: readonly HostResource[], priorities: number): void {
     this.#writer.add(this.#cluster + CLUSTER.index.membership_change, priorities);
     const { index } = TRANSPORT_SOCKET_MATCH;
-    if (added > 0) this.#writer.add(this.#match + index.total_match_count, added);
+    for (const host of added) {
+      const base = this.#matches.get(socketOf(this.#resource, host).name);
+      if (base !== undefined) this.#writer.increment(base + index.total_match_count);
+    }
   }
 
   count(counter: UpdateCounter): void {
@@ -63,7 +79,7 @@ export class MembershipStats {
 
   release(): void {
     this.#writer.releaseBlock(this.#cluster);
-    this.#writer.releaseBlock(this.#match);
+    for (const base of [...this.#matches.values(), ...this.#tls]) this.#writer.releaseBlock(base);
   }
 
   #note(host: HostResource, change: 1 | -1): void {

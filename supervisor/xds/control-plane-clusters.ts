@@ -1,5 +1,6 @@
 /** Picks hosts of clusters for the supervisor's own requests, in turn, and counts them as the cluster's. */
 import type { HostAddress } from '../../shared/resources/cluster.ts';
+import { socketOf } from '../../shared/resources/socket-match.ts';
 import type { TlsSecret, UpstreamTls } from '../../shared/resources/tls.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
@@ -56,13 +57,15 @@ export class OwnRequests implements ControlPlaneClusters {
     if (live === undefined || hosts.length === 0) return undefined;
     const usable = hosts.filter(({ health }) => health !== 'unhealthy');
     const some = usable.length > 0 ? usable : hosts;
-    const { statName, tls: config } = live.resolved.resource;
+    const { resource } = live.resolved;
+    const { statName } = resource;
     const base = this.#store.defineBlock(CLUSTER, `cluster.${statName}.`);
     this.#store.increment(base + CLUSTER.index.upstream_rq_total);
     this.#store.increment(base + CLUSTER.index.upstream_cx_total);
     this.#store.releaseBlock(base);
     const host = some[this.#turn++ % some.length];
     if (host === undefined) return undefined;
+    const { tls: config } = socketOf(resource, host);
     if (config === undefined) return { address: host.address };
     const secured = this.#tlsOf(config, statName);
     return {

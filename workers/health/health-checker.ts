@@ -11,7 +11,8 @@ import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-heal
 import type { Clock } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { ConnectTarget, UpstreamTlsFactory } from '../tls/upstream-tls.ts';
+import type { ConnectTarget } from '../tls/upstream-tls.ts';
+import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
 import { HealthSession } from './health-session.ts';
 import { Http2Probe } from './http2-probe.ts';
 import { HttpProbe } from './http-probe.ts';
@@ -35,7 +36,7 @@ export interface HealthCheckerOptions {
   /** `cluster.<name>.` */
   readonly statPrefix: string;
   readonly duty: CheckingDuty;
-  readonly tls: UpstreamTlsFactory | undefined;
+  readonly sockets: UpstreamSockets;
   hasTraffic(): boolean;
 }
 
@@ -115,8 +116,9 @@ export class HealthChecker {
   }
 
   #targetOf(host: HostResource): ProbeTarget {
-    const { cluster, check, tls } = this.#options;
+    const { cluster, check, sockets } = this.#options;
     const target = connectTarget(host, check);
+    const { tls } = sockets.of({ resource: host });
     const authority = host.check?.hostname ?? cluster;
     return tls === undefined
       ? { authority, readyEvent: 'connect', open: () => connect({ ...target }) }

@@ -12,8 +12,8 @@ import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.t
 import { OutlierMonitor } from '../health/outlier-monitor.ts';
 import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
+import { UpstreamSockets } from './upstream-sockets.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
-import { UpstreamTlsFactory } from '../tls/upstream-tls.ts';
 import type { ConnectionInfo } from '../http/stream-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
@@ -73,8 +73,7 @@ export interface ClusterContext {
 export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly name: string;
   readonly stats: ClusterStats;
-  /** Undefined: plain bytes. */
-  readonly tls: UpstreamTlsFactory | undefined;
+  readonly sockets: UpstreamSockets;
   /** Held by every connection and request of the cluster. */
   readonly retained: Retained;
   readonly limits: Readonly<Record<Priority, SharedLimits>>;
@@ -98,10 +97,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.name = resource.name;
     this.#context = context;
     this.stats = new ClusterStats(resource, context.stats);
-    this.tls =
-      resource.tls === undefined
-        ? undefined
-        : new UpstreamTlsFactory(resource.tls, { ...context, statOwner: this.stats.prefix });
+    this.sockets = new UpstreamSockets(resource, { ...context, statOwner: this.stats.prefix });
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = this.#makeBalancer();
     this.#checker = this.#makeChecker();
@@ -132,7 +128,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   /** Connections that tell their host of one client serve no other. */
   poolOf(host: UpstreamHost, priority: Priority, client: ConnectionInfo): HttpPool {
-    if (this.resource.proxyProtocol !== undefined) return this.#poolFor(client, host, priority);
+    if (this.sockets.of(host).proxyProtocol !== undefined)
+      return this.#poolFor(client, host, priority);
     let pool = host.pools[priority];
     if (pool === undefined) {
       pool = new Http1Pool(this, host, priority);
@@ -354,13 +351,13 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       writer: this.#context.stats,
       statPrefix: this.stats.prefix,
       duty: this.#context.duty,
-      tls: this.tls,
+      sockets: this.sockets,
       hasTraffic: () => this.#hasTraffic,
     });
   }
 
   #release(): void {
-    this.tls?.release();
+    this.sockets.release();
     this.stats.release();
     if (this.#tableBase !== undefined) this.stats.writer.releaseBlock(this.#tableBase);
   }

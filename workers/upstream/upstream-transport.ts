@@ -6,7 +6,9 @@ import type net from 'node:net';
 import type { ClusterResource, HostAddress } from '../../shared/resources/cluster.ts';
 import type { ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
-import type { ConnectTarget, UpstreamTlsFactory } from '../tls/upstream-tls.ts';
+import type { ConnectTarget } from '../tls/upstream-tls.ts';
+import type { UpstreamHost } from './host.ts';
+import type { UpstreamSockets } from './upstream-sockets.ts';
 import { proxyProtocolHeader } from './proxy-protocol-header.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 
@@ -18,13 +20,10 @@ export interface UpstreamTransport {
 interface Cluster {
   readonly loop: WorkerLoop;
   readonly resource: ClusterResource;
-  readonly tls: UpstreamTlsFactory | undefined;
+  readonly sockets: UpstreamSockets;
 }
 
-interface Host {
-  readonly hostname: string;
-  readonly resource: { readonly address: HostAddress };
-}
+type Host = Pick<UpstreamHost, 'hostname' | 'resource'>;
 
 /** `client` is whose bytes these are; the host is told of it where it wants to know. */
 export function openUpstream(
@@ -34,11 +33,11 @@ export function openUpstream(
   counters: ByteCounters,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
-  const { proxyProtocol } = resource;
+  const { tls, proxyProtocol } = cluster.sockets.of(host);
   const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
   const parts = { loop, handler, counters };
   const target = targetOf(resource, host.resource.address);
-  if (cluster.tls === undefined) {
+  if (tls === undefined) {
     const transport = Transport.connect(parts, target, {
       keepAliveS: keepAliveS(resource),
       bufferLimitBytes: resource.perConnectionBufferLimitBytes,
@@ -46,7 +45,7 @@ export function openUpstream(
     if (preface !== undefined) transport.writeData(preface);
     return { transport, tls: undefined };
   }
-  const { socket, info } = cluster.tls.connect(target, { hostname: host.hostname, preface });
+  const { socket, info } = tls.connect(target, { hostname: host.hostname, preface });
   setOptions(socket, resource, target);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };

@@ -10,7 +10,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
-import { resolveUpstreamSocket } from '../transport-sockets.ts';
+import { resolveSockets } from './cluster-sockets.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
@@ -47,6 +47,7 @@ const FIELDS = knownFields<Cluster>(
     'original_dst_lb_config',
     'cleanup_interval',
     'transport_socket',
+    'transport_socket_matches',
     'metadata',
     'protocol_selection',
     'upstream_connection_options',
@@ -154,7 +155,7 @@ function resolveResource(
     ...resolveUpstreamHttp(message, scope),
     ...optional('tcpKeepalive', keepalive(connection?.tcp_keepalive)),
     ...optional('sourceAddress', sourceAddress(bind, scope.at('upstream_bind_config'))),
-    ...resolveSocket(message, scope),
+    ...resolveSockets(message, scope),
     ...optional(
       'healthCheck',
       resolveHealthCheck(message.health_checks, scope.at('health_checks')),
@@ -168,18 +169,6 @@ function resolveResource(
       requestResponseSizes: track?.request_response_sizes ?? false,
     },
   };
-}
-
-function resolveSocket(
-  { transport_socket: message, health_checks: checks = [] }: Cluster,
-  scope: Scope,
-): Pick<ClusterResource, 'tls' | 'proxyProtocol'> {
-  const { tls, proxyProtocol } = resolveUpstreamSocket(message, scope.at('transport_socket'));
-  if (proxyProtocol !== undefined && checks.length > 0) {
-    const what = 'active health checks of hosts that expect the PROXY protocol are';
-    scope.at('health_checks').unsupported(what);
-  }
-  return { ...optional('tls', tls), ...optional('proxyProtocol', proxyProtocol) };
 }
 
 function keepalive(message: TcpKeepaliveMessage | undefined): TcpKeepalive | undefined {

@@ -1,0 +1,48 @@
+/** Resolves the transport sockets of a cluster: its own, and those for hosts with certain metadata. */
+import type {
+  Cluster,
+  Cluster_TransportSocketMatch as MatchMessage,
+} from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type {
+  ClusterResource,
+  SocketMatch,
+  UpstreamSocketOptions,
+} from '../../../shared/resources/cluster.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { resolveUpstreamSocket } from '../transport-sockets.ts';
+import { optional } from '../values.ts';
+
+const MATCH_FIELDS = knownFields<MatchMessage>(['name', 'match', 'transport_socket']);
+
+export function resolveSockets(
+  message: Cluster,
+  scope: Scope,
+): UpstreamSocketOptions & Pick<ClusterResource, 'socketMatches'> {
+  const own = resolveSocket(message.transport_socket, scope.at('transport_socket'));
+  const matches = message.transport_socket_matches?.map((each, index) =>
+    resolveMatch(each, scope.at('transport_socket_matches', index)),
+  );
+  const tellsOfClients = [own, ...(matches ?? [])].some(
+    ({ proxyProtocol }) => proxyProtocol !== undefined,
+  );
+  if (tellsOfClients && (message.health_checks ?? []).length > 0) {
+    const what = 'active health checks of hosts that expect the PROXY protocol are';
+    scope.at('health_checks').unsupported(what);
+  }
+  return { ...own, ...optional('socketMatches', matches) };
+}
+
+function resolveMatch(message: MatchMessage, scope: Scope): SocketMatch {
+  refuseOtherFields(message, MATCH_FIELDS, scope);
+  return {
+    name: message.name ?? '',
+    criteria: message.match ?? {},
+    ...resolveSocket(message.transport_socket, scope.at('transport_socket')),
+  };
+}
+
+function resolveSocket(message: Cluster['transport_socket'], scope: Scope): UpstreamSocketOptions {
+  const { tls, proxyProtocol } = resolveUpstreamSocket(message, scope);
+  return { ...optional('tls', tls), ...optional('proxyProtocol', proxyProtocol) };
+}
