@@ -146,7 +146,9 @@ export class Drains implements DrainCommands {
       .resources()
       .filter(({ direction }) => !request.inboundOnly || direction === 'INBOUND')
       .map(({ name }) => name);
-    if (!request.graceful && !request.skipExit) {
+    const closesNow = !request.graceful && !request.skipExit;
+    if (closesNow && this.#drains.length > 0) {
+      // Connections are told to close by the drain that goes on.
       void this.#closeListeners(names);
       return { ok: true };
     }
@@ -154,7 +156,7 @@ export class Drains implements DrainCommands {
     this.#begin({
       listeners: names,
       isOwn: false,
-      acceptsMeanwhile: true,
+      acceptsMeanwhile: !closesNow,
       closes: !request.skipExit,
       minMs: 0,
       maxMs: this.#options.drainTimeMs,

@@ -72,6 +72,7 @@ export class ListenerDrain {
     const { plan } = this;
     this.#owner.notify(this.notice);
     if (plan.isOwn) void this.#look();
+    else if (!plan.acceptsMeanwhile) void this.#closeAsTheReference();
     else if (plan.closes) this.#wait(plan.maxMs, () => void this.#closeAsTheReference());
   }
 

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { watchDrain } from '../../support/drain-curve.ts';
+import { fetchOnce } from '../../support/http-client.ts';
+import { openRaw } from '../../support/raw-client.ts';
 import { startSluice } from '../../support/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 describe('a gradual drain', () => {
   it('closes more connections each second, all from half of its time on, and fails no request', async () => {
@@ -24,5 +27,24 @@ describe('a gradual drain', () => {
       const share = shares[second] ?? 0;
       assert.ok(Math.abs(share - wanted) < 0.2, `second ${second}: ${share}, wanted ${wanted}`);
     }
+  });
+
+  it('begins also when listeners are closed at once', async () => {
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }])],
+      }),
+      args: ['--drain-time-s', '2'],
+    });
+    const port = await sluice.listenerPort('web');
+    const kept = await openRaw(port);
+    await sluice.admin({ path: '/drain_listeners', method: 'POST' });
+    await assert.rejects(fetchOnce({ port }));
+    await waitUntil('an announced end', () => {
+      kept.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+      return kept.received().includes('connection: close');
+    });
+    assert.equal((await sluice.admin('/ready')).body, 'LIVE\n');
+    kept.destroy();
   });
 });
