@@ -1,10 +1,12 @@
 /** Drains that are watched to their end: our own parameters of `/drain_listeners`, by the whole program. */
 import assert from 'node:assert/strict';
+import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { startSluice, type Sluice } from '../../support/sluice.ts';
+import { filterListener, tcpProxyFilter } from '../../support/tcp-listener.ts';
 import { startHttpUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
@@ -88,6 +90,48 @@ describe('a drain with parameters of our own', () => {
     assert.equal(answer.body, 'OK\n1 connections were cut at the deadline\n');
     await endless.closed();
     assert.deepEqual(await sluice.exited(), { code: 0, signal: null });
+  });
+
+  it('waits for TCP connections and websockets, and cuts them at its deadline', async () => {
+    const echo = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.on('data', (piece) => {
+        const isUpgrade = piece.includes('upgrade: websocket');
+        const switching = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n';
+        socket.write(isUpgrade ? `${switching}upgrade: websocket\r\n\r\nopen` : 'open');
+      });
+    });
+    const port = await new Promise<number>((resolve) => {
+      echo.listen(0, '127.0.0.1', () => resolve((echo.address() as AddressInfo).port));
+    });
+    const up = [{ match: { prefix: '/' }, route: { cluster: 'up' } }];
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [
+          httpListener(up, { hcm: { upgrade_configs: [{ upgrade_type: 'websocket' }] } }),
+          filterListener([tcpProxyFilter()]),
+        ],
+        clusters: [staticCluster('up', [port])],
+      }),
+      concurrency: 2,
+    });
+    const websocket = await openRaw(await sluice.listenerPort('web'));
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n';
+    websocket.send(`GET / HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n`);
+    await websocket.until('open');
+    const tcp = await openRaw(await sluice.listenerPort('tcp'));
+    tcp.send('hello');
+    await tcp.until('open');
+    const drained = drain(sluice, 'graceful&wait&max=1.5');
+    await waitUntil('two open connections', async () => {
+      const { open, listeners } = await statusOf(sluice);
+      return open === 2 && listeners.every(({ state }) => state === 'draining');
+    });
+    websocket.send('more');
+    await websocket.until(/open.*open/s);
+    assert.equal((await drained).body, 'OK\n2 connections were cut at the deadline\n');
+    await Promise.all([websocket.closed(), tcp.closed()]);
+    echo.close();
   });
 
   it('closes idle connections early on request', async () => {
