@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Epochs } from './epochs.ts';
 import { waitUntil } from './wait.ts';
 
-export const RESTARTER = join(import.meta.dirname, '..', '..', 'src', 'restarter-main.js');
+const RESTARTER = join(import.meta.dirname, '..', '..', 'src', 'restarter-main.js');
 
 export interface RunningRestarter {
   readonly process: ChildProcess;
