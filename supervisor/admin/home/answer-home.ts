@@ -7,16 +7,22 @@ import type { AdminRoute } from '../admin-route.ts';
 import { renderCommandTable } from './command-table.ts';
 import { renderOverview } from './overview.ts';
 import { htmlPage } from './page-frame.ts';
+import { countWorkerConnections } from './worker-connections.ts';
 
 export async function answerHome(
   routes: readonly AdminRoute[],
   context: AdminContext,
 ): Promise<AdminResponse> {
   await context.clusters.refresh();
+  const [{ listeners }, connectionsOf] = await Promise.all([
+    context.commands.drainStatus(),
+    countWorkerConnections(context),
+  ]);
+  const load = { listeners, connectionsOf };
   return htmlPage({
     hasScript: true,
     content: [
-      `<div id="overview">\n${renderOverview(context)}</div>\n`,
+      `<div id="overview">\n${renderOverview(context, load)}</div>\n`,
       renderCommandTable(routes),
     ],
   });

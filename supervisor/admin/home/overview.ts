@@ -6,6 +6,7 @@ import type {
   HostStatus,
 } from '../admin-context.ts';
 import { describeAddress } from '../bind-admin.ts';
+import type { ListenerDrainStatus } from '../drain-view.ts';
 import { daysUntil } from '../endpoints/certs.ts';
 import { describeHealth, hostLabel } from '../endpoints/clusters-text.ts';
 import { escapeHtml } from './escape-html.ts';
@@ -14,12 +15,19 @@ import { escapeHtml } from './escape-html.ts';
 const CLUSTERS_SHOWN_MAX = 100;
 const HOSTS_SHOWN_MAX = 50;
 
-export function renderOverview(context: AdminContext): string {
+/** What must be asked for before the page is made. */
+export interface Load {
+  readonly listeners: readonly ListenerDrainStatus[];
+  /** Open connections by worker. */
+  readonly connectionsOf: ReadonlyMap<number, number>;
+}
+
+export function renderOverview(context: AdminContext, load: Load): string {
   return [
     renderHeader(context),
     `<section id="traffic" hidden><h2>Traffic</h2><div id="charts"></div></section>\n`,
-    renderWorkers(context),
-    renderListeners(context),
+    renderWorkers(context, load),
+    renderListeners(context, load),
     renderClusters(context),
     renderCertificates(context),
   ].join('');
@@ -40,26 +48,32 @@ function renderHeader(context: AdminContext): string {
   );
 }
 
-function renderWorkers(context: AdminContext): string {
+function renderWorkers(context: AdminContext, { connectionsOf }: Load): string {
   const rows = context.server
     .workers()
     .map((worker) => [
       String(worker.index),
       String(worker.pid),
       escapeHtml(worker.state),
+      String(connectionsOf.get(worker.index) ?? 0),
       String(worker.restarts),
     ]);
-  return table('Workers', ['Worker', 'Process', 'State', 'Restarts'], rows);
+  return table('Workers', ['Worker', 'Process', 'State', 'Connections', 'Restarts'], rows);
 }
 
-function renderListeners(context: AdminContext): string {
-  const rows = context.listeners
-    .list()
-    .map((listener) => [
-      escapeHtml(listener.name),
-      listener.addresses.map((address) => escapeHtml(describeAddress(address))).join('<br>'),
-    ]);
-  return table('Listeners', ['Name', 'Address'], rows);
+function renderListeners(context: AdminContext, load: Load): string {
+  const byName = new Map(load.listeners.map((listener) => [listener.name, listener]));
+  const rows = context.listeners.list().map(({ name, addresses }) => {
+    const { state = '', open = 0, streams = 0 } = byName.get(name) ?? {};
+    return [
+      escapeHtml(name),
+      addresses.map((address) => escapeHtml(describeAddress(address))).join('<br>'),
+      `<span class="host ${state === 'serving' ? 'good' : 'fair'}">${state}</span>`,
+      String(open),
+      String(streams),
+    ];
+  });
+  return table('Listeners', ['Name', 'Address', 'State', 'Connections', 'Requests now'], rows);
 }
 
 function renderClusters(context: AdminContext): string {

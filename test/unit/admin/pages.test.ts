@@ -309,6 +309,41 @@ test('the home page offers each endpoint, escapes what it shows and lets only it
   assert.doesNotMatch(page.body, /\son\w+=/);
 });
 
+test('the home page says how many connections listeners and workers have', async () => {
+  const { context } = fakeContext({
+    listeners: {
+      list: () => [
+        { name: 'web', addresses: [{ kind: 'ip', family: 'v4', address: '::', port: 1 }] },
+      ],
+    },
+  });
+  const open = { name: 'web', open: 31, idle: 0, active: 31, streams: 17, percent: 0 } as const;
+  const counted = [
+    'listener.a.worker_0.downstream_cx_active: 40\n',
+    'listener.b.worker_0.downstream_cx_active: 2\n',
+  ];
+  const page = await ask(
+    {
+      ...context,
+      stats: {
+        ...context.stats,
+        read: async () => await Promise.resolve({ status: 200, body: counted }),
+      },
+      commands: {
+        ...context.commands,
+        drainStatus: async () =>
+          await Promise.resolve({ isComplete: true, listeners: [{ ...open, state: 'draining' }] }),
+      },
+    },
+    '/',
+  );
+  assert.match(
+    page.body,
+    /<td><span class="host fair">draining<\/span><\/td><td>31<\/td><td>17<\/td>/,
+  );
+  assert.match(page.body, /<td>running<\/td><td>42<\/td><td>0<\/td>/);
+});
+
 test('the statistics form keeps what was asked and escapes the listing', async () => {
   async function* listing(): AsyncGenerator<string> {
     yield await Promise.resolve('a<b>: 1\n');
