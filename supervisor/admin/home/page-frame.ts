@@ -17,10 +17,11 @@ export function htmlPage(parts: PageParts): AdminResponse {
     return textResponse('HTML output was disabled by building with SLUICE_ADMIN_HTML=disabled\n');
   }
   async function* body(style: string, script: string): AsyncGenerator<string> {
+    // With no-referrer a browser would send `Origin: null` with the page's own forms, which is refused.
     yield (
       `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n` +
       `<meta name="viewport" content="width=device-width, initial-scale=1">\n` +
-      `<meta name="referrer" content="no-referrer">\n${parts.head ?? ''}` +
+      `<meta name="referrer" content="same-origin">\n${parts.head ?? ''}` +
       `<title>Sluice Admin</title>\n<link rel="icon" href="data:,">\n` +
       `<style>${style}</style>\n</head>\n<body>\n<main>\n`
     );

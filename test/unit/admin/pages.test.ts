@@ -307,6 +307,8 @@ test('the home page offers each endpoint, escapes what it shows and lets only it
     /^default-src 'none'; style-src 'sha256-/,
   );
   assert.doesNotMatch(page.body, /\son\w+=/);
+  // A browser sends its true Origin with the page's forms only under such a policy.
+  assert.match(page.body, /<meta name="referrer" content="same-origin">/);
 });
 
 test('the home page says how many connections listeners and workers have', async () => {
