@@ -53,13 +53,20 @@ describe('--config-yaml over a file', () => {
     );
   });
 
-  it('replaces durations and wrapped values whole', async () => {
+  it('merges durations and wrapped values as the messages that they are', async () => {
     assert.deepEqual(
       await merge(
         'stats_flush_interval: 5s\nstats_config: {use_all_default_tags: true}',
         'stats_flush_interval: 0.5s\nstats_config: {use_all_default_tags: false}',
       ),
-      { stats_flush_interval: '0.500s', stats_config: { use_all_default_tags: false } },
+      { stats_flush_interval: '5.500s', stats_config: { use_all_default_tags: true } },
+    );
+    assert.deepEqual(
+      await merge(
+        'stats_flush_interval: 5.5s\nstats_config: {use_all_default_tags: false}',
+        'stats_flush_interval: 2s\nstats_config: {use_all_default_tags: true}',
+      ),
+      { stats_flush_interval: '2.500s', stats_config: { use_all_default_tags: true } },
     );
   });
 
