@@ -19,7 +19,10 @@ export class WorkerShare {
   #indices = new Int32Array(1024).fill(UNMAPPED);
   /** By the worker's base. */
   readonly #held = new Map<number, Definition>();
-  /** What this worker adds to each gauge, by the store's index; zeros are left out. */
+  /**
+   * What this worker adds to each gauge, by the worker's index, since a worker may give a block up and
+   * make it again within one report; zeros are left out.
+   */
   readonly #gauges = new Map<number, number>();
 
   constructor(store: StatStore, templates: ReadonlyMap<string, StatTemplate>) {
@@ -44,7 +47,9 @@ export class WorkerShare {
 
   /** The worker is gone: its gauges count no more. */
   leave(): void {
-    for (const [index, value] of this.#gauges) this.#store.subtract(index, value);
+    for (const [workerIndex, value] of this.#gauges) {
+      this.#store.subtract(this.#indices[workerIndex] as number, value);
+    }
     this.#gauges.clear();
     for (const definition of this.#held.values()) definition.holders--;
     this.#held.clear();
@@ -53,12 +58,13 @@ export class WorkerShare {
 
   #applyDeltas(deltas: readonly number[]): void {
     for (let position = 0; position < deltas.length; position += 2) {
-      const index = this.#indices[deltas[position] as number] ?? UNMAPPED;
+      const workerIndex = deltas[position] as number;
+      const index = this.#indices[workerIndex] ?? UNMAPPED;
       // A write that came after its block's release in the worker.
       if (index === UNMAPPED) continue;
       const delta = deltas[position + 1] as number;
       this.#store.add(index, delta);
-      if (this.#store.kindOf(index) === 'gauge') this.#addShare(index, delta);
+      if (this.#store.kindOf(index) === 'gauge') this.#addShare(workerIndex, delta);
     }
   }
 
@@ -74,10 +80,10 @@ export class WorkerShare {
     }
   }
 
-  #addShare(index: number, delta: number): void {
-    const share = (this.#gauges.get(index) ?? 0) + delta;
-    if (share === 0) this.#gauges.delete(index);
-    else this.#gauges.set(index, share);
+  #addShare(workerIndex: number, delta: number): void {
+    const share = (this.#gauges.get(workerIndex) ?? 0) + delta;
+    if (share === 0) this.#gauges.delete(workerIndex);
+    else this.#gauges.set(workerIndex, share);
   }
 
   #map(workerBase: number, definition: Definition): void {
@@ -99,11 +105,11 @@ export class WorkerShare {
     if (definition === undefined) return;
     this.#held.delete(workerBase);
     this.#indices.fill(UNMAPPED, workerBase, workerBase + definition.size);
-    for (let index = definition.base; index < definition.base + definition.size; index++) {
-      const share = this.#gauges.get(index);
+    for (let offset = 0; offset < definition.size; offset++) {
+      const share = this.#gauges.get(workerBase + offset);
       if (share === undefined) continue;
-      this.#gauges.delete(index);
-      this.#store.subtract(index, share);
+      this.#gauges.delete(workerBase + offset);
+      this.#store.subtract(definition.base + offset, share);
     }
     this.#store.release(definition);
   }

@@ -29,6 +29,8 @@ class Worker {
   readonly gauges = new Map<string, number>();
   readonly pending = new Map<string, number>();
   readonly pendingValues = new Map<string, number>();
+  /** By whole name. */
+  readonly pendingNamed = new Map<string, number>();
   reported = new Map<string, number>();
 
   constructor(store: StatStore) {
@@ -46,8 +48,13 @@ class Model {
   readonly counters = new Map<string, number>();
   readonly histograms = new Map<string, number>();
   readonly own = new Map<string, number>();
+  readonly named = new Map<string, number>();
   readonly store = new StatStore();
   readonly bases = PREFIXES.map((prefix) => this.store.defineBlock(POOL, prefix));
+  /** What counters gained whatever was reset, and what a sink was told of it. */
+  readonly gained = new Map<string, number>();
+  readonly told = new Map<string, number>();
+  readonly latch = this.store.makeLatch();
   readonly workers = Array.from({ length: WORKERS }, () => new Worker(this.store));
 
   worker(index: number): Worker {
@@ -62,7 +69,12 @@ class Model {
   flush(index: number): void {
     const worker = this.worker(index);
     worker.report();
-    for (const [name, count] of worker.pending) bump(this.counters, name, count);
+    for (const [name, count] of worker.pending) {
+      bump(this.counters, name, count);
+      bump(this.gained, name, count);
+    }
+    for (const [name, count] of worker.pendingNamed) bump(this.named, name, count);
+    worker.pendingNamed.clear();
     for (const [name, count] of worker.pendingValues) bump(this.histograms, name, count);
     worker.pending.clear();
     worker.pendingValues.clear();
@@ -77,6 +89,27 @@ class Model {
       const gauge = shares.reduce((sum, share) => sum + share, this.own.get(prefix) ?? 0);
       assert.equal(this.store.valueOf(base + POOL.index.active), gauge);
     });
+  }
+
+  /** Tells a sink what counters gained since it was told last. */
+  tell(): void {
+    this.bases.forEach((base, position) => {
+      const index = base + POOL.index.total;
+      bump(
+        this.told,
+        PREFIXES[position] as string,
+        this.latch.take(index, this.store.valueOf(index)),
+      );
+    });
+    for (const prefix of PREFIXES) {
+      assert.equal(this.told.get(prefix) ?? 0, this.gained.get(prefix) ?? 0);
+    }
+  }
+
+  checkNamed(): void {
+    for (const [name, count] of this.named) {
+      assert.equal(this.store.valueOf(this.store.findNamed(name)?.base ?? -1), count);
+    }
   }
 
   checkHistograms(): void {
@@ -133,19 +166,38 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((model) => {
     model.store.resetCounters();
     model.counters.clear();
+    model.named.clear();
+  }),
+  fc.constant<Step>((model) => model.tell()),
+  // A name is defined when it is first counted, in any number of workers.
+  fc.tuple(small, small, small).map(([who, where, code]): Step => (model) => {
+    const worker = model.worker(who);
+    const name = `${PREFIXES[where % PREFIXES.length] as string}answers_${code}`;
+    worker.store.increment(worker.store.defineCounter(name));
+    bump(worker.pendingNamed, name, 1);
+  }),
+  // A block goes and comes again: its gauge is the new block's, its counters go on.
+  fc.tuple(small, small).map(([who, where]): Step => (model) => {
+    const worker = model.worker(who);
+    const position = where % PREFIXES.length;
+    worker.store.releaseBlock(worker.bases[position] as number);
+    worker.bases[position] = worker.store.defineBlock(POOL, PREFIXES[position] as string);
+    worker.gauges.set(PREFIXES[position] as string, 0);
   }),
   fc.constant<Step>((model) => model.checkHistograms()),
 );
 
 test('counters, gauges and histograms are the sums of what living and dead workers told', () => {
   fc.assert(
-    fc.property(fc.array(steps, { maxLength: 60 }), (run) => {
+    fc.property(fc.array(steps, { maxLength: 60, size: 'max' }), (run) => {
       const model = new Model();
       for (const step of run) {
         step(model);
         model.check();
       }
       model.checkHistograms();
+      model.checkNamed();
+      model.tell();
     }),
     { numRuns: 200 },
   );
