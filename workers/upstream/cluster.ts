@@ -132,7 +132,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       return this.#poolFor(client, host, priority);
     let pool = host.pools[priority];
     if (pool === undefined) {
-      pool = new Http1Pool(this, host, priority);
+      pool = new Http1Pool(host.home ?? this, host, priority);
       if (!this.#hasTraffic) this.#beginTraffic();
       host.pools[priority] = pool;
     }
@@ -144,7 +144,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     let pool = host.clientPools.get(key);
     if (pool === undefined) {
       const onEmpty = (): void => void host.clientPools.delete(key);
-      pool = new Http1Pool(this, host, priority, { client, onEmpty });
+      pool = new Http1Pool(host.home ?? this, host, priority, { client, onEmpty });
       host.clientPools.set(key, pool);
     }
     return pool;
