@@ -2,6 +2,7 @@
  * What operators command a running server to do, through the admin interface or by a signal. Each
  * command says at once whether it was taken; its effects follow.
  */
+import type { EventLogs } from './health/event-log.ts';
 import type { ListenerResource } from '../shared/resources/listener.ts';
 import { getLogger, processLog } from '../shared/logging/process-log.ts';
 import type { AdminCommands, CommandResult } from './admin/admin-context.ts';
@@ -18,6 +19,7 @@ export interface ServerCommandsOptions {
   readonly pool: WorkerPool;
   readonly drains: Drains;
   readonly ending: Ending;
+  readonly eventLogs: EventLogs;
 }
 
 export class ServerCommands implements AdminCommands {
@@ -84,6 +86,7 @@ export class ServerCommands implements AdminCommands {
     this.#options.pool.notify({ kind: 'reopen_logs' });
     try {
       this.#reopenAdminLogs?.();
+      this.#options.eventLogs.reopen();
       processLog.reopen();
       return done;
     } catch (error) {

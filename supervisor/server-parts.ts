@@ -9,6 +9,7 @@ import { statsForm } from './admin/home/stats-form.ts';
 import { CertificateStats } from './certificate-stats.ts';
 import { secretsOf } from './loaded-certificates.ts';
 import { ContentionTracer } from './contention.ts';
+import { EventLogs } from './health/event-log.ts';
 import { Drains } from './drain/drains.ts';
 import type { Ending } from './ending.ts';
 import type { Configuration } from './load-configuration.ts';
@@ -111,15 +112,15 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const runtime = await openRuntime(input, stats);
   const gauges = new ListenerGauges(configuration.store, stats.store);
   const drains = makeDrains(input, listeners, serverStats);
-  const commands = new ServerCommands({ pool, drains, ending: input.ending });
+  const eventLogs = new EventLogs(getLogger('upstream').warning);
+  const commands = new ServerCommands({ pool, drains, eventLogs, ending: input.ending });
   const taps = makeTaps(input);
   const overload = makeOverload(input, stats, listeners);
   let loopDelay: LoopDelay | undefined;
   const certificates = new CertificateStats(configuration.store, stats.store, serverStats);
-  const find = (name: string): LiveCluster | undefined => upstreams.get(name);
   const known = { stats, serverStats, listeners, commands, runtime, certificates };
-  const dynamic = makeDynamic(input, known, find);
-  const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime });
+  const dynamic = makeDynamic(input, known, (name) => upstreams.get(name));
+  const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime, eventLogs });
   return {
     configuration,
     stats,
@@ -231,7 +232,10 @@ function makeUpstreams(
     serverStats,
     dynamic,
     runtime,
-  }: Pick<ServerParts, 'stats' | 'serverStats' | 'dynamic' | 'runtime'>,
+    eventLogs,
+  }: Pick<ServerParts, 'stats' | 'serverStats' | 'dynamic' | 'runtime'> & {
+    readonly eventLogs: EventLogs;
+  },
 ): UpstreamClusters {
   return new UpstreamClusters({
     store: configuration.store,
@@ -241,6 +245,8 @@ function makeUpstreams(
     pages: pool.pages,
     concurrency: options.concurrency,
     runtime: () => runtime.snapshot(),
+    eventLogs,
+    outlierLogPath: configuration.resolved.outlierLogPath,
     send: (updates) => void pool.apply(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
     useSecret: (secret) => dynamic.secrets.use(secret),

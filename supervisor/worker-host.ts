@@ -87,7 +87,14 @@ type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kin
 /** What a worker says unasked of the hosts that it talks to. */
 export type UpstreamNotice = Extract<
   WorkerToSupervisor,
-  { readonly kind: 'health_result' | 'outlier_detected' | 'traffic_began' | 'host_requested' }
+  {
+    readonly kind:
+      | 'health_result'
+      | 'outlier_detected'
+      | 'traffic_began'
+      | 'host_requested'
+      | 'health_event';
+  }
 >;
 /** A record for the client of `/tap`. */
 export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' }>;
@@ -318,6 +325,7 @@ export class WorkerHost {
       case 'outlier_detected':
       case 'traffic_began':
       case 'host_requested':
+      case 'health_event':
       case 'tapped':
         return this.#receiveNotice(message);
       case 'not_recognised':

@@ -24,6 +24,7 @@ export type DataPlaneNotice = Extract<
       | 'outlier_detected'
       | 'traffic_began'
       | 'host_requested'
+      | 'health_event'
       | 'tapped';
   }
 >;

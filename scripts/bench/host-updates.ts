@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { EventLogs } from '../../supervisor/health/event-log.ts';
 import { StatStore } from '../../supervisor/stats/stat-store.ts';
 import { BreakerSlots } from '../../supervisor/upstreams/breaker-slots.ts';
 import { LiveCluster } from '../../supervisor/upstreams/live-cluster.ts';
@@ -52,6 +53,8 @@ const live = new LiveCluster({
   breakers: new BreakerSlots(createBreakerPage(1), 1),
   runtime: () => new Map(),
   needs: [],
+  eventLogs: new EventLogs(() => undefined),
+  outlierLogPath: undefined,
   makeSource: () => undefined,
   changed: () => undefined,
 });

@@ -1,4 +1,5 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { CheckEvent } from '../health/check-event.ts';
 import type { HostResource } from '../resources/cluster.ts';
 import type { StatsReport } from '../stats/report.ts';
 import type { ConsecutiveKind } from '../resources/outlier-detection.ts';
@@ -44,6 +45,13 @@ export type WorkerToSupervisor =
   | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }
+  /** A line for the event log of the cluster's checks. A lost one is missing there, nowhere else. */
+  | {
+      readonly kind: 'health_event';
+      readonly cluster: string;
+      readonly host: string;
+      readonly event: CheckEvent;
+    }
   /** A request named this host of its cluster; told again while it is used. */
   | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
   /** A message kind that this build does not know: answered, never thrown on. */

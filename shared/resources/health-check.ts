@@ -17,6 +17,8 @@ export interface HealthCheckResource {
   readonly healthyThreshold: number;
   readonly reuseConnection: boolean;
   readonly altPort?: number;
+  /** Changes of a host's state are told; so are, where wanted, all failures and all successes. */
+  readonly eventLog?: { readonly failures: boolean; readonly successes: boolean };
   readonly probe: HttpProbe | TcpProbe | GrpcProbe;
 }
 

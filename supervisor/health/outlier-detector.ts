@@ -7,6 +7,7 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { OutlierEvent } from './outlier-events.ts';
 import type { OutlierKind, OutlierSettings } from '../resources/clusters/outlier-detection.ts';
 
 export interface OutlierDetectorOptions {
@@ -15,6 +16,7 @@ export interface OutlierDetectorOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly stats: { readonly writer: StatWriter; readonly base: number };
+  log(event: Omit<OutlierEvent, 'cluster'>): void;
   /** The host is ejected, or may be used again. */
   ejected(host: string, isEjected: boolean): void;
 }
@@ -27,6 +29,8 @@ interface WatchedHost {
   /** How many base times the next ejection lasts. */
   backOff: number;
   jitterMs: number;
+  ejections: number;
+  lastActionMs: number | undefined;
   successRate: number;
   localSuccessRate: number;
 }
@@ -69,6 +73,8 @@ export class OutlierDetector {
         ejectedAtMs: undefined,
         backOff: 0,
         jitterMs: 0,
+        ejections: 0,
+        lastActionMs: undefined,
         successRate: NO_RATE,
         localSuccessRate: NO_RATE,
       });
@@ -97,7 +103,10 @@ export class OutlierDetector {
   #detect(host: WatchedHost, kind: OutlierKind): void {
     const { settings, random } = this.#options;
     this.#count(`ejections_detected_${kind}`);
-    if (random() * 100 >= settings.enforcing[kind]) return;
+    if (random() * 100 >= settings.enforcing[kind]) {
+      this.#log(host, kind, { action: 'EJECT', isEnforced: false });
+      return;
+    }
     const percent = (100 * (this.#active + 1)) / this.#hosts.size;
     const isFirst = settings.alwaysEjectsOne && this.#active === 0;
     if (percent > settings.maxEjectionPercent && !isFirst) {
@@ -105,6 +114,8 @@ export class OutlierDetector {
       return;
     }
     this.#eject(host);
+    this.#log(host, kind, { action: 'EJECT', isEnforced: true });
+    host.lastActionMs = host.ejectedAtMs;
     this.#count('ejections_total');
     this.#count('ejections_enforced_total');
     this.#count(`ejections_enforced_${kind}`);
@@ -120,6 +131,7 @@ export class OutlierDetector {
     if (host.backOff * baseEjectionMs < maxEjectionMs + baseEjectionMs) host.backOff += 1;
     host.jitterMs = random() * maxEjectionJitterMs;
     host.ejectedAtMs = clock.monotonicMs();
+    host.ejections += 1;
     this.#countActive(1);
     this.#options.ejected(host.id, true);
   }
@@ -140,6 +152,8 @@ export class OutlierDetector {
     const lastsMs = Math.min(baseEjectionMs * host.backOff, maxEjectionMs) + host.jitterMs;
     if (nowMs - host.ejectedAtMs < lastsMs) return;
     host.ejectedAtMs = undefined;
+    this.#log(host, 'consecutive_5xx', { action: 'UNEJECT', isEnforced: false });
+    host.lastActionMs = nowMs;
     this.#countActive(-1);
     for (const kind of CONSECUTIVE) this.#options.page.clear(host.slot, OUTLIER_SLOT[kind]);
     this.#options.ejected(host.id, false);
@@ -180,6 +194,28 @@ export class OutlierDetector {
       if (100 - rate < failurePercentage.threshold || host.ejectedAtMs !== undefined) continue;
       this.#detect(host, isLocal ? 'local_origin_failure_percentage' : 'failure_percentage');
     }
+  }
+
+  #log(
+    host: WatchedHost,
+    kind: OutlierKind,
+    what: Pick<OutlierEvent, 'action' | 'isEnforced'>,
+  ): void {
+    const { clock } = this.#options;
+    const isLocal = kind.startsWith('local_origin');
+    this.#options.log({
+      ...what,
+      host: host.id,
+      kind,
+      wallMs: clock.wallMs(),
+      sinceLastMs:
+        host.lastActionMs === undefined ? undefined : clock.monotonicMs() - host.lastActionMs,
+      ejections: host.ejections,
+      rates: {
+        host: isLocal ? host.localSuccessRate : host.successRate,
+        ...(isLocal ? this.local : this.external),
+      },
+    });
   }
 
   #countActive(change: 1 | -1): void {

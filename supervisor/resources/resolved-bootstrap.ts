@@ -23,6 +23,8 @@ export interface ResolvedBootstrap {
   readonly node: NodeIdentity;
   /** The cluster that this server is one of. */
   readonly localCluster?: string;
+  /** The file for the events of outlier detection. */
+  readonly outlierLogPath?: string;
   /** In the order of the file. */
   readonly clusters: readonly ResolvedCluster[];
   readonly listeners: readonly ResolvedListener[];
@@ -99,6 +101,8 @@ export interface ResolvedCluster {
   /** What its connections need beside it. */
   readonly secrets: readonly NamedSecret[];
   readonly outlierDetection?: OutlierSettings;
+  /** Files for the events of active checks. */
+  readonly checkEventLogs?: readonly string[];
   /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */
   readonly ignoresHealthOnRemoval?: true;
 }

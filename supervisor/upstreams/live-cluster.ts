@@ -10,6 +10,10 @@ import type { Clock } from '../../shared/clock.ts';
 import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import type { CheckEvent } from '../../shared/health/check-event.ts';
+import { checkEventMessage } from '../health/check-events.ts';
+import type { EventLogs } from '../health/event-log.ts';
+import { outlierEventMessage } from '../health/outlier-events.ts';
 import { OutlierDetector } from '../health/outlier-detector.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
@@ -27,6 +31,8 @@ export interface LiveClusterOptions {
   slots(): OutlierSlots;
   readonly breakers: BreakerSlots;
   runtime(): RuntimeSnapshot;
+  readonly eventLogs: EventLogs;
+  readonly outlierLogPath: string | undefined;
   /** What the cluster cannot be used without, beside its hosts. */
   readonly needs: readonly ResourceUse[];
   /** Undefined: the hosts are those of the configuration. */
@@ -187,6 +193,22 @@ export class LiveCluster implements HostSink {
     this.outlier?.detected(host, kind);
   }
 
+  /** A line for the event log of the cluster's checks. */
+  logCheck(id: string, event: CheckEvent): void {
+    const { resource, checkEventLogs = [] } = this.resolved;
+    const host = this.#hosts[this.#positions.get(id) ?? -1];
+    if (host === undefined || resource.healthCheck === undefined) return;
+    const { clock, eventLogs } = this.#options;
+    const context = {
+      cluster: this.name,
+      host,
+      check: resource.healthCheck,
+      wallMs: clock.wallMs(),
+    };
+    const message = checkEventMessage(event, context);
+    for (const path of checkEventLogs) eventLogs.write(path, message);
+  }
+
   hostRequested(host: HostResource): void {
     this.#source?.requested?.(host);
   }
@@ -239,6 +261,11 @@ export class LiveCluster implements HostSink {
       clock,
       random,
       stats: { writer, base: this.#outlierStats },
+      log: (event) => {
+        const { outlierLogPath: path, eventLogs } = this.#options;
+        if (path === undefined) return;
+        eventLogs.write(path, outlierEventMessage({ ...event, cluster: this.name }));
+      },
       ejected: (id, isEjected) => this.#setEjected(id, isEjected),
     });
   }

@@ -14,6 +14,7 @@ import type {
   ResolverSettings,
 } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
+import type { EventLogs } from '../health/event-log.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { SharedPages, UpstreamNotice } from '../worker-host.ts';
@@ -33,6 +34,9 @@ export interface UpstreamClustersOptions {
   readonly pages: SharedPages;
   readonly concurrency: number;
   runtime(): RuntimeSnapshot;
+  readonly eventLogs: EventLogs;
+  /** Of outlier detection in all clusters. */
+  readonly outlierLogPath: string | undefined;
   /** To all workers that have their first resources; others get the present hosts with these. */
   send(updates: readonly ResourceUpdate[]): void;
   /** For a cluster whose hosts a control plane or a file sends. */
@@ -103,6 +107,7 @@ export class UpstreamClusters {
     const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
     else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
+    else if (notice.kind === 'health_event') cluster?.logCheck(notice.host, notice.event);
     else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
     else cluster?.outlierDetected(notice.host, notice.what);
   }
@@ -122,6 +127,7 @@ export class UpstreamClusters {
     for (const cluster of this.#clusters.values()) cluster.close();
     for (const cluster of this.#warming.values()) cluster.close();
     this.#warming.clear();
+    this.#options.eventLogs.close();
     for (const resolver of this.#resolvers.values()) resolver.close();
     this.#clusters.clear();
     this.#resolvers.clear();
@@ -202,6 +208,8 @@ export class UpstreamClusters {
       slots: () => (this.#slots ??= new OutlierSlots(this.#options.pages.outlierFd)),
       breakers: this.#breakers(),
       runtime: () => this.#options.runtime(),
+      eventLogs: this.#options.eventLogs,
+      outlierLogPath: this.#options.outlierLogPath,
       needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {

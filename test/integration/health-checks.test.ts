@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
 import { fetchOnce } from '../support/http-client.ts';
+import { makeScratch } from '../support/scratch.ts';
 import { startSluice, type Sluice } from '../support/sluice.ts';
 import { startHttpUpstream } from '../support/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
@@ -152,6 +153,64 @@ describe('active health checks', () => {
     const before = checks;
     await waitUntil('the host', async () => (await fetchOnce({ port, path: '/' })).status === 200);
     assert.ok(checks >= before + 2, 'as many checks as the threshold says');
+  });
+
+  it('and ejections are told in event logs', async () => {
+    let status = 200;
+    await using upstream = await startHttpUpstream((request, response) => {
+      response.statusCode = request.url === '/hc' ? status : 500;
+      response.end();
+    });
+    using scratch = makeScratch();
+    const [checks, ejections] = [scratch.file('checks.log'), scratch.file('ejections.log')];
+    const logged = { ...overHttp, unhealthy_threshold: 1, event_log_path: checks };
+    await using sluice = await startSluice({
+      scratch,
+      bootstrap: bootstrap(
+        {
+          listeners: [httpListener(ROUTES)],
+          clusters: [
+            staticCluster('up', [upstream.port], {
+              health_checks: [logged],
+              outlier_detection: {
+                consecutive_5xx: 2,
+                interval: '0.1s',
+                base_ejection_time: '0.1s',
+                max_ejection_percent: 100,
+              },
+            }),
+          ],
+        },
+        { cluster_manager: { outlier_detection: { event_log_path: ejections } } },
+      ),
+    });
+    const port = await sluice.listenerPort('web');
+    for (let count = 0; count < 2; count++) await fetchOnce({ port, path: '/' });
+    status = 503;
+    const linesOf = (path: string): Record<string, unknown>[] =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    await waitUntil('two lines of each', () =>
+      existsSync(checks) && existsSync(ejections)
+        ? linesOf(checks).length >= 2 && linesOf(ejections).length >= 2
+        : undefined,
+    );
+    const [added, failed] = linesOf(checks);
+    assert.equal(added?.['health_checker_type'], 'HTTP');
+    assert.deepEqual(added?.['add_healthy_event'], { first_check: true });
+    assert.deepEqual(failed?.['eject_unhealthy_event'], {
+      failure_type: 'ACTIVE',
+      http_status_code: 503,
+    });
+    assert.deepEqual(
+      linesOf(ejections).map(({ action, type, enforced }) => [action, type, enforced]),
+      [
+        ['EJECT', 'CONSECUTIVE_5XX', true],
+        ['UNEJECT', 'CONSECUTIVE_5XX', false],
+      ],
+    );
   });
 });
 

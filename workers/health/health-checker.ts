@@ -4,6 +4,7 @@
  */
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { connect } from 'node:net';
+import type { CheckEvent } from '../../shared/health/check-event.ts';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
@@ -27,6 +28,8 @@ export interface CheckingDuty {
   living: readonly number[];
   /** `bits` are those of active checks; the supervisor is told. */
   report(cluster: string, host: string, bits: number): void;
+  /** For the event log of the cluster's checks. */
+  logEvent(cluster: string, host: string, event: CheckEvent): void;
 }
 
 export interface HealthCheckerOptions {
@@ -112,6 +115,10 @@ export class HealthChecker {
       wasChecked: host.wasChecked === true,
       hasTraffic: () => this.#options.hasTraffic(),
       report: (bits) => duty.report(cluster, host.id, bits),
+      log:
+        check.eventLog === undefined
+          ? undefined
+          : (event) => duty.logEvent(cluster, host.id, event),
     });
   }
 

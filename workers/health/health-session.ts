@@ -3,6 +3,7 @@
  * the configuration. The supervisor is told of every change and decides what the host's state is.
  */
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import type { CheckEvent, CheckFailureType } from '../../shared/health/check-event.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
@@ -20,6 +21,8 @@ export interface HealthSessionOptions {
   hasTraffic(): boolean;
   /** The bits of active checks from now on. */
   report(bits: number): void;
+  /** For the event log; undefined: there is none. */
+  readonly log: ((event: CheckEvent) => void) | undefined;
 }
 
 type Counter = 'attempt' | 'success' | 'failure' | 'network_failure';
@@ -89,13 +92,14 @@ export class HealthSession {
   #pass({ isDegraded }: Extract<ProbeOutcome, { kind: 'passed' }>): boolean {
     this.#count('success');
     this.#failedInARow = 0;
-    this.#bits &= ~HEALTH_BITS.degraded_active_hc;
-    if (isDegraded) this.#bits |= HEALTH_BITS.degraded_active_hc;
+    this.#noteDegraded(isDegraded);
+    if (this.#options.check.eventLog?.successes === true) this.#log({ kind: 'success' });
     this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
     if ((this.#bits & HEALTH_BITS.failed_active_hc) === 0) return false;
     this.#passedInARow += 1;
     if (!this.#isFirst && this.#passedInARow < this.#options.check.healthyThreshold) return true;
     this.#bits &= ~(HEALTH_BITS.failed_active_hc | HEALTH_BITS.active_hc_timeout);
+    this.#log({ kind: 'add_healthy', isFirst: this.#isFirst });
     return false;
   }
 
@@ -107,16 +111,36 @@ export class HealthSession {
     if (outcome.kind === 'failed' && outcome.isImmediate) {
       this.#bits |= HEALTH_BITS.excluded_via_immediate_hc_fail;
     }
+    const isPending = this.#countFailure(outcome);
+    if (this.#isFirst || this.#options.check.eventLog?.failures === true) {
+      this.#log({ kind: 'failure', ...failureOf(outcome), isFirst: this.#isFirst });
+    }
+    return isPending;
+  }
+
+  #countFailure(outcome: Exclude<ProbeOutcome, { kind: 'passed' }>): boolean {
     if ((this.#bits & HEALTH_BITS.failed_active_hc) !== 0) return false;
     const isPatient = outcome.kind === 'unreachable' || outcome.isRetriable;
     this.#failedInARow += 1;
     const { unhealthyThreshold } = this.#options.check;
     if (isPatient && this.#failedInARow < unhealthyThreshold) return true;
     this.#bits |= HEALTH_BITS.failed_active_hc;
+    this.#log({ kind: 'eject_unhealthy', ...failureOf(outcome) });
     if (outcome.kind === 'unreachable' && outcome.isTimeout) {
       this.#bits |= HEALTH_BITS.active_hc_timeout;
     }
     return false;
+  }
+
+  #noteDegraded(isDegraded: boolean): void {
+    const was = (this.#bits & HEALTH_BITS.degraded_active_hc) !== 0;
+    if (was === isDegraded) return;
+    this.#bits ^= HEALTH_BITS.degraded_active_hc;
+    this.#log({ kind: isDegraded ? 'degraded' : 'no_longer_degraded' });
+  }
+
+  #log(event: CheckEvent): void {
+    this.#options.log?.(event);
   }
 
   #intervalMs(hasPassed: boolean, isPending: boolean): number {
@@ -135,6 +159,14 @@ export class HealthSession {
     const { writer, base } = this.#options.stats;
     writer.increment(base + HEALTH_CHECK.index[counter]);
   }
+}
+
+function failureOf(outcome: Exclude<ProbeOutcome, { kind: 'passed' }>): {
+  readonly failureType: CheckFailureType;
+  readonly status: number;
+} {
+  if (outcome.kind === 'failed') return { failureType: 'ACTIVE', status: outcome.status };
+  return { failureType: outcome.isTimeout ? 'NETWORK_TIMEOUT' : 'NETWORK', status: 0 };
 }
 
 function trafficIntervalMs(

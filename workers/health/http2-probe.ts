@@ -83,7 +83,7 @@ function judgeGrpc(answer: Http2Answer | undefined): ProbeOutcome {
   const isServing = status === 200 && grpcStatus === '0' && servingStatus(body) === SERVING;
   return isServing
     ? { kind: 'passed', isDegraded: headers['x-envoy-degraded'] !== undefined }
-    : { kind: 'failed', isRetriable: false, isImmediate: false };
+    : { kind: 'failed', isRetriable: false, isImmediate: false, status };
 }
 
 /** grpc.health.v1.HealthCheckRequest with its gRPC prefix; an empty name asks for the whole server. */

@@ -19,7 +19,7 @@ export function judgeHttp(resource: HttpProbe, answer: AnswerHead): ProbeOutcome
     return { kind: 'passed', isDegraded: answer.has(DEGRADED) };
   }
   const isRetriable = !isImmediate && isWithin(answer.status, retriableStatuses);
-  return { kind: 'failed', isRetriable, isImmediate };
+  return { kind: 'failed', isRetriable, isImmediate, status: answer.status };
 }
 
 function isWithin(status: number, ranges: readonly StatusRange[]): boolean {

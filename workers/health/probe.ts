@@ -6,7 +6,13 @@ export type ProbeOutcome =
   /** The host is well; `isDegraded` by its own word. */
   | { readonly kind: 'passed'; readonly isDegraded: boolean }
   /** It answered that it is not. */
-  | { readonly kind: 'failed'; readonly isRetriable: boolean; readonly isImmediate: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly isRetriable: boolean;
+      readonly isImmediate: boolean;
+      /** Over HTTP, else 0. */
+      readonly status: number;
+    }
   /** There was no answer, or none in time. */
   | { readonly kind: 'unreachable'; readonly isTimeout: boolean };
 

@@ -90,6 +90,8 @@ class WorkerDataPlane implements DataPlane {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,
         living: [],
+        logEvent: (cluster, host, event) =>
+          env.notify({ kind: 'health_event', cluster, host, event }),
         report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
       },
       breakerPage: () =>

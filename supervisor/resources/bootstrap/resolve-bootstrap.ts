@@ -137,6 +137,10 @@ export async function resolveBootstrap(
     maxRegexProgramSize: context.maxRegexProgramSize,
     disabledExtensions: overrides.disabledExtensions,
     node,
+    ...optional(
+      'outlierLogPath',
+      message.cluster_manager?.outlier_detection?.event_log_path || undefined,
+    ),
     ...optional('localCluster', message.cluster_manager?.local_cluster_name || undefined),
     clusters: resources.clusters.map(({ resolved }) => resolved),
     listeners: resources.listeners.map(({ resolved }) => resolved),

@@ -17,9 +17,13 @@ import type { Scope } from '../scope.ts';
 import type { WithMessage } from '../static-store.ts';
 
 const MANAGER_FIELDS = knownFields<ClusterManager>(
-  ['local_cluster_name', 'upstream_bind_config'],
+  ['local_cluster_name', 'upstream_bind_config', 'outlier_detection'],
   ['enable_deferred_cluster_creation'],
 );
+
+const DETECTION_FIELDS = knownFields<NonNullable<ClusterManager['outlier_detection']>>([
+  'event_log_path',
+]);
 
 /** Some milliseconds of work. */
 const CLUSTERS_PER_TURN = 200;
@@ -30,6 +34,8 @@ export async function resolveStaticClusters(
 ): Promise<ReadonlyMap<string, WithMessage<Cluster, ResolvedCluster>>> {
   const manager = bootstrap.cluster_manager ?? {};
   refuseOtherFields(manager, MANAGER_FIELDS, scope.at('cluster_manager'));
+  const detection = manager.outlier_detection ?? {};
+  refuseOtherFields(detection, DETECTION_FIELDS, scope.at('cluster_manager', 'outlier_detection'));
   const messages: readonly Cluster[] = bootstrap.static_resources?.clusters ?? [];
   const clusters = new Map<string, WithMessage<Cluster, ResolvedCluster>>();
   const defaults = resolveClusterDefaults(bootstrap, scope);

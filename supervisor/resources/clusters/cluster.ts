@@ -15,7 +15,7 @@ import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
-import { resolveHealthCheck } from './health-checks.ts';
+import { resolveCheckEventLogs, resolveHealthCheck } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
@@ -124,6 +124,11 @@ export function resolveCluster(
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
     ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
+    ...(healthCheck?.eventLog === undefined
+      ? {}
+      : {
+          checkEventLogs: resolveCheckEventLogs(message.health_checks, scope.at('health_checks')),
+        }),
   };
 }
 

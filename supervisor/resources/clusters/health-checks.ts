@@ -8,6 +8,7 @@ import type {
   HealthCheck_TcpHealthCheck as TcpHealthCheck,
 } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
 import type { HeaderValueOption } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
+import type { HealthCheckEventFileSink } from '../../../shared/api/generated/envoy/extensions/health_check/event_sinks/file/v3/file.ts';
 import type { Int64Range } from '../../../shared/api/generated/envoy/type/v3/range.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import type {
@@ -18,6 +19,7 @@ import type {
   TcpProbe,
 } from '../../../shared/resources/health-check.ts';
 import { resolveAddress } from '../addresses.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
@@ -41,9 +43,13 @@ const FIELDS = knownFields<HealthCheck>(
     'unhealthy_interval',
     'unhealthy_edge_interval',
     'healthy_edge_interval',
+    'event_log_path',
+    'event_logger',
+    'always_log_health_check_failures',
+    'always_log_health_check_success',
   ],
-  // A name only tells several checks apart; the others are of the event log, refused by itself.
-  ['name', 'always_log_health_check_failures', 'always_log_health_check_success'],
+  // A name only tells several checks apart.
+  ['name'],
 );
 const HTTP_FIELDS = knownFields<HttpHealthCheck>(
   [
@@ -59,6 +65,17 @@ const HTTP_FIELDS = knownFields<HttpHealthCheck>(
   ['response_buffer_size'],
 );
 const GRPC_FIELDS = knownFields<GrpcHealthCheck>(['service_name', 'authority', 'initial_metadata']);
+export const EVENT_SINKS = new ExtensionRegistry<string>(
+  'envoy.health_check.event_sinks',
+  'health check event sink',
+  [
+    extension(
+      'envoy.health_check.event_sink.file',
+      'envoy.extensions.health_check.event_sinks.file.v3.HealthCheckEventFileSink',
+      ({ event_log_path: path = '' }: HealthCheckEventFileSink) => (path === '' ? undefined : path),
+    ),
+  ],
+);
 const TCP_FIELDS = knownFields<TcpHealthCheck>(['send', 'receive']);
 
 const NO_TRAFFIC_INTERVAL_MS = 60_000;
@@ -110,8 +127,36 @@ function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | u
     healthyThreshold: message.healthy_threshold ?? 1,
     reuseConnection: message.reuse_connection ?? true,
     ...optional('altPort', message.alt_port),
+    ...(hasEventLog(message)
+      ? {
+          eventLog: {
+            failures: message.always_log_health_check_failures === true,
+            successes: message.always_log_health_check_success === true,
+          },
+        }
+      : {}),
     probe,
   };
+}
+
+function hasEventLog({
+  event_log_path: path = '',
+  event_logger: loggers = [],
+}: HealthCheck): boolean {
+  return path !== '' || loggers.length > 0;
+}
+
+/** The files that get an event each. */
+export function resolveCheckEventLogs(
+  messages: readonly HealthCheck[] = [],
+  scope: Scope,
+): readonly string[] {
+  return messages.flatMap(({ event_log_path: path = '', event_logger: loggers = [] }, index) => [
+    ...(path === '' ? [] : [path]),
+    ...loggers.flatMap(
+      (logger, at) => EVENT_SINKS.resolve(logger, scope.at(index, 'event_logger', at)) ?? [],
+    ),
+  ]);
 }
 
 function resolveProbe(

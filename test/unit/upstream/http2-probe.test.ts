@@ -68,7 +68,7 @@ describe('checks over HTTP/2', () => {
     });
     assert.deepEqual(await outcomeOf(checking), { kind: 'passed', isDegraded: false });
     status = 503;
-    const retriable = { kind: 'failed', isRetriable: true, isImmediate: false };
+    const retriable = { kind: 'failed', isRetriable: true, isImmediate: false, status: 503 };
     assert.deepEqual(await outcomeOf(checking), retriable);
     assert.deepEqual(
       seen.map((each) => [each[':path'], each[':authority'], each['user-agent'], each['x-check']]),
@@ -96,7 +96,7 @@ describe('checks of the gRPC health service', () => {
     });
     assert.deepEqual(await outcomeOf(checking), { kind: 'passed', isDegraded: false });
     status = 2;
-    const failed = { kind: 'failed', isRetriable: false, isImmediate: false };
+    const failed = { kind: 'failed', isRetriable: false, isImmediate: false, status: 200 };
     assert.deepEqual(await outcomeOf(checking), failed);
     assert.equal(bodies[0], '\0\0\0\0\u0006\n\u0004shop');
   });

@@ -1,0 +1,71 @@
+/** What the event log of health checks says. Source: envoy.data.core.v3.HealthCheckEvent. */
+import type { CheckEvent } from '../../shared/health/check-event.ts';
+import type { HostAddress, HostResource } from '../../shared/resources/cluster.ts';
+import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
+
+const CHECKER_TYPES = { http: 'HTTP', tcp: 'TCP', grpc: 'GRPC' } as const;
+
+interface EventContext {
+  readonly cluster: string;
+  readonly host: HostResource;
+  readonly check: HealthCheckResource;
+  readonly wallMs: number;
+}
+
+/** In the order in which the reference prints the fields. */
+export function checkEventMessage(event: CheckEvent, context: EventContext): object {
+  const { cluster, host, check, wallMs } = context;
+  const time = { timestamp: new Date(wallMs).toISOString() };
+  const body = eventBody(event);
+  // The first fields of the message have the lowest numbers.
+  const isEarly = event.kind === 'eject_unhealthy' || event.kind === 'add_healthy';
+  return {
+    health_checker_type: CHECKER_TYPES[check.probe.kind],
+    host: addressMessage(host.address),
+    cluster_name: cluster,
+    ...(isEarly ? { ...body, ...time } : { ...time, ...body }),
+    locality: { region: host.region, zone: host.zone, sub_zone: host.subZone },
+  };
+}
+
+function eventBody(event: CheckEvent): object {
+  switch (event.kind) {
+    case 'eject_unhealthy':
+      return {
+        eject_unhealthy_event: {
+          failure_type: event.failureType,
+          http_status_code: event.status,
+        },
+      };
+    case 'add_healthy':
+      return { add_healthy_event: { first_check: event.isFirst } };
+    case 'failure':
+      return {
+        health_check_failure_event: {
+          failure_type: event.failureType,
+          first_check: event.isFirst,
+          http_status_code: event.status,
+        },
+      };
+    case 'success':
+      return { successful_health_check_event: {} };
+    case 'degraded':
+      return { degraded_healthy_host: {} };
+    case 'no_longer_degraded':
+      return { no_longer_degraded_host: {} };
+  }
+}
+
+function addressMessage(address: HostAddress): object {
+  if (address.kind === 'pipe') return { pipe: { path: address.path, mode: 0 } };
+  return {
+    socket_address: {
+      protocol: 'TCP',
+      address: address.address,
+      port_value: address.port,
+      resolver_name: '',
+      ipv4_compat: false,
+      network_namespace_filepath: '',
+    },
+  };
+}
