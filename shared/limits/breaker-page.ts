@@ -30,6 +30,9 @@ const SLOT_NUMBERS = 8;
 export const BREAKER_SLOTS_MAX = 1 << 17;
 const NUMBERS_PER_WORKER = BREAKER_SLOTS_MAX * SLOT_NUMBERS;
 
+/** Counts downstream connections; it is nobody else's. */
+export const DOWNSTREAM_SLOT = BREAKER_SLOTS_MAX - 1;
+
 /** Memory that nobody touched costs nothing. */
 export function createBreakerPage(workers: number): number {
   return createMemoryFile('sluice-breakers', workers * NUMBERS_PER_WORKER * 4);

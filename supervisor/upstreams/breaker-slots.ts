@@ -3,8 +3,8 @@
  * worker that died had.
  */
 import {
-  BREAKER_SLOTS_MAX,
   BreakerPage,
+  DOWNSTREAM_SLOT,
   LIMITED_RESOURCES,
 } from '../../shared/limits/breaker-page.ts';
 
@@ -40,13 +40,14 @@ export class BreakerSlots {
   /** A worker died, and with it all that it had open. */
   clearWorker(worker: number): void {
     for (let slot = 0; slot < this.#next; slot++) this.page.clear(worker, slot);
+    this.page.clear(worker, DOWNSTREAM_SLOT);
   }
 
   #take(): number | undefined {
     const at = this.#returned.findIndex((slot) => this.#isIdle(slot));
     const [slot] = at < 0 ? [] : this.#returned.splice(at, 1);
     if (slot !== undefined) this.page.reset(slot);
-    else if (this.#next < BREAKER_SLOTS_MAX) return this.#next++;
+    else if (this.#next < DOWNSTREAM_SLOT) return this.#next++;
     return slot;
   }
 

@@ -114,7 +114,7 @@ export class UpstreamClusters {
 
   /** A worker died. */
   workerGone(worker: number): void {
-    this.#breakerSlots?.clearWorker(worker);
+    this.#breakers().clearWorker(worker);
   }
 
   /** Sets gauges that are only computed for readers. */

@@ -74,3 +74,41 @@ describe('the overload manager', () => {
     waiting.destroy();
   });
 });
+
+describe('the limit on downstream connections', () => {
+  it('is reached exactly, whichever workers the kernel chooses, and given back', async () => {
+    const name = 'envoy.resource_monitors.global_downstream_max_connections';
+    const type =
+      'type.googleapis.com/envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig';
+    const monitor = {
+      name,
+      typed_config: { '@type': type, max_active_downstream_connections: 5 },
+    };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap(
+        { listeners: [httpListener(GREETING)] },
+        { overload_manager: { resource_monitors: [monitor] } },
+      ),
+      concurrency: 3,
+    });
+    const port = await sluice.listenerPort('web');
+    const open: Awaited<ReturnType<typeof openRaw>>[] = [];
+    let refused = 0;
+    for (let count = 0; count < 12; count += 1) {
+      const raw = await openRaw(port);
+      raw.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
+      const text = await Promise.race([raw.until('hi'), raw.closed()]);
+      if (text === '') refused += 1;
+      else open.push(raw);
+    }
+    assert.equal(open.length, 5);
+    assert.equal(refused, 7);
+    const { body } = await sluice.admin('/stats?filter=downstream_global_cx_overflow');
+    assert.match(body, /: 7\n/);
+    for (const raw of open) raw.destroy();
+    await waitUntil('a place is free', async () => {
+      const text = await answer(port).catch(() => '');
+      return / 200 /.test(text);
+    });
+  });
+});

@@ -94,8 +94,7 @@ class WorkerDataPlane implements DataPlane {
           env.notify({ kind: 'health_event', cluster, host, event }),
         report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
       },
-      breakerPage: () =>
-        (this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, env.heritage.concurrency)),
+      breakerPage: () => this.#limitsPage(),
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
       outlierDetected: (cluster, host, what) =>
         env.notify({ kind: 'outlier_detected', cluster, host, what }),
@@ -119,7 +118,9 @@ class WorkerDataPlane implements DataPlane {
     this.#limits = new ConnectionLimits({
       maxConnections: env.heritage.maxDownstreamConnections,
       concurrency: env.heritage.concurrency,
+      workerIndex: env.heritage.workerIndex,
       runtime: this.#runtime,
+      page: () => this.#limitsPage(),
     });
     this.#taps = new Taps({
       send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
@@ -281,6 +282,13 @@ class WorkerDataPlane implements DataPlane {
       this.#loop.leave();
     };
     this.#env.clock.after(drainTimeS * 1000, cut, { unref: true });
+  }
+
+  /** Mapped on first use. */
+  #limitsPage(): BreakerPage {
+    const { concurrency } = this.#env.heritage;
+    this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, concurrency);
+    return this.#breakerPage;
   }
 
   #makeListener(compiled: ReturnType<typeof compileListener>): WorkerListener {

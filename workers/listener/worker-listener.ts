@@ -205,30 +205,41 @@ export class WorkerListener implements ConnectionObserver {
   #accept(accepted: Accepted, bound: BoundAddress): void {
     const { loop } = this.#context;
     const version = this.#current;
-    loop.enter();
-    if (this.#isRefused(version.resource)) {
-      socketOf(accepted).destroy();
-      loop.leave();
-      return;
-    }
-    const { only } = version.chains;
     const listener = this.#factsOf(version, bound);
-    const filters = version.listenerFilters.length;
-    const isPlain = filters === 0 && !version.readsOriginal;
-    if (only?.server !== undefined && only.tls === undefined && isPlain) {
+    loop.enter();
+    if (version.readsOriginal) this.#acceptRedirected(socketOf(accepted), listener);
+    else if (this.#isRefused(version.resource)) socketOf(accepted).destroy();
+    else this.#take(accepted, listener);
+    loop.leave();
+  }
+
+  #take(accepted: Accepted, listener: ListenerFacts): void {
+    const version = this.#current;
+    const { only } = version.chains;
+    if (
+      only?.server !== undefined &&
+      only.tls === undefined &&
+      version.listenerFilters.length === 0
+    ) {
       this.#serve(version, only, (handler, server) =>
         this.#openAccepted(accepted, handler, server, { ...listener, ...chainName(only) }),
       );
     } else {
-      const socket = socketOf(accepted);
-      const original = version.readsOriginal ? originalAddress(socket) : undefined;
-      const owner =
-        original !== undefined && version.resource.handsOffToOriginal
-          ? (this.#context.listenerOf(original) ?? this)
-          : this;
-      owner.#receive(socket, listener, original);
+      this.#receive(socketOf(accepted), listener, undefined);
     }
-    loop.leave();
+  }
+
+  /** The connection is the listener's that it was sent to, where this one hands on. */
+  #acceptRedirected(socket: net.Socket, listener: ListenerFacts): void {
+    const original = originalAddress(socket);
+    const { handsOffToOriginal } = this.#current.resource;
+    const other =
+      original === undefined || !handsOffToOriginal
+        ? undefined
+        : this.#context.listenerOf(original);
+    const owner = other ?? this;
+    if (owner.#isRefused(owner.#current.resource)) socket.destroy();
+    else owner.#receive(socket, listener, original);
   }
 
   #log(logs: readonly AccessLog[], connection: ServedConnection): void {
@@ -248,13 +259,14 @@ export class WorkerListener implements ConnectionObserver {
     else this.#inspect(version, socket, facts);
   }
 
+  /** A connection that is not refused counts until `limits.closed`. */
   #isRefused(resource: ListenerResource): boolean {
     const { limits, stats, overload } = this.#context;
     if (!resource.bypassesOverload && overload.rejectsConnection()) {
       stats.increment(this.#base + CX_OVERLOAD_REJECT);
       return true;
     }
-    const refusal = limits.refusal(resource, this.#connections.size + this.#waiting.size);
+    const refusal = limits.tryOpen(resource, this.#connections.size + this.#waiting.size);
     if (refusal === undefined) return false;
     stats.increment(this.#base + (refusal === 'global' ? GLOBAL_CX_OVERFLOW : CX_OVERFLOW));
     return true;
@@ -277,6 +289,7 @@ export class WorkerListener implements ConnectionObserver {
           facts.requestedServerName = waiting.facts.serverName;
           this.#choose(version, socket, facts, waiting.facts);
         } else {
+          this.#context.limits.closed(version.resource);
           socket.destroy();
         }
       },
@@ -301,6 +314,7 @@ export class WorkerListener implements ConnectionObserver {
     });
     if (chain?.server === undefined) {
       if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
+      this.#context.limits.closed(version.resource);
       socket.on('error', () => undefined);
       socket.destroy();
       return;
@@ -331,7 +345,6 @@ export class WorkerListener implements ConnectionObserver {
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
     const connection = server.create(this, (handler) => open(handler, server));
     this.#connections.set(connection, { version, chain });
-    this.#context.limits.opened(version.resource);
     connection.start?.();
   }
 
