@@ -47,6 +47,9 @@ const INSERTS = (
   '§  - §\n    §x: y§\t§\r\n§<<: §\u00e9§\ufeff§- -'
 ).split('§');
 
+/** The library refuses what the reference takes as a text. */
+const LONE_DASH = 'Block collections are not allowed within flow collections';
+
 interface Edit {
   readonly at: number;
   readonly removed: number;
@@ -75,7 +78,7 @@ describe('The quick reading of YAML', () => {
     const texts = (
       '§a§- a§a: &x b§a: *x§a: !t b§a: |\n  b§a: >\n  b§a: b\n  c§? a\n: b§a: b\n---\nc: d' +
       '§a: "b\n  c"§a:\tb§a: b\r\n§%YAML 1.1\n---\na: b§a: 1\na: 2§{a: 1, a: 2}§a: [b: c]§a: [b' +
-      '§a: "\\x41"§a: b: c§{[a]: b}§a: [-]'
+      '§a: "\\x41"§a: b: c§{[a]: b}'
     ).split('§');
     for (const text of texts) {
       assert.equal(readPlainYaml(text), undefined, JSON.stringify(text));
@@ -92,13 +95,23 @@ describe('The quick reading of YAML', () => {
           const text = edited(base, edits);
           const root = readPlainYaml(text);
           if (root === undefined) return;
+          const byLibrary = parseYaml(text);
+          if (byLibrary.problems.some(({ message }) => message.startsWith(LONE_DASH))) return;
           count += 1;
-          assert.deepEqual(parseYaml(text), { root, problems: [] });
+          assert.deepEqual(byLibrary, { root, problems: [] });
         },
       ),
       { numRuns: 3000, seed: 20261121 },
     );
     assert.ok(count > 300, `${count}`);
+  });
+
+  it('takes a lone dash in a flow collection as a text', () => {
+    const root = readPlainYaml('node: {id: -}');
+    assert.ok(root?.kind === 'map');
+    const [node] = root.entries;
+    assert.ok(node?.value.kind === 'map');
+    assert.deepEqual(node.value.entries[0]?.value, { kind: 'string', value: '-', offset: 11 });
   });
 
   it('ends on deep nesting', () => {
