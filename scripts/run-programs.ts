@@ -1,0 +1,31 @@
+/**
+ * Runs real programs through the real server, unchanged: clients, servers on the other side, tunnels,
+ * streams. Each says one line with what it measured; a program that is not installed is left out with a
+ * word. Loopback only. Not part of `npm test`: npm run test:programs
+ */
+import { httpClients } from './programs/http-clients.ts';
+import { databases } from './programs/databases.ts';
+import { gitClone } from './programs/git-clone.ts';
+import { otherProxies } from './programs/other-proxies.ts';
+import type { Trial } from './programs/trial.ts';
+import { streams } from './programs/streams.ts';
+
+const trials: readonly Trial[] = [
+  ...httpClients,
+  ...streams,
+  ...otherProxies,
+  ...databases,
+  gitClone,
+];
+const wanted = process.argv[2] ?? '';
+let failures = 0;
+for (const { name, run } of trials.filter((trial) => trial.name.includes(wanted))) {
+  try {
+    const { result, detail } = await run();
+    console.log(`${result.padEnd(9)} ${name}: ${detail}`);
+  } catch (error) {
+    failures++;
+    console.log(`failed    ${name}: ${String(error)}`);
+  }
+}
+process.exitCode = failures > 0 ? 1 : 0;
