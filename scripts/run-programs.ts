@@ -19,9 +19,10 @@ const trials: readonly Trial[] = [
 ];
 const wanted = process.argv[2] ?? '';
 let failures = 0;
-for (const { name, run } of trials.filter((trial) => trial.name.includes(wanted))) {
+for (const trial of trials.filter(({ name }) => name.includes(wanted))) {
+  const { name } = trial;
   try {
-    const { result, detail } = await run();
+    const { result, detail } = await trial.run();
     console.log(`${result.padEnd(9)} ${name}: ${detail}`);
   } catch (error) {
     failures++;

@@ -17,7 +17,7 @@ import { JOINED_IN_RESPONSES } from '../joined-headers.ts';
 import type { StreamInfo } from '../stream-info.ts';
 
 /** An answer before it is framed; `body` has one character per byte. */
-export interface WordedReply {
+interface WordedReply {
   body: string;
   /** Undefined: `text/plain`, unless the headers have a type already. */
   contentType: string | undefined;
