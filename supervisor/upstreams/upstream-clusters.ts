@@ -214,7 +214,8 @@ export class UpstreamClusters {
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {
         if (cluster.isReady && host === undefined) this.#options.hostsChanged();
-        this.#sendLater(cluster, host);
+        // At the start no worker has anything: each gets the hosts with the clusters.
+        if (this.#hasStarted) this.#sendLater(cluster, host);
       },
     });
   }
