@@ -21,6 +21,8 @@ Where Sluice differs:
 - \`/tap\` gives its client every output format, and answers what it cannot do with 400. Records that
   the client does not take in time are dropped beyond 16 MiB, and the log says how many.
 - \`/logging?paths=\` takes \`name=level\` besides \`name:level\`.
+- The listener speaks HTTP/1.1. HTTP/1.0, 0.9 and HTTP/2 with prior knowledge get 426; a request that
+  Envoy's parser accepts with bare line feeds or folded headers gets 400. Bodies above 1 MiB get 413.
 - The order of clusters and routes in dumps is that of the configuration.
 - \`/\` also shows what the server is doing: workers, traffic, listeners, clusters, certificates.
 
