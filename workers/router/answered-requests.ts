@@ -7,20 +7,34 @@ import type { RouterStats } from './router-stats.ts';
 
 const RQ_DIRECT_RESPONSE = ROUTER.index.rq_direct_response;
 
+interface AnswerContext {
+  readonly stats: RouterStats;
+  readonly suppressEnvoyHeaders: boolean;
+}
+
 export function answerRequest(
   route: RedirectRoute | DirectResponseRoute,
   headers: HeaderMap,
   callbacks: TerminalCallbacks,
-  stats: RouterStats,
+  { stats, suppressEnvoyHeaders }: AnswerContext,
 ): void {
   stats.count(RQ_DIRECT_RESPONSE);
-  if (route.kind === 'redirect') redirect(route, headers, callbacks);
+  if (route.kind === 'redirect') redirect(route, headers, callbacks, suppressEnvoyHeaders);
   else respond(route, headers, callbacks);
 }
 
-function redirect(route: RedirectRoute, headers: HeaderMap, callbacks: TerminalCallbacks): void {
+function redirect(
+  route: RedirectRoute,
+  headers: HeaderMap,
+  callbacks: TerminalCallbacks,
+  suppressesHeaders: boolean,
+): void {
   const { info } = callbacks;
   const location = route.location(headers, info);
+  if (route.rewritePath !== undefined) {
+    if (!suppressesHeaders) headers.set('x-envoy-original-path', headers.path);
+    headers.path = route.rewritePath(headers.path);
+  }
   callbacks.sendLocalReply({
     status: route.status,
     body: '',

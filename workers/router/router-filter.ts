@@ -103,7 +103,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       stats.count(NO_ROUTE);
       answerNoRoute(this.callbacks);
     } else if (route.kind === 'cluster') this.routeTo(route, headers, endStream);
-    else answerRequest(route, headers, this.callbacks, stats);
+    else answerRequest(route, headers, this.callbacks, this.context);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {

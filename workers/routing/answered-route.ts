@@ -9,6 +9,7 @@ import type {
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { compileTextFormat } from '../substitution/compile-format.ts';
+import { compilePathRewrite } from './path-rewrite.ts';
 import { compileRedirectLocation, ownLocation, tlsLocation } from './redirect-location.ts';
 import { mutationsOf, perFilterConfigOf } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
@@ -20,11 +21,16 @@ export function compileRedirectRoute(
   context: RouteContext,
 ): RedirectRoute {
   const locationOf = compileRedirectLocation(action, route.match.path);
+  const { path } = action;
   return {
     kind: 'redirect',
     ...commonPart(route, context),
     status: action.status,
     location: (headers) => locationOf(headers),
+    rewritePath:
+      path === undefined || path.kind === 'path'
+        ? undefined
+        : compilePathRewrite(path, route.match.path),
   };
 }
 
@@ -59,6 +65,7 @@ export function compileTlsRedirect(virtualHost: VirtualHost): RedirectRoute {
     perFilterConfig: NO_FILTER_CONFIG,
     status: 301,
     location: (headers) => tlsLocation(headers),
+    rewritePath: undefined,
     finalizeResponseHeaders: () => undefined,
   };
 }

@@ -1,5 +1,5 @@
 /** One route, compiled: whether it fits a request, and what it resolves to. */
-import type { Route, RouteAction } from '../../shared/resources/route.ts';
+import type { ClusterRouteAction, Route, RouteAction } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { isEnabled } from '../runtime.ts';
@@ -43,6 +43,20 @@ export function compileRoute(
   };
 }
 
+/** A route for filters that answer by themselves: where none does, its cluster is not found. */
+const NOWHERE: ClusterRouteAction = {
+  kind: 'cluster',
+  cluster: { kind: 'cluster', name: '' },
+  clusterNotFoundStatus: 503,
+  appendXForwardedHost: false,
+  timeoutMs: 0,
+  priority: 'DEFAULT',
+  hashPolicies: [],
+  mirrorPolicies: [],
+  upgrades: [],
+  includeVirtualHostRateLimits: false,
+};
+
 function compileAction(
   route: Route,
   action: RouteAction,
@@ -61,7 +75,7 @@ function compileAction(
       return () => response;
     }
     case 'none':
-      return () => undefined;
+      return compileClusterRoute(route, NOWHERE, context, virtualClusterOf);
   }
 }
 

@@ -68,6 +68,8 @@ export interface RedirectRoute extends RouteCommon {
   readonly kind: 'redirect';
   readonly status: number;
   location(headers: HeaderMap, info: StreamInfo): string;
+  /** The path as the redirect rewrites it, which logs show; undefined where it stays. */
+  readonly rewritePath: ((path: string) => string) | undefined;
 }
 
 export interface DirectResponseRoute extends RouteCommon {

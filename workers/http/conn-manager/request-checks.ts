@@ -11,6 +11,9 @@ const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relati
 const OVERLOAD_CLOSE = HTTP_CONNECTION_MANAGER.index.downstream_rq_overload_close;
 const OVERLOADED = { status: 503, body: 'envoy overloaded', details: 'overload' };
 
+const FAILED_NORMALIZATION = HTTP_CONNECTION_MANAGER.index.downstream_rq_failed_path_normalization;
+const REDIRECTED = HTTP_CONNECTION_MANAGER.index.downstream_rq_redirected_with_normalized_path;
+
 export interface CheckedRefusal {
   readonly reply: LocalReply;
   /** The connection ends with the answer. */
@@ -45,6 +48,9 @@ export function requestRefusal(
     info.responseFlags |= ResponseFlag.downstreamProtocolError;
   }
   const { location } = refusal;
+  if (refusal.details === 'path_normalization_failed') {
+    manager.parts.stats.count(location === undefined ? FAILED_NORMALIZATION : REDIRECTED);
+  }
   const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
   if (location === undefined) return { reply, closes: refusal.status === 400 && closesOnInvalid };
   const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
