@@ -46,6 +46,7 @@ const live = new LiveCluster({
   },
   writer: new StatStore(() => true),
   clock: systemClock,
+  earlierBits: () => undefined,
   random: Math.random,
   slots: () => {
     throw new Error('no outlier detection here');

@@ -33,6 +33,8 @@ export interface LiveClusterOptions {
   runtime(): RuntimeSnapshot;
   readonly eventLogs: EventLogs;
   readonly outlierLogPath: string | undefined;
+  /** What checks of the version in use found of a host, which holds until others find more. */
+  earlierBits(id: string): number | undefined;
   /** What the cluster cannot be used without, beside its hosts. */
   readonly needs: readonly ResourceUse[];
   /** Undefined: the hosts are those of the configuration. */
@@ -56,6 +58,8 @@ export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;
   /** Resolves when the first hosts are there and were checked, or when it is known that there are none. */
   readonly ready: Promise<void>;
+  /** Resolves earlier than `ready`: when the first hosts are there, whether they were checked or not. */
+  readonly hasHosts: Promise<void>;
   readonly #options: LiveClusterOptions;
   readonly #stats: MembershipStats;
   readonly breakers: BreakerGauges;
@@ -66,6 +70,7 @@ export class LiveCluster implements HostSink {
   readonly #source: HostSource | undefined;
   readonly #states = new Map<string, HostState>();
   #resolveReady: (() => void) | undefined;
+  #resolveHasHosts: (() => void) | undefined;
   #isInitialized = false;
   #isReady = false;
   #hasTraffic = false;
@@ -104,6 +109,9 @@ export class LiveCluster implements HostSink {
     this.outlier = this.#makeDetector();
     this.ready = new Promise((resolve) => {
       this.#resolveReady = resolve;
+    });
+    this.hasHosts = new Promise((resolve) => {
+      this.#resolveHasHosts = resolve;
     });
     this.#source = options.makeSource(this);
     if (this.#source === undefined) {
@@ -186,6 +194,14 @@ export class LiveCluster implements HostSink {
       this.#applyTo(id);
     }
     this.#checkReady();
+  }
+
+  /** What is known of a host by checks, or without any; undefined for one that waits for its first. */
+  checkedBits(id: string): number | undefined {
+    const state = this.#states.get(id);
+    if (state === undefined) return undefined;
+    const isKnown = state.wasChecked || (state.bits & HEALTH_BITS.failed_active_hc) === 0;
+    return isKnown ? state.bits & ACTIVE_CHECK_BITS : undefined;
   }
 
   /** A worker saw a threshold of failures in a row reached. */
@@ -294,6 +310,7 @@ export class LiveCluster implements HostSink {
   #checkReady(): void {
     if (!this.#isInitialized || this.#isReady) return;
     if (!this.#options.needs.every((need) => need.isReady())) return;
+    this.#resolveHasHosts?.();
     if (this.#unchecked === 0) this.#becomeReady();
   }
 
@@ -312,9 +329,10 @@ export class LiveCluster implements HostSink {
   }
 
   #firstState(host: HostResource): HostState {
+    const known = this.#options.earlierBits(host.id);
     return {
-      bits: this.#firstBits(host),
-      wasChecked: false,
+      bits: known ?? this.#firstBits(host),
+      wasChecked: known !== undefined && this.#isChecked(host),
       readySinceMs:
         this.resolved.resource.lbPolicy.slowStart === undefined
           ? undefined

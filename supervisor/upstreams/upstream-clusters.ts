@@ -180,8 +180,10 @@ export class UpstreamClusters {
         { op: 'put_hosts', hosts: live.hosts },
       ]);
     }
-    if (live.isReady || (isChecked && this.#clusters.has(name))) this.#promote(live);
-    else void live.ready.then(() => this.#promote(live));
+    // New hosts are checked when the workers have this version; the others are known.
+    const isReplacing = isChecked && this.#clusters.has(name);
+    if (live.isReady) this.#promote(live);
+    else void (isReplacing ? live.hasHosts : live.ready).then(() => this.#promote(live));
   }
 
   #promote(live: LiveCluster): void {
@@ -200,8 +202,10 @@ export class UpstreamClusters {
   }
 
   #make(resolved: ResolvedCluster): LiveCluster {
+    const { name } = resolved.resource;
     return new LiveCluster({
       resolved,
+      earlierBits: (id) => this.#clusters.get(name)?.checkedBits(id),
       writer: this.#options.writer,
       clock: this.#options.clock,
       random: this.#options.random,
