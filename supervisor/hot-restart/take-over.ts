@@ -156,6 +156,8 @@ export class TakeOver {
       const answer = await child.parentStats();
       if (answer.outcome === 'answered') {
         receiver.merge(answer.value);
+        // The parent ended while it was asked: its counters stay, what it had open does not.
+        if (this.#receiver === undefined) receiver.end();
       } else if (answer.outcome === 'gone') this.#parentGone();
       else log('warning', `no statistics from ${parentName}: ${answer.outcome}`);
     } catch (error) {
