@@ -10,7 +10,7 @@ import {
   STORE_SOCKET_VARIABLE,
   type EpochStatus,
 } from '../shared/messages/epoch-status.ts';
-import { setCloseOnExec } from '../shared/posix/descriptors.ts';
+import { setCloseOnExec, setNonBlocking } from '../shared/posix/descriptors.ts';
 import { PosixError } from '../shared/posix/posix-error.ts';
 import { serviceManager, type ServiceManager } from '../shared/systemd/notify.ts';
 import type { LifeCycle, Phase } from './life-cycle.ts';
@@ -122,6 +122,7 @@ function restarterPipe({ environment, restarterGone }: PhaseReportsOptions): Rep
   if (!Number.isInteger(fd) || fd < 3) return undefined;
   try {
     setCloseOnExec(fd, true);
+    setNonBlocking(fd);
   } catch (error) {
     if (error instanceof PosixError) return undefined;
     throw error;
@@ -131,7 +132,9 @@ function restarterPipe({ environment, restarterGone }: PhaseReportsOptions): Rep
     if (!isOpen) return;
     try {
       writeSync(fd, `${JSON.stringify(status)}\n`);
-    } catch {
+    } catch (error) {
+      // A restarter that does not read misses words; one that is gone is answered by draining.
+      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return;
       isOpen = false;
       restarterGone();
     }

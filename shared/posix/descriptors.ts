@@ -22,6 +22,12 @@ export function setCloseOnExec(fd: number, isSet: boolean): void {
   check(fcntl(fd, F_SETFD, isSet ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC), 'fcntl');
 }
 
+/** Reads and writes that would wait fail with EAGAIN. */
+export function setNonBlocking(fd: number): void {
+  const flags = check(fcntl(fd, F_GETFL, 0), 'fcntl');
+  check(fcntl(fd, F_SETFL, flags | O_NONBLOCK), 'fcntl');
+}
+
 /** Whether exec closes the descriptor. */
 export function isCloseOnExec(fd: number): boolean {
   return (check(fcntl(fd, F_GETFD, 0), 'fcntl') & FD_CLOEXEC) !== 0;
