@@ -12,7 +12,7 @@ import { RESOURCE_TYPES } from '../../supervisor/xds/resource-type.ts';
 
 const PACKAGE = 'envoy.service.discovery.v3';
 
-export interface AskedFor {
+interface AskedFor {
   readonly type_url: string;
   readonly version_info?: string;
   readonly response_nonce?: string;
