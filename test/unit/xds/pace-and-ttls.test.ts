@@ -44,7 +44,7 @@ describe('a resource with a time to live', () => {
     ttls.set('c', 1000);
     ttls.set('c', undefined);
     assert.deepEqual([...due.values()], [1000, 2000]);
-    for (const expire of [...due.keys()]) expire();
+    due.forEach((_, expire) => expire());
     assert.deepEqual(gone, ['a', 'b']);
   });
 });
