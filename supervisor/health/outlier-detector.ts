@@ -116,7 +116,8 @@ export class OutlierDetector {
     this.#eject(host);
     this.#log(host, kind, { action: 'EJECT', isEnforced: true });
     host.lastActionMs = host.ejectedAtMs;
-    this.#count('ejections_total');
+    // An older statistic, which knows these two kinds only.
+    if (kind === 'consecutive_5xx' || kind === 'success_rate') this.#count('ejections_total');
     this.#count('ejections_enforced_total');
     this.#count(`ejections_enforced_${kind}`);
     if (kind === 'consecutive_5xx') this.#count('ejections_consecutive_5xx');
@@ -162,11 +163,15 @@ export class OutlierDetector {
   #judgeRates(side: 'external' | 'local'): void {
     const { page, settings } = this.#options;
     const isLocal = side === 'local';
+    const least = Math.min(
+      settings.successRate.requestVolume,
+      settings.failurePercentage.requestVolume,
+    );
     const seen = [...this.#hosts.values()].map((host) => {
       const total = page.take(host.slot, isLocal ? OUTLIER_SLOT.localTotal : OUTLIER_SLOT.total);
       const good = page.take(host.slot, isLocal ? OUTLIER_SLOT.localSuccess : OUTLIER_SLOT.success);
       const rate = total === 0 ? NO_RATE : (100 * good) / total;
-      const isEnough = total >= settings.successRate.requestVolume && total > 0;
+      const isEnough = total > 0 && total >= least;
       if (isLocal) host.localSuccessRate = isEnough ? rate : NO_RATE;
       else host.successRate = isEnough ? rate : NO_RATE;
       return { host, total, rate };

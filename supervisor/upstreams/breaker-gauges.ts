@@ -124,13 +124,13 @@ export class BreakerGauges {
     );
   }
 
-  /** A breaker that was never used stays untouched, unless it is closed from the beginning. */
+  /** A breaker that was never used stays untouched. */
   #show(priority: Priority, resource: LimitedResource, thresholds: CircuitBreakerThresholds): void {
     const { page, slots, writer } = this.#parts;
     const slot = slots?.[priority];
     const open = slot === undefined ? 0 : page.count(slot, resource);
     const limit = limitOf(thresholds, resource, { page, slot: slot ?? 0 });
-    if (limit === 0 || (slot !== undefined && page.wasUsed(slot, resource))) {
+    if (slot !== undefined && page.wasUsed(slot, resource)) {
       const gauge = this.#block + CIRCUIT_BREAKERS[LOWER[priority]] + OPEN[resource];
       writer.setGauge(gauge, open >= limit ? 1 : 0);
     }

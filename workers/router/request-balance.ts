@@ -37,6 +37,10 @@ export class RequestBalance implements BalanceContext {
     return this.retry?.maxHostDraws ?? 0;
   }
 
+  get excludedPriorities(): ReadonlySet<number> | undefined {
+    return this.retry?.triedPriorities;
+  }
+
   refusesHost(host: UpstreamHost): boolean {
     return this.retry?.refuses(host) === true;
   }

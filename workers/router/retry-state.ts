@@ -67,14 +67,13 @@ export class RetryState {
     return this.#retries.policy.hostSelectionRetryMaxAttempts;
   }
 
-  /** Hosts that were tried, in order; a host may come twice. */
-  get triedHosts(): readonly UpstreamHost[] {
-    return this.#tried;
-  }
-
-  /** After how many tries the priorities tried so far are left out; undefined: never. */
-  get previousPrioritiesFrequency(): number | undefined {
-    return this.#retries.policy.previousPrioritiesUpdateFrequency;
+  /** What the next try is to leave out; undefined: nothing. */
+  get triedPriorities(): ReadonlySet<number> | undefined {
+    const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency;
+    if (frequency === undefined) return undefined;
+    // They are brought up to date after so many tries.
+    const counted = Math.floor(this.#tried.length / frequency) * frequency;
+    return new Set(this.#tried.slice(0, counted).map(({ priority }) => priority));
   }
 
   noteTriedHost(host: UpstreamHost): void {

@@ -10,7 +10,9 @@ import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import {
   choosePriority,
   computeLoads,
+  computeLoadsWithout,
   groupByPriority,
+  type PriorityHosts,
   type PriorityLoads,
 } from './priority-loads.ts';
 
@@ -32,6 +34,8 @@ export class HashBalancer implements LoadBalancer {
   readonly #parts: HashBalancerParts;
   #loads = NO_LOADS;
   #tables: readonly HashTable[] = [];
+  #priorities: readonly PriorityHosts[] = [];
+  #overprovisioningFactor = 140;
   isPanicking = false;
 
   constructor(parts: HashBalancerParts) {
@@ -41,7 +45,8 @@ export class HashBalancer implements LoadBalancer {
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
     const hash = context.computeHash() ?? this.#randomHash();
     const point = (hash.high * (0x1_0000_0000 % 100) + hash.low) % 100;
-    const { priority } = context.priority ?? choosePriority(this.#loads, point);
+    const loads = this.#loadsFor(context);
+    const { priority } = context.priority ?? choosePriority(loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
     if (this.isPanicking && this.#parts.failsInPanic) return undefined;
     return this.#tables[priority]?.choose(hash, draw);
@@ -49,6 +54,8 @@ export class HashBalancer implements LoadBalancer {
 
   update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
     const priorities = groupByPriority(hosts);
+    this.#priorities = priorities;
+    this.#overprovisioningFactor = overprovisioningFactor;
     const { panicThreshold, buildTable, onTable, weighsLocalities } = this.#parts;
     this.#loads = computeLoads(priorities, { panicThreshold, overprovisioningFactor });
     this.#tables = priorities.map(({ all, healthy }, priority) => {
@@ -59,6 +66,14 @@ export class HashBalancer implements LoadBalancer {
       return table;
     });
     this.isPanicking = false;
+  }
+
+  #loadsFor({ excludedPriorities: excluded }: BalanceContext): PriorityLoads {
+    if (excluded === undefined) return this.#loads;
+    const { panicThreshold } = this.#parts;
+    const overprovisioningFactor = this.#overprovisioningFactor;
+    const options = { panicThreshold, overprovisioningFactor };
+    return computeLoadsWithout(this.#priorities, excluded, options) ?? this.#loads;
   }
 
   #randomHash(): Hash64 {

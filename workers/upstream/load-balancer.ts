@@ -17,6 +17,8 @@ export interface BalanceContext {
   readonly priority?: { readonly priority: number; readonly isDegraded: boolean } | undefined;
   /** The host of this id is taken where it can be; `isStrict`: no other one is. */
   readonly overrideHost?: { readonly address: string; readonly isStrict: boolean } | undefined;
+  /** Priorities that were tried before and are left out while others can take the request. */
+  readonly excludedPriorities?: ReadonlySet<number> | undefined;
   /** How many further hosts may be drawn where one is refused. */
   readonly maxHostDraws: number;
   /** Whether the request would rather go to another host. */

@@ -8,6 +8,7 @@ import { makeLocalityPicker } from './locality-picker.ts';
 import {
   choosePriority,
   computeLoads,
+  computeLoadsWithout,
   groupByPriority,
   type PriorityHosts,
   type PriorityLoads,
@@ -53,10 +54,13 @@ export class PriorityBalancer implements LoadBalancer {
   }
 
   choose(context?: BalanceContext): UpstreamHost | undefined {
-    if (this.#only === undefined || context?.priority !== undefined) {
-      return this.#chooseByLoad(context?.priority);
+    const decided = context?.priority;
+    const excluded = context?.excludedPriorities;
+    if (this.#only !== undefined && decided === undefined && excluded === undefined) {
+      return this.#only.pick();
     }
-    return this.#only.pick();
+    const loads = excluded === undefined ? this.#loads : this.#loadsWithout(excluded);
+    return this.#chooseByLoad(loads, decided);
   }
 
   update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
@@ -75,10 +79,21 @@ export class PriorityBalancer implements LoadBalancer {
     this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
   }
 
-  #chooseByLoad(decided: BalanceContext['priority']): UpstreamHost | undefined {
+  #loadsWithout(excluded: ReadonlySet<number>): PriorityLoads {
+    const { panicThreshold } = this.#parts;
+    const overprovisioningFactor = this.#overprovisioningFactor;
+    const groups = this.#priorities.map(({ hosts }) => hosts);
+    const options = { panicThreshold, overprovisioningFactor };
+    return computeLoadsWithout(groups, excluded, options) ?? this.#loads;
+  }
+
+  #chooseByLoad(
+    loads: PriorityLoads,
+    decided: BalanceContext['priority'],
+  ): UpstreamHost | undefined {
     const point = Math.floor(this.#parts.random() * 100);
-    const { priority, isDegraded } = decided ?? choosePriority(this.#loads, point);
-    this.isPanicking = this.#loads.panics[priority] === true;
+    const { priority, isDegraded } = decided ?? choosePriority(loads, point);
+    this.isPanicking = loads.panics[priority] === true;
     if (this.isPanicking) {
       return this.#parts.failsInPanic === true
         ? undefined

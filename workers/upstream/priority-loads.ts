@@ -58,6 +58,19 @@ export function computeLoads(
   return { ...spread(healthy, degraded, available), panics };
 }
 
+/** As if these priorities had no hosts; undefined when no other can take a request. */
+export function computeLoadsWithout(
+  priorities: readonly PriorityHosts[],
+  excluded: ReadonlySet<number>,
+  options: PriorityOptions,
+): PriorityLoads | undefined {
+  const left = priorities.map((hosts, priority) => (excluded.has(priority) ? NO_HOSTS : hosts));
+  const isUsable = left.some(({ healthy, degraded }) => healthy.length + degraded.length > 0);
+  return isUsable ? computeLoads(left, options) : undefined;
+}
+
+const NO_HOSTS: PriorityHosts = { all: [], healthy: [], degraded: [] };
+
 /** `point` is a whole number from 0 to 99. */
 export function choosePriority(
   loads: PriorityLoads,

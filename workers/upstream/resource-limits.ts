@@ -58,22 +58,28 @@ export class SharedLimits implements ResourceLimits {
 
   tryOpen(resource: LimitedResource): boolean {
     const limit = this.#limitOf(resource);
-    this.open(resource);
-    if (this.#page.count(this.#slot, resource) <= limit) return true;
+    this.#page.add(this.#worker, this.#slot, resource, 1);
+    if (this.#page.count(this.#slot, resource) <= limit) {
+      this.#markUsed(resource);
+      return true;
+    }
     this.close(resource);
     return false;
   }
 
   open(resource: LimitedResource): void {
-    if (!this.#used.has(resource)) {
-      this.#used.add(resource);
-      this.#page.markUsed(this.#worker, this.#slot, resource);
-    }
+    this.#markUsed(resource);
     this.#page.add(this.#worker, this.#slot, resource, 1);
   }
 
   close(resource: LimitedResource): void {
     this.#page.add(this.#worker, this.#slot, resource, -1);
+  }
+
+  #markUsed(resource: LimitedResource): void {
+    if (this.#used.has(resource)) return;
+    this.#used.add(resource);
+    this.#page.markUsed(this.#worker, this.#slot, resource);
   }
 
   #limitOf(resource: LimitedResource): number {

@@ -203,3 +203,25 @@ describe('a host that a header names', () => {
     assert.deepEqual(tally(from, 4, headers), [0, 2, 2]);
   });
 });
+
+describe('priorities that were tried before', () => {
+  for (const kind of ['ROUND_ROBIN', 'RING_HASH'] as const) {
+    it(`are left out by ${kind} while others can take the request`, () => {
+      const from = balancer({ kind }, hosts([{ priority: 0 }, { priority: 1 }]));
+      const chosen = (...tried: readonly number[]): number | undefined =>
+        from.choose(
+          {
+            requestHeaders: new HeaderMap(),
+            computeHash: () => ({ high: 1, low: 2 }),
+            maxHostDraws: 0,
+            refusesHost: () => false,
+            excludedPriorities: new Set(tried),
+          },
+          0,
+        )?.port;
+      assert.equal(chosen(), 1);
+      assert.equal(chosen(0), 2);
+      assert.equal(chosen(0, 1), 1);
+    });
+  }
+});
