@@ -51,7 +51,8 @@ describe('sluice-restarter', () => {
   it('ends an epoch that hangs while it starts, refuses another SIGHUP meanwhile', async () => {
     await using epochs = await makeEpochs();
     epochs.writeBootstrap();
-    await using restarter = startRestarter(epochs, { words: ['--start-timeout-s', '2'] });
+    // The first epoch has to be live within it, on a busy machine, too.
+    await using restarter = startRestarter(epochs, { words: ['--start-timeout-s', '6'] });
     await restarter.saw('epoch 0 is live');
     const load = startLoad({ port: epochs.port, restMs: 1 });
     restarter.process.kill('SIGHUP');
