@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { certificateFiles } from './certificates.ts';
 import { allContenders, type Contender } from './contenders.ts';
 import { questions, type Question, type Sample } from './questions.ts';
 import { isInstalled } from './processes.ts';
@@ -50,10 +51,12 @@ try {
 }
 
 async function askInTurns(question: Question): Promise<Map<Contender, Sample[]>> {
-  const samples = new Map<Contender, Sample[]>(contenders.map((contender) => [contender, []]));
+  const samples = new Map<Contender, Sample[]>(asked(question).map((contender) => [contender, []]));
+  const { certificate: kind } = question;
+  const certificate = kind === undefined ? {} : { certificate: certificateFiles(folder, kind) };
   for (let round = 0; round < rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      const place = { folder, port: 18_100 + index, upstreamPort };
+    for (const [index, contender] of [...samples.keys()].entries()) {
+      const place = { folder, port: 18_100 + index, upstreamPort, ...certificate };
       const running = await contender.start(place);
       try {
         if (question.warmsUpItself !== true) await question.measure(place.port, running, 1);
@@ -64,6 +67,12 @@ async function askInTurns(question: Question): Promise<Map<Contender, Sample[]>>
     }
   }
   return samples;
+}
+
+/** Who can be asked: only two of them read the bootstrap that says TLS. */
+function asked({ certificate }: Question): readonly Contender[] {
+  if (certificate === undefined) return contenders;
+  return contenders.filter(({ kind }) => kind === 'sluice' || kind === 'reference');
 }
 
 function report(question: Question, samples: Map<Contender, Sample[]>): void {

@@ -1,6 +1,7 @@
 /** Who is compared: how each proxy is started on one core in front of the same upstream. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CertificateFiles } from './certificates.ts';
 import { isInstalled, PROXY_CORE, startPinned, waitForPort, type Running } from './processes.ts';
 
 export interface Contender {
@@ -16,6 +17,8 @@ export interface Place {
   readonly folder: string;
   readonly port: number;
   readonly upstreamPort: number;
+  /** Of the listener; absent: plain bytes. */
+  readonly certificate?: CertificateFiles;
 }
 
 const DIST = join(import.meta.dirname, '..', '..');
@@ -82,6 +85,7 @@ export function benchBootstrap(place: Place): object {
                   },
                 },
               ],
+              ...transportSocket(place),
             },
           ],
         },
@@ -103,6 +107,17 @@ export function benchBootstrap(place: Place): object {
       ],
     },
   };
+}
+
+function transportSocket({ certificate }: Place): object {
+  if (certificate === undefined) return {};
+  const type = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
+  const pair = {
+    certificate_chain: { filename: certificate.chain },
+    private_key: { filename: certificate.key },
+  };
+  const config = { '@type': type, common_tls_context: { tls_certificates: [pair] } };
+  return { transport_socket: { name: 'envoy.transport_sockets.tls', typed_config: config } };
 }
 
 function proxyArguments(place: Place): string[] {

@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { treePssKib, type Running } from './processes.ts';
+import type { CertificateKind } from './certificates.ts';
 import { runWrk, type Load } from './wrk.ts';
 
 export interface Question {
@@ -12,6 +13,8 @@ export interface Question {
   readonly toReference?: number;
   readonly toBestNpm?: number;
   readonly limit?: number;
+  /** Asked over TLS, of Sluice and the reference alone. */
+  readonly certificate?: CertificateKind;
   /** Asked once before it counts, unless the question warms up by itself. */
   readonly warmsUpItself?: boolean;
   measure(port: number, running: Running, seconds: number): Promise<Sample>;
@@ -51,6 +54,30 @@ export const questions: readonly Question[] = [
     better: 'higher',
     toReference: 0.7,
     measure: throughput({ connections: 64, headers: ['Connection: close'] }),
+  },
+  {
+    name: 'tls-keep-alive',
+    unit: 'requests/s over TLS, GET of 13 bytes, 64 connections',
+    better: 'higher',
+    toReference: 1.4,
+    certificate: 'rsa',
+    measure: throughput({ connections: 64, isSecure: true }),
+  },
+  {
+    name: 'tls-new-connections-rsa',
+    unit: 'requests/s, one TLS connection without resumption per request, RSA-2048, 64 at a time',
+    better: 'higher',
+    toReference: 0.7,
+    certificate: 'rsa',
+    measure: throughput({ connections: 64, headers: ['Connection: close'], isSecure: true }),
+  },
+  {
+    name: 'tls-new-connections-ecdsa',
+    unit: 'requests/s, one TLS connection without resumption per request, P-256, 64 at a time',
+    better: 'higher',
+    toReference: 0.3,
+    certificate: 'ecdsa',
+    measure: throughput({ connections: 64, headers: ['Connection: close'], isSecure: true }),
   },
   {
     name: 'idle-connections',

@@ -6,6 +6,8 @@ export interface Load {
   readonly path?: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Over TLS; wrk resumes no sessions. */
+  readonly isSecure?: boolean;
   readonly headers?: readonly string[];
   /** A Lua script for requests that wrk's options cannot say. */
   readonly script?: string;
@@ -27,7 +29,7 @@ export async function runWrk(load: Load): Promise<LoadResult> {
     '--latency',
     ...(load.script === undefined ? [] : ['-s', load.script]),
     ...(load.headers ?? []).flatMap((header) => ['-H', header]),
-    `http://127.0.0.1:${load.port}${load.path ?? '/'}`,
+    `${load.isSecure === true ? 'https' : 'http'}://127.0.0.1:${load.port}${load.path ?? '/'}`,
   ]);
   const number = (pattern: RegExp): number => Number(pattern.exec(output)?.[1] ?? 0);
   const errors = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(
