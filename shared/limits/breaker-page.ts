@@ -27,7 +27,7 @@ const OFFSETS: Readonly<Record<LimitedResource, number>> = {
 const USED = 5;
 const SLOT_NUMBERS = 8;
 /** Two for each of 65,536 clusters; a cluster without slots is limited within each worker alone. */
-export const BREAKER_SLOTS_MAX = 1 << 17;
+const BREAKER_SLOTS_MAX = 1 << 17;
 const NUMBERS_PER_WORKER = BREAKER_SLOTS_MAX * SLOT_NUMBERS;
 
 /** Counts downstream connections; it is nobody else's. */
