@@ -14,6 +14,7 @@ import {
   CHUNKED_LINE,
   CRLF,
   EMPTY_BODY_LINE,
+  framingLine,
   headerLines,
   type HeaderCase,
   lastChunk,
@@ -130,7 +131,10 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       } else if (!BODILESS_METHODS.has(method)) framing = EMPTY_BODY_LINE;
     }
     const { headerCase } = this.limits;
-    const lines = hostLine(headers, headerCase) + headerLines(headers, headerCase) + framing;
+    const lines =
+      hostLine(headers, headerCase) +
+      headerLines(headers, headerCase) +
+      framingLine(framing, headerCase);
     // As the reference counts headers: without start line and empty line.
     this.headerBytesSent = lines.length;
     this.write(requestLine(headers) + lines + CRLF);

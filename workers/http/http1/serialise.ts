@@ -77,6 +77,19 @@ function properCase(name: string): string {
   return proper;
 }
 
+const PROPER_LINES: Readonly<Record<string, string>> = {
+  [CHUNKED_LINE]: 'Transfer-Encoding: chunked\r\n',
+  [EMPTY_BODY_LINE]: 'Content-Length: 0\r\n',
+  [CLOSE_LINE]: 'Connection: close\r\n',
+  [KEEP_ALIVE_LINE]: 'Connection: keep-alive\r\n',
+  [UPGRADE_LINE]: 'Connection: upgrade\r\n',
+};
+
+/** One of the lines above as this case writes it; '' stays. */
+export function framingLine(line: string, headerCase: HeaderCase): string {
+  return headerCase === 'proper' ? (PROPER_LINES[line] ?? line) : line;
+}
+
 /** The last chunk, with trailers when there are any. */
 export function lastChunk(trailers: HeaderMap | undefined): string {
   return trailers === undefined ? '0\r\n\r\n' : `0\r\n${headerLines(trailers, 'lower')}\r\n`;

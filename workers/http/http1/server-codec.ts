@@ -22,6 +22,7 @@ import {
   CONTINUE,
   CRLF,
   EMPTY_BODY_LINE,
+  framingLine,
   headerLines,
   type HeaderCase,
   KEEP_ALIVE_LINE,
@@ -159,7 +160,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const { status } = headers;
     const start = this.line.isHttp10 ? statusLine10(status) : statusLine(status);
     const connection = isTunnel ? '' : this.connectionLine(isUpgrade);
-    const lines = headerLines(headers, this.limits.headerCase) + connection + framing;
+    const { headerCase } = this.limits;
+    const lines =
+      headerLines(headers, headerCase) +
+      framingLine(connection, headerCase) +
+      framingLine(framing, headerCase);
     // As the reference counts headers: without start line and empty line.
     this.headerBytesSent += lines.length;
     this.write(start + lines + CRLF);
