@@ -4,6 +4,7 @@ import { LOGGERS } from './access-logs/access-log.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
+import { EVENT_SINKS } from './clusters/health-checks.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './clusters/load-balancing.ts';
@@ -35,6 +36,7 @@ const registries: readonly Registry[] = [
   LOGGERS,
   EXTENSIONS,
   CLUSTER_TYPES,
+  EVENT_SINKS,
   COMPRESSION_LIBRARIES,
   SESSION_STATES,
   HTTP_FILTERS,
