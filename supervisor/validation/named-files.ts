@@ -20,6 +20,7 @@ const SOURCE_FIELDS: Readonly<Record<string, DiscoveryKind>> = {
   lds_config: 'listener',
   eds_config: 'endpoints',
   sds_config: 'secret',
+  rtds_config: 'runtime',
 };
 
 /** `place` is that of `message`. */
