@@ -40,6 +40,12 @@ export type AccessLogFilter =
     }
   | { readonly kind: 'and' | 'or'; readonly filters: readonly AccessLogFilter[] }
   | { readonly kind: 'header'; readonly header: HeaderMatcher }
+  /** Numbers of gRPC. */
+  | {
+      readonly kind: 'grpc_status';
+      readonly statuses: readonly number[];
+      readonly exclude: boolean;
+    }
   | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
   | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };
 

@@ -5,6 +5,7 @@ import { HeaderMap } from '../http/header-map.ts';
 import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { compileHeaderMatcher } from '../routing/header-matcher.ts';
+import { anyGrpcStatusOf } from '../substitution/grpc-status.ts';
 import { isEnabled } from '../runtime.ts';
 import type { Runtime } from '../runtime.ts';
 
@@ -39,6 +40,8 @@ export function compileLogFilter(filter: AccessLogFilter, runtime: Runtime): Log
       const wanted = flagsNamed(filter.flags);
       return (info) => (info.responseFlags & wanted) !== 0;
     }
+    case 'grpc_status':
+      return (info) => filter.statuses.includes(anyGrpcStatusOf(info)) !== filter.exclude;
     case 'log_type':
       return ({ accessLogType }) => filter.types.includes(accessLogType) !== filter.exclude;
   }

@@ -49,9 +49,17 @@ export function isGrpcContentType(contentType: string | undefined): boolean {
 /** From the trailers, the headers or the HTTP status, in this order; undefined unless it is gRPC. */
 export function grpcStatusOf(info: StreamInfo): number | undefined {
   if (!isGrpcContentType(info.requestHeaders?.get('content-type'))) return undefined;
+  return writtenStatusOf(info) ?? (info.responseCode === 0 ? undefined : anyGrpcStatusOf(info));
+}
+
+/** The same for every request, whatever it said that it is. */
+export function anyGrpcStatusOf(info: StreamInfo): number {
+  return writtenStatusOf(info) ?? STATUS_OF_HTTP[info.responseCode] ?? UNKNOWN;
+}
+
+function writtenStatusOf(info: StreamInfo): number | undefined {
   const text =
     info.responseTrailers?.get('grpc-status') ?? info.responseHeaders?.get('grpc-status');
-  if (text !== undefined) return /^\d+$/.test(text) ? Number(text) : INVALID;
-  if (info.responseCode === 0) return undefined;
-  return STATUS_OF_HTTP[info.responseCode] ?? UNKNOWN;
+  if (text === undefined) return undefined;
+  return /^\d+$/.test(text) ? Number(text) : INVALID;
 }

@@ -75,6 +75,7 @@ function compileFilter(filter: AccessLogFilter): (entry: AdminLogEntry) => boole
     case 'traceable':
     case 'runtime':
     case 'header':
+    case 'grpc_status':
     case 'log_type':
       throw new AdminLogFormatError(
         `cannot filter the admin's access log by ${filter.kind}: only status_code, duration, ` +

@@ -2,6 +2,7 @@
 import type {
   AccessLogFilter as FilterMessage,
   ComparisonFilter,
+  GrpcStatusFilter,
 } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
 import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -21,6 +22,7 @@ const FIELDS = knownFields<FilterMessage>([
   'header_filter',
   'response_flag_filter',
   'log_type_filter',
+  'grpc_status_filter',
 ]);
 
 /** Undefined after a reported problem. */
@@ -81,10 +83,42 @@ function resolveOther(message: FilterMessage, scope: Scope): AccessLogFilter | u
   if (response_flag_filter !== undefined) {
     return { kind: 'response_flag', flags: response_flag_filter.flags ?? [] };
   }
+  if (message.grpc_status_filter !== undefined) return grpcStatus(message.grpc_status_filter);
   if (log_type_filter === undefined) return undefined;
   return {
     kind: 'log_type',
     types: (log_type_filter.types ?? []).map(String),
     exclude: log_type_filter.exclude ?? false,
+  };
+}
+
+/** In the order of their numbers. */
+const GRPC_STATUSES: readonly unknown[] = [
+  'OK',
+  'CANCELED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+];
+
+function grpcStatus({ statuses = [], exclude = false }: GrpcStatusFilter): AccessLogFilter {
+  return {
+    kind: 'grpc_status',
+    statuses: statuses.map((status) =>
+      typeof status === 'number' ? status : GRPC_STATUSES.indexOf(status),
+    ),
+    exclude,
   };
 }

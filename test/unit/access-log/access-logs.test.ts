@@ -207,6 +207,15 @@ describe('access log filters', () => {
     assert.deepEqual(passing({ kind: 'log_type', types, exclude: true }), []);
   });
 
+  it('know the gRPC status, of the HTTP status where there is none', () => {
+    const statuses = [12];
+    assert.deepEqual(passing({ kind: 'grpc_status', statuses, exclude: false }), ['notFound']);
+    assert.deepEqual(
+      passing({ kind: 'grpc_status', statuses, exclude: true }),
+      ALL.filter((name) => name !== 'notFound'),
+    );
+  });
+
   it('take a share by request id, so that every proxy decides alike', () => {
     const fraction = { numerator: 50, denominator: 100 } as const;
     const share = (useIndependentRandomness: boolean, requestId: string): boolean => {
