@@ -7,11 +7,11 @@ import { exitProcess } from '../shared/exit.ts';
 import type { Options } from '../shared/options.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import { closeUnaskedInspector, type GroupSignal, type SignalInbox } from '../shared/signals.ts';
-import { Ending } from './ending.ts';
+import { Ending } from './life-cycle/ending.ts';
 import type { Server, ServerInput } from './server.ts';
 import type { HotRestartSession } from './hot-restart/session.ts';
-import { reportStartFailure } from './start-failure.ts';
-import { WorkerPool } from './worker-pool.ts';
+import { reportStartFailure } from './life-cycle/start-failure.ts';
+import { WorkerPool } from './processes/worker-pool.ts';
 import { writeFileWhole } from './write-file-whole.ts';
 
 /** npm and a terminal both deliver one Ctrl-C; only a later signal is a second one. */

@@ -8,9 +8,9 @@ import { getLogger, processLog } from '../shared/logging/process-log.ts';
 import type { AdminCommands, CommandResult } from './admin/admin-context.ts';
 import type { DrainRequest, DrainResult, DrainStatus } from './admin/drain-view.ts';
 import type { Drains } from './drain/drains.ts';
-import type { Ending } from './ending.ts';
-import type { WorkerNotice } from './worker-host.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import type { Ending } from './life-cycle/ending.ts';
+import type { WorkerNotice } from './processes/worker-host.ts';
+import type { WorkerPool } from './processes/worker-pool.ts';
 
 const log = getLogger('admin');
 const done: CommandResult = { ok: true };

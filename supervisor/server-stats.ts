@@ -17,7 +17,7 @@ import {
   WATCHDOG,
 } from '../shared/stats/templates/server.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
-import type { WorkerExit } from './worker-host.ts';
+import type { WorkerExit } from './processes/worker-host.ts';
 import { daysUntil } from './admin/endpoints/certs.ts';
 import type { ServerState } from './admin/admin-context.ts';
 

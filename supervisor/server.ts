@@ -18,18 +18,18 @@ import type { AdminHandle } from './admin/start-admin.ts';
 import { writeAdminAddressFile } from './admin-address-file.ts';
 import { makeAdminContext } from './admin-views/make-admin-context.ts';
 import { configureServerLog } from './configure-server-log.ts';
-import type { Ending } from './ending.ts';
-import { EpochChange } from './epoch-change.ts';
+import type { Ending } from './life-cycle/ending.ts';
+import { EpochChange } from './life-cycle/epoch-change.ts';
 import type { HotRestartSession } from './hot-restart/session.ts';
-import { LifeCycle } from './life-cycle.ts';
+import { LifeCycle } from './life-cycle/life-cycle.ts';
 import { formatProblem } from './config/config-error.ts';
 import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
-import { reportPhases, type PhaseReports } from './phase-reports.ts';
-import { serverStateOf } from './server-state.ts';
-import type { TapNotice, UpstreamNotice, WorkerExit } from './worker-host.ts';
-import type { WorkerPool } from './worker-pool.ts';
-import { makeWorkerProvision } from './worker-provision.ts';
+import { reportPhases, type PhaseReports } from './life-cycle/phase-reports.ts';
+import { serverStateOf } from './life-cycle/server-state.ts';
+import type { TapNotice, UpstreamNotice, WorkerExit } from './processes/worker-host.ts';
+import type { WorkerPool } from './processes/worker-pool.ts';
+import { makeWorkerProvision } from './processes/worker-provision.ts';
 
 /** From the request to end until workers are killed. */
 const STOP_LIMIT_MS = 2_000;

@@ -9,7 +9,7 @@ import type {
   HostStatus,
   OutlierStatus,
 } from '../admin/admin-context.ts';
-import { certificateStatuses } from '../loaded-certificates.ts';
+import { certificateStatuses } from '../tls/loaded-certificates.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { OutlierDetector } from '../health/outlier-detector.ts';

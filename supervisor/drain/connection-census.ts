@@ -1,6 +1,6 @@
 /** How many connections each listener has, over all workers. */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
-import type { WorkerPool } from '../worker-pool.ts';
+import type { WorkerPool } from '../processes/worker-pool.ts';
 
 /** A worker whose loop is stuck must not hold up a drain's decisions for longer. */
 const ANSWER_LIMIT_MS = 1_000;

@@ -13,11 +13,11 @@ import type {
   ListenerDrainStatus,
   OwnDrainParams,
 } from '../admin/drain-view.ts';
-import type { Ending } from '../ending.ts';
-import type { OpenListeners } from '../open-listeners.ts';
+import type { Ending } from '../life-cycle/ending.ts';
+import type { OpenListeners } from '../sockets/open-listeners.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
-import type { WorkerNotice } from '../worker-host.ts';
-import type { WorkerPool } from '../worker-pool.ts';
+import type { WorkerNotice } from '../processes/worker-host.ts';
+import type { WorkerPool } from '../processes/worker-pool.ts';
 import { takeCensus } from './connection-census.ts';
 import { ListenerDrain, type DrainOwner, type DrainPlan } from './listener-drain.ts';
 

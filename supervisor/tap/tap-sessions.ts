@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { TapSettings } from '../../shared/resources/tap.ts';
-import type { WorkerNotice } from '../worker-host.ts';
+import type { WorkerNotice } from '../processes/worker-host.ts';
 import { TapStream } from './tap-stream.ts';
 
 export interface TapRequest {

@@ -17,7 +17,7 @@ import type { ResourceStore } from '../resources/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import type { SharedPages, UpstreamNotice } from '../worker-host.ts';
+import type { SharedPages, UpstreamNotice } from '../processes/worker-host.ts';
 import { BreakerSlots } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import type { HostSink, HostSource } from './host-source.ts';

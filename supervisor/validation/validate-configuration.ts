@@ -10,7 +10,7 @@ import { isError } from '../config/follow-up.ts';
 import type { Problem } from '../config/problem.ts';
 import { configureServerLog } from '../configure-server-log.ts';
 import { loadConfiguration } from '../load-configuration.ts';
-import { isStartFailure, reportStartFailure } from '../start-failure.ts';
+import { isStartFailure, reportStartFailure } from '../life-cycle/start-failure.ts';
 import { unknownFieldsOf } from '../xds/unknown-fields.ts';
 import { renderReport } from './report.ts';
 

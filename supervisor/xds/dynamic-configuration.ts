@@ -10,7 +10,7 @@ import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../admin/admin-context.ts';
 import { formatProblem } from '../config/config-error.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
-import type { OpenListeners } from '../open-listeners.ts';
+import type { OpenListeners } from '../sockets/open-listeners.ts';
 import type { ConfigSource } from '../resources/config-source.ts';
 import type { ResolvedBootstrap, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';

@@ -6,7 +6,7 @@
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { UnreadyTargets } from '../admin/admin-context.ts';
-import type { OpenListeners, PreparedListener } from '../open-listeners.ts';
+import type { OpenListeners, PreparedListener } from '../sockets/open-listeners.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';

@@ -1,7 +1,7 @@
 /** Makes streams for unit tests of whatever reads a StreamInfo. */
 import { HeaderMap } from '../../workers/http/header-map.ts';
 import { StreamInfo } from '../../workers/http/stream-info.ts';
-import type { Address, ConnectionInfo } from '../../workers/http/stream-info.ts';
+import type { Address, ConnectionInfo } from '../../workers/net/connection-info.ts';
 
 export function ipAddress(ip: string, port: number): Address {
   return { kind: 'ip', ip, port, text: `${ip}:${port}` };

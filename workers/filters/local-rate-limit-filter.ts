@@ -8,7 +8,7 @@ import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filt
 import type { HeaderMap } from '../http/header-map.ts';
 import { JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
-import type { ConnectionInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { isEnabled } from '../runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';

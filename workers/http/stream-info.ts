@@ -7,70 +7,8 @@
  */
 import type { Metadata } from '../../shared/resources/route.ts';
 import type { ResolvedRoute } from '../routing/types.ts';
+import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { HeaderMap } from './header-map.ts';
-
-/** `text` is `address:port`, `[address]:port` or the socket's path, as the reference prints it. */
-export interface Address {
-  readonly kind: 'ip' | 'pipe';
-  /** Without brackets; the path for `pipe`. */
-  readonly ip: string;
-  /** 0 for `pipe`. */
-  readonly port: number;
-  readonly text: string;
-}
-
-/** Certificate facts of one side of a TLS connection; undefined members mean "not there". */
-export interface TlsInfo {
-  readonly version: string;
-  readonly cipherSuite: string;
-  readonly sessionId: string;
-  /** The key exchange's group, such as `X25519`; undefined when it is not known. */
-  readonly group: string | undefined;
-  readonly peer: CertificateFacts | undefined;
-  /** The peer's certificate was verified against a trusted authority. */
-  readonly isPeerVerified: boolean;
-  readonly local: CertificateFacts | undefined;
-}
-
-/** What is said of one certificate; names are in the certificate's order. */
-export interface CertificateFacts {
-  /** RFC 2253 form. */
-  readonly subject: string;
-  readonly issuer: string;
-  /** Lower case hex without separators. */
-  readonly serial: string;
-  readonly fingerprint1: string;
-  readonly fingerprint256: string;
-  readonly pem: string;
-  readonly uriSans: readonly string[];
-  readonly dnsSans: readonly string[];
-  readonly ipSans: readonly string[];
-  readonly emailSans: readonly string[];
-  readonly validFromMs: number;
-  readonly validToMs: number;
-  /** The certificate that signed this one, as far as the peer sent it or it is trusted. */
-  readonly issuedBy: CertificateFacts | undefined;
-}
-
-/** Facts of a downstream connection, shared by its streams. */
-export interface ConnectionInfo {
-  /** Unique within the worker, counted from 1. */
-  readonly id: number;
-  readonly remoteAddress: Address;
-  /** The socket's own peer, whatever a listener filter put into `remoteAddress`. */
-  readonly directRemoteAddress: Address;
-  readonly localAddress: Address;
-  readonly listenerName: string;
-  readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
-  filterChainName: string;
-  requestedServerName: string;
-  tls: TlsInfo | undefined;
-  /** Why the connection ended, such as a protocol error's name; empty until then. */
-  terminationDetails: string;
-  transportFailureReason: string;
-  /** Where a network filter sends the connection, whatever the proxy behind it has configured. */
-  upstreamCluster?: string;
-}
 
 /** What is said of the host that a request was sent to. */
 export interface UpstreamHostInfo {

@@ -4,7 +4,7 @@
  */
 import { BlockList, isIPv6 } from 'node:net';
 import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
-import type { Address } from '../http/stream-info.ts';
+import type { Address } from '../net/connection-info.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ChainServer } from './chain-server.ts';
 import type { ChainDrain } from './drain-state.ts';

@@ -1,6 +1,6 @@
 /** What is known of a downstream connection from its stream; the local address is read when asked for. */
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { Address, ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
+import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { StreamAddresses } from '../net/byte-stream.ts';
 import { ipAddress, pipeAddress, socketAddress } from '../net/addresses.ts';
 

@@ -18,7 +18,7 @@ import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { RouterStats } from '../router/router-stats.ts';
-import type { Address } from '../http/stream-info.ts';
+import type { Address } from '../net/connection-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
-import type { Address } from '../http/stream-info.ts';
+import type { Address } from '../net/connection-info.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
 import type { OverloadGate } from '../overload-gate.ts';

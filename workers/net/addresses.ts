@@ -1,5 +1,5 @@
 /** Addresses as access logs and headers print them. */
-import type { Address } from '../http/stream-info.ts';
+import type { Address } from './connection-info.ts';
 
 export function ipAddress(ip: string, port: number): Address {
   const text = ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;

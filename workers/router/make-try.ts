@@ -5,7 +5,7 @@ import type { RequestTimeouts } from '../routing/timeouts.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
-import type { ConnectionInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
 import { TryFigures } from './try-figures.ts';

@@ -6,7 +6,7 @@
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { RequestEncoder } from '../http/codec.ts';
 import { HeaderMap } from '../http/header-map.ts';
-import type { Address, ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
+import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { TcpUpstream, type UpstreamEnd, type UpstreamOwner } from '../tcp/tcp-upstream.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';

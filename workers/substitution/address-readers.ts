@@ -3,7 +3,8 @@ import { isIPv4 } from 'node:net';
 
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
-import type { Address, StreamInfo, UpstreamHostInfo } from '../http/stream-info.ts';
+import type { Address } from '../net/connection-info.ts';
+import type { StreamInfo, UpstreamHostInfo } from '../http/stream-info.ts';
 import { plain, present, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
 import type { Reader } from './reader-factory.ts';

@@ -7,7 +7,8 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
-import { type AccessLogType, type ConnectionInfo, StreamInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
+import { type AccessLogType, StreamInfo } from '../http/stream-info.ts';
 import type {
   ConnectionObserver,
   OpenConnection,

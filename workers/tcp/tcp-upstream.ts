@@ -4,7 +4,7 @@
  * through is the proxy's business.
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
-import type { ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { connectErrorText } from '../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';

@@ -2,7 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { distinguishedName } from '../../shared/tls/distinguished-name.ts';
 import { parseSubjectAltNames, type SubjectAltName } from '../../shared/tls/subject-alt-names.ts';
-import type { CertificateFacts } from '../http/stream-info.ts';
+import type { CertificateFacts } from '../net/connection-info.ts';
 
 export class X509Facts implements CertificateFacts {
   readonly #certificate: X509Certificate;

@@ -9,7 +9,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
 import { LISTENER } from '../../shared/stats/templates/listener.ts';
 import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
-import type { ConnectionInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError, SECRET_MISSING, tlsErrorText } from '../../shared/tls/tls-errors.ts';

@@ -1,7 +1,7 @@
 /** What a finished handshake says: the facts for access logs and headers, and for statistics. */
 import type { X509Certificate } from 'node:crypto';
 import type tls from 'node:tls';
-import type { CertificateFacts, TlsInfo } from '../http/stream-info.ts';
+import type { CertificateFacts, TlsInfo } from '../net/connection-info.ts';
 import { X509Facts } from './certificate-facts.ts';
 import { readSession, type SessionFacts } from './session-facts.ts';
 import type { HandshakeFacts } from './tls-stats.ts';

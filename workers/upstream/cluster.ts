@@ -14,7 +14,7 @@ import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
 import { UpstreamSockets } from './upstream-sockets.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
-import type { ConnectionInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';

@@ -3,7 +3,8 @@
  * a stream and hears when there is one, or why there will be none.
  */
 import type { RequestEncoder, ResetReason, ResponseDecoder } from '../http/codec.ts';
-import type { Address, Protocol, TlsInfo } from '../http/stream-info.ts';
+import type { Address, TlsInfo } from '../net/connection-info.ts';
+import type { Protocol } from '../http/stream-info.ts';
 
 /** Facts of the connection that a request got. */
 export interface UpstreamConnectionFacts {

@@ -5,7 +5,8 @@
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
-import type { Address, Protocol, TlsInfo } from '../http/stream-info.ts';
+import type { Address, TlsInfo } from '../net/connection-info.ts';
+import type { Protocol } from '../http/stream-info.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { connectErrorText } from '../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';

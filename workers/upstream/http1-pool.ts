@@ -4,7 +4,7 @@
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
-import type { ConnectionInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { Priority, UpstreamCluster } from './cluster.ts';
 import type { UpstreamHost } from './host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';

@@ -9,7 +9,7 @@
  */
 import { isIPv6 } from 'node:net';
 import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
-import type { Address, ConnectionInfo } from '../http/stream-info.ts';
+import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const PROXY = 0x21;

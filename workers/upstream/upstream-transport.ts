@@ -4,7 +4,7 @@
  */
 import type net from 'node:net';
 import type { ClusterResource, HostAddress } from '../../shared/resources/cluster.ts';
-import type { ConnectionInfo, TlsInfo } from '../http/stream-info.ts';
+import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
 import type { ConnectTarget } from '../tls/upstream-tls.ts';
 import type { UpstreamHost } from './host.ts';

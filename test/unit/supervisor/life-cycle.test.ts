@@ -1,7 +1,7 @@
 /** The phases of a server's life. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LifeCycle, type Phase } from '../../../supervisor/life-cycle.ts';
+import { LifeCycle, type Phase } from '../../../supervisor/life-cycle/life-cycle.ts';
 
 describe('the life cycle', () => {
   const ways: readonly (readonly Phase[])[] = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Clock } from '../../../shared/clock.ts';
-import { WorkerWatchdog } from '../../../supervisor/worker-watchdog.ts';
+import { WorkerWatchdog } from '../../../supervisor/processes/worker-watchdog.ts';
 
 describe('the worker watchdog', () => {
   it('lets a worker live that answers', () => {

@@ -9,7 +9,8 @@ import type {
   ServedConnection,
 } from '../../listener/chain-server.ts';
 import { ResponseFlag } from '../response-flags.ts';
-import { type ConnectionInfo, StreamInfo } from '../stream-info.ts';
+import type { ConnectionInfo } from '../../net/connection-info.ts';
+import { StreamInfo } from '../stream-info.ts';
 import { LoopTimer, type TimerOwner } from '../../timers.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';

@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
 
-import type { Address } from '../stream-info.ts';
+import type { Address } from '../../net/connection-info.ts';
 
 export interface Cidr {
   readonly address: string;

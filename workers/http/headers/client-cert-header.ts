@@ -1,7 +1,7 @@
 /** What becomes of `x-forwarded-client-cert` on connections whose client showed a certificate. */
 import type { ClientCertForwarding } from '../../../shared/resources/listener.ts';
 import type { HeaderMap } from '../header-map.ts';
-import type { CertificateFacts, TlsInfo } from '../stream-info.ts';
+import type { CertificateFacts, TlsInfo } from '../../net/connection-info.ts';
 
 const NAME = 'x-forwarded-client-cert';
 

@@ -6,7 +6,8 @@
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
 import type { HeaderPolicy, RequestRefusal } from '../conn-manager/types.ts';
 import type { HeaderMap } from '../header-map.ts';
-import type { Address, StreamInfo } from '../stream-info.ts';
+import type { Address } from '../../net/connection-info.ts';
+import type { StreamInfo } from '../stream-info.ts';
 import { addressFromForwardedFor, compileInternalAddresses, isLoopback } from './client-address.ts';
 import { localAddress } from '../../../shared/local-address.ts';
 import { keepsClientCert, writeClientCert } from './client-cert-header.ts';

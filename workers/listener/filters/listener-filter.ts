@@ -1,5 +1,5 @@
 /** What listener filters see of a connection before its filter chain is chosen. */
-import type { Address } from '../../http/stream-info.ts';
+import type { Address } from '../../net/connection-info.ts';
 
 /** Written by filters, read when the chain is chosen. */
 export interface EarlyFacts {

@@ -9,7 +9,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { ProxyProtocolFilter } from '../../../shared/resources/listener-filters.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { PROXY_PROTOCOL } from '../../../shared/stats/templates/network-filters.ts';
-import type { Address } from '../../http/stream-info.ts';
+import type { Address } from '../../net/connection-info.ts';
 import { ipAddress } from '../../net/addresses.ts';
 import type { EarlyFacts, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
 

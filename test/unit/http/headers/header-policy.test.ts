@@ -5,7 +5,7 @@ import { HeaderMap } from '../../../../workers/http/header-map.ts';
 import { localAddress } from '../../../../shared/local-address.ts';
 import { buildHeaderPolicy } from '../../../../workers/http/headers/header-policy.ts';
 import { StreamInfo } from '../../../../workers/http/stream-info.ts';
-import type { Address, ConnectionInfo } from '../../../../workers/http/stream-info.ts';
+import type { Address, ConnectionInfo } from '../../../../workers/net/connection-info.ts';
 
 type Options = Parameters<typeof buildHeaderPolicy>[0];
 

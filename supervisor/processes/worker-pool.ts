@@ -3,16 +3,16 @@
  * sets up, replaces with back-off and ends them, and sends each of them what all of them must know.
  * It decides nothing about configuration or statistics.
  */
-import type { Clock, Timer } from '../shared/clock.ts';
-import { createBreakerPage } from '../shared/limits/breaker-page.ts';
-import { createOutlierPage } from '../shared/limits/outlier-page.ts';
-import type { WorkerHeritage } from '../shared/messages/heritage.ts';
-import type { ListenerConnections } from '../shared/messages/worker-to-supervisor.ts';
-import type { ProfileCommand } from '../shared/messages/supervisor-to-worker.ts';
-import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
-import type { StatsReport } from '../shared/stats/report.ts';
-import { FirstStart, WorkerStartError } from './first-start.ts';
-import type { ListeningSockets } from './sockets/listening-sockets.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
+import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
+import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { StatsReport } from '../../shared/stats/report.ts';
+import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
+import type { ListeningSockets } from '../sockets/listening-sockets.ts';
 import {
   WorkerHost,
   type SharedPages,

@@ -4,15 +4,15 @@
  * from here.
  */
 import { writeSync } from 'node:fs';
-import type { Clock, Timer } from '../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
 import {
   STATUS_FD_VARIABLE,
   STORE_SOCKET_VARIABLE,
   type EpochStatus,
-} from '../shared/messages/epoch-status.ts';
-import { setCloseOnExec, setNonBlocking } from '../shared/posix/descriptors.ts';
-import { PosixError } from '../shared/posix/posix-error.ts';
-import { serviceManager, type ServiceManager } from '../shared/systemd/notify.ts';
+} from '../../shared/messages/epoch-status.ts';
+import { setCloseOnExec, setNonBlocking } from '../../shared/posix/descriptors.ts';
+import { PosixError } from '../../shared/posix/posix-error.ts';
+import { serviceManager, type ServiceManager } from '../../shared/systemd/notify.ts';
 import type { LifeCycle, Phase } from './life-cycle.ts';
 
 /** How often the restarter hears that all is well; it passes it on to a watchdog. */

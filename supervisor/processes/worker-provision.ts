@@ -1,12 +1,12 @@
 /** What a new worker is told, read from the parts of the server at that moment. */
 import { randomBytes } from 'node:crypto';
-import type { LogSettings } from '../shared/logging/log-settings.ts';
-import { processLog } from '../shared/logging/process-log.ts';
-import type { Options } from '../shared/options.ts';
-import { optional } from './resources/values.ts';
-import { startUpdates } from './resources/start-updates.ts';
-import type { ServerParts } from './server-parts.ts';
-import { IdleBatches } from './upstreams/idle-batches.ts';
+import type { LogSettings } from '../../shared/logging/log-settings.ts';
+import { processLog } from '../../shared/logging/process-log.ts';
+import type { Options } from '../../shared/options.ts';
+import { optional } from '../resources/values.ts';
+import { startUpdates } from '../resources/start-updates.ts';
+import type { ServerParts } from '../server-parts.ts';
+import { IdleBatches } from '../upstreams/idle-batches.ts';
 import type { WorkerNotice } from './worker-host.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 

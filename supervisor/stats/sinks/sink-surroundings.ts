@@ -1,13 +1,13 @@
 /** What the sinks of statistics see of the server: its clusters, streams to services, and who it is. */
-import type { JsonObject } from '../shared/api/well-known.ts';
-import { nodeMessage } from './admin-views/node-message.ts';
-import type { Configuration } from './load-configuration.ts';
-import type { StatStore } from './stats/stat-store.ts';
-import type { SinkCluster, StatsEngineOptions } from './stats/stats-engine.ts';
-import type { LiveCluster } from './upstreams/live-cluster.ts';
-import type { UpstreamClusters } from './upstreams/upstream-clusters.ts';
-import { OwnRequests } from './xds/control-plane-clusters.ts';
-import { secretsOf } from './loaded-certificates.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { nodeMessage } from '../../admin-views/node-message.ts';
+import type { Configuration } from '../../load-configuration.ts';
+import type { StatStore } from '../stat-store.ts';
+import type { SinkCluster, StatsEngineOptions } from '../stats-engine.ts';
+import type { LiveCluster } from '../../upstreams/live-cluster.ts';
+import type { UpstreamClusters } from '../../upstreams/upstream-clusters.ts';
+import { OwnRequests } from '../../xds/control-plane-clusters.ts';
+import { secretsOf } from '../../tls/loaded-certificates.ts';
 
 interface SinkServer {
   readonly configuration: Configuration;
@@ -38,7 +38,7 @@ export function sinkSurroundings(
     clusters: () => [...parts().upstreams.all()].map(sinkCluster),
     services: {
       openGrpc: async (target, method, handlers) => {
-        const { openGrpcStream } = await import('./xds/grpc-client.ts');
+        const { openGrpcStream } = await import('../../xds/grpc-client.ts');
         return openGrpcStream(target, method, handlers, (cluster) =>
           ownRequests().pick(cluster, 'h2'),
         );
@@ -50,8 +50,8 @@ export function sinkSurroundings(
 
 /** `identifier` of the first message to a metrics service; the list of extensions is left out. */
 async function encodedIdentifier({ configuration, version }: SinkServer): Promise<Uint8Array> {
-  const { encodeMessage } = await import('./config/convert/message-encoder.ts');
-  const { ApiCatalog } = await import('./config/api/api-catalog.ts');
+  const { encodeMessage } = await import('../../config/convert/message-encoder.ts');
+  const { ApiCatalog } = await import('../../config/api/api-catalog.ts');
   const { bootstrap, resolved } = configuration;
   const configured = (bootstrap.node ?? {}) as JsonObject;
   const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });

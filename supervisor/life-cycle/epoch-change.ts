@@ -2,19 +2,19 @@
  * What a hot restart means for this server: what it takes from the epoch before it, and what it does
  * when the next epoch asks. The protocol and its stages are hot-restart/'s.
  */
-import type { Clock } from '../shared/clock.ts';
-import { getLogger } from '../shared/logging/process-log.ts';
-import type { Options } from '../shared/options.ts';
-import type { AdminHandOver } from './hot-restart/child-side.ts';
-import { HandOver, type HandOverServer } from './hot-restart/hand-over.ts';
-import type { ParentStats } from './hot-restart/hot-restart-message.ts';
-import type { HotRestartSession } from './hot-restart/session.ts';
-import type { StatsReceiver, TakeOver } from './hot-restart/take-over.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { getLogger } from '../../shared/logging/process-log.ts';
+import type { Options } from '../../shared/options.ts';
+import type { AdminHandOver } from '../hot-restart/child-side.ts';
+import { HandOver, type HandOverServer } from '../hot-restart/hand-over.ts';
+import type { ParentStats } from '../hot-restart/hot-restart-message.ts';
+import type { HotRestartSession } from '../hot-restart/session.ts';
+import type { StatsReceiver, TakeOver } from '../hot-restart/take-over.ts';
 import type { Ending } from './ending.ts';
 import type { LifeCycle } from './life-cycle.ts';
-import type { ServerParts } from './server-parts.ts';
-import type { WorkerNotice } from './worker-host.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import type { ServerParts } from '../server-parts.ts';
+import type { WorkerNotice } from '../processes/worker-host.ts';
+import type { WorkerPool } from '../processes/worker-pool.ts';
 
 /** Counts the epochs since the first one; a child goes on from its parent's value. */
 const GENERATION = 'server.hot_restart_generation';

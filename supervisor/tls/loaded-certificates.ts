@@ -3,11 +3,11 @@
  * `/certs` and for statistics. Reads resources; loads nothing itself.
  */
 import { createHash, X509Certificate } from 'node:crypto';
-import type { TlsContext, TlsSecret } from '../shared/resources/tls.ts';
-import { completeTls, secretKeysOf } from '../shared/tls/complete-tls.ts';
-import { parseSubjectAltNames } from '../shared/tls/subject-alt-names.ts';
-import type { CertificateDetails, CertificateStatus } from './admin/admin-context.ts';
-import type { ResourceStore } from './resources/resource-store.ts';
+import type { TlsContext, TlsSecret } from '../../shared/resources/tls.ts';
+import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
+import { parseSubjectAltNames } from '../../shared/tls/subject-alt-names.ts';
+import type { CertificateDetails, CertificateStatus } from '../admin/admin-context.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
 
 /** One TLS context with what stands before `ssl.` in its statistics. */
 interface OwnedContext {

@@ -1,6 +1,6 @@
 /** What the admin interface and `server.state` say of where a server is in its life. */
-import { assertNever } from '../shared/assert-never.ts';
-import type { ServerState } from './admin/admin-context.ts';
+import { assertNever } from '../../shared/assert-never.ts';
+import type { ServerState } from '../admin/admin-context.ts';
 import type { Phase } from './life-cycle.ts';
 
 /** `isUnready`: the health check was failed by command, or a drain of our own kind goes on. */

@@ -2,13 +2,13 @@
  * The listeners of this server that have sockets: binds them or takes them from the epoch before,
  * knows which of them still accept, and closes them. It tells no worker anything.
  */
-import { closeDescriptor } from '../shared/posix/descriptors.ts';
-import type { BoundAddress, ListenerResource } from '../shared/resources/listener.ts';
-import { HotRestartRefused } from './hot-restart/refusal.ts';
-import type { ResolvedListener } from './resources/resolved-bootstrap.ts';
-import type { Activation } from './sockets/activation.ts';
-import { BindError, formatAddress } from './sockets/bind-error.ts';
-import { ListeningSockets } from './sockets/listening-sockets.ts';
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
+import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
+import { HotRestartRefused } from '../hot-restart/refusal.ts';
+import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import type { Activation } from './activation.ts';
+import { BindError, formatAddress } from './bind-error.ts';
+import { ListeningSockets } from './listening-sockets.ts';
 
 interface OpenListener {
   readonly resource: ListenerResource;

@@ -5,28 +5,32 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-import { buildId } from '../shared/channel/build-id.ts';
-import { MessageChannel } from '../shared/channel/message-channel.ts';
-import { CallError, PendingCalls } from '../shared/channel/pending-calls.ts';
-import type { Clock, Timer } from '../shared/clock.ts';
-import { PROTOCOL_VERSION, type Hello, type WorkerHeritage } from '../shared/messages/heritage.ts';
+import { buildId } from '../../shared/channel/build-id.ts';
+import { MessageChannel } from '../../shared/channel/message-channel.ts';
+import { CallError, PendingCalls } from '../../shared/channel/pending-calls.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
+import {
+  PROTOCOL_VERSION,
+  type Hello,
+  type WorkerHeritage,
+} from '../../shared/messages/heritage.ts';
 import type {
   ProfileCommand,
   SupervisorToWorker,
-} from '../shared/messages/supervisor-to-worker.ts';
+} from '../../shared/messages/supervisor-to-worker.ts';
 import type {
   ListenerConnections,
   WorkerToSupervisor,
-} from '../shared/messages/worker-to-supervisor.ts';
-import { closeDescriptor } from '../shared/posix/descriptors.ts';
+} from '../../shared/messages/worker-to-supervisor.ts';
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   DESCRIPTORS_PER_MESSAGE_MAX,
   sendDescriptorMessage,
-} from '../shared/posix/descriptor-messages.ts';
-import { openSeqpacketPair } from '../shared/posix/sockets.ts';
-import type { BoundAddress } from '../shared/resources/listener.ts';
-import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
-import type { StatsReport } from '../shared/stats/report.ts';
+} from '../../shared/posix/descriptor-messages.ts';
+import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
+import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { StatsReport } from '../../shared/stats/report.ts';
 import { WorkerWatchdog } from './worker-watchdog.ts';
 import { workerCommand } from './worker-command.ts';
 

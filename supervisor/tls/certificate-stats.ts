@@ -2,10 +2,10 @@
  * Statistics of loaded certificates that the supervisor keeps: when they expire, and how often secrets
  * renewed a TLS context.
  */
-import type { StatWriter } from '../shared/stats/stat-writer.ts';
-import { TLS_SOCKET_FACTORY } from '../shared/stats/templates/tls.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import { contextsWith, expirations } from './loaded-certificates.ts';
-import type { ResourceStore } from './resources/resource-store.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
 
 /** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */
 interface ExpirationView {
