@@ -54,8 +54,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
 }
 
 export interface OriginalDstOptions {
-  /** The request header that has the address; lower case. */
-  readonly header: string;
+  /** The request header that may have the address; lower case. */
+  readonly header?: string;
   readonly portOverride?: number;
   /** A host that was not used for so long goes. */
   readonly cleanupIntervalMs: number;

@@ -2,13 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
 import { fetchOnce } from '../support/http-client.ts';
+import { openRaw } from '../support/raw-client.ts';
 import { startSluice } from '../support/sluice.ts';
 import { startHttpUpstream } from '../support/upstream.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions.clusters';
 
+const PROXY_PROTOCOL = {
+  name: 'envoy.filters.listener.proxy_protocol',
+  typed_config: {
+    '@type':
+      'type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol',
+  },
+};
+
 describe('clusters that bring their own balancer', () => {
-  it('go on to the next cluster of an aggregate, and take the address that a header names', async () => {
+  it('go on to the next cluster of an aggregate, and take the address that a header or the connection names', async () => {
     await using sick = await startHttpUpstream((_, response) => {
       response.statusCode = 503;
       response.end('sick');
@@ -32,6 +41,10 @@ describe('clusters that bring their own balancer', () => {
             { match: { prefix: '/named' }, route: { cluster: 'named' } },
             { match: { prefix: '/' }, route: { cluster: 'both' } },
           ]),
+          httpListener([{ match: { prefix: '/' }, route: { cluster: 'named' } }], {
+            name: 'behind',
+            listener: { listener_filters: [PROXY_PROTOCOL] },
+          }),
         ],
         clusters: [
           {
@@ -69,5 +82,9 @@ describe('clusters that bring their own balancer', () => {
     assert.equal(await sluice.stat('cluster.named.membership_total'), 0, 'unused hosts go');
     assert.equal((await fetchOnce({ port, path: '/named', headers })).body, 'well');
     assert.equal((await fetchOnce({ port, path: '/named' })).status, 503);
+    const client = await openRaw(await sluice.listenerPort('behind'));
+    client.send(`PROXY TCP4 1.2.3.4 127.0.0.1 7 ${well.port}\r\n`);
+    client.send('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+    assert.match(await client.closed(), /^HTTP\/1.1 200 OK[^]*well/);
   });
 });

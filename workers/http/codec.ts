@@ -16,6 +16,8 @@ export type ResetReason =
   | 'connection_timeout'
   | 'connection_termination'
   | 'overflow'
+  /** There may be no further pool of connections. */
+  | 'no_pool'
   | 'protocol_error'
   | 'drain';
 

@@ -19,6 +19,7 @@ export class ConnectionFacts implements ConnectionInfo {
   readonly id = ++lastConnectionId;
   remoteAddress: Address;
   readonly directRemoteAddress: Address;
+  originalDestination: Address | undefined = undefined;
   requestedServerName = '';
   tls: TlsInfo | undefined = undefined;
   terminationDetails = '';
@@ -48,7 +49,9 @@ export class ConnectionFacts implements ConnectionInfo {
   /** What a proxy before us said of the connection. */
   overrideAddresses(remote: Address | undefined, local: Address | undefined): void {
     if (remote !== undefined) this.remoteAddress = remote;
-    if (local !== undefined) this.knownLocalAddress = local;
+    if (local === undefined) return;
+    this.knownLocalAddress = local;
+    this.originalDestination = local;
   }
 
   get localAddress(): Address {

@@ -51,6 +51,8 @@ export interface ConnectionInfo {
   /** The socket's own peer, whatever a listener filter put into `remoteAddress`. */
   readonly directRemoteAddress: Address;
   readonly localAddress: Address;
+  /** The local address where the socket's own was overridden. */
+  readonly originalDestination?: Address | undefined;
   readonly listenerName: string;
   readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
   filterChainName: string;

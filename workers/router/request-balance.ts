@@ -5,6 +5,7 @@
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import type { Address } from '../net/connection-info.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
@@ -31,6 +32,10 @@ export class RequestBalance implements BalanceContext {
 
   get overrideHost(): StreamInfo['overrideHost'] {
     return this.retry === undefined ? this.#info.overrideHost : undefined;
+  }
+
+  get originalDestination(): Address | undefined {
+    return this.#info.connection.originalDestination;
   }
 
   get maxHostDraws(): number {

@@ -28,6 +28,7 @@ const words: Readonly<Record<ResetReason, ResetWords>> = {
     status: 503,
   },
   overflow: { text: 'overflow', flag: ResponseFlag.upstreamOverflow, status: 503 },
+  no_pool: { text: 'overflow', flag: ResponseFlag.noHealthyUpstream, status: 503 },
   protocol_error: {
     text: 'protocol error',
     flag: ResponseFlag.upstreamProtocolError,

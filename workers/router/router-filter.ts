@@ -218,6 +218,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       this.callbacks.resetStream();
       return;
     }
+    if (reason === 'no_pool') {
+      this.failWithoutHost(this.cluster, false);
+      return;
+    }
     if (this.retriesReset(upstream, reason)) return;
     this.chargeAbort(upstream, words.status);
     if (this.retrier?.isWaiting === true || !this.tries.isEmpty) return;
@@ -467,10 +471,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.route?.action.internalRedirect === undefined) this.copy = undefined;
   }
 
-  private failWithoutHost(cluster: UpstreamCluster | undefined): void {
+  private failWithoutHost(cluster: UpstreamCluster | undefined, isCounted = true): void {
     const { info } = this.callbacks;
     if (cluster === undefined) return;
-    countNoneHealthy(cluster);
+    if (isCounted) countNoneHealthy(cluster);
     this.context.stats.chargeCode(cluster, info, 503, false);
     info.responseFlags |= ResponseFlag.noHealthyUpstream;
     this.fail({ status: 503, body: 'no healthy upstream', details: 'no_healthy_upstream' });

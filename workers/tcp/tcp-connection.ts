@@ -261,7 +261,8 @@ export class TcpConnection
       this.giveUp(ResponseFlag.upstreamRetryLimitExceeded);
       return undefined;
     }
-    const host = cluster.chooseHost(ANY_HOST);
+    const { originalDestination } = this.info.connection;
+    const host = cluster.chooseHost({ ...ANY_HOST, originalDestination });
     if (host !== undefined) return host;
     countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
     this.giveUp(ResponseFlag.noHealthyUpstream);

@@ -98,6 +98,7 @@ function withPriority(
   return {
     requestHeaders: context.requestHeaders,
     subset: context.subset,
+    originalDestination: context.originalDestination,
     computeHash: () => context.computeHash(),
     maxHostDraws: 0,
     refusesHost: () => false,

@@ -67,7 +67,7 @@ export class Http1Pool implements HttpPool {
     const { writer, base } = this.cluster.stats;
     if (!this.countPool()) {
       writer.increment(base + CX_POOL_OVERFLOW);
-      client.onPoolFailure('overflow', '', false);
+      client.onPoolFailure('no_pool', '', false);
       return;
     }
     if (!this.limits.tryOpen('pendingRequests')) {

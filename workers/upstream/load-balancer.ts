@@ -4,6 +4,7 @@
  */
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import type { Address } from '../net/connection-info.ts';
 import type { UpstreamHost } from './host.ts';
 
 /** What a choice may depend on. */
@@ -17,6 +18,8 @@ export interface BalanceContext {
   readonly priority?: { readonly priority: number; readonly isDegraded: boolean } | undefined;
   /** The host of this id is taken where it can be; `isStrict`: no other one is. */
   readonly overrideHost?: { readonly address: string; readonly isStrict: boolean } | undefined;
+  /** Where the client meant to connect to, as far as something else than its socket says so. */
+  readonly originalDestination?: Address | undefined;
   /** Priorities that were tried before and are left out while others can take the request. */
   readonly excludedPriorities?: ReadonlySet<number> | undefined;
   /** How many further hosts may be drawn where one is refused. */

@@ -1,10 +1,11 @@
 /**
- * Takes the host that the request itself names by address: a cluster whose hosts are those that were
- * asked for. A host that is not there yet is made.
+ * Takes the host that a request's header names by address, else the one that its client meant to
+ * connect to: a cluster whose hosts are those that were asked for. A host that is not there yet is made.
  */
 import type { OriginalDstOptions } from '../../shared/resources/cluster.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { parseIpPort } from '../http/ip-port.ts';
+import type { HeaderMap } from '../http/header-map.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 
@@ -26,18 +27,21 @@ export class RequestedHostBalancer implements LoadBalancer {
     this.#parts = parts;
   }
 
-  choose({ requestHeaders }: BalanceContext): UpstreamHost | undefined {
-    const { options, count } = this.#parts;
-    const text = requestHeaders.get(options.header);
-    if (text === undefined || text === '') return undefined;
-    const address = parseIpPort(text);
-    if (address === undefined) {
-      count(INVALID);
-      return undefined;
-    }
-    return this.#parts.hostAt(address.ip, options.portOverride ?? address.port);
+  choose({ requestHeaders, originalDestination }: BalanceContext): UpstreamHost | undefined {
+    const address = this.#fromHeader(requestHeaders) ?? originalDestination;
+    if (address === undefined) return undefined;
+    return this.#parts.hostAt(address.ip, this.#parts.options.portOverride ?? address.port);
   }
 
   /** Hosts are looked up by address. */
   update(): void {}
+
+  #fromHeader(headers: HeaderMap): ReturnType<typeof parseIpPort> {
+    const { options, count } = this.#parts;
+    const text = options.header === undefined ? undefined : headers.get(options.header);
+    if (text === undefined || text === '') return undefined;
+    const address = parseIpPort(text);
+    if (address === undefined) count(INVALID);
+    return address;
+  }
 }

@@ -44,7 +44,7 @@ export class SubsetBalancer implements LoadBalancer {
   constructor(options: SubsetOptions, parts: SubsetBalancerParts) {
     this.#options = options;
     this.#parts = parts;
-    this.#selectors = options.selectors.toSorted(
+    this.#selectors = withoutLostFallbacks(options.selectors).toSorted(
       (left, right) => right.keys.length - left.keys.length || compareKeys(left, right),
     );
     const fallbacks = [options.fallback, ...options.selectors.map(({ fallback }) => fallback)];
@@ -184,6 +184,25 @@ export class SubsetBalancer implements LoadBalancer {
     this.#parts.countStructure(index.lb_subsets_removed, 1);
     this.#parts.countStructure(index.lb_subsets_active, -1);
   }
+}
+
+/**
+ * The reference keeps selectors as a tree by key: one that ends within an earlier one's branch has no
+ * say of its own when there is no subset.
+ */
+function withoutLostFallbacks(selectors: readonly SubsetSelector[]): readonly SubsetSelector[] {
+  return selectors.map((selector, at) => {
+    const isWithin = selectors
+      .slice(0, at)
+      .some(
+        ({ keys }) =>
+          keys.length > selector.keys.length &&
+          selector.keys.every((key, level) => keys[level] === key),
+      );
+    if (!isWithin) return selector;
+    const { keys, isSingleHost, fallbackKeys } = selector;
+    return { keys, isSingleHost, fallbackKeys };
+  });
 }
 
 function compareKeys(left: SubsetSelector, right: SubsetSelector): number {

@@ -21,61 +21,56 @@ import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveUpstreamHttp } from './upstream-http.ts';
 
-const FIELDS = knownFields<Cluster>(
-  [
-    'name',
-    'alt_stat_name',
-    'type',
-    'cluster_type',
-    'eds_cluster_config',
-    'connect_timeout',
-    'per_connection_buffer_limit_bytes',
-    'lb_policy',
-    'load_balancing_policy',
-    'load_assignment',
-    'max_requests_per_connection',
-    'circuit_breakers',
-    'common_http_protocol_options',
-    'http_protocol_options',
-    'http2_protocol_options',
-    'typed_extension_protocol_options',
-    'upstream_bind_config',
-    'round_robin_lb_config',
-    'least_request_lb_config',
-    'common_lb_config',
-    'lb_subset_config',
-    'original_dst_lb_config',
-    'cleanup_interval',
-    'transport_socket',
-    'transport_socket_matches',
-    'metadata',
-    'protocol_selection',
-    'upstream_connection_options',
-    'close_connections_on_host_health_failure',
-    'track_timeout_budgets',
-    'track_cluster_stats',
-    'health_checks',
-    'outlier_detection',
-    'ignore_health_on_host_removal',
-    // Of clusters that resolve names.
-    'dns_refresh_rate',
-    'dns_failure_refresh_rate',
-    'respect_dns_ttl',
-    'dns_lookup_family',
-    'dns_resolvers',
-    'use_tcp_for_dns_lookups',
-    'dns_resolution_config',
-    'typed_dns_resolver_config',
-    'dns_jitter',
-  ],
-  [
-    // Of health checks, other balancers, TLS and other cluster types, each refused by itself.
-    'wait_for_warm_on_init',
-    'ring_hash_lb_config',
-    'maglev_lb_config',
-    'upstream_http_protocol_options',
-  ],
-);
+const FIELDS = knownFields<Cluster>([
+  'name',
+  'alt_stat_name',
+  'type',
+  'cluster_type',
+  'eds_cluster_config',
+  'connect_timeout',
+  'per_connection_buffer_limit_bytes',
+  'lb_policy',
+  'load_balancing_policy',
+  'load_assignment',
+  'max_requests_per_connection',
+  'circuit_breakers',
+  'common_http_protocol_options',
+  'http_protocol_options',
+  'http2_protocol_options',
+  'typed_extension_protocol_options',
+  'upstream_bind_config',
+  'round_robin_lb_config',
+  'least_request_lb_config',
+  'common_lb_config',
+  'lb_subset_config',
+  'original_dst_lb_config',
+  'cleanup_interval',
+  'transport_socket',
+  'transport_socket_matches',
+  'metadata',
+  'protocol_selection',
+  'upstream_connection_options',
+  'close_connections_on_host_health_failure',
+  'track_timeout_budgets',
+  'track_cluster_stats',
+  'health_checks',
+  'outlier_detection',
+  'ignore_health_on_host_removal',
+  // Of clusters that resolve names.
+  'dns_refresh_rate',
+  'dns_failure_refresh_rate',
+  'respect_dns_ttl',
+  'dns_lookup_family',
+  'dns_resolvers',
+  'use_tcp_for_dns_lookups',
+  'dns_resolution_config',
+  'typed_dns_resolver_config',
+  'dns_jitter',
+  'wait_for_warm_on_init',
+  'upstream_http_protocol_options',
+  'ring_hash_lb_config',
+  'maglev_lb_config',
+]);
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
@@ -97,6 +92,10 @@ export function resolveCluster(
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const scope = new Scope({ ...outer.context, onNamedSecret }, outer.place);
   const name = message.name ?? '';
+  if (message.wait_for_warm_on_init === false && message.type !== 'STATIC') {
+    const what = 'a cluster that is used before its hosts are known is';
+    scope.at('wait_for_warm_on_init').unsupported(what, 'leave it out');
+  }
   const discovery = resolveDiscovery(message, defaults.dns, scope);
   const hosts = isStatic(message)
     ? resolveLoadAssignment(name, message.load_assignment, scope.at('load_assignment'))

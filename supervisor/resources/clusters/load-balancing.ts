@@ -14,7 +14,7 @@ import type { Random } from '../../../shared/api/generated/envoy/extensions/load
 import type { RoundRobin } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/round_robin/v3/round_robin.ts';
 import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
-import { extension, ExtensionRegistry } from '../extensions.ts';
+import { extension, ExtensionRegistry, typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { float, optional } from '../values.ts';
@@ -25,6 +25,18 @@ import { resolveSubsets } from './subset-balancing.ts';
 
 /** What a policy adds to what holds for all of them. */
 type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
+
+/** Of the API: such an entry of a list is not passed over for the next one. */
+const NOT_HERE: ReadonlySet<string> = new Set(
+  [
+    'client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
+    'cluster_provided.v3.ClusterProvided',
+    'dynamic_modules.v3.DynamicModulesLoadBalancerConfig',
+    'load_aware_locality.v3.LoadAwareLocality',
+    'pick_first.v3.PickFirst',
+    'wrr_locality.v3.WrrLocality',
+  ].map((name) => `envoy.extensions.load_balancing_policies.${name}`),
+);
 
 const RANDOM_FIELDS = knownFields<Random>(['locality_lb_config']);
 const ROUND_ROBIN_FIELDS = knownFields<RoundRobin>(['locality_lb_config', 'slow_start_config']);
@@ -130,9 +142,10 @@ const COMMON_FIELDS = knownFields<CommonLbConfig>(
     'locality_weighted_lb_config',
     'zone_aware_lb_config',
     'consistent_hashing_lb_config',
+    'override_host_status',
   ],
-  // Changes of one turn of the loop travel together; the rest is of a host named by a filter.
-  ['update_merge_window', 'override_host_status'],
+  // Changes of one turn of the loop travel together.
+  ['update_merge_window'],
 );
 
 const PANIC_THRESHOLD_PERCENT = 50;
@@ -143,6 +156,7 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   refuseOtherFields(common, COMMON_FIELDS, place);
   const { healthy_panic_threshold: threshold, locality_weighted_lb_config: weighted } = common;
   const policy = resolvePolicy(message, scope);
+  checkOverrideStatus(common.override_host_status?.statuses, place.at('override_host_status'));
   const subsets = resolveSubsets(message.lb_subset_config, scope.at('lb_subset_config'));
   return {
     ...(message.load_balancing_policy === undefined
@@ -154,6 +168,15 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };
+}
+
+/** A host that a filter or a header names is taken while it is not unhealthy. */
+function checkOverrideStatus(statuses: readonly unknown[] | undefined, scope: Scope): void {
+  if (statuses === undefined) return;
+  const usable = new Set<unknown>(['UNKNOWN', 'HEALTHY', 'DEGRADED']);
+  const given = new Set(statuses);
+  if (given.size === usable.size && [...given].every((status) => usable.has(status))) return;
+  scope.at('statuses').unsupported('another set than UNKNOWN, HEALTHY and DEGRADED is');
 }
 
 function resolvePolicy(message: Cluster, scope: Scope): Policy {
@@ -225,7 +248,8 @@ function resolvePolicies(
   const names = policies.map(({ typed_extension_config: config }) => config?.name ?? '');
   for (const [index, { typed_extension_config: config = {} }] of policies.entries()) {
     const entry = scope.at(index, 'typed_extension_config');
-    if (!POLICIES.knows(config, entry)) continue;
+    const isRefused = NOT_HERE.has(typeName(config.typed_config?.['@type'] ?? ''));
+    if (!isRefused && !POLICIES.knows(config, entry)) continue;
     const policy = POLICIES.resolve(config, entry);
     return policy ?? { kind: 'ROUND_ROBIN' };
   }

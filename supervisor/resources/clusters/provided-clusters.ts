@@ -26,7 +26,7 @@ export function resolveAggregate(
 }
 
 export function resolveOriginalDst(message: Cluster, place: Scope): Discovery {
-  const { original_dst_lb_config: config = {}, name = '' } = message;
+  const { original_dst_lb_config: config = {} } = message;
   const scope = place.at('original_dst_lb_config');
   refuseOtherFields(config, ORIGINAL_FIELDS, scope);
   const { lb_policy: policy = 'ROUND_ROBIN', load_balancing_policy: newer } = message;
@@ -51,15 +51,9 @@ export function resolveOriginalDst(message: Cluster, place: Scope): Discovery {
       `ORIGINAL_DST cluster: invalid config http_header_name=${header} and use_http_header is false. Set use_http_header to true if http_header_name is desired.`,
     );
   }
-  if (!usesHeader) {
-    scope.unsupported(
-      `cluster '${name}': the address that a client connected to as the host is`,
-      'use_http_header: true takes the address from a header',
-    );
-  }
   return {
     kind: 'requested',
-    header: header === '' ? ORIGINAL_HEADER : header,
+    ...(usesHeader ? { header: header === '' ? ORIGINAL_HEADER : header } : {}),
     ...optional('portOverride', config.upstream_port_override),
     cleanupIntervalMs: durationMsOr(message.cleanup_interval, CLEANUP_INTERVAL_MS),
   };

@@ -3,6 +3,7 @@ import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster
 import type {
   Http1ProtocolOptions,
   HttpProtocolOptions as CommonOptions,
+  UpstreamHttpProtocolOptions,
 } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
 import type { HttpProtocolOptions } from '../../../shared/api/generated/envoy/extensions/upstreams/http/v3/http_protocol_options.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
@@ -14,17 +15,16 @@ import { durationMs, durationMsOr, optional } from '../values.ts';
 
 const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
-const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>(
-  [
-    'common_http_protocol_options',
-    'explicit_http_config',
-    'use_downstream_protocol_config',
-    'auto_config',
-    'http_filters',
-  ],
-  // Names and checks of TLS, which is refused by itself.
-  ['upstream_http_protocol_options'],
-);
+const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>([
+  'common_http_protocol_options',
+  'explicit_http_config',
+  'use_downstream_protocol_config',
+  'auto_config',
+  'http_filters',
+  'upstream_http_protocol_options',
+]);
+/** Server names and name checks that follow the request: there are none yet. */
+const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([]);
 const COMMON_FIELDS = knownFields<CommonOptions>(
   [
     'idle_timeout',
@@ -62,8 +62,10 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
   const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
   if (typed !== undefined) {
     const place = scope.at('typed_extension_protocol_options', EXTENSION);
+    refuseNames(typed, message, place);
     return resolveTyped(typed, message.max_requests_per_connection, place);
   }
+  refuseNames(message, message, scope);
   if (message.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
     scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
   }
@@ -77,6 +79,16 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
     },
     scope.at('common_http_protocol_options'),
   );
+}
+
+/** Without TLS they say nothing. */
+function refuseNames(
+  { upstream_http_protocol_options: names }: Pick<Cluster, 'upstream_http_protocol_options'>,
+  { transport_socket: socket, transport_socket_matches: matches = [] }: Cluster,
+  scope: Scope,
+): void {
+  if (names === undefined || (socket === undefined && matches.length === 0)) return;
+  refuseOtherFields(names, NAME_FIELDS, scope.at('upstream_http_protocol_options'));
 }
 
 function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | undefined {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatPlace } from '../../../supervisor/config/problem.ts';
+import { POLICIES } from '../../../supervisor/resources/clusters/load-balancing.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { errorsOf } from './resolve-text.ts';
 
@@ -43,6 +44,24 @@ const MANAGER = `${CHAIN}.filters[0].typed_config`;
 const ROUTE = `${MANAGER}.route_config.virtual_hosts[0].routes[0].route`;
 const CLUSTER = 'static_resources.clusters[0]';
 
+const CHECK = {
+  name: 'first',
+  timeout: '1s',
+  interval: '1s',
+  unhealthy_threshold: 1,
+  healthy_threshold: 1,
+  tcp_health_check: {},
+};
+const ROUND_ROBIN = policy('round_robin', 'RoundRobin');
+const WEIGHTED = policy('wrr_locality', 'WrrLocality', {
+  endpoint_picking_policy: { policies: [ROUND_ROBIN] },
+});
+
+function policy(name: string, type: string, fields: object = {}): object {
+  const url = `type.googleapis.com/envoy.extensions.load_balancing_policies.${name}.v3.${type}`;
+  return { typed_extension_config: { name, typed_config: { '@type': url, ...fields } } };
+}
+
 const refused: readonly [bootstrap: object, place: string, message: string][] = [
   [
     bootstrapWith('chain', {
@@ -84,6 +103,49 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     bootstrapWith('cluster', { outlier_detection: { detect_degraded_hosts: true } }),
     `${CLUSTER}.outlier_detection.detect_degraded_hosts`,
     "field 'detect_degraded_hosts' is not supported yet",
+  ],
+  [
+    bootstrapWith('cluster', { preconnect_policy: { predictive_preconnect_ratio: 2 } }),
+    `${CLUSTER}.preconnect_policy`,
+    "field 'preconnect_policy' is not supported yet",
+  ],
+  [
+    bootstrapWith('cluster', { health_checks: [CHECK, { ...CHECK, name: 'second' }] }),
+    `${CLUSTER}.health_checks`,
+    'more than one health check is not supported yet',
+  ],
+  [
+    bootstrapWith('cluster', {
+      load_balancing_policy: { policies: [WEIGHTED, ROUND_ROBIN] },
+    }),
+    `${CLUSTER}.load_balancing_policy.policies[0].typed_extension_config.typed_config`,
+    `load balancing policy 'wrr_locality' of type 'envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality' is not supported; ${POLICIES.available()}`,
+  ],
+  [
+    bootstrapWith('cluster', {
+      common_lb_config: { override_host_status: { statuses: ['HEALTHY'] } },
+    }),
+    `${CLUSTER}.common_lb_config.override_host_status.statuses`,
+    'another set than UNKNOWN, HEALTHY and DEGRADED is not supported yet',
+  ],
+  [
+    bootstrapWith('cluster', { type: 'STRICT_DNS', wait_for_warm_on_init: false }),
+    `${CLUSTER}.wait_for_warm_on_init`,
+    'a cluster that is used before its hosts are known is not supported yet',
+  ],
+  [
+    bootstrapWith('cluster', {
+      transport_socket: {
+        name: 'envoy.transport_sockets.tls',
+        typed_config: {
+          '@type':
+            'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+        },
+      },
+      upstream_http_protocol_options: { auto_sni: true },
+    }),
+    `${CLUSTER}.upstream_http_protocol_options.auto_sni`,
+    "field 'auto_sni' is not supported yet",
   ],
   [
     bootstrapWith('cluster', { http2_protocol_options: {} }),

@@ -136,6 +136,15 @@ describe('a cluster with subsets', () => {
     assert.deepEqual(subsets({ selectors }, hosts).ask({ zone: 'b' }), [2]);
   });
 
+  it("leaves out the fallback of a selector whose keys begin an earlier one's", () => {
+    const longer = { keys: ['stage', 'version'], isSingleHost: false, fallbackKeys: [] };
+    const strict = { keys: ['stage'], isSingleHost: false, fallback: 'NO_FALLBACK' } as const;
+    const ofTwo = (selectors: SubsetOptions['selectors']): readonly number[] =>
+      subsets({ fallback: 'ANY_ENDPOINT', selectors }).ask({ stage: 'none' });
+    assert.deepEqual(ofTwo([longer, { ...strict, fallbackKeys: [] }]), [1, 2, 3, 4, 5]);
+    assert.deepEqual(ofTwo([{ ...strict, fallbackKeys: [] }, longer]), [0]);
+  });
+
   it('takes any host when the fallback has none, where panic allows it', () => {
     const defaultSubset = { stage: 'nowhere' };
     const { ask, counts } = subsets({
