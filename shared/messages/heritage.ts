@@ -15,6 +15,9 @@ export const OUTLIER_PAGE_FD = 5;
 /** Shared memory of shared/limits/breaker-page.ts. */
 export const BREAKER_PAGE_FD = 6;
 
+/** Shared memory of shared/limits/rate-limit-page.ts. */
+export const RATE_LIMIT_PAGE_FD = 7;
+
 /** First message in both directions; on a mismatch the worker exits and the supervisor says why. */
 export interface Hello {
   readonly kind: 'hello';

@@ -6,6 +6,7 @@
 import type { AccessLogConfig } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
 import type { TapFilterOptions } from './tap.ts';
+import type { RateLimitBucket } from './rate-limit-bucket.ts';
 import type { HeaderMatcher, RuntimeFraction, StringMatcher } from './matchers.ts';
 
 /** `isOffByDefault`: the filter sees only requests whose route has settings for it. */
@@ -175,11 +176,7 @@ export interface LocalRateLimitOptions {
   readonly statPrefix: string;
   readonly status: number;
   /** Absent: the filter does nothing. */
-  readonly bucket?: {
-    readonly maxTokens: number;
-    readonly tokensPerFill: number;
-    readonly fillIntervalMs: number;
-  };
+  readonly bucket?: RateLimitBucket;
   readonly enabled: RuntimeFraction;
   readonly enforced: RuntimeFraction;
   readonly responseHeaders: readonly HeaderValueOption[];

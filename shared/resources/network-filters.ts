@@ -4,6 +4,7 @@
  */
 import type { AccessLogConfig } from './access-log.ts';
 import type { RbacRules } from './http-filters.ts';
+import type { RateLimitBucket } from './rate-limit-bucket.ts';
 
 /** Filters that end a chain of bytes. */
 export type TcpTerminalFilter = TcpProxy | EchoFilter | DirectResponse;
@@ -41,11 +42,7 @@ interface DirectResponse {
 export interface NetworkRateLimit {
   readonly kind: 'network_local_ratelimit';
   readonly statPrefix: string;
-  readonly bucket: {
-    readonly maxTokens: number;
-    readonly tokensPerFill: number;
-    readonly fillIntervalMs: number;
-  };
+  readonly bucket: RateLimitBucket;
   readonly enabled: { readonly isDefault: boolean; readonly runtimeKey: string };
 }
 

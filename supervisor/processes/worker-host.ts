@@ -67,6 +67,7 @@ export interface WorkerExit {
 export interface SharedPages {
   readonly outlierFd: number;
   readonly breakerFd: number;
+  readonly rateLimitFd: number;
 }
 
 export interface WorkerHostOptions {
@@ -158,6 +159,7 @@ export class WorkerHost {
         theirs,
         options.pages.outlierFd,
         options.pages.breakerFd,
+        options.pages.rateLimitFd,
       ],
       env,
     });

@@ -6,6 +6,7 @@
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
+import { createRateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
@@ -97,6 +98,7 @@ export class WorkerPool {
     this.pages = {
       outlierFd: createOutlierPage(),
       breakerFd: createBreakerPage(options.concurrency),
+      rateLimitFd: createRateLimitPage(),
     };
     this.#first = new FirstStart(options.concurrency);
     this.#begun = new Promise((resolve) => {

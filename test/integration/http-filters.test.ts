@@ -22,6 +22,7 @@ async function startWith(
   filter: Filter,
   port: number,
   route: object = {},
+  concurrency = 1,
 ): Promise<{ sluice: Sluice; port: number }> {
   const own = {
     name: filter.name,
@@ -32,6 +33,7 @@ async function startWith(
     { match: { prefix: '/' }, route: { cluster: 'up' } },
   ];
   const sluice = await startSluice({
+    concurrency,
     bootstrap: bootstrap({
       listeners: [httpListener(routes, { hcm: { http_filters: [own, ROUTER] } })],
       clusters: [staticCluster('up', [port])],
@@ -97,24 +99,25 @@ describe('HTTP filters', () => {
     await sluice.waitForStat('http.web.fault.active_faults', (count) => count === 0);
   });
 
-  it('local_ratelimit refuses what is beyond the bucket', async () => {
+  it('local_ratelimit refuses what is beyond the one bucket of all workers', async () => {
     await using upstream = await startHttpUpstream();
     const filter = {
       name: 'limit',
       type: 'local_ratelimit.v3.LocalRateLimit',
       config: {
         stat_prefix: 'rl',
-        token_bucket: { max_tokens: 2, fill_interval: '600s' },
+        token_bucket: { max_tokens: 4, fill_interval: '600s' },
         filter_enabled: ALWAYS,
         filter_enforced: ALWAYS,
       },
     };
-    const { sluice, port } = await startWith(filter, upstream.port);
+    const { sluice, port } = await startWith(filter, upstream.port, {}, 2);
     await using _ = sluice;
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await fetchOnce({ port })).status);
-    assert.deepEqual(statuses, [200, 200, 429]);
-    assert.equal(await sluice.stat('rl.http_local_rate_limit.enforced'), 1);
+    for (let i = 0; i < 16; i++) statuses.push((await fetchOnce({ port })).status);
+    const expected = [...Array<number>(4).fill(200), ...Array<number>(12).fill(429)];
+    assert.deepEqual(statuses, expected);
+    assert.equal(await sluice.stat('rl.http_local_rate_limit.enforced'), 12);
   });
 
   it('rbac denies by policy, and a route may switch the filter off', async () => {

@@ -1,4 +1,5 @@
 /** What the filters of one connection manager share. */
+import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { CompressorOffer } from './accept-encoding.ts';
@@ -6,6 +7,7 @@ import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
+import type { TokenBucket } from './token-bucket.ts';
 
 export interface FilterContext {
   readonly loop: WorkerLoop;
@@ -27,6 +29,8 @@ export interface FilterContext {
   readonly taps: Taps;
   /** What the compressors that a response passes offer, in the order of the chain. */
   readonly compressorOffers: WeakMap<StreamInfo, CompressorOffer[]>;
+  /** Tokens that all workers take from. */
+  sharedBucket(options: RateLimitBucket): TokenBucket;
   /** Called with every block that a filter defined; released with the connection manager. */
   onBlock(base: number): void;
 }

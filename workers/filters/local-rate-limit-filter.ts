@@ -1,5 +1,5 @@
 /**
- * Refuses requests beyond a rate, by a bucket of this worker or of the connection. Source:
+ * Refuses requests beyond a rate, by a bucket of all workers or of the connection. Source:
  * envoy.filters.http.local_ratelimit.
  */
 import type { LocalRateLimitOptions } from '../../shared/resources/http-filters.ts';
@@ -42,7 +42,7 @@ export function makeLocalRateLimitFilter(
     return {
       options,
       base,
-      shared: options.bucket && new TokenBucket(options.bucket, context.loop.clock.ms),
+      shared: options.bucket && context.sharedBucket(options.bucket),
       ofConnection: new WeakMap(),
       changes: compileHeaderMutations(
         [{ add: options.responseHeaders, remove: [] }],
@@ -93,8 +93,8 @@ class LocalRateLimitFilter extends PassThroughFilter {
     if (bucket !== undefined) {
       const { ms } = this.parts.context.loop.clock;
       headers.set('x-ratelimit-limit', String(bucket.maxTokens));
-      headers.set('x-ratelimit-remaining', String(bucket.remaining));
-      headers.set('x-ratelimit-reset', String(bucket.secondsToFill(ms)));
+      headers.set('x-ratelimit-remaining', String(bucket.remaining(ms)));
+      headers.set('x-ratelimit-reset', String(bucket.secondsToNext(ms)));
     }
     return 'continue';
   }
@@ -115,7 +115,7 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const { connection } = this.callbacks.info;
     let bucket = ofConnection.get(connection);
     if (bucket === undefined) {
-      bucket = new TokenBucket(options.bucket, this.parts.context.loop.clock.ms);
+      bucket = new TokenBucket(options.bucket);
       ofConnection.set(connection, bucket);
     }
     return bucket;

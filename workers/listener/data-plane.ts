@@ -5,7 +5,12 @@
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
-import { BREAKER_PAGE_FD, OUTLIER_PAGE_FD } from '../../shared/messages/heritage.ts';
+import { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
+import {
+  BREAKER_PAGE_FD,
+  OUTLIER_PAGE_FD,
+  RATE_LIMIT_PAGE_FD,
+} from '../../shared/messages/heritage.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type {
   DataPlane,
@@ -69,6 +74,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #listeners = new Map<string, WorkerListener>();
   #outlierPage: OutlierPage | undefined;
   #breakerPage: BreakerPage | undefined;
+  #rateLimitPage: RateLimitPage | undefined;
   /** Removed listeners whose connections are still open. */
   readonly #draining = new Set<WorkerListener>();
 
@@ -122,10 +128,7 @@ class WorkerDataPlane implements DataPlane {
       runtime: this.#runtime,
       page: () => this.#limitsPage(),
     });
-    this.#taps = new Taps({
-      send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
-      log: (text) => env.log('warning', 'tap', text),
-    });
+    this.#taps = makeTaps(env);
     this.#compiler = {
       env,
       loop: this.#loop,
@@ -140,6 +143,7 @@ class WorkerDataPlane implements DataPlane {
       ownStats: new RouterStats(env.stats, 'async-client', env.heritage.node.zone),
       runtime: this.#runtime,
       taps: this.#taps,
+      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
     };
   }
 
@@ -341,4 +345,11 @@ class WorkerDataPlane implements DataPlane {
     if (!this.#listeners.has(listener.name)) this.#drain.forget(listener.name);
     this.#loop.leave();
   }
+}
+
+function makeTaps(env: DataPlaneEnv): Taps {
+  return new Taps({
+    send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
+    log: (text) => env.log('warning', 'tap', text),
+  });
 }

@@ -4,6 +4,7 @@
  * be made.
  */
 import assert from 'node:assert/strict';
+import type { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type {
   FilterChain,
@@ -13,6 +14,7 @@ import type {
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
 import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
@@ -24,6 +26,7 @@ import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.t
 import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
+import { sharedBucket } from '../filters/token-bucket.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { localAddress } from '../../shared/local-address.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
@@ -65,6 +68,8 @@ export interface CompilerContext {
   readonly accessLogs: AccessLogs;
   readonly runtime: Runtime;
   readonly taps: Taps;
+  /** Mapped with the first limit. */
+  rateLimitPage(): RateLimitPage;
   /** Of requests that the proxy makes by itself. */
   readonly ownStats: RouterStats;
 }
@@ -120,8 +125,14 @@ function compileFilters(
 ): CompiledFilter | undefined {
   const last = filters.at(-1);
   if (last === undefined) return undefined;
+  const gateContext = {
+    ...context,
+    stats: context.env.stats,
+    sharedBucket: (options: RateLimitBucket) =>
+      sharedBucket(options, context.rateLimitPage(), listener.name),
+  };
   const gates = filters.slice(0, -1).flatMap((filter) => {
-    return isGate(filter) ? [makeGate(filter, { ...context, stats: context.env.stats })] : [];
+    return isGate(filter) ? [makeGate(filter, gateContext)] : [];
   });
   const { server, release } = compileLast(last, listener, context);
   return {
@@ -260,6 +271,8 @@ function compileManager(
     clusterHealth: (name) => context.clusters.get(name)?.health(),
     extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
+    sharedBucket: (options) =>
+      sharedBucket(options, context.rateLimitPage(), `${listener.name}/${routesName(config)}`),
     onBlock: (base) => void filterBlocks.push(base),
   };
   const manager = new ConnectionManager(config, {
@@ -329,4 +342,9 @@ function terminalFilter(
 function offByDefault(factory: FilterFactory): FilterFactory {
   const { name } = factory;
   return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
+}
+
+/** Empty for routes that stand in the listener, whose places begin there. */
+function routesName({ routes }: HttpConnectionManager): string {
+  return routes.kind === 'named' ? routes.name : '';
 }

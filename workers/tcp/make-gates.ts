@@ -4,6 +4,7 @@ import type {
   NetworkRateLimit,
   NetworkRbac,
 } from '../../shared/resources/network-filters.ts';
+import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
 import { readBoolean } from '../../shared/runtime/read-runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
@@ -12,7 +13,7 @@ import {
   NETWORK_RBAC_SHADOW,
 } from '../../shared/stats/templates/network-filters.ts';
 import { compileRbacRules } from '../filters/rbac-engine.ts';
-import { TokenBucket } from '../filters/token-bucket.ts';
+import type { TokenBucket } from '../filters/token-bucket.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import type { Runtime } from '../runtime.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -22,6 +23,8 @@ export interface GateContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly runtime: Runtime;
+  /** Tokens that all workers take from. */
+  sharedBucket(options: RateLimitBucket): TokenBucket;
 }
 
 export function makeGate(filter: GateFilter, context: GateContext): Gate {
@@ -47,12 +50,13 @@ function makeSniCluster(): Gate {
   };
 }
 
-function makeRateLimit(filter: NetworkRateLimit, { loop, stats, runtime }: GateContext): Gate {
+function makeRateLimit(filter: NetworkRateLimit, context: GateContext): Gate {
+  const { loop, stats, runtime } = context;
   const base = stats.defineBlock(
     NETWORK_LOCAL_RATE_LIMIT,
     `local_rate_limit.${filter.statPrefix}.`,
   );
-  const bucket = new TokenBucket(filter.bucket, loop.clock.ms);
+  const bucket = context.sharedBucket(filter.bucket);
   const { enabled } = filter;
   return {
     onConnection() {

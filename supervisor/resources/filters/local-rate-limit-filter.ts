@@ -2,7 +2,9 @@
 import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.ts';
 import type { TokenBucket } from '../../../shared/api/generated/envoy/type/v3/token_bucket.ts';
 import type { HttpFilter, LocalRateLimitOptions } from '../../../shared/resources/http-filters.ts';
+import type { RateLimitBucket } from '../../../shared/resources/rate-limit-bucket.ts';
 import type { RuntimeFraction } from '../../../shared/resources/matchers.ts';
+import { formatPlace } from '../../config/problem.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
@@ -66,10 +68,7 @@ export function resolveLocalRateLimit(
   };
 }
 
-export function resolveRateLimitBucket(
-  message: TokenBucket,
-  scope: Scope,
-): NonNullable<LocalRateLimitOptions['bucket']> {
+export function resolveRateLimitBucket(message: TokenBucket, scope: Scope): RateLimitBucket {
   const fillIntervalMs = durationMs(message.fill_interval ?? '0s');
   if (fillIntervalMs < FILL_INTERVAL_MIN_MS) {
     scope
@@ -80,6 +79,7 @@ export function resolveRateLimitBucket(
     maxTokens: message.max_tokens ?? 0,
     tokensPerFill: message.tokens_per_fill ?? 1,
     fillIntervalMs,
+    place: formatPlace(scope.place),
   };
 }
 
