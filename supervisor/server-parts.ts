@@ -24,7 +24,6 @@ import { ServerStats } from './server-stats.ts';
 import { sinkSurroundings } from './stats/sinks/sink-surroundings.ts';
 import { StatsEngine } from './stats/stats-engine.ts';
 import { TapSessions } from './tap/tap-sessions.ts';
-import type { LiveCluster } from './upstreams/live-cluster.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
 import { OwnRequests } from './xds/control-plane-clusters.ts';
@@ -119,7 +118,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   let loopDelay: LoopDelay | undefined;
   const certificates = new CertificateStats(configuration.store, stats.store, serverStats);
   const known = { stats, serverStats, listeners, commands, runtime, certificates };
-  const dynamic = makeDynamic(input, known, (name) => upstreams.get(name));
+  const dynamic = makeDynamic(input, known, () => upstreams);
   const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime, eventLogs });
   return {
     configuration,
@@ -190,13 +189,17 @@ function makeDynamic(
   parts: Pick<ServerParts, 'stats' | 'serverStats' | 'listeners' | 'commands' | 'runtime'> & {
     readonly certificates: CertificateStats;
   },
-  find: (cluster: string) => LiveCluster | undefined,
+  upstreams: () => UpstreamClusters,
 ): DynamicConfiguration {
   const { bootstrap, resolved } = configuration;
   const configured = (bootstrap.node ?? {}) as JsonObject;
   const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });
   return new DynamicConfiguration({
-    clusters: new OwnRequests(find, parts.stats.store, secretsOf(configuration.store)),
+    clusters: new OwnRequests(
+      (name) => upstreams().get(name),
+      parts.stats.store,
+      secretsOf(configuration.store),
+    ),
     runtime: parts.runtime,
     node,
     ...configuration,
@@ -206,7 +209,11 @@ function makeDynamic(
     open: parts.listeners,
     workers: {
       concurrency: options.concurrency,
-      apply: (updates) => pool.apply(updates),
+      // What names clusters comes after them.
+      apply: async (updates) => {
+        void upstreams().flush();
+        return await pool.apply(updates);
+      },
       adoptListeners: () => pool.adoptListeners(),
       stopListening: (names) => pool.stopListening(names),
     },
@@ -247,7 +254,7 @@ function makeUpstreams(
     runtime: () => runtime.snapshot(),
     eventLogs,
     outlierLogPath: configuration.resolved.outlierLogPath,
-    send: (updates) => void pool.apply(updates),
+    send: async (updates) => await pool.apply(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
     useSecret: (secret) => dynamic.secrets.use(secret),
     counted: (active, warming) => serverStats.setClusterCounts(active, warming),

@@ -1,8 +1,9 @@
 /**
  * What many clusters by a control plane cost: CDS and EDS over one incremental stream, from the start to
  * LIVE; the change of one endpoint until it is seen, memory, and listeners changed a thousand times:
- * `node dist/scripts/bench/xds-scale.js [clusters] [listener updates]`. With `envoy` on the path the
- * same is measured there, within the same run.
+ * `node dist/scripts/bench/xds-scale.js [clusters] [listener updates] [seconds]`. With a third number,
+ * endpoints change 100 times a second under load for so long, too. With `envoy` on the path the same
+ * is measured there, within the same run.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,10 +17,12 @@ import { resource } from '../../test/support/discovery-files.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
 import { ADMIN, MAIN } from '../../test/support/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
+import { changesUnderLoad } from './xds-changes.ts';
 import { treeDescriptors, treePssKib } from './processes.ts';
 
 const clusters = Number(process.argv[2] ?? 10_000);
 const listenerUpdates = Number(process.argv[3] ?? 1000);
+const loadSeconds = Number(process.argv[4] ?? 0);
 const LIMIT_MS = 180_000;
 const CHANGES = 50;
 const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
@@ -59,6 +62,15 @@ async function measure(name: string, [program = '', ...words]: readonly string[]
       `${name}: ${clusters} clusters LIVE in ${liveMs.toFixed(0)} ms, one endpoint changed in ` +
         `${changeMs.toFixed(1)} ms (median of ${CHANGES}), ${memory.toFixed(0)} MiB; ${leaks}`,
     );
+    if (loadSeconds === 0) return;
+    const text = await changesUnderLoad({
+      control,
+      cluster: 'service_7',
+      seconds: loadSeconds,
+      folder: (each) => scratch.file(`${name}-${each}`),
+      listenerPort: async () => await listenerPort(admin),
+    });
+    console.log(`${name}: ${text}`);
   } finally {
     server.kill('SIGKILL');
   }
@@ -149,6 +161,11 @@ function bootstrapOf(port: number): object {
       lds_config: ADS,
     },
   };
+}
+
+async function listenerPort(admin: string): Promise<number | undefined> {
+  const port = /:(\d+)\s*$/.exec(await read(admin, '/listeners'))?.[1];
+  return port === undefined ? undefined : Number(port);
 }
 
 function addressIn(path: string): string | undefined {

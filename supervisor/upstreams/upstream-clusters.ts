@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../shared/clock.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
@@ -21,6 +22,7 @@ import type { SharedPages, UpstreamNotice } from '../processes/worker-host.ts';
 import { BreakerSlots } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import type { HostSink, HostSource } from './host-source.ts';
+import { IdleBatches } from './idle-batches.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
 import { RequestedHostsSource } from './requested-hosts-source.ts';
@@ -37,8 +39,11 @@ export interface UpstreamClustersOptions {
   readonly eventLogs: EventLogs;
   /** Of outlier detection in all clusters. */
   readonly outlierLogPath: string | undefined;
-  /** To all workers that have their first resources; others get the present hosts with these. */
-  send(updates: readonly ResourceUpdate[]): void;
+  /**
+   * To all workers that have their first resources; others get the present hosts with these. Resolves
+   * when all have applied them.
+   */
+  send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** For a cluster whose hosts a control plane or a file sends. */
   makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
   /** For a cluster whose connections need a secret. */
@@ -58,6 +63,8 @@ export class UpstreamClusters {
   readonly #resolvers = new Map<string, NameResolver>();
   /** Undefined: the whole host set changed; else the hosts whose health did. */
   readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
+  /** By name, what workers are to get of clusters as a whole; `new`: they have none of that name. */
+  readonly #moves = new Map<string, 'new' | 'changed' | 'removed'>();
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;
   #breakerSlots: BreakerSlots | undefined;
@@ -86,6 +93,13 @@ export class UpstreamClusters {
     for (let some = waiting(); some.length > 0; some = waiting()) {
       await Promise.all(some.map((cluster) => cluster.ready));
     }
+    await this.flush();
+  }
+
+  /** Sends what waits for the end of this turn of the loop, so that what follows finds it there. */
+  async flush(): Promise<void> {
+    const updates = this.#takeUpdates();
+    if (updates.length > 0) await this.#options.send(updates);
   }
 
   get(name: string): LiveCluster | undefined {
@@ -132,6 +146,7 @@ export class UpstreamClusters {
     this.#clusters.clear();
     this.#resolvers.clear();
     this.#changed.clear();
+    this.#moves.clear();
   }
 
   /** Makes the live clusters what the store's versions say. */
@@ -147,20 +162,14 @@ export class UpstreamClusters {
     if (known?.resolved === resolved) return;
     // What warmed takes the place of the version before it in one step.
     const warmed = this.#warming.get(name);
-    const isWarmed = resolved !== undefined && warmed?.resolved === resolved;
+    const isWarmed = warmed !== undefined && warmed.resolved === resolved;
     if (isWarmed) this.#warming.delete(name);
     const live = isWarmed ? warmed : resolved && this.#make(resolved);
     if (known !== undefined) this.#forget(known);
     if (live !== undefined) this.#clusters.set(name, live);
     if (!this.#hasStarted) return;
-    if (live === undefined) this.#options.send([{ op: 'remove_cluster', name }]);
-    else {
-      const { resource: cluster } = live.resolved;
-      this.#options.send([
-        { op: 'put_cluster', cluster },
-        { op: 'put_hosts', hosts: live.hosts },
-      ]);
-    }
+    const isKnown = known !== undefined || (isWarmed && isCheckedAtWorkers(warmed));
+    this.#move(name, live === undefined ? 'removed' : isKnown ? 'changed' : 'new');
   }
 
   #followWarming(name: string, resolved: ResolvedCluster | undefined): void {
@@ -168,18 +177,16 @@ export class UpstreamClusters {
     if (known?.resolved === resolved) return;
     known?.close();
     this.#warming.delete(name);
-    if (resolved === undefined) return;
+    if (resolved === undefined) {
+      if (known !== undefined && isCheckedAtWorkers(known)) this.#move(name, 'removed');
+      return;
+    }
     const live = this.#make(resolved);
     this.#warming.set(name, live);
     const { resource: cluster } = resolved;
     const isChecked = cluster.healthCheck !== undefined;
     // Workers make the checks, for which they need the cluster; one that has it already gets it now.
-    if (isChecked && !this.#clusters.has(name)) {
-      this.#options.send([
-        { op: 'put_cluster', cluster },
-        { op: 'put_hosts', hosts: live.hosts },
-      ]);
-    }
+    if (isChecked && !this.#clusters.has(name)) this.#move(name, 'changed');
     // New hosts are checked when the workers have this version; the others are known.
     const isReplacing = isChecked && this.#clusters.has(name);
     if (live.isReady) this.#promote(live);
@@ -190,9 +197,12 @@ export class UpstreamClusters {
     if (this.#warming.get(live.name) === live) this.#options.store.promote('cluster', live.name);
   }
 
-  #isAtWorkers(cluster: LiveCluster): boolean {
-    const { name } = cluster;
-    return (this.#clusters.get(name) ?? this.#warming.get(name)) === cluster;
+  /** The version of a cluster that workers have or get next. */
+  #atWorkers(name: string): LiveCluster | undefined {
+    const active = this.#clusters.get(name);
+    if (active !== undefined) return active;
+    const warming = this.#warming.get(name);
+    return warming !== undefined && isCheckedAtWorkers(warming) ? warming : undefined;
   }
 
   #forget(cluster: LiveCluster): void {
@@ -261,19 +271,55 @@ export class UpstreamClusters {
     const known = this.#changed.get(cluster);
     const isWhole = host === undefined || (known === undefined && this.#changed.has(cluster));
     this.#changed.set(cluster, isWhole ? undefined : (known ?? new Set()).add(host));
-    if (this.#isFlushPlanned) return;
-    this.#isFlushPlanned = true;
-    setImmediate(() => this.#flush());
+    this.#planFlush();
   }
 
-  #flush(): void {
-    this.#isFlushPlanned = false;
-    const updates = [...this.#changed]
-      .filter(([cluster]) => this.#isAtWorkers(cluster))
-      .map(([cluster, hosts]) => updateOf(cluster, hosts));
-    this.#changed.clear();
-    if (updates.length > 0) this.#options.send(updates);
+  #move(name: string, move: 'new' | 'changed' | 'removed'): void {
+    const before = this.#moves.get(name);
+    this.#moves.set(name, move === 'new' && before === 'removed' ? 'changed' : move);
+    this.#planFlush();
   }
+
+  #planFlush(): void {
+    if (this.#isFlushPlanned) return;
+    this.#isFlushPlanned = true;
+    setImmediate(() => {
+      this.#isFlushPlanned = false;
+      void this.flush();
+    });
+  }
+
+  /** Clusters come with their hosts: all that an answer brought in one batch, packed where they may idle. */
+  #takeUpdates(): readonly ResourceUpdate[] {
+    const updates: ResourceUpdate[] = [];
+    const added: ClusterWithHosts[] = [];
+    for (const [name, move] of this.#moves) {
+      const live = this.#atWorkers(name);
+      if (live === undefined) updates.push({ op: 'remove_cluster', name });
+      else {
+        const { hosts, resolved } = live;
+        if (move === 'new') added.push({ cluster: resolved.resource, hosts });
+        else
+          updates.push(
+            { op: 'put_cluster', cluster: resolved.resource },
+            { op: 'put_hosts', hosts },
+          );
+      }
+    }
+    updates.push(...new IdleBatches().updates(added));
+    for (const [cluster, hosts] of this.#changed) {
+      if (this.#moves.has(cluster.name) || this.#atWorkers(cluster.name) !== cluster) continue;
+      updates.push(updateOf(cluster, hosts));
+    }
+    this.#moves.clear();
+    this.#changed.clear();
+    return updates;
+  }
+}
+
+/** Workers make the checks, for which they need a cluster before it may be used. */
+function isCheckedAtWorkers({ resolved }: LiveCluster): boolean {
+  return resolved.resource.healthCheck !== undefined;
 }
 
 function updateOf(

@@ -68,9 +68,14 @@ export class DiscoveryStats {
     const prefix = `cluster.${statName}.`;
     const cluster = store.defineBlock(CLUSTER, prefix);
     const own = store.defineBlock(CLUSTER_SUBSCRIPTION, prefix);
+    // By name: there may be ten thousand clusters, and their block has a hundred statistics.
+    const { index } = CLUSTER;
     const indices = {
-      ...shifted(CLUSTER.index, cluster),
       ...shifted(CLUSTER_SUBSCRIPTION.index, own),
+      update_attempt: cluster + index.update_attempt,
+      update_failure: cluster + index.update_failure,
+      update_success: cluster + index.update_success,
+      version: cluster + index.version,
     };
     return new DiscoveryStats(store, { prefix, indices, blocks: [cluster, own] });
   }

@@ -38,7 +38,7 @@ export class ClusterManager {
 
   /** Hosts of a cluster that is not there are ignored: it was removed in the same moment. */
   putHosts(update: ClusterHostsResource): void {
-    this.get(update.cluster)?.putHosts(update);
+    if (!this.#idle.putHosts(update)) this.#clusters.get(update.cluster)?.putHosts(update);
   }
 
   putHealth(cluster: string, bits: readonly (readonly [id: string, bits: number])[]): void {

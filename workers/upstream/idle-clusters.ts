@@ -1,4 +1,5 @@
 /** Clusters that this worker knows by name only: packed until somebody asks for one of their batch. */
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import { unpackClusters, type ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 
 type Batch = { readonly packed: Uint8Array } | { readonly clusters: readonly ClusterWithHosts[] };
@@ -6,6 +7,8 @@ type Batch = { readonly packed: Uint8Array } | { readonly clusters: readonly Clu
 interface Place {
   batch: { value: Batch };
   readonly position: number;
+  /** In the place of those in the batch. */
+  hosts?: ClusterHostsResource;
 }
 
 export class IdleClusters {
@@ -21,9 +24,17 @@ export class IdleClusters {
     const place = this.#places.get(name);
     if (place === undefined) return undefined;
     this.#places.delete(name);
-    const { batch, position } = place;
+    const { batch, position, hosts } = place;
     if ('packed' in batch.value) batch.value = { clusters: unpackClusters(batch.value.packed) };
-    return batch.value.clusters[position];
+    const found = batch.value.clusters[position];
+    return found === undefined || hosts === undefined ? found : { ...found, hosts };
+  }
+
+  /** False for a cluster that is not here. It goes on idling: nothing is unpacked. */
+  putHosts(hosts: ClusterHostsResource): boolean {
+    const place = this.#places.get(hosts.cluster);
+    if (place !== undefined) place.hosts = hosts;
+    return place !== undefined;
   }
 
   forget(name: string): void {

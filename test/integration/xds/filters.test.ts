@@ -22,13 +22,18 @@ function extension(config: object): object {
   return { '@type': `type.googleapis.com/${EXTENSION}`, name: 'late', typed_config: config };
 }
 
-function bootstrapOf(port: number, apiType: string, discovery: object): object {
+function bootstrapOf(
+  port: number,
+  apiType: string,
+  discovery: object,
+  fetchTimeout = '0.3s',
+): object {
   const route = { match: { prefix: '/' }, direct_response: { status: 200 } };
   const filters = [
     {
       name: 'late',
       config_discovery: {
-        config_source: { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0.3s' },
+        config_source: { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: fetchTimeout },
         type_urls: [MUTATION],
         ...discovery,
       },
@@ -57,7 +62,9 @@ describe('HTTP filters whose settings come from a control plane', () => {
     it(`change for the next request of open connections, and are refused by the reason over ${apiType}`, async () => {
       await using control = await startControlPlane();
       control.set(EXTENSION, '1', [extension(mutation('one'))]);
-      await using sluice = await startSluice({ bootstrap: bootstrapOf(control.port, apiType, {}) });
+      await using sluice = await startSluice({
+        bootstrap: bootstrapOf(control.port, apiType, {}, '10s'),
+      });
       const port = await sluice.listenerPort('web');
       const open = await openRaw(port);
       const ask = async (): Promise<string> => {

@@ -33,6 +33,21 @@ describe('clusters that nobody uses yet', () => {
     assert.equal(idle.take('unknown'), undefined);
   });
 
+  it('take other hosts without being unpacked', () => {
+    const clusters = many(3);
+    const idle = new IdleClusters();
+    const [update] = new IdleBatches().updates(clusters);
+    idle.put(
+      clusters.map((each) => each.cluster.name),
+      packedOf(update),
+    );
+    const hosts = { cluster: 'service_1', hosts: [], overprovisioningFactor: 200 };
+    assert.equal(idle.putHosts(hosts), true);
+    assert.equal(idle.putHosts({ ...hosts, cluster: 'unknown' }), false);
+    assert.deepEqual(idle.take('service_1'), { cluster: clusters[1]?.cluster, hosts });
+    assert.deepEqual(idle.take('service_2'), clusters[2]);
+  });
+
   it('are packed once for workers that start together', () => {
     const clusters = many(150);
     const batches = new IdleBatches();
