@@ -2,7 +2,7 @@
  * Child processes of a benchmark: pinned to a core, in a process group of their own, ended with the
  * benchmark; their memory as the kernel accounts it.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -89,6 +89,13 @@ export function treePssKib(root: number): number {
   return sumOverTree(root, (pid) => rollupKib(pid, 'Pss'));
 }
 
+/** Moves a process and all its descendants, with their threads, to a core. */
+export function pinTree(root: number, core: number): void {
+  for (const pid of treeOf(root)) {
+    execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
+  }
+}
+
 /** The same without mapped files, whose share depends on who else on the machine maps them. */
 export function treeAnonymousKib(root: number): number {
   return sumOverTree(root, (pid) => rollupKib(pid, 'Pss_Anon'));
@@ -105,6 +112,11 @@ export function treeDescriptors(root: number): number {
 }
 
 function sumOverTree(root: number, measure: (pid: number) => number): number {
+  return treeOf(root).reduce((sum, pid) => sum + measure(pid), 0);
+}
+
+/** A process and all its descendants. */
+function treeOf(root: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
@@ -117,9 +129,11 @@ function sumOverTree(root: number, measure: (pid: number) => number): number {
       continue; // it ended between the listing and the reading
     }
   }
-  const sum = (pid: number): number =>
-    measure(pid) + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0);
-  return sum(root);
+  const withDescendants = (pid: number): readonly number[] => [
+    pid,
+    ...(children.get(pid) ?? []).flatMap(withDescendants),
+  ];
+  return withDescendants(root);
 }
 
 function endGroup(child: ChildProcess): void {

@@ -3,14 +3,13 @@
  * each figure with what was wanted. Options: `--clusters N` (10000), `--starts N` (3), `--rounds N` (5),
  * `--seconds N` (5), `--pss-after N` (30, seconds after LIVE). Needs `wrk`, `nginx`, `curl`, `taskset`.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RecentLookups } from '../../../supervisor/stats/recent-lookups.ts';
-import { isInstalled, LOAD_CORE, PROXY_CORE, runPinned } from '../processes.ts';
+import { isInstalled, LOAD_CORE, pinTree, PROXY_CORE, runPinned } from '../processes.ts';
 import { startUpstream } from '../upstream.ts';
 import { runWrk } from '../wrk.ts';
 import {
@@ -132,8 +131,9 @@ function printTable(own: Figures, reference: Figures | undefined): void {
 async function printScrapedTraffic(config: string): Promise<void> {
   const server = await startBigServer({ ...sluice, concurrency: 1 }, config);
   try {
-    pin(server.pid, LOAD_CORE);
-    for (const worker of server.workers) pin(worker, PROXY_CORE);
+    pinTree(upstream.pid, PROXY_CORE);
+    pinTree(server.pid, LOAD_CORE);
+    for (const worker of server.workers) pinTree(worker, PROXY_CORE);
     const quiet: number[] = [];
     const scraped: number[] = [];
     for (let round = 0; round < 3; round++) {
@@ -147,6 +147,7 @@ async function printScrapedTraffic(config: string): Promise<void> {
     const both = `${median(scraped).toFixed(2)} of ${median(quiet).toFixed(2)} ms`;
     print('p99 of traffic while scraping', both, { value, wanted: 1.2, unit: 'of not scraping' });
   } finally {
+    pinTree(upstream.pid, LOAD_CORE);
     await server.stop();
   }
 }
@@ -180,7 +181,7 @@ async function cpuPerRequest(config: string): Promise<number> {
   const server: BigServer = await startBigServer({ ...sluice, concurrency: 1 }, config);
   try {
     const [worker = 0] = server.workers;
-    pin(worker, PROXY_CORE);
+    pinTree(worker, PROXY_CORE);
     await runWrk({ port: LISTENER_PORT, connections: 64, seconds: 1 });
     const before = cpuSeconds(worker);
     const { requestsPerSecond } = await runWrk({ port: LISTENER_PORT, connections: 64, seconds });
@@ -214,10 +215,6 @@ function nanosecondsPerLookup(lookups: RecentLookups, names: readonly string[]):
   const begun = process.cpuUsage().user;
   for (let index = 0; index < count; index++) lookups.note(names[index % names.length] as string);
   return ((process.cpuUsage().user - begun) * 1000) / count;
-}
-
-function pin(pid: number, core: number): void {
-  execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
 }
 
 function print(
