@@ -108,7 +108,9 @@ async function load<Message>(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const errors = error.problems.filter(({ severity }) => severity === 'error');
-    const isReadable = errors.every(({ rule }) => rule.startsWith('validate.'));
+    const isReadable = errors.every(
+      ({ rule }) => rule.startsWith('validate.') || rule === 'unknown_field',
+    );
     const [first] = errors;
     const text = first === undefined ? error.message : (first.reference ?? formatProblem(first));
     throw new ResponseError(isReadable ? 'refused' : 'unreadable', text, { cause: error });

@@ -86,7 +86,8 @@ export class DynamicConfiguration {
         unknownFields: options.unknownFields,
         runtime: () => deprecationTexts(options.runtime.snapshot()),
         onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
-          if (count > 0) options.serverStats.unknownDynamicFields(count);
+          const isCounted = count > 0 && options.unknownFields === 'warn';
+          if (isCounted) options.serverStats.unknownDynamicFields(count);
           options.serverStats.workInProgress(featureUses.workInProgress);
           options.runtime.countDeprecated(featureUses.deprecated);
           for (const warning of warnings) log.warning(formatProblem(warning));

@@ -167,7 +167,7 @@ describe('resources from files', () => {
     await waitUntil('the second version', async () => (await body(port)) === 'second');
   });
 
-  it('add no listener after listeners were told to drain', async () => {
+  it('add no listener of a direction whose listeners were told to drain', async () => {
     using scratch = makeScratch();
     const named = (name: string): object =>
       resource.listener(httpListener([answering(name)], { name }));
@@ -175,9 +175,37 @@ describe('resources from files', () => {
     await using sluice = await start(scratch, {
       lds_config: fileSource(scratch.file('lds.json')),
     });
-    await sluice.admin({ method: 'POST', path: '/drain_listeners' });
-    moveIntoPlace(scratch, 'lds.json', { version: '2', resources: [named('a'), named('b')] });
+    await sluice.admin({ method: 'POST', path: '/drain_listeners?inboundonly' });
+    const directed = (name: string, direction: string): object => ({
+      ...named(name),
+      traffic_direction: direction,
+    });
+    const resources = [named('a'), directed('in', 'INBOUND'), directed('out', 'OUTBOUND')];
+    moveIntoPlace(scratch, 'lds.json', { version: '2', resources });
     await sluice.waitForStat('listener_manager.lds.update_success', (count) => count === 2);
-    assert.equal(await sluice.stat('listener_manager.listener_added'), 1);
+    assert.equal(await sluice.stat('listener_manager.listener_added'), 2);
+    assert.match((await sluice.admin('/listeners')).body, /^out::/m);
+    await sluice.admin({ method: 'POST', path: '/drain_listeners' });
+    moveIntoPlace(scratch, 'lds.json', { version: '3', resources: [...resources, named('b')] });
+    await sluice.waitForStat('listener_manager.lds.update_success', (count) => count === 3);
+    assert.equal(await sluice.stat('listener_manager.listener_added'), 2);
   });
+
+  for (const [option, figures] of [
+    ['--reject-unknown-dynamic-fields', { update_rejected: 1, update_failure: 0 }],
+    ['--ignore-unknown-dynamic-fields', { update_rejected: 0, update_success: 1 }],
+  ] as const) {
+    it(`follow ${option}, and count no unknown field then`, async () => {
+      using scratch = makeScratch();
+      const cluster = { name: 'c', type: 'STATIC', connect_timeout: '1s', nonsense: 1 };
+      const resources = [resource.cluster(cluster)];
+      moveIntoPlace(scratch, 'cds.json', { version: '1', resources });
+      const source = { cds_config: fileSource(scratch.file('cds.json')) };
+      await using sluice = await start(scratch, source, [option]);
+      for (const [name, count] of Object.entries(figures)) {
+        assert.equal(await sluice.stat(`cluster_manager.cds.${name}`), count, name);
+      }
+      assert.equal(await sluice.stat('server.dynamic_unknown_fields'), 0);
+    });
+  }
 });
