@@ -158,9 +158,13 @@ function keepWatchdogQuiet(options: PhaseReportsOptions, report: Report | undefi
   return () => timer.cancel();
 }
 
-function storeSockets({ environment, sockets }: PhaseReportsOptions): void {
+function storeSockets({ environment, sockets, restartEpoch }: PhaseReportsOptions): void {
   const store = storeOf(environment);
-  for (const { name, fds } of sockets()) store.storeDescriptors(name, fds);
+  for (const { name, fds } of sockets()) {
+    // The epoch before may have had another address under the name.
+    if (restartEpoch > 0) store.removeDescriptors(name);
+    store.storeDescriptors(name, fds);
+  }
 }
 
 function tellServiceManager(phase: Phase, options: PhaseReportsOptions): void {

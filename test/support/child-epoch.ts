@@ -10,6 +10,16 @@ export interface Child {
   log(): string;
 }
 
+/** The phases of an epoch that takes over, each by what stands in its log when it is reached. */
+export const CHILD_PHASES = [
+  { phase: 'it reads its configuration', line: 'initializing epoch 1', accepts: false },
+  { phase: 'it has taken sockets', line: 'of tcp://', accepts: false },
+  { phase: 'it has closed the admin interface', line: 'admin address:', accepts: true },
+  { phase: 'it awaits what it depends on', line: 'warming -> initializing', accepts: true },
+  { phase: 'its workers start', line: 'starting workers', accepts: true },
+  { phase: 'it is live', line: 'starting main dispatch loop', accepts: true },
+] as const;
+
 export function spawnChild(epochs: Epochs, more: readonly string[] = []): Child {
   const path = epochs.scratch.file('bootstrap.json');
   const words = ['-c', path, ...epochs.args(1), '--concurrency', '2', '-l', 'debug', ...more];
@@ -43,4 +53,9 @@ export async function adminAnswers(epochs: Epochs): Promise<void> {
 export async function moreRequests(load: { finished(): number }): Promise<void> {
   const before = load.finished();
   await waitUntil('more requests', () => load.finished() > before + 50);
+}
+
+/** Connections that a killed child had accepted went with it. */
+export function withoutResets(failures: readonly string[]): readonly string[] {
+  return failures.filter((text) => !/ECONNRESET|socket hang up/.test(text));
 }

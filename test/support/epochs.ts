@@ -21,8 +21,9 @@ export interface Epochs {
 
 export interface EpochsSetup {
   readonly listener?: object;
+  /** Drains gradually, which takes two seconds for each restart; else at once, which takes one. */
+  readonly isGradual?: boolean;
   /** Seconds. */
-  readonly drainTime?: number;
   readonly parentShutdownTime?: number;
 }
 
@@ -39,9 +40,11 @@ export async function makeEpochs(setup: EpochsSetup = {}): Promise<Epochs> {
     '--restart-epoch',
     String(epoch),
     '--drain-time-s',
-    String(setup.drainTime ?? 1),
+    '1',
+    '--drain-strategy',
+    setup.isGradual === true ? 'gradual' : 'immediate',
     '--parent-shutdown-time-s',
-    String(setup.parentShutdownTime ?? 2),
+    String(setup.parentShutdownTime ?? (setup.isGradual === true ? 2 : 1)),
   ];
   const options = (epoch: number, more: RunOptions = {}): RunOptions => ({
     bootstrap: okBootstrap(port, adminPort, setup.listener),

@@ -27,10 +27,12 @@ export interface KindsSetup {
   /** Plain, TLS and TCP proxy. */
   readonly ports: readonly [number, number, number];
   readonly adminPort: number;
+  /** One more plain listener, whose workers share one socket: without reuse_port. */
+  readonly sharedPort?: number;
 }
 
 export async function makeListenerKinds(setup: KindsSetup): Promise<ListenerKinds> {
-  const { folder, ports, adminPort } = setup;
+  const { folder, ports, adminPort, sharedPort } = setup;
   const [plain, secure, tcp] = ports;
   const upstream = await startUpstream();
   const unixPath = `${folder}/web.sock`;
@@ -43,6 +45,7 @@ export async function makeListenerKinds(setup: KindsSetup): Promise<ListenerKind
           answering('unix', { pipe: { path: unixPath } }),
           withTls(answering('tls', loopback(secure)), certPath, keyPath),
           filterListener([tcpProxyFilter()], { address: loopback(tcp) }),
+          ...(sharedPort === undefined ? [] : [sharing(sharedPort)]),
         ],
         clusters: [staticCluster('up', [upstream.port])],
       },
@@ -53,6 +56,7 @@ export async function makeListenerKinds(setup: KindsSetup): Promise<ListenerKind
       { socketPath: unixPath },
       { port: secure, isTls: true },
       { port: tcp },
+      ...(sharedPort === undefined ? [] : [{ port: sharedPort }]),
     ],
     upstreamConnections: upstream.connections,
     close: upstream.close,
@@ -69,6 +73,10 @@ function answering(name: string, address: object): Listener {
     statPrefix: name,
     listener: { address },
   }) as Listener;
+}
+
+function sharing(port: number): object {
+  return { ...answering('shared', loopback(port)), enable_reuse_port: { value: false } };
 }
 
 interface Listener {

@@ -1,7 +1,8 @@
 /** A running `sluice-restarter`, or another program in its place, around the epochs of one test. */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Epochs } from './epochs.ts';
 import { waitUntil } from './wait.ts';
 
@@ -27,8 +28,9 @@ export function epochWords(epochs: Epochs): readonly string[] {
   return [
     `--config-path=${epochs.scratch.file('bootstrap.json')}`,
     `--base-id=${epochs.baseId}`,
-    '--parent-shutdown-time-s=2',
+    '--parent-shutdown-time-s=1',
     '--drain-time-s=1',
+    '--drain-strategy=immediate',
     '--concurrency=1',
     '-l',
     'warning',
@@ -72,8 +74,8 @@ export interface EpochOfStatus {
 }
 
 /** What `sluice-restarter status` prints. */
-export function restarterStatus(epochs: Epochs): readonly EpochOfStatus[] {
+export async function restarterStatus(epochs: Epochs): Promise<readonly EpochOfStatus[]> {
   const words = [RESTARTER, 'status', '--base-id', String(epochs.baseId)];
-  const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  const { stdout } = await promisify(execFile)(process.execPath, words);
   return (JSON.parse(stdout) as { readonly epochs: readonly EpochOfStatus[] }).epochs;
 }

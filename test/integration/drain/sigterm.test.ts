@@ -10,14 +10,16 @@ import { waitUntil } from '../../support/wait.ts';
 const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 const direct = bootstrap({
   listeners: [
-    httpListener([
-      { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-    ]),
+    httpListener(
+      [{ match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } }],
+      // A client that does not close after an announced end is closed after both.
+      { hcm: { drain_timeout: '0.2s', delayed_close_timeout: '0.1s' } },
+    ),
   ],
 });
 const args = ['--drain-on-sigterm', '--drain-strategy', 'immediate', '--drain-time-s', '30'];
 
-describe('SIGTERM with --drain-on-sigterm', () => {
+describe('SIGTERM with --drain-on-sigterm', { concurrency: 2 }, () => {
   it('ends the server with its last connection, whose requests are answered until then', async () => {
     await using sluice = await startSluice({ bootstrap: direct, args, concurrency: 2 });
     const client = await openRaw(await sluice.listenerPort('web'));

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { adminAnswers, moreRequests, seen, spawnChild } from '../../support/child-epoch.ts';
+import {
+  adminAnswers,
+  CHILD_PHASES,
+  moreRequests,
+  seen,
+  spawnChild,
+  withoutResets,
+} from '../../support/child-epoch.ts';
 import { makeEpochs, type Epochs } from '../../support/epochs.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { startLoad } from '../../support/load.ts';
@@ -14,8 +21,8 @@ describe('while epochs change', { concurrency: true }, () => {
   it('a child that hangs leaves a parent that serves; the next try names it until it is killed', async () => {
     await using epochs = await makeEpochs({ parentShutdownTime: 600 });
     await epochs.start(0);
-    const load = startLoad({ port: epochs.port, restMs: 1 });
-    for (const line of ['initializing epoch 1', 'of tcp://', 'phase warming -> initializing']) {
+    const load = startLoad({ port: epochs.port, restMs: 4 });
+    for (const { line } of CHILD_PHASES) {
       const child = spawnChild(epochs);
       await seen(child, line);
       child.process.kill('SIGSTOP');
@@ -45,15 +52,21 @@ describe('while epochs change', { concurrency: true }, () => {
     await epochs.start(1);
   });
 
-  it('a parent that hangs while it drains holds nobody up', async () => {
+  it('a parent that hangs while its child starts, and again while it drains, holds nobody up', async () => {
     await using epochs = await makeEpochs({ parentShutdownTime: 600 });
     const first = await epochs.start(0);
-    const second = await epochs.start(1);
+    const load = startLoad({ port: epochs.port, restMs: 4 });
+    const child = spawnChild(epochs);
+    await seen(child, 'warming -> initializing');
     first.signal('SIGSTOP');
-    const load = startLoad({ port: epochs.port, restMs: 1 });
+    await seen(child, 'starting main dispatch loop');
+    await moreRequests(load);
+    first.signal('SIGCONT');
+    await waitUntil('the drain', () => first.stderr().includes('is live; draining'));
+    first.signal('SIGSTOP');
     await moreRequests(load);
     const askedMs = performance.now();
-    assert.equal((await second.admin('/stats')).status, 200);
+    assert.equal((await fetchOnce({ port: epochs.adminPort, path: '/stats' })).status, 200);
     assert.ok(performance.now() - askedMs < 5_000);
     assert.deepEqual((await load.stop()).failures, []);
     first.signal('SIGCONT');
@@ -80,7 +93,7 @@ describe('while epochs change', { concurrency: true }, () => {
   });
 });
 
-describe('--skip-hot-restart-on-no-parent', () => {
+describe('--skip-hot-restart-on-no-parent', { concurrency: true }, () => {
   const flag = { args: ['--skip-hot-restart-on-no-parent'] };
 
   it('starts a later epoch where nobody ever ran', async () => {
@@ -91,11 +104,17 @@ describe('--skip-hot-restart-on-no-parent', () => {
     assert.equal(await next.stat('server.hot_restart_generation'), 2);
   });
 
-  it('changes nothing where a parent answers, or for the first epoch', async () => {
+  it('changes nothing where a parent answers, or for the first epoch: counters go on, histograms begin anew', async () => {
     await using epochs = await makeEpochs();
-    await epochs.start(0, flag);
+    const first = await epochs.start(0, flag);
+    await fetchOnce({ port: epochs.port });
+    await first.waitForStat('http.web.downstream_rq_2xx', (value) => value === 1);
     const second = await epochs.start(1, flag);
     assert.equal(await second.stat('server.hot_restart_generation'), 2);
+    assert.equal(await second.stat('http.web.downstream_rq_2xx'), 1);
+    // Whatever the parent has recorded: its protocol carries counters and gauges.
+    const time = await second.admin('/stats?filter=^http.web.downstream_rq_time$');
+    assert.equal(time.body, 'http.web.downstream_rq_time: No recorded values\n');
   });
 });
 
@@ -115,9 +134,4 @@ describe('--skip-hot-restart-parent-stats', () => {
 
 function runEpoch(epochs: Epochs, epoch: number): Promise<Finished> {
   return runSluice(['-c', epochs.scratch.file('bootstrap.json'), ...epochs.args(epoch)], 30_000);
-}
-
-/** Connections that a killed child had accepted went with it. */
-function withoutResets(failures: readonly string[]): readonly string[] {
-  return failures.filter((text) => !/ECONNRESET|socket hang up/.test(text));
 }

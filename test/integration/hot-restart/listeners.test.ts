@@ -9,7 +9,8 @@ import { HTTP_KINDS, makeListenerKinds } from '../../support/listener-kinds.ts';
 import { startLoad } from '../../support/load.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-describe('a hot restart', () => {
+// They wait for epochs that drain, so they wait together.
+describe('a hot restart', { concurrency: true }, () => {
   it('loses nothing on plain, unix, TLS and TCP proxy listeners at once', async () => {
     await using epochs = await makeEpochs();
     const kinds = await makeListenerKinds({
@@ -19,7 +20,7 @@ describe('a hot restart', () => {
     });
     try {
       const first = await epochs.start(0, { bootstrap: kinds.bootstrap });
-      const load = startLoad(...kinds.targets.map((target) => ({ ...target, restMs: 1 })));
+      const load = startLoad(...kinds.targets.map((target) => ({ ...target, restMs: 4 })));
       const second = await epochs.start(1, { bootstrap: kinds.bootstrap });
       assert.deepEqual(await first.exited(), { code: 0, signal: null });
       const { failures, finishedByTarget } = await load.stop();
@@ -46,7 +47,7 @@ describe('a hot restart', () => {
       dynamic_resources: { lds_config: fileSource(scratch.file('lds.json')) },
     };
     const first = await epochs.start(0, { bootstrap: config });
-    const load = startLoad({ port, restMs: 1 });
+    const load = startLoad({ port, restMs: 4 });
     const second = await epochs.start(1, { bootstrap: config });
     assert.deepEqual(await first.exited(), { code: 0, signal: null });
     assert.deepEqual((await load.stop()).failures, []);
@@ -62,7 +63,7 @@ describe('a hot restart', () => {
       bootstrap: bootstrap({ listeners }, { admin: { address: loopback(adminPort) } }),
     });
     const first = await epochs.start(0, of(answering('a', stays), answering('b', left)));
-    const load = startLoad({ port: stays, restMs: 1 });
+    const load = startLoad({ port: stays, restMs: 4 });
     await epochs.start(1, of(answering('renamed', stays), answering('c', came)));
     assert.equal((await fetchOnce({ port: came, path: '/' })).status, 200);
     await waitUntil('the end of the listener that was removed', () =>

@@ -9,23 +9,24 @@ import { isAlive } from '../../support/processes.ts';
 import { restarterStatus, startRestarter } from '../../support/restarter.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-describe('sluice-restarter', () => {
+// They wait for limits, so they wait together.
+describe('sluice-restarter', { concurrency: true }, () => {
   it('restarts on SIGHUP, keeps the old epoch when the new one is bad, ends when it crashes', async () => {
     await using epochs = await makeEpochs();
     epochs.writeBootstrap();
     await using restarter = startRestarter(epochs);
     await restarter.saw('epoch 0 is live');
-    const load = startLoad({ port: epochs.port, restMs: 1 });
+    const load = startLoad({ port: epochs.port, restMs: 4 });
     restarter.process.kill('SIGHUP');
     await restarter.saw('epoch 1 is live');
-    assert.deepEqual(liveNumbers(epochs), [1]);
+    assert.deepEqual(await liveNumbers(epochs), [1]);
 
     writeFileSync(epochs.scratch.file('bootstrap.json'), 'bad: [');
     restarter.process.kill('SIGHUP');
     await restarter.saw('epoch 1 serves on');
     // A third epoch ends the first at once, whatever it still serves: let it end by itself.
-    await waitUntil('the end of epoch 0', () =>
-      restarterStatus(epochs).every(({ number }) => number !== 0),
+    await waitUntil('the end of epoch 0', async () =>
+      (await restarterStatus(epochs)).every(({ number }) => number !== 0),
     );
 
     const good = JSON.stringify(okBootstrap(epochs.port, epochs.adminPort));
@@ -34,7 +35,7 @@ describe('sluice-restarter', () => {
     await restarter.saw('epoch 2 is live');
     assert.deepEqual((await load.stop()).failures, []);
 
-    const live = restarterStatus(epochs).find(({ state }) => state === 'live');
+    const live = (await restarterStatus(epochs)).find(({ state }) => state === 'live');
     process.kill(live?.pid ?? 0, 'SIGKILL');
     assert.deepEqual(await once(restarter.process, 'exit'), [137, null]);
   });
@@ -54,10 +55,10 @@ describe('sluice-restarter', () => {
     // The first epoch has to be live within it, on a busy machine, too.
     await using restarter = startRestarter(epochs, { words: ['--start-timeout-s', '6'] });
     await restarter.saw('epoch 0 is live');
-    const load = startLoad({ port: epochs.port, restMs: 1 });
+    const load = startLoad({ port: epochs.port, restMs: 4 });
     restarter.process.kill('SIGHUP');
-    const starting = await waitUntil('epoch 1', () =>
-      restarterStatus(epochs).find(({ number }) => number === 1),
+    const starting = await waitUntil('epoch 1', async () =>
+      (await restarterStatus(epochs)).find(({ number }) => number === 1),
     );
     process.kill(starting.pid, 'SIGSTOP');
     restarter.process.kill('SIGHUP');
@@ -72,15 +73,15 @@ describe('sluice-restarter', () => {
     epochs.writeBootstrap();
     await using restarter = startRestarter(epochs);
     await restarter.saw('epoch 0 is live');
-    const [epoch] = restarterStatus(epochs);
+    const [epoch] = await restarterStatus(epochs);
     restarter.process.kill('SIGKILL');
     await waitUntil('the end of the epoch', () => !isAlive(epoch?.pid ?? 0));
     assert.match(restarter.log(), /sluice-restarter is gone; draining before the end/);
   });
 });
 
-function liveNumbers(epochs: Epochs): readonly number[] {
-  return restarterStatus(epochs)
+async function liveNumbers(epochs: Epochs): Promise<readonly number[]> {
+  return (await restarterStatus(epochs))
     .filter(({ state }) => state === 'live')
     .map(({ number }) => number);
 }

@@ -13,7 +13,7 @@ const config = bootstrap({
   listeners: [httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }])],
 });
 
-describe('SIGTERM during the start', () => {
+describe('SIGTERM during the start', { concurrency: 2 }, () => {
   for (const delayMs of [0, 25, 50, 100, 150, 200, 300]) {
     it(`ends everything with code 0, ${delayMs} ms after the first line of the log`, async () => {
       using scratch = makeScratch();

@@ -16,7 +16,8 @@ const direct = bootstrap({
   ],
 });
 
-describe('the end of a server', () => {
+// They wait for limits, so they wait together.
+describe('the end of a server', { concurrency: 2 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`is clean on ${signal} to the whole process group`, async () => {
       await using sluice = await startSluice({
