@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { systemClock } from '../../../shared/clock.ts';
+import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
 import { mayIdle, type ClusterWithHosts } from '../../../shared/resources/idle-clusters.ts';
 import type { ClusterResource } from '../../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import { EventLogs } from '../../../supervisor/health/event-log.ts';
+import { ResourceStore } from '../../../supervisor/resources/resource-store.ts';
+import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { IdleBatches } from '../../../supervisor/upstreams/idle-batches.ts';
+import { UpstreamClusters } from '../../../supervisor/upstreams/upstream-clusters.ts';
 import { IdleClusters } from '../../../workers/upstream/idle-clusters.ts';
-import { cluster } from '../../support/data-plane.ts';
+import { cluster, host } from '../../support/data-plane.ts';
 
 const withHosts = (name: string, changes: Partial<ClusterResource> = {}): ClusterWithHosts => ({
   cluster: cluster(name, changes),
@@ -14,6 +21,33 @@ const withHosts = (name: string, changes: Partial<ClusterResource> = {}): Cluste
 
 const many = (count: number): readonly ClusterWithHosts[] =>
   Array.from({ length: count }, (_, index) => withHosts(`service_${index}`));
+
+/** As the supervisor follows them; `sent` is what workers get beside their first resources. */
+function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamClusters {
+  const unused = (): never => assert.fail('a static cluster needs none');
+  return new UpstreamClusters({
+    store,
+    writer: new StatStore(),
+    clock: systemClock,
+    random: Math.random,
+    pages: { breakerFd: createBreakerPage(1), outlierFd: -1, rateLimitFd: -1 },
+    concurrency: 1,
+    runtime: () => new Map(),
+    eventLogs: new EventLogs(unused),
+    outlierLogPath: undefined,
+    send: (updates) => Promise.resolve(sent.push(...updates)),
+    makeEndpointSource: unused,
+    useSecret: unused,
+    counted: () => undefined,
+    hostsChanged: () => undefined,
+  });
+}
+
+function putStatic(store: ResourceStore, name: string): void {
+  const { cluster: resource, hosts } = withHosts(name);
+  const resolved = { resource, hosts: { ...hosts, hosts: [host(80)] }, secrets: [] };
+  store.putActive('cluster', name, { message: {}, versionInfo: '', lastUpdatedMs: 0, resolved });
+}
 
 const packedOf = (update: ResourceUpdate | undefined): Uint8Array => {
   assert.equal(update?.op, 'put_idle_clusters');
@@ -46,6 +80,21 @@ describe('clusters that nobody uses yet', () => {
     assert.equal(idle.putHosts({ ...hosts, cluster: 'unknown' }), false);
     assert.deepEqual(idle.take('service_1'), { cluster: clusters[1]?.cluster, hosts });
     assert.deepEqual(idle.take('service_2'), clusters[2]);
+  });
+
+  it('are not woken at the start by hosts that come apart from them', async () => {
+    const store = new ResourceStore();
+    for (const { cluster: resource } of many(3)) putStatic(store, resource.name);
+    const sent: ResourceUpdate[] = [];
+    const clusters = followed(store, sent);
+    clusters.start();
+    await setImmediate();
+    await setImmediate();
+    assert.deepEqual(sent, []);
+    putStatic(store, 'service_1');
+    await setImmediate();
+    assert.notEqual(sent.length, 0, 'later changes are sent');
+    clusters.close();
   });
 
   it('are packed once for workers that start together', () => {
