@@ -81,6 +81,20 @@ class Model {
     worker.reported = new Map(worker.gauges);
   }
 
+  /** A block of a worker goes and comes again: its gauge is the new block's, its counters go on. */
+  remake(index: number, position: number): void {
+    const worker = this.worker(index);
+    worker.store.releaseBlock(worker.bases[position] as number);
+    worker.bases[position] = worker.store.defineBlock(POOL, PREFIXES[position] as string);
+    worker.gauges.set(PREFIXES[position] as string, 0);
+  }
+
+  setGauge(index: number, position: number, value: number): void {
+    const worker = this.worker(index);
+    worker.store.setGauge((worker.bases[position] as number) + POOL.index.active, value);
+    worker.gauges.set(PREFIXES[position] as string, value);
+  }
+
   check(): void {
     this.bases.forEach((base, position) => {
       const prefix = PREFIXES[position] as string;
@@ -137,10 +151,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     bump(worker.pending, PREFIXES[position] as string, amount);
   }),
   fc.tuple(small, small, small).map(([who, where, value]): Step => (model) => {
-    const worker = model.worker(who);
-    const position = where % PREFIXES.length;
-    worker.store.setGauge((worker.bases[position] as number) + POOL.index.active, value);
-    worker.gauges.set(PREFIXES[position] as string, value);
+    model.setGauge(who, where % PREFIXES.length, value);
   }),
   fc.tuple(small, small, fc.nat()).map(([who, where, value]): Step => (model) => {
     const worker = model.worker(who);
@@ -176,13 +187,16 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     worker.store.increment(worker.store.defineCounter(name));
     bump(worker.pendingNamed, name, 1);
   }),
-  // A block goes and comes again: its gauge is the new block's, its counters go on.
   fc.tuple(small, small).map(([who, where]): Step => (model) => {
-    const worker = model.worker(who);
+    model.remake(who, where % PREFIXES.length);
+  }),
+  // With every part reported, so that the next block takes over the indices of this one.
+  fc.tuple(small, small, small).map(([who, where, value]): Step => (model) => {
     const position = where % PREFIXES.length;
-    worker.store.releaseBlock(worker.bases[position] as number);
-    worker.bases[position] = worker.store.defineBlock(POOL, PREFIXES[position] as string);
-    worker.gauges.set(PREFIXES[position] as string, 0);
+    model.setGauge(who, position, value);
+    model.flush(who);
+    model.remake(who, position);
+    model.flush(who);
   }),
   fc.constant<Step>((model) => model.checkHistograms()),
 );
