@@ -18,6 +18,9 @@ export interface ExtractedName {
   readonly tags: readonly ExtractedTag[];
 }
 
+/** The reference makes these before it reads its configuration, so that they never have tags. */
+const UNTAGGED = 'filesystem.';
+
 export class TagExtractor {
   /** Rules for every name: fixed tags, and rules without a first token. */
   readonly #general: readonly TagRule[];
@@ -35,6 +38,7 @@ export class TagExtractor {
   }
 
   extract(name: string): ExtractedName {
+    if (name.startsWith(UNTAGGED)) return { name, tags: [] };
     const dot = name.indexOf('.');
     const rules = this.#applicable.get(dot === -1 ? name : name.slice(0, dot)) ?? this.#general;
     const tags: ExtractedTag[] = [];

@@ -62,6 +62,12 @@ test('ranges that two rules remove may overlap', () => {
   assert.equal(new TagExtractor(rules).extract('x.up_rq_2xx').name, 'x.up');
 });
 
+test('statistics of files have no tags, fixed ones neither', () => {
+  const extractor = new TagExtractor([fixedTag('region', 'eu'), regexTag('a', '(\\w+\\.)')]);
+  const name = 'filesystem.write_failed';
+  assert.deepEqual(extractor.extract(name), { name, tags: [] });
+});
+
 test('a regular expression that is none is refused', () => {
   assert.throws(() => regexTag('t', '('), SyntaxError);
 });
