@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bootstrap, staticCluster } from '../support/bootstrap.ts';
+import { openRaw, type RawConnection } from '../support/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { runSluice, startSluice } from '../support/sluice.ts';
 import {
@@ -142,13 +143,49 @@ describe('sinks of statistics', () => {
     await waitUntil('both streams ended in order', () => service.ended() === 2);
   });
 
+  it('stream to dashboards under both paths, and drop one that does not read', async () => {
+    const clusters = Array.from({ length: 80 }, (_, index) =>
+      staticCluster(`${'service_'.repeat(20)}${index}`, [9]),
+    );
+    await using sluice = await startSluice({
+      bootstrap: {
+        ...flushedByHand({ clusters }),
+        stats_sinks: [sink('hystrix', `${METRICS}.HystrixSink`, { num_buckets: '4' })],
+      },
+    });
+    const open = async (path: string): Promise<RawConnection> => {
+      const connection = await openRaw(sluice.adminPort);
+      connection.send(`GET ${path} HTTP/1.1\r\nhost: dashboard\r\nconnection: close\r\n\r\n`);
+      await connection.until('\r\n\r\n');
+      return connection;
+    };
+    const reader = await open('/cb_dashboard_event_stream');
+    const sleeper = await open('/hystrix_event_stream');
+    sleeper.socket.pause();
+    for (let read = 0; read < 45; read++) await sluice.admin('/stats?filter=^server.live$');
+    const text = await reader.until('\n:\n\n');
+    assert.match(text, /^content-type: text\/event-stream\r$/m);
+    const [command, pool] = [...text.matchAll(/^data: (.*)$/gm)].map(
+      ([, json]) => JSON.parse(json ?? '') as { readonly [field: string]: unknown },
+    );
+    assert.deepEqual([command?.['type'], pool?.['type']], ['HystrixCommand', 'HystrixThreadPool']);
+    assert.equal(pool?.['propertyValue_queueSizeRejectionThreshold'], 1024);
+    sleeper.socket.resume();
+    await sleeper.closed();
+    assert.ok(reader.received().length > sleeper.received().length);
+    const before = reader.received().length;
+    await sluice.admin('/stats?filter=^server.live$');
+    await reader.until((all) => all.length > before);
+    for (const connection of [reader, sleeper]) connection.destroy();
+  });
+
   it('are refused by name and place where they cannot be', async () => {
-    const refused = async (config: object): Promise<string> => {
+    const refused = async (...sinks: readonly object[]): Promise<string> => {
       const { stderr } = await runSluice([
         '--mode',
         'validate',
         '--config-yaml',
-        JSON.stringify({ stats_sinks: [config] }),
+        JSON.stringify({ stats_sinks: sinks }),
       ]);
       return stderr;
     };
@@ -156,7 +193,12 @@ describe('sinks of statistics', () => {
     const telemetry =
       'type.googleapis.com/envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig';
     const service = { grpc_service: { envoy_grpc: { cluster_name: 'x' } } };
-    const text = await refused(sink('open_telemetry', telemetry, service));
+    const wasm = 'type.googleapis.com/envoy.extensions.stat_sinks.wasm.v3.Wasm';
+    const text = await refused(
+      sink('open_telemetry', telemetry, service),
+      sink('wasm', wasm, { config: { name: 'x' } }),
+    );
     assert.match(text, /stats_sinks\[0\].*envoy\.stat_sinks\.open_telemetry/s);
+    assert.match(text, /stats_sinks\[1\].*envoy\.stat_sinks\.wasm/s);
   });
 });

@@ -1,17 +1,29 @@
 /**
  * The circuit breaker dashboard: after each flush every connected client gets, for each cluster, one
  * event about its requests and one about its queue, as server-sent events. Counts are over a rolling
- * window of flushes, latency is the last interval's. A client that does not keep up is dropped.
+ * window of flushes, latency is the last interval's. A client that does not keep up is dropped. While
+ * there is no client nothing is counted: a window begins with the first one.
  */
 import type { Clock } from '../../../shared/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { AdminResponse } from '../../admin/admin-context.ts';
-import type { StatStore } from '../stat-store.ts';
+import type { Definition, StatStore } from '../stat-store.ts';
 import { commandEvent, poolEvent, type ClusterFigures } from './dashboard-events.ts';
 import type { StatsSink } from './stats-sink.ts';
 
 /** A client with this many flushes waiting is dropped. */
 const MAX_WAITING_FLUSHES = 16;
+
+/** Answers by class. They exist from the first event on, as in the reference, whatever was answered. */
+const ANSWERS = [
+  'retry.upstream_rq_4xx',
+  'retry.upstream_rq_5xx',
+  'upstream_rq_2xx',
+  'upstream_rq_4xx',
+  'upstream_rq_5xx',
+] as const;
+
+type Answer = (typeof ANSWERS)[number];
 
 export interface DashboardCluster {
   /** As statistics name it. */
@@ -41,6 +53,8 @@ export class DashboardSink implements StatsSink {
   readonly #options: DashboardOptions;
   readonly #clients = new Set<Client>();
   readonly #windows = new Map<string, Totals[]>();
+  /** By cluster: its answers' counters, which would not exist yet otherwise. */
+  readonly #held = new Map<string, readonly Definition[]>();
 
   constructor(options: DashboardOptions) {
     this.#options = options;
@@ -48,7 +62,10 @@ export class DashboardSink implements StatsSink {
 
   /** A new client's answer: it lasts until the client goes or is too slow. */
   connect(): AdminResponse {
-    const client = new Client(() => this.#clients.delete(client));
+    const client = new Client(() => {
+      this.#clients.delete(client);
+      if (this.#clients.size === 0) this.#windows.clear();
+    });
     this.#clients.add(client);
     return {
       status: 200,
@@ -65,12 +82,12 @@ export class DashboardSink implements StatsSink {
 
   async flush(): Promise<void> {
     const clusters = this.#options.clusters();
-    const names = new Set(clusters.map(({ name }) => name));
-    for (const name of this.#windows.keys()) if (!names.has(name)) this.#windows.delete(name);
+    this.#forgetOthers(new Set(clusters.map(({ name }) => name)));
+    if (this.#clients.size === 0) return Promise.resolve();
     let events = '';
     for (const cluster of clusters) {
       const figures = this.#figures(cluster);
-      if (this.#clients.size > 0) events += commandEvent(figures) + poolEvent(figures);
+      events += commandEvent(figures) + poolEvent(figures);
     }
     for (const client of this.#clients) client.push(`${events}:\n\n`);
     return Promise.resolve();
@@ -80,17 +97,30 @@ export class DashboardSink implements StatsSink {
     for (const client of this.#clients) client.end();
   }
 
+  #forgetOthers(names: ReadonlySet<string>): void {
+    for (const [name, held] of this.#held) {
+      if (names.has(name)) continue;
+      this.#windows.delete(name);
+      this.#held.delete(name);
+      for (const definition of held) this.#options.store.release(definition);
+    }
+  }
+
   #figures(cluster: DashboardCluster): ClusterFigures {
     const { store, clock, intervalMs, windowFlushes } = this.#options;
     const prefix = `cluster.${cluster.name}.`;
+    if (!this.#held.has(cluster.name)) {
+      const held = ANSWERS.map((answer) => store.holdNamed('counter', prefix + answer));
+      this.#held.set(cluster.name, held);
+    }
     const base = store.find(CLUSTER, prefix)?.base;
     const value = (stat: keyof typeof CLUSTER.index): number =>
       base === undefined ? 0 : store.valueOf(base + CLUSTER.index[stat]);
-    const named = (name: string): number =>
+    const named = (name: Answer): number =>
       store.valueOf(store.findNamed(prefix + name)?.base ?? -1);
     const window = this.#windows.get(cluster.name) ?? [];
     this.#windows.set(cluster.name, window);
-    const sum = (...names: readonly string[]): number =>
+    const sum = (...names: readonly Answer[]): number =>
       names.reduce((total, name) => total + named(name), 0);
     window.push({
       // An expired request also counts as 5xx.

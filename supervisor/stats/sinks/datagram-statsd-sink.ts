@@ -2,15 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { openDatagramSender, type DatagramSender } from './datagram-sender.ts';
 import type { FlushSnapshot } from './flush-snapshot.ts';
-import { statsdLines, type NameForm } from './statsd-lines.ts';
+import { statsdLines, type LineOptions } from './statsd-lines.ts';
 import type { DatagramTarget, StatsSink } from './stats-sink.ts';
 
 /** Datagrams sent between two turns of the event loop. */
 const YIELD_AFTER = 128;
 
-export interface DatagramStatsdOptions {
+export interface DatagramStatsdOptions extends LineOptions {
   readonly target: DatagramTarget;
-  readonly form: NameForm;
   /** Lines are joined up to this size; 0: one line per datagram. */
   readonly maxBytes: number;
 }
@@ -39,9 +38,9 @@ export class DatagramStatsdSink implements StatsSink {
   }
 
   *#datagrams(snapshot: FlushSnapshot): Generator<string> {
-    const { form, maxBytes } = this.#options;
+    const { maxBytes } = this.#options;
     let datagram = '';
-    for (const line of statsdLines(snapshot, form)) {
+    for (const line of statsdLines(snapshot, this.#options)) {
       if (datagram !== '' && Buffer.byteLength(datagram) + 1 + Buffer.byteLength(line) > maxBytes) {
         yield datagram;
         datagram = '';

@@ -3,7 +3,7 @@ import type { TagExtractor } from '../tags/tag-extractor.ts';
 import type { DashboardSink } from './dashboard-sink.ts';
 import type { GrpcTarget } from '../../resources/grpc-service.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../../xds/grpc-client.ts';
-import type { NameForm } from './statsd-lines.ts';
+import type { LineOptions } from './statsd-lines.ts';
 import type { DatagramTarget, SinkConfig, SocketAddress, StatsSink } from './stats-sink.ts';
 
 export interface SinkParts {
@@ -39,19 +39,11 @@ async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink
   const { extractor } = parts;
   switch (config.kind) {
     case 'statsd_datagram':
-      return makeDatagramSink(config.target, plainNames(config.prefix));
+      return makeDatagramSink(config, plainNames(config.prefix));
     case 'dog_statsd':
-      return makeDatagramSink(
-        config.target,
-        taggedNames(config.prefix, extractor),
-        config.maxBytesPerDatagram,
-      );
+      return makeDatagramSink(config, taggedNames(config.prefix, extractor));
     case 'graphite_statsd':
-      return makeDatagramSink(
-        config.target,
-        graphiteNames(config.prefix, extractor),
-        config.maxBytesPerDatagram,
-      );
+      return makeDatagramSink(config, graphiteNames(config.prefix, extractor));
     case 'metrics_service': {
       const { METRICS_METHOD, MetricsServiceSink } = await import('./metrics-service-sink.ts');
       return new MetricsServiceSink({
@@ -65,20 +57,25 @@ async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink
     }
     case 'statsd_tcp': {
       const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
-      const { cluster, prefix } = config;
-      return new TcpStatsdSink({ hostOf: () => parts.hostOf(cluster), form: plainNames(prefix) });
+      const { cluster, prefix, scalesToMs } = config;
+      const form = plainNames(prefix);
+      return new TcpStatsdSink({ hostOf: () => parts.hostOf(cluster), form, scalesToMs });
     }
     case 'dashboard':
       return parts.dashboard;
   }
 }
 
-/** `maxBytes` 0: one line per datagram. */
+interface DatagramSettings {
+  readonly target: DatagramTarget;
+  readonly scalesToMs: boolean;
+  readonly maxBytesPerDatagram?: number;
+}
+
 async function makeDatagramSink(
-  target: DatagramTarget,
-  form: NameForm,
-  maxBytes = 0,
+  { target, scalesToMs, maxBytesPerDatagram: maxBytes = 0 }: DatagramSettings,
+  form: LineOptions['form'],
 ): Promise<StatsSink> {
   const { DatagramStatsdSink } = await import('./datagram-statsd-sink.ts');
-  return new DatagramStatsdSink({ target, form, maxBytes });
+  return new DatagramStatsdSink({ target, form, scalesToMs, maxBytes });
 }

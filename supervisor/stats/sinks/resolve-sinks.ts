@@ -82,11 +82,11 @@ function checkTcpCluster(
 }
 
 function resolveStatsd(message: StatsdSink, scope: Scope): SinkConfig | undefined {
-  const prefix = prefixOf(message);
+  const settings = lineSettings(message);
   const { tcp_cluster_name: cluster, address } = message;
-  if (cluster !== undefined) return { kind: 'statsd_tcp', cluster, prefix };
+  if (cluster !== undefined) return { kind: 'statsd_tcp', cluster, ...settings };
   const target = resolveTarget(address, scope.at('address'));
-  return target === undefined ? undefined : { kind: 'statsd_datagram', target, prefix };
+  return target === undefined ? undefined : { kind: 'statsd_datagram', target, ...settings };
 }
 
 function resolveDogStatsd(message: DogStatsdSink, scope: Scope): SinkConfig | undefined {
@@ -94,9 +94,6 @@ function resolveDogStatsd(message: DogStatsdSink, scope: Scope): SinkConfig | un
 }
 
 function resolveGraphite(message: GraphiteStatsdSink, scope: Scope): SinkConfig | undefined {
-  if (message.scale_histogram_units_to_milliseconds === true) {
-    scope.at('scale_histogram_units_to_milliseconds').unsupported('scaling of histograms is');
-  }
   return resolveTagged('graphite_statsd', message, scope);
 }
 
@@ -108,7 +105,7 @@ function resolveTagged(
   const target = resolveTarget(message.address, scope.at('address'));
   if (target === undefined) return undefined;
   const maxBytesPerDatagram = Number(message.max_bytes_per_datagram ?? 0);
-  return { kind, target, prefix: prefixOf(message), maxBytesPerDatagram };
+  return { kind, target, ...lineSettings(message), maxBytesPerDatagram };
 }
 
 function resolveDashboard(message: HystrixSink): SinkConfig {
@@ -124,6 +121,9 @@ function resolveTarget(address: StatsdSink['address'], scope: Scope): DatagramTa
   return { address: resolved.address, port: resolved.port };
 }
 
-function prefixOf({ prefix }: { readonly prefix?: string }): string {
-  return prefix === undefined || prefix === '' ? DEFAULT_PREFIX : prefix;
+function lineSettings({
+  prefix,
+  scale_histogram_units_to_milliseconds: scalesToMs = false,
+}: StatsdSink | DogStatsdSink | GraphiteStatsdSink): { prefix: string; scalesToMs: boolean } {
+  return { prefix: prefix === undefined || prefix === '' ? DEFAULT_PREFIX : prefix, scalesToMs };
 }

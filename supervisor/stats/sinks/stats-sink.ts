@@ -30,16 +30,21 @@ export interface MetricsServiceConfig {
   readonly batchSize: number;
 }
 
+/** What all sinks that send statsd lines have. */
+interface LineSettings {
+  readonly prefix: string;
+  readonly scalesToMs: boolean;
+}
+
 /** Resolved from `stats_sinks`. */
 export type SinkConfig =
-  | { readonly kind: 'statsd_datagram'; readonly target: DatagramTarget; readonly prefix: string }
-  | { readonly kind: 'statsd_tcp'; readonly cluster: string; readonly prefix: string }
-  | {
+  | (LineSettings & { readonly kind: 'statsd_datagram'; readonly target: DatagramTarget })
+  | (LineSettings & { readonly kind: 'statsd_tcp'; readonly cluster: string })
+  | (LineSettings & {
       readonly kind: 'dog_statsd' | 'graphite_statsd';
       readonly target: DatagramTarget;
-      readonly prefix: string;
       /** 0: one statistic per datagram. */
       readonly maxBytesPerDatagram: number;
-    }
+    })
   | MetricsServiceConfig
   | { readonly kind: 'dashboard'; readonly windowFlushes: number };

@@ -1,4 +1,5 @@
 /** Statistics as lines of the statsd protocol, with or without tags. */
+import { ALL_TEMPLATES } from '../../../shared/stats/templates/all-templates.ts';
 import type { TagExtractor } from '../tags/tag-extractor.ts';
 import type { FlushSnapshot, HistogramReading } from './flush-snapshot.ts';
 
@@ -7,6 +8,19 @@ const MAX_REPEATED = 16;
 
 /** Gives the name as it is sent and what stands behind the type: tags, or nothing. */
 export type NameForm = (name: string) => { readonly name: string; readonly tags: string };
+
+export interface LineOptions {
+  readonly form: NameForm;
+  /** Values of histograms in microseconds are sent as milliseconds, otherwise as they are. */
+  readonly scalesToMs?: boolean;
+}
+
+/** Last parts of names; histograms that are defined by their whole name have no unit. */
+const microseconds: ReadonlySet<string> = new Set(
+  ALL_TEMPLATES.flatMap(({ stats }) => stats)
+    .filter(({ unit }) => unit === 'us')
+    .map(({ name }) => name),
+);
 
 export function plainNames(prefix: string): NameForm {
   return (name) => ({ name: `${prefix}.${name}`, tags: '' });
@@ -30,7 +44,8 @@ export function graphiteNames(prefix: string, extractor: TagExtractor): NameForm
   };
 }
 
-export function* statsdLines(snapshot: FlushSnapshot, form: NameForm): Generator<string> {
+export function* statsdLines(snapshot: FlushSnapshot, options: LineOptions): Generator<string> {
+  const { form } = options;
   for (const { name, gained } of snapshot.counters) {
     const { name: sent, tags } = form(name);
     yield `${sent}:${gained}|c${tags}`;
@@ -39,13 +54,17 @@ export function* statsdLines(snapshot: FlushSnapshot, form: NameForm): Generator
     const { name: sent, tags } = form(name);
     yield `${sent}:${value}|g${tags}`;
   }
-  for (const histogram of snapshot.histograms) yield* histogramLines(histogram, form);
+  for (const histogram of snapshot.histograms) yield* histogramLines(histogram, options);
 }
 
-function* histogramLines({ name, interval }: HistogramReading, form: NameForm): Generator<string> {
+function* histogramLines(
+  { name, interval }: HistogramReading,
+  { form, scalesToMs = false }: LineOptions,
+): Generator<string> {
+  const divisor = scalesToMs && microseconds.has(name.slice(name.lastIndexOf('.') + 1)) ? 1000 : 1;
   const { name: sent, tags } = form(name);
   for (const [start, , count] of interval.entries()) {
-    const value = Math.round(start);
+    const value = Math.round(start) / divisor;
     if (count > MAX_REPEATED) {
       yield `${sent}:${value}|ms|@${1 / count}${tags}`;
       continue;

@@ -6,17 +6,16 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FlushSnapshot } from './flush-snapshot.ts';
-import { statsdLines, type NameForm } from './statsd-lines.ts';
+import { statsdLines, type LineOptions } from './statsd-lines.ts';
 import type { SocketAddress, StatsSink } from './stats-sink.ts';
 
 /** Bytes that may wait to be sent before flushes are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const CHUNK_LENGTH = 16 * 1024;
 
-export interface TcpStatsdOptions {
+export interface TcpStatsdOptions extends LineOptions {
   /** A host to connect to; undefined while the cluster has none. */
   hostOf(): SocketAddress | undefined;
-  readonly form: NameForm;
 }
 
 export class TcpStatsdSink implements StatsSink {
@@ -34,7 +33,7 @@ export class TcpStatsdSink implements StatsSink {
       throw new Error('cannot send statistics: the receiver does not take in the flushes before');
     }
     let chunk = '';
-    for (const line of statsdLines(snapshot, this.#options.form)) {
+    for (const line of statsdLines(snapshot, this.#options)) {
       chunk += `${line}\n`;
       if (chunk.length < CHUNK_LENGTH) continue;
       socket.write(chunk);

@@ -125,6 +125,19 @@ test('the first bucket setting that matches a histogram decides, sorted', () => 
   assert.equal(bounds('b').length, 19);
 });
 
+test('bins changes nothing that can be seen, and an entry with bins alone decides nothing', () => {
+  const match = { prefix: 'a' };
+  const { config, problems } = resolve({
+    stats_config: {
+      histogram_bucket_settings: [
+        { match, bins: 5 },
+        { match, buckets: [1, 2], bins: 300 },
+      ],
+    },
+  });
+  assert.deepEqual([problems, bucketBounds(config.histogramBuckets)('a_ms')], [[], [1, 2]]);
+});
+
 test('the flush interval is 5 s unless the file says otherwise', () => {
   const { config } = resolve({});
   assert.deepEqual([config.flushIntervalMs, config.flushOnAdmin], [5000, false]);

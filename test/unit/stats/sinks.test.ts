@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
+import { DISPATCHER } from '../../../shared/stats/templates/server.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { DashboardSink } from '../../../supervisor/stats/sinks/dashboard-sink.ts';
 import {
@@ -43,7 +44,7 @@ test('counters are sent as gains, gauges as values, histograms as their values',
   store.flushHistograms();
   const first = await snapshotOf(store);
   assert.deepEqual(
-    [...statsdLines(first, plainNames('pre'))],
+    [...statsdLines(first, { form: plainNames('pre') })],
     [
       'pre.cluster.a.upstream_rq_200:3|c',
       'pre.server.live:1|g',
@@ -52,7 +53,9 @@ test('counters are sent as gains, gauges as values, histograms as their values',
       'pre.cluster.a.upstream_rq_time:7|ms',
     ],
   );
-  const tagged = [...statsdLines(first, taggedNames('dog', new TagExtractor(defaultTagRules())))];
+  const tagged = [
+    ...statsdLines(first, { form: taggedNames('dog', new TagExtractor(defaultTagRules())) }),
+  ];
   assert.equal(
     tagged[0],
     'dog.cluster.upstream_rq:3|c|#envoy.response_code:200,envoy.cluster_name:a',
@@ -60,7 +63,7 @@ test('counters are sent as gains, gauges as values, histograms as their values',
   store.flushHistograms();
   store.increment(counter);
   assert.deepEqual(
-    [...statsdLines(await snapshotOf(store), plainNames('pre'))],
+    [...statsdLines(await snapshotOf(store), { form: plainNames('pre') })],
     ['pre.cluster.a.upstream_rq_200:1|c', 'pre.server.live:1|g'],
   );
 });
@@ -81,7 +84,24 @@ test('many equal values make one line with a sample rate', async () => {
   const time = store.defineHistogram('t');
   for (let n = 0; n < 50; n++) store.record(time, 5);
   store.flushHistograms();
-  assert.deepEqual([...statsdLines(await snapshotOf(store), plainNames('p'))], ['p.t:5|ms|@0.02']);
+  assert.deepEqual(
+    [...statsdLines(await snapshotOf(store), { form: plainNames('p') })],
+    ['p.t:5|ms|@0.02'],
+  );
+});
+
+test('microseconds are sent as milliseconds where the sink scales, other values as they are', async () => {
+  const store = new SinkStore();
+  const loop = store.defineBlock(DISPATCHER, 'server.dispatcher.');
+  store.record(loop + DISPATCHER.index.loop_duration_us, 2500);
+  store.record(store.defineHistogram('cluster.a.upstream_rq_time'), 25);
+  store.flushHistograms();
+  const snapshot = await snapshotOf(store);
+  const form = plainNames('p');
+  const values = (scalesToMs: boolean): readonly string[] =>
+    [...statsdLines(snapshot, { form, scalesToMs })].map((line) => line.slice(line.indexOf(':')));
+  assert.deepEqual(values(true), [':25|ms', ':2.5|ms']);
+  assert.deepEqual(values(false), [':25|ms', ':2500|ms']);
 });
 
 test('statsd over UDP sends one line per datagram, or as many as fit', async () => {
@@ -218,6 +238,34 @@ test('the dashboard tells each cluster over a rolling window of flushes', async 
   assert.equal((await nextEvents(client))[0]?.['requestCount'], 5);
   await sink.flush();
   assert.equal((await nextEvents(client))[0]?.['requestCount'], 0, 'the window has moved on');
+});
+
+test('the counters that the dashboard reads exist from its first event until their cluster goes', async () => {
+  const store = new StatStore();
+  let clusters = [{ name: 'a', maxRequests: 10, maxPendingRequests: 20 }];
+  const sink = new DashboardSink({
+    store,
+    clock: systemClock,
+    intervalMs: 300,
+    windowFlushes: 2,
+    clusters: () => clusters,
+  });
+  const names = (): readonly string[] => [...store.definitions()].map(({ name }) => name);
+  await sink.flush();
+  assert.deepEqual(names(), [], 'nobody listens');
+  sink.connect();
+  await sink.flush();
+  await sink.flush();
+  assert.deepEqual(names(), [
+    'cluster.a.retry.upstream_rq_4xx',
+    'cluster.a.retry.upstream_rq_5xx',
+    'cluster.a.upstream_rq_2xx',
+    'cluster.a.upstream_rq_4xx',
+    'cluster.a.upstream_rq_5xx',
+  ]);
+  clusters = [];
+  await sink.flush();
+  assert.deepEqual(names(), []);
 });
 
 test('a client that does not read is dropped, and the others go on', async () => {
