@@ -16,7 +16,7 @@ export interface StatsTag {
   value: string;
 }
 
-type ServerMode = 'serve' | 'validate';
+type ServerMode = 'serve' | 'validate' | 'init_only';
 type DrainStrategy = 'gradual' | 'immediate';
 type ValidateFormat = 'text' | 'json' | 'sarif' | 'github';
 

@@ -24,7 +24,8 @@ export interface ServeInput extends Omit<ServerInput, 'clock' | 'ending' | 'pool
 }
 
 /**
- * Runs the server until it is told to end; resolves with the exit code. A failed start is one line
+ * Runs the server until it is told to end, with `--mode init_only` until its sockets are bound;
+ * resolves with the exit code. A failed start is one line
  * on standard error (and in the log, where that is somewhere else) and code 1.
  */
 export async function serve(input: ServeInput): Promise<0 | 1> {
@@ -50,6 +51,11 @@ export async function serve(input: ServeInput): Promise<0 | 1> {
     killRun(run);
     reportStartFailure(failure, input.options);
     return 1;
+  }
+  if (input.options.mode === 'init_only' && !ending.isRequested) {
+    killRun(run);
+    log.info('exiting');
+    return 0;
   }
   log.warning(`ending: ${await ending.requested}`);
   if (run.server === undefined) killRun(run);
@@ -86,7 +92,7 @@ async function openSession(options: Options, clock: Clock): Promise<HotRestartSe
 /** Workers are spawned before the server's own code is loaded, so that both load side by side. */
 async function startServer(run: Run, input: ServeInput): Promise<void> {
   const { options, hotRestartVersion } = input;
-  run.pool.spawn();
+  if (options.mode !== 'init_only') run.pool.spawn();
   run.session = await openSession(options, run.clock);
   const baseId = run.session?.baseId ?? options.baseId;
   log.info(

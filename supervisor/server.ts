@@ -82,7 +82,7 @@ export class Server {
   }
 
   /**
-   * Resolves when the server is live. Rejects with an error that start-failure.ts knows, or when
+   * Resolves when the server is live, or with `--mode init_only` bound. Rejects with an error that start-failure.ts knows, or when
    * the end was requested meanwhile; the caller then ends what has been started.
    */
   async start(): Promise<void> {
@@ -107,6 +107,7 @@ export class Server {
       parts.listeners.bindAll(configuration.resolved.listeners, options.concurrency);
     }
     parts.listenersBound();
+    if (options.mode === 'init_only') return await this.#startAdmin(parts);
     const mayListen = this.#initialize(parts);
     const started = pool.start(
       makeWorkerProvision(parts, options, { logSettings, mayListen, epochs }),

@@ -203,9 +203,9 @@ export const optionTable = {
   mode: {
     kind: 'string',
     fallback: 'serve',
-    words: ['serve', 'validate'],
-    help: "'serve' (default) validates the configuration and serves traffic, 'validate' validates it and exits.",
-    report: ['mode', (options) => capitalised(options.mode)],
+    words: ['serve', 'validate', 'init_only'],
+    help: "'serve' (default) validates the configuration and serves traffic, 'validate' validates it and exits, 'init_only' starts up to where connections would be taken and exits.",
+    report: ['mode', (options) => options.mode.split('_').map(capitalised).join('')],
   },
   disableHotRestart: {
     kind: 'flag',

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, renameSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -29,6 +31,21 @@ describe('the command line', () => {
     assert.match(unknown.stderr, /^PARSE ERROR: Argument: --nosuch\n {13}Couldn't find match/);
     assert.equal(mode.stderr, "error: unknown mode 'dance'\n");
     assert.deepEqual([unknown.code, mode.code], [1, 1]);
+  });
+
+  it('initialises and exits with --mode init_only, whether that succeeds in the exit code', async () => {
+    const initialise = (yaml: string) =>
+      runSluice(['--mode', 'init_only', '--disable-hot-restart', '--config-yaml', yaml]);
+    await using taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const admin = (value: number) =>
+      `admin: {address: {socket_address: {address: 127.0.0.1, port_value: ${value}}}}`;
+    const [good, busy] = await Promise.all([initialise(admin(0)), initialise(admin(port))]);
+    assert.match(good.stderr, /admin address: 127\.0\.0\.1:\d+\n.*\] exiting\n$/);
+    assert.doesNotMatch(good.stderr, /starting workers|main dispatch loop/);
+    assert.match(busy.stderr, /cannot bind '127\.0\.0\.1:\d+': Address already in use/);
+    assert.deepEqual([good.code, busy.code], [0, 1]);
   });
 
   it('names the log file that cannot be opened', async () => {

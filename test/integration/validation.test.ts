@@ -18,7 +18,12 @@ describe('--mode validate', () => {
     const yaml = `admin: {acces_log: []}
 static_resources:
   clusters: [{name: a, connect_timeout: 0s}]
-  listeners: [{name: l, address: {socket_address: {address: 1.2.3, port_value: 1}}}]
+  listeners:
+  - name: l
+    address: {socket_address: {address: 1.2.3, port_value: 1}}
+    additional_addresses: [{address: {socket_address: {address: 4.5, port_value: 1}}}]
+    filter_chains:
+    - filters: [{name: nosuch, typed_config: {"@type": type.googleapis.com/google.protobuf.Empty}}]
 `;
     const { code, stdout } = await validate(yaml, '--validate-format', 'json');
     assert.equal(code, 1);
@@ -29,7 +34,9 @@ static_resources:
       [
         ['admin.acces_log', 1],
         ['static_resources.clusters[0].connect_timeout', 3],
-        ['static_resources.listeners[0].address.socket_address.address', 4],
+        ['static_resources.listeners[0].address.socket_address.address', 6],
+        ['static_resources.listeners[0].additional_addresses[0].address.socket_address.address', 7],
+        ['static_resources.listeners[0].filter_chains[0].filters[0].typed_config', 9],
       ],
     );
   });

@@ -43,6 +43,7 @@ const LEFT_BRACKET = 0x5b;
 const RIGHT_BRACKET = 0x5d;
 const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
+const QUESTION = 0x3f;
 
 /** What no plain word begins with. */
 const INDICATORS: ReadonlySet<number> = new Set(Buffer.from('?&*!|>%@`,]}#'));
@@ -148,8 +149,12 @@ class PlainYamlReader {
     this.#toContent();
     if (this.#at < this.#text.length) {
       const next = this.#column();
-      const isDash = this.#code(this.#at) === DASH && this.#isBlank(this.#at + 1);
-      if (next > column || (isDash && next > listColumn)) return this.#block(column);
+      const code = this.#code(this.#at);
+      const isDash = code === DASH && this.#isBlank(this.#at + 1);
+      // Behind a key, a list or a flow collection may stand at the key's own column.
+      const isOwnColumn = isDash || code === LEFT_BRACE || code === LEFT_BRACKET;
+      if (next > column) return this.#block(column);
+      if (isOwnColumn && next > listColumn) return this.#block(listColumn);
     }
     return { kind: 'null', value: null, offset };
   }
@@ -256,8 +261,11 @@ class PlainYamlReader {
     this.#at += 1;
     for (;;) {
       this.#toFlowContent(parent);
-      if (this.#code(this.#at) === RIGHT_BRACKET) break;
-      items.push(this.#flowValue(parent));
+      const code = this.#code(this.#at);
+      if (code === RIGHT_BRACKET) break;
+      const offset = this.#at;
+      const isLeftOut = code === COMMA;
+      items.push(isLeftOut ? { kind: 'null', value: null, offset } : this.#flowValue(parent));
       if (!this.#comma(parent, RIGHT_BRACKET)) break;
     }
     this.#at += 1;
@@ -311,15 +319,18 @@ class PlainYamlReader {
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (this.#endsFlowItem(at)) break;
-      if (code === LEFT_BRACE || code === LEFT_BRACKET || code === NEWLINE || code === HASH) {
-        throw GIVE_UP;
-      }
+      if (this.#spoilsFlowWord(code)) throw GIVE_UP;
       if (code === COLON && this.#endsFlowKey(at + 1)) break;
       if (code !== SPACE) end = at + 1;
     }
     if (end === start) throw GIVE_UP;
     this.#at = at;
     return text.slice(start, end);
+  }
+
+  #spoilsFlowWord(code: number): boolean {
+    const opens = code === LEFT_BRACE || code === LEFT_BRACKET;
+    return opens || code === NEWLINE || code === HASH || code === QUESTION;
   }
 
   #endsFlowKey(at: number): boolean {

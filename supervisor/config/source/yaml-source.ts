@@ -4,17 +4,20 @@
  * aliases followed, `<<` an ordinary key, map entries tagged `!ignore` left out.
  */
 import {
+  type CST,
+  Composer,
   type Document,
   type Node,
   type Pair,
+  Parser,
   type Scalar,
   type YAMLError,
   isAlias,
   isMap,
   isScalar,
   isSeq,
-  parseDocument,
 } from 'yaml';
+import { takeLiberties } from './yaml-liberties.ts';
 import { joinFlowLines } from './yaml-flow-lines.ts';
 import {
   DuplicateKeys,
@@ -25,9 +28,13 @@ import {
   lineAndColumn,
 } from './source-node.ts';
 import { plainScalar } from './yaml-scalars.ts';
+import { refusedForm } from './yaml-refused-forms.ts';
 
 /** Deeper nesting than any message of the API needs; the tree is walked by recursion. */
 const maximumDepth = 200;
+
+/** Messages of the library about mistakes that may be none to the reference. */
+const FLOW_RELATED = /flow|implicit/i;
 
 /** Nodes that aliases may multiply a text into: a small file must not become a huge tree. */
 const maximumAliasedNodes = 2_000_000;
@@ -56,25 +63,33 @@ export function parseYaml(text: string): ParsedSource {
 }
 
 function readDocument(text: string): Document.Parsed {
-  const options = {
+  const document = compose(text, (token) => token);
+  if (!document.errors.some((error) => FLOW_RELATED.test(error.message))) {
+    return document;
+  }
+  const again = compose(joinFlowLines(text), takeLiberties);
+  return again.errors.every(isHarmless) ? again : document;
+}
+
+/** The first document, or an empty one; `prepare` may change the tokens of its text. */
+function compose(text: string, prepare: (token: CST.Token) => CST.Token): Document.Parsed {
+  const composer = new Composer({
     version: '1.1',
     schema: 'failsafe',
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'silent',
-  } as const;
-  const document = parseDocument(text, options);
-  if (!document.errors.some((error) => /flow/i.test(error.message))) {
-    return document;
+  });
+  function* tokens(): Generator<CST.Token> {
+    for (const token of new Parser().parse(text)) yield prepare(token);
   }
-  const joined = joinFlowLines(text);
-  const again = joined === text ? document : parseDocument(joined, options);
-  return again.errors.every(isHarmless) ? again : document;
+  for (const document of composer.compose(tokens(), true, text.length)) return document;
+  throw new RangeError('the YAML library made no document');
 }
 
-/** Only the first document counts; the reference takes a comment right after a bracket. */
+/** The reference takes a comment right after a bracket. */
 function isHarmless(error: YAMLError): boolean {
-  return error.code === 'MULTIPLE_DOCS' || error.message.startsWith('Comments must be separated');
+  return error.message.startsWith('Comments must be separated');
 }
 
 class TreeError extends Error {
@@ -84,6 +99,12 @@ class TreeError extends Error {
     super(problem.message);
     this.problem = problem;
   }
+}
+
+interface Surroundings {
+  readonly depth: number;
+  /** Within brackets or braces. */
+  readonly isInFlow: boolean;
 }
 
 class TreeBuilder {
@@ -100,7 +121,8 @@ class TreeBuilder {
     return this.#duplicates.problems;
   }
 
-  build(node: Node, depth: number): SourceNode {
+  /** `isInFlow`: within brackets or braces. */
+  build(node: Node, depth: number, isInFlow = false): SourceNode {
     const offset = node.range?.[0] ?? 0;
     if (depth > maximumDepth) {
       throw new TreeError({ message: 'nested too deeply', offset, rule: 'nesting' });
@@ -108,7 +130,7 @@ class TreeBuilder {
     if (isAlias(node)) {
       return this.#followAlias(node.source, offset);
     }
-    const built = this.#buildOwn(node, offset, depth);
+    const built = this.#buildOwn(node, offset, { depth, isInFlow });
     const anchor = 'anchor' in node ? node.anchor : undefined;
     if (anchor !== undefined) {
       this.#anchors.set(anchor, built);
@@ -138,18 +160,30 @@ class TreeBuilder {
     return target;
   }
 
-  #buildOwn(node: Node, offset: number, depth: number): SourceNode {
+  #buildOwn(node: Node, offset: number, { depth, isInFlow }: Surroundings): SourceNode {
     if (isMap(node)) {
-      return { kind: 'map', entries: this.#entries(node.items as Pair[], depth), offset };
+      const inside = { depth, isInFlow: isInFlow || node.flow === true };
+      return { kind: 'map', entries: this.#entries(node.items as Pair[], inside), offset };
     }
     if (isSeq(node)) {
-      const items = (node.items as Node[]).map((item) => this.build(item, depth + 1));
+      const isFlow = isInFlow || node.flow === true;
+      const items = (node.items as Node[]).map((item) => this.build(item, depth + 1, isFlow));
       return { kind: 'list', items, offset };
     }
+    this.#checkForm(node as Scalar, isInFlow);
     return scalarNode(node as Scalar, offset);
   }
 
-  #entries(pairs: readonly Pair[], depth: number): SourceEntry[] {
+  #checkForm(node: Scalar, isInFlow: boolean): void {
+    const refused = refusedForm(this.#text, node, isInFlow);
+    if (refused === undefined) return;
+    const { message, offset, reference } = refused;
+    const { line, column } = lineAndColumn(this.#text, reference.offset);
+    const words = `yaml-cpp: error at line ${line}, column ${column}: ${reference.words}`;
+    throw new TreeError({ message, offset, rule: 'yaml.syntax', reference: words });
+  }
+
+  #entries(pairs: readonly Pair[], { depth, isInFlow }: Surroundings): SourceEntry[] {
     const entries: SourceEntry[] = [];
     const seen = new Set<string>();
     for (const pair of pairs) {
@@ -162,10 +196,11 @@ class TreeBuilder {
           rule: 'yaml.key',
         });
       }
+      this.#checkForm(key, isInFlow);
       const value =
         pair.value === null
           ? ({ kind: 'null', value: null, offset: keyOffset } as const)
-          : this.build(pair.value as Node, depth + 1);
+          : this.build(pair.value as Node, depth + 1, isInFlow);
       const name = key.source ?? String(key.value);
       if (key.tag !== '!ignore' && this.#duplicates.check(seen, name, keyOffset)) {
         entries.push({ key: name, keyOffset, value });

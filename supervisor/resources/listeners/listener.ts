@@ -89,14 +89,12 @@ export function resolveListener(
   checkBalance(message, scope);
   const addresses = resolveListenerAddresses(message, scope);
   const [first] = addresses;
+  const address = first === undefined ? (message.name ?? '') : printAddress(first.address);
+  // Without an address too, for what else is to be reported.
+  const resource = resolveResource(message, addresses, { listener: scope, address }, filters);
   if (first === undefined) return undefined;
   return {
-    resource: resolveResource(
-      message,
-      addresses,
-      { listener: scope, address: printAddress(first.address) },
-      filters,
-    ),
+    resource,
     // Others pass connections to it that were meant for its addresses.
     addresses: isBound(message) ? addresses : [],
     namedRoutes,

@@ -1,8 +1,10 @@
 /**
  * Damages bootstraps at random and loads them: no exception, no hang, and every refusal has a
- * place. SLUICE_FUZZ_RUNS sets how many (1,000); the seed is fixed.
+ * place. SLUICE_FUZZ_RUNS sets how many (1,000); the seed is fixed. A share of them goes through the
+ * command line and `--mode validate` as a whole.
  */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import textformat from 'protobufjs/ext/textformat.js';
 import { stringify } from 'yaml';
@@ -15,6 +17,10 @@ import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { encodeMessage } from '../../../supervisor/config/convert/message-encoder.ts';
 import { loadWholeApi } from '../../../supervisor/config/convert/protobuf-root.ts';
 import type { SourceFormat } from '../../../supervisor/config/source/source-format.ts';
+import { validateConfiguration } from '../../../supervisor/validation/validate-configuration.ts';
+import { commandLineContext } from '../../../src/options/command-line-context.ts';
+import { parseOptions } from '../../../src/options/parse-options.ts';
+import { makeScratch } from '../../support/scratch.ts';
 import { bootstrapType } from './load.ts';
 import { NO_OVERRIDES } from '../resources/resolve-text.ts';
 
@@ -79,6 +85,7 @@ const base = {
   stats_flush_interval: '5s',
 };
 
+const context = commandLineContext();
 const catalog = new ApiCatalog();
 const binary = Buffer.from(encodeMessage(catalog, catalog.message(bootstrapType), base));
 const wholeApi = loadWholeApi().lookupType(bootstrapType);
@@ -198,4 +205,43 @@ describe('A damaged bootstrap', () => {
       assert.ok(refused > runs / shares[format] / 4, `only ${refused} were refused`);
     });
   }
+
+  it('gives the program exit code 1 with a place, or 0', async () => {
+    using scratch = makeScratch();
+    const below = random(815);
+    const codes = [0, 0];
+    for (let run = 0; run < runs / 20; run += 1) {
+      const format = run % 10 === 0 ? 'pb_text' : (['yaml', 'json', 'pb'] as const)[run % 3]!;
+      const path = scratch.file(`damaged.${format}`);
+      writeFileSync(path, damage(texts[format], below));
+      const { code, errors } = await validate(path);
+      codes[code] = (codes[code] ?? 0) + 1;
+      assert.equal(code, errors.length > 0 ? 1 : 0);
+      for (const { file, line, message } of errors) {
+        assert.equal(file, path, message);
+        assert.ok((line ?? 0) > 0, `${message} has no line`);
+      }
+    }
+    assert.ok((codes[1] ?? 0) > runs / 80, `only ${codes[1]} were refused`);
+  });
 });
+
+interface Reported {
+  readonly severity: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly message: string;
+}
+
+/** What the program answers, without a process of its own. */
+async function validate(path: string): Promise<{ code: 0 | 1; errors: readonly Reported[] }> {
+  const words = ['--mode', 'validate', '--validate-format', 'json', '-c', path];
+  const parsed = parseOptions(words, context);
+  assert.ok(parsed.kind === 'run');
+  let printed = '';
+  const code = await validateConfiguration(parsed.options, (text) => {
+    printed += text;
+  });
+  const { problems } = JSON.parse(printed) as { problems: readonly Reported[] };
+  return { code, errors: problems.filter(({ severity }) => severity === 'error') };
+}

@@ -104,6 +104,64 @@ flags_path: x[1
     assert.deepEqual(await accept('node: {id: a}# c'), { node: { id: 'a' } });
   });
 
+  it('have a null where a flow list leaves an item out', async () => {
+    const lists = 'a: [x,,z], b: [,x], c: [x,,], d: [,], e: [x,], f: [[,x],\n,{k: [,,]}]';
+    const texts = [`node: {metadata: {${lists}}}`, `node: {metadata: {\n${lists}\n}}`];
+    for (const text of texts) {
+      assert.deepEqual(await accept(text), {
+        node: {
+          metadata: {
+            a: ['x', null, 'z'],
+            b: [null, 'x'],
+            c: ['x', null],
+            d: [null],
+            e: ['x'],
+            f: [[null, 'x'], null, { k: [null, null] }],
+          },
+        },
+      });
+    }
+  });
+
+  it("may have braces and brackets at their key's own column", async () => {
+    const text = 'node:\n  metadata:\n  {a:\n  b}\n  client_features:\n  [x,\n  z]\n';
+    const plain = 'node:\n  metadata:\n  # c\n\n  {a: b}\n  client_features:\n  [x, z]\n';
+    for (const each of [text, plain]) {
+      assert.deepEqual(await accept(each), {
+        node: { metadata: { a: 'b' }, client_features: ['x', 'z'] },
+      });
+    }
+    assert.notDeepEqual(await errorsOf('node:\n  metadata:\n {a: b}\n'), []);
+  });
+
+  it('may not escape surrogates', async () => {
+    const table: [text: string, place: string][] = [
+      ['node: {id: "a\\ud83d\\ude00"}', '1:14'],
+      ['node: {"\\\\\\uDC00": a}', '1:11'],
+    ];
+    for (const [text, place] of table) {
+      assert.match((await errorsOf(text))[0] ?? '', new RegExp(`yaml:${place}: .* no character`));
+    }
+    assert.deepEqual(await accept('node: {id: "\\U0001f600 \\\\ud83d"}'), {
+      node: { id: '\u{1f600} \\ud83d' },
+    });
+  });
+
+  it('may not have a question mark in a bare word within brackets or braces', async () => {
+    const table: [text: string, place: string][] = [
+      ['node: {id: a?b}', '1:13'],
+      ['node: {id: ab?}', '1:14'],
+      ['node: {i?d: a}', '1:9'],
+      ['node:\n  client_features: [a, b ?c]', '2:26'],
+    ];
+    for (const [text, place] of table) {
+      assert.match((await errorsOf(text))[0] ?? '', new RegExp(`yaml:${place}: .*to be quoted`));
+    }
+    assert.deepEqual(await accept('node:\n  id: a?b\n  client_features: ["a?"]\n'), {
+      node: { id: 'a?b', client_features: ['a?'] },
+    });
+  });
+
   it('read lists in a list as one where a field repeats', async () => {
     assert.deepEqual(await accept('node: {client_features: [[a], [[b], c]]}'), {
       node: { client_features: ['a', 'b', 'c'] },

@@ -105,6 +105,7 @@ describe('an option that takes effect', () => {
     [['--drain-strategy', 'immediate'], 'drain_strategy', 'Immediate'],
     [['--parent-shutdown-time-s', '5000'], 'parent_shutdown_time', '5000s'],
     [['--mode', 'validate'], 'mode', 'Validate'],
+    [['--mode', 'init_only'], 'mode', 'InitOnly'],
     [['--disable-hot-restart'], 'disable_hot_restart', true],
     [['--enable-mutex-tracing'], 'enable_mutex_tracing', true],
     [['--cpuset-threads'], 'cpuset_threads', true],

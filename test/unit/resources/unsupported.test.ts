@@ -77,6 +77,13 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "transport socket 'envoy.transport_sockets.alts' of type 'envoy.extensions.transport_sockets.alts.v3.Alts' is not supported; there is envoy.transport_sockets.raw_buffer, envoy.transport_sockets.tls",
   ],
   [
+    bootstrapWith('bootstrap', {
+      cluster_manager: { outlier_detection: { event_log_path: '/dev/null', event_service: {} } },
+    }),
+    'cluster_manager.outlier_detection.event_service',
+    "field 'event_service' is not supported yet",
+  ],
+  [
     bootstrapWith('listener', { fcds_config: {} }),
     'static_resources.listeners[0].fcds_config',
     "field 'fcds_config' is not supported yet",
