@@ -78,7 +78,11 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
   ],
   [
     bootstrapWith('bootstrap', {
-      cluster_manager: { outlier_detection: { event_log_path: '/dev/null', event_service: {} } },
+      cluster_manager: {
+        outlier_detection: {
+          event_service: { grpc_service: { envoy_grpc: { cluster_name: 'c' } } },
+        },
+      },
     }),
     'cluster_manager.outlier_detection.event_service',
     "field 'event_service' is not supported yet",
