@@ -1,26 +1,48 @@
-/** A binary heap by deadline, for schedules in which the earliest entry moves back after each turn. */
+/**
+ * A schedule of things that take turns by deadline: the earliest is first and moves back after each
+ * turn. Knows them by their position in the caller's list; its arrays are flat, so that a turn among
+ * many thousands touches little memory.
+ */
 
-export interface Deadline {
-  deadline: number;
-}
+export class DeadlineHeap {
+  /** A binary heap. */
+  readonly #deadlines: Float64Array;
+  /** Whose deadline that is. */
+  readonly #positions: Uint32Array;
 
-/** Restores the order after the first entry's deadline has grown. */
-export function sinkFirst<Entry extends Deadline>(heap: Entry[]): void {
-  const first = heap[0];
-  if (first === undefined) return;
-  let at = 0;
-  for (;;) {
-    const left = 2 * at + 1;
-    const right = left + 1;
-    const least = deadlineAt(heap, right) < deadlineAt(heap, left) ? right : left;
-    const entry = heap[least];
-    if (entry === undefined || entry.deadline >= first.deadline) break;
-    heap[at] = entry;
-    at = least;
+  /** A deadline for each position. */
+  constructor(deadlines: readonly number[]) {
+    const order = Uint32Array.from(deadlines.keys()).sort(
+      (left, right) => (deadlines[left] ?? 0) - (deadlines[right] ?? 0),
+    );
+    this.#positions = order;
+    this.#deadlines = Float64Array.from(order, (position) => deadlines[position] ?? 0);
   }
-  heap[at] = first;
-}
 
-function deadlineAt(heap: readonly Deadline[], at: number): number {
-  return heap[at]?.deadline ?? Number.POSITIVE_INFINITY;
+  /** The position whose turn it is; -1 without any. */
+  get first(): number {
+    return this.#positions[0] ?? -1;
+  }
+
+  /** The first one's turn is over; its next comes `by` later. */
+  delayFirst(by: number): void {
+    const deadlines = this.#deadlines;
+    const positions = this.#positions;
+    const count = deadlines.length;
+    if (count === 0) return;
+    const deadline = (deadlines[0] ?? 0) + by;
+    const position = positions[0] ?? 0;
+    let at = 0;
+    for (let least = 1; least < count; least = 2 * at + 1) {
+      const right = least + 1;
+      if (right < count && (deadlines[right] ?? 0) < (deadlines[least] ?? 0)) least = right;
+      const below = deadlines[least] ?? 0;
+      if (below >= deadline) break;
+      deadlines[at] = below;
+      positions[at] = positions[least] ?? 0;
+      at = least;
+    }
+    deadlines[at] = deadline;
+    positions[at] = position;
+  }
 }

@@ -24,25 +24,77 @@ function hashKey(host: UpstreamHost, usesHostname: boolean): string {
   return usesHostname ? host.hostname : host.id;
 }
 
-/** The weights are shares of the whole. */
-export function buildRing(hosts: readonly WeighedHost[], options: RingHashOptions): HashTable {
-  const least = hosts.reduce((min, { weight }) => Math.min(min, weight), 1);
-  const scale = Math.min(Math.ceil(least * options.minRingSize) / least, options.maxRingSize);
-  const hash = options.hashFunction === 'MURMUR_HASH_2' ? murmurHash2 : xxHash64;
-  const places: { readonly hash: Hash64; readonly host: UpstreamHost }[] = [];
-  let target = 0;
-  let minPerHost = hosts.length === 0 ? 0 : Number.POSITIVE_INFINITY;
-  let maxPerHost = 0;
-  for (const { host, weight } of hosts) {
-    const key = `${hashKey(host, options.usesHostname)}_`;
-    target += scale * weight;
-    let count = 0;
-    while (places.length < target) places.push({ hash: hash(key + String(count++)), host });
-    minPerHost = Math.min(minPerHost, count);
-    maxPerHost = Math.max(maxPerHost, count);
+/** What a host of the next table gets of it. */
+interface Wanted {
+  /** In the order of the hosts. */
+  readonly rank: number;
+  /** Of places on a ring, or of the whole. */
+  readonly share: number;
+}
+
+interface RingPlace {
+  readonly host: UpstreamHost;
+  readonly key: string;
+  /** How many places of the host come before it by number. */
+  readonly at: number;
+  readonly hash: Hash64;
+}
+
+/** Larger rings are made anew each time: their places would fill the memory. */
+const KEPT_PLACES_MAX = 65_536;
+
+/** Builds ring after ring for hosts that are mostly the same: what stays is computed once. */
+export class RingBuilder {
+  readonly #options: RingHashOptions;
+  /** Those of the last ring, by hash. */
+  #places: readonly RingPlace[] = [];
+
+  constructor(options: RingHashOptions) {
+    this.#options = options;
   }
-  places.sort((left, right) => compare(left.hash, right.hash));
-  return new Ring(places, minPerHost, maxPerHost);
+
+  /** The weights are shares of the whole. */
+  build(hosts: readonly WeighedHost[]): HashTable {
+    const { minRingSize, maxRingSize } = this.#options;
+    const least = hosts.reduce((min, { weight }) => Math.min(min, weight), 1);
+    const scale = Math.min(Math.ceil(least * minRingSize) / least, maxRingSize);
+    const wanted = new Map<UpstreamHost, Wanted>();
+    let [placed, target] = [0, 0];
+    for (const [rank, { host, weight }] of hosts.entries()) {
+      target += scale * weight;
+      let share = 0;
+      for (; placed < target; placed++) share++;
+      wanted.set(host, { rank, share });
+    }
+    const places = this.#placesOf(wanted);
+    this.#places = places.length > KEPT_PLACES_MAX ? [] : places;
+    return new Ring(places, [...wanted.values()]);
+  }
+
+  #placesOf(wanted: ReadonlyMap<UpstreamHost, Wanted>): readonly RingPlace[] {
+    const known = new Map<UpstreamHost, number>();
+    const places = this.#places.filter(({ host, key, at }) => {
+      if (at >= (wanted.get(host)?.share ?? 0) || key !== this.#keyOf(host)) return false;
+      known.set(host, (known.get(host) ?? 0) + 1);
+      return true;
+    });
+    const hash = this.#options.hashFunction === 'MURMUR_HASH_2' ? murmurHash2 : xxHash64;
+    for (const [host, { share }] of wanted) {
+      const key = this.#keyOf(host);
+      for (let at = known.get(host) ?? 0; at < share; at++) {
+        places.push({ host, key, at, hash: hash(`${key}_${at}`) });
+      }
+    }
+    // Quick where most of it is in order.
+    return places.sort(
+      (left, right) =>
+        compare(left.hash, right.hash) || compareRanks(left.host, right.host, wanted),
+    );
+  }
+
+  #keyOf(host: UpstreamHost): string {
+    return hashKey(host, this.#options.usesHostname);
+  }
 }
 
 class Ring implements HashTable {
@@ -55,12 +107,11 @@ class Ring implements HashTable {
 
   constructor(
     places: readonly { readonly hash: Hash64; readonly host: UpstreamHost }[],
-    minPerHost: number,
-    maxPerHost: number,
+    perHost: readonly { readonly share: number }[],
   ) {
     this.size = places.length;
-    this.minPerHost = minPerHost;
-    this.maxPerHost = maxPerHost;
+    this.minPerHost = perHost.reduce((min, { share }) => Math.min(min, share), this.size);
+    this.maxPerHost = perHost.reduce((max, { share }) => Math.max(max, share), 0);
     this.#high = Uint32Array.from(places, ({ hash }) => hash.high);
     this.#low = Uint32Array.from(places, ({ hash }) => hash.low);
     this.#hosts = places.map(({ host }) => host);
@@ -82,82 +133,114 @@ class Ring implements HashTable {
   }
 }
 
-interface MaglevEntry {
+/** What a host's key makes of it, whoever else is in the table. */
+interface MaglevPlace {
   readonly host: UpstreamHost;
   readonly key: string;
-  readonly weight: number;
   readonly offset: number;
   readonly skip: number;
-  next: number;
+}
+
+interface MaglevEntry {
+  readonly host: UpstreamHost;
+  readonly skip: number;
+  readonly weight: number;
+  /** The place that it would take next. */
+  place: number;
   target: number;
   count: number;
 }
 
-/** The weights are shares of the whole. */
-export function buildMaglev(
-  hosts: readonly WeighedHost[],
-  tableSize: number,
-  usesHostname: boolean,
-): HashTable {
-  const most = hosts.reduce((max, { weight }) => Math.max(max, weight), 0);
-  const entries = hosts.map(({ host, weight }): MaglevEntry => {
-    const key = hashKey(host, usesHostname);
-    return {
-      host,
-      key,
-      weight,
-      offset: remainder(xxHash64(key), tableSize),
-      skip: remainder(xxHash64(key, 1), tableSize - 1) + 1,
-      next: 0,
-      target: 0,
-      count: 0,
-    };
-  });
-  // The order of filling decides who gets a contested place: it must not depend on the hosts' order.
-  entries.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
-  return new Maglev(fillMaglev(entries, tableSize, most), tableSize, entries);
+/** Builds table after table for hosts that are mostly the same: what stays is computed once. */
+export class MaglevBuilder {
+  readonly #tableSize: number;
+  readonly #usesHostname: boolean;
+  /** Those of the last table, by key. */
+  #places: readonly MaglevPlace[] = [];
+
+  constructor(tableSize: number, usesHostname: boolean) {
+    this.#tableSize = tableSize;
+    this.#usesHostname = usesHostname;
+  }
+
+  /** The weights are shares of the whole. */
+  build(hosts: readonly WeighedHost[]): HashTable {
+    const wanted = new Map(
+      hosts.map(({ host, weight: share }, rank) => [host, { rank, share }] as const),
+    );
+    this.#places = this.#placesOf(wanted);
+    const most = hosts.reduce((max, { weight }) => Math.max(max, weight), 0);
+    const entries = this.#places.map(({ host, offset, skip }): MaglevEntry => {
+      const weight = wanted.get(host)?.share ?? 0;
+      return { host, skip, weight, place: offset, target: 0, count: 0 };
+    });
+    return new Maglev(fillMaglev(entries, this.#tableSize, most), entries);
+  }
+
+  /** By key: who gets a contested place must not depend on the order of the hosts. */
+  #placesOf(wanted: ReadonlyMap<UpstreamHost, Wanted>): readonly MaglevPlace[] {
+    const kept = this.#places.filter(
+      ({ host, key }) => wanted.has(host) && key === hashKey(host, this.#usesHostname),
+    );
+    const known = new Set(kept.map(({ host }) => host));
+    const places = [...kept];
+    for (const host of wanted.keys()) if (!known.has(host)) places.push(this.#placeOf(host));
+    // Quick where most of it is in order.
+    return places.sort((left, right) => {
+      if (left.key !== right.key) return left.key < right.key ? -1 : 1;
+      return compareRanks(left.host, right.host, wanted);
+    });
+  }
+
+  #placeOf(host: UpstreamHost): MaglevPlace {
+    const key = hashKey(host, this.#usesHostname);
+    const tableSize = this.#tableSize;
+    const offset = remainder(xxHash64(key), tableSize);
+    return { host, key, offset, skip: remainder(xxHash64(key, 1), tableSize - 1) + 1 };
+  }
 }
 
+const FREE = -1;
+
 /** Each entry takes its next free place in turn; a lighter one sits some turns out. */
-function fillMaglev(
-  entries: readonly MaglevEntry[],
-  tableSize: number,
-  most: number,
-): readonly UpstreamHost[] {
-  if (entries.length === 0) return [];
-  const table = Array.from({ length: tableSize }, (): UpstreamHost | undefined => undefined);
-  let filled = 0;
+function fillMaglev(entries: readonly MaglevEntry[], tableSize: number, most: number): Int32Array {
+  const table = new Int32Array(tableSize).fill(FREE);
+  let filled = entries.length === 0 ? tableSize : 0;
   for (let turn = 1; filled < tableSize; turn++) {
-    for (const entry of entries) {
+    for (const [at, entry] of entries.entries()) {
       if (filled === tableSize) break;
       if (turn * entry.weight < entry.target) continue;
       entry.target += most;
-      let place = (entry.offset + entry.skip * entry.next) % tableSize;
-      while (table[place] !== undefined) {
-        entry.next++;
-        place = (entry.offset + entry.skip * entry.next) % tableSize;
+      const { skip } = entry;
+      let { place } = entry;
+      while (table[place] !== FREE) {
+        place += skip;
+        if (place >= tableSize) place -= tableSize;
       }
-      table[place] = entry.host;
-      entry.next++;
+      table[place] = at;
+      entry.place = place;
       entry.count++;
       filled++;
     }
   }
-  return table.filter((host) => host !== undefined);
+  return table;
 }
 
 class Maglev implements HashTable {
   readonly size: number;
   readonly minPerHost: number;
   readonly maxPerHost: number;
-  readonly #table: readonly UpstreamHost[];
+  /** A position in `#hosts` for each place. */
+  readonly #table: Int32Array;
+  readonly #hosts: readonly UpstreamHost[];
 
   constructor(
-    table: readonly UpstreamHost[],
-    size: number,
-    entries: readonly { readonly count: number }[],
+    table: Int32Array,
+    entries: readonly { readonly host: UpstreamHost; readonly count: number }[],
   ) {
     this.#table = table;
+    this.#hosts = entries.map(({ host }) => host);
+    const size = table.length;
     this.size = size;
     // A single host needs no table, and the reference says so.
     const isSingle = entries.length === 1;
@@ -166,16 +249,36 @@ class Maglev implements HashTable {
   }
 
   choose(hash: Hash64, draw: number): UpstreamHost | undefined {
-    if (draw === 0) return this.#table[remainder(hash, this.size)];
+    if (draw === 0) return this.#at(hash);
     // The hash with the complement of a small number: far from where the first draw led.
     const flipped = { high: ~hash.high >>> 0, low: (hash.low ^ -draw) >>> 0 };
-    return this.#table[remainder(flipped, this.size)];
+    return this.#at(flipped);
+  }
+
+  #at(hash: Hash64): UpstreamHost | undefined {
+    return this.#hosts[this.#table[remainder(hash, this.size)] ?? FREE];
   }
 }
 
 /** `divisor` is below 2^23, so that nothing here exceeds 2^53. */
 function remainder({ high, low }: Hash64, divisor: number): number {
-  return ((high % divisor) * (0x1_0000_0000 % divisor) + low) % divisor;
+  return modulo(modulo(high, divisor) * modulo(0x1_0000_0000, divisor) + low, divisor);
+}
+
+/** `%` of numbers beyond 31 bits is a call that takes ten times as long. */
+function modulo(number: number, divisor: number): number {
+  const rest = number - Math.floor(number / divisor) * divisor;
+  if (rest < 0) return rest + divisor;
+  return rest >= divisor ? rest - divisor : rest;
+}
+
+/** Hosts with the same key stand in the order of the hosts. */
+function compareRanks(
+  left: UpstreamHost,
+  right: UpstreamHost,
+  wanted: ReadonlyMap<UpstreamHost, Wanted>,
+): number {
+  return (wanted.get(left)?.rank ?? 0) - (wanted.get(right)?.rank ?? 0);
 }
 
 function compare(left: Hash64, right: Hash64): number {

@@ -5,7 +5,7 @@
 import type { LeastRequestOptions } from '../../shared/resources/lb-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
-import { sinkFirst } from './deadline-heap.ts';
+import { DeadlineHeap } from './deadline-heap.ts';
 import type { SlowStart } from './slow-start.ts';
 
 export interface LeastRequestParts {
@@ -16,16 +16,13 @@ export interface LeastRequestParts {
   readonly slowStart?: SlowStart | undefined;
 }
 
-interface Turn {
-  readonly host: UpstreamHost;
-  deadline: number;
-}
-
 export class LeastRequestPicker implements HostPicker {
   readonly #parts: LeastRequestParts;
   readonly #hosts: readonly UpstreamHost[];
-  /** A heap by deadline; only where weights differ or hosts have not their whole weight yet. */
-  readonly #turns: Turn[];
+  /** Turns by weight; only where weights differ or hosts have not their whole weight yet. */
+  readonly #turns: DeadlineHeap | undefined;
+  /** By position: a host's own weight is several steps away. */
+  readonly #weights: Float64Array;
   readonly #isEven: boolean;
   readonly #slowUntilMs: number;
 
@@ -35,15 +32,15 @@ export class LeastRequestPicker implements HostPicker {
     const first = hosts[0]?.weight;
     this.#isEven = hosts.every((host) => host.weight === first);
     this.#slowUntilMs = parts.slowStart?.endMs(hosts) ?? 0;
+    this.#weights = Float64Array.from(this.#isPlain() ? [] : hosts, ({ weight }) => weight);
     this.#turns = this.#isPlain()
-      ? []
-      : hosts
-          .map((host) => ({ host, deadline: 1 / host.weight }))
-          .sort((left, right) => left.deadline - right.deadline);
+      ? undefined
+      : new DeadlineHeap(hosts.map(({ weight }) => 1 / weight));
   }
 
   pick(): UpstreamHost | undefined {
-    return this.#isPlain() ? this.#pickOfFew() : this.#pickByTurn();
+    const turns = this.#turns;
+    return turns === undefined || this.#isPlain() ? this.#pickOfFew() : this.#pickByTurn(turns);
   }
 
   #isPlain(): boolean {
@@ -82,14 +79,15 @@ export class LeastRequestPicker implements HostPicker {
     return best;
   }
 
-  #pickByTurn(): UpstreamHost | undefined {
+  #pickByTurn(turns: DeadlineHeap): UpstreamHost | undefined {
     const { options, activeRequests, slowStart } = this.#parts;
-    const heap = this.#turns;
-    const next = heap[0];
-    if (next === undefined) return undefined;
-    const busy = (activeRequests(next.host) + 1) ** options.activeRequestBias;
-    next.deadline += busy / (next.host.weight * (slowStart?.factorOf(next.host) ?? 1));
-    sinkFirst(heap);
-    return next.host;
+    const at = turns.first;
+    const host = this.#hosts[at];
+    if (host === undefined) return undefined;
+    const bias = options.activeRequestBias;
+    const open = activeRequests(host) + 1;
+    const busy = bias === 1 ? open : open ** bias;
+    turns.delayFirst(busy / ((this.#weights[at] ?? 1) * (slowStart?.factorOf(host) ?? 1)));
+    return host;
   }
 }

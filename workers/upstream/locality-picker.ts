@@ -2,7 +2,7 @@
  * Chooses a locality by its weight, then a host within it. A locality whose usable hosts are too few
  * for its share hands the rest of it to the others.
  */
-import { sinkFirst } from './deadline-heap.ts';
+import { DeadlineHeap } from './deadline-heap.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
 import { groupByLocality } from './localities.ts';
@@ -18,22 +18,21 @@ export interface LocalityPickerParts {
 interface LocalityTurn {
   readonly picker: HostPicker;
   readonly weight: number;
-  deadline: number;
 }
 
 class LocalityPicker implements HostPicker {
-  /** A heap by deadline. */
-  readonly #turns: LocalityTurn[];
+  readonly #turns: readonly LocalityTurn[];
+  readonly #schedule: DeadlineHeap;
 
   constructor(turns: readonly LocalityTurn[]) {
-    this.#turns = turns.toSorted((left, right) => left.deadline - right.deadline);
+    this.#turns = turns;
+    this.#schedule = new DeadlineHeap(turns.map(({ weight }) => 1 / weight));
   }
 
   pick(): UpstreamHost | undefined {
-    const next = this.#turns[0];
+    const next = this.#turns[this.#schedule.first];
     if (next === undefined) return undefined;
-    next.deadline += 1 / next.weight;
-    sinkFirst(this.#turns);
+    this.#schedule.delayFirst(1 / next.weight);
     return next.picker.pick();
   }
 }
@@ -50,7 +49,7 @@ export function makeLocalityPicker(
     const share = hosts.length / (sizes.get(key) ?? hosts.length);
     const configured = (hosts[0]?.resource.localityWeight ?? 0) * (scale?.(key) ?? 1);
     const weight = configured * Math.min(1, (overprovisioningFactor / 100) * share);
-    if (weight > 0) turns.push({ picker: makePicker(hosts), weight, deadline: 1 / weight });
+    if (weight > 0) turns.push({ picker: makePicker(hosts), weight });
   }
   return turns.length === 0 ? makePicker(usable) : new LocalityPicker(turns);
 }

@@ -4,7 +4,7 @@ import type { LbPolicy } from '../../shared/resources/lb-policy.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
-import { buildMaglev, buildRing, type HashTable } from './hash-tables.ts';
+import { type HashTable, MaglevBuilder, RingBuilder } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
 import { LeastRequestPicker } from './least-request-picker.ts';
@@ -128,11 +128,12 @@ function makeHashing(
 
 function tableBuilder(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => HashTable {
   if (lbPolicy.kind === 'RING_HASH') {
-    const options = lbPolicy.ringHash ?? RING_DEFAULTS;
-    return (hosts) => buildRing(hosts, options);
+    const builder = new RingBuilder(lbPolicy.ringHash ?? RING_DEFAULTS);
+    return (hosts) => builder.build(hosts);
   }
   const { tableSize, usesHostname } = lbPolicy.maglev ?? MAGLEV_DEFAULTS;
-  return (hosts) => buildMaglev(hosts, tableSize, usesHostname);
+  const builder = new MaglevBuilder(tableSize, usesHostname);
+  return (hosts) => builder.build(hosts);
 }
 
 function activeRequests(host: UpstreamHost): number {

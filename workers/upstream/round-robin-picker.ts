@@ -1,20 +1,19 @@
 /** Hosts in turn; where weights differ, as often as their weights say, without bursts. */
-import { sinkFirst } from './deadline-heap.ts';
+import { DeadlineHeap } from './deadline-heap.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
 import type { SlowStart } from './slow-start.ts';
 
-interface WeightedEntry {
-  readonly host: UpstreamHost;
-  deadline: number;
-}
+const NO_WEIGHTS = new Float64Array(0);
 
 export class RoundRobinPicker implements HostPicker {
   readonly #hosts: readonly UpstreamHost[];
   readonly #slowStart: SlowStart | undefined;
   #next: number;
-  /** A heap by deadline; only where weights differ. */
-  readonly #schedule: WeightedEntry[];
+  /** Turns by weight; only where weights differ. */
+  readonly #schedule: DeadlineHeap | undefined;
+  /** By position: a host's own weight is several steps away. */
+  readonly #weights: Float64Array;
 
   /**
    * `seed` is where the round begins: a whole number that differs between workers, so that they do
@@ -26,15 +25,14 @@ export class RoundRobinPicker implements HostPicker {
     this.#slowStart = slowStart;
     const first = hosts[0]?.weight;
     const isEven = slowStart === undefined && hosts.every((host) => host.weight === first);
+    this.#weights = isEven ? NO_WEIGHTS : Float64Array.from(hosts, ({ weight }) => weight);
     this.#schedule = isEven
-      ? []
-      : hosts
-          .map((host) => ({ host, deadline: 1 / this.#weightOf(host) }))
-          .sort((left, right) => left.deadline - right.deadline);
+      ? undefined
+      : new DeadlineHeap(hosts.map((host, at) => 1 / this.#weightOf(host, at)));
   }
 
   pick(): UpstreamHost | undefined {
-    if (this.#schedule.length > 0) return this.#pickWeighted();
+    if (this.#schedule !== undefined) return this.#pickWeighted(this.#schedule);
     const count = this.#hosts.length;
     if (count === 0) return undefined;
     if (this.#next >= count) this.#next %= count;
@@ -42,18 +40,15 @@ export class RoundRobinPicker implements HostPicker {
   }
 
   /** Earliest deadline first: each choice moves a host back by the inverse of its weight. */
-  #pickWeighted(): UpstreamHost | undefined {
-    const heap = this.#schedule;
-    const top = heap[0];
-    if (top === undefined) return undefined;
-    top.deadline += 1 / this.#weightOf(top.host);
-    sinkFirst(heap);
-    return top.host;
+  #pickWeighted(schedule: DeadlineHeap): UpstreamHost | undefined {
+    const at = schedule.first;
+    const host = this.#hosts[at];
+    if (host !== undefined) schedule.delayFirst(1 / this.#weightOf(host, at));
+    return host;
   }
 
-  #weightOf(host: UpstreamHost): number {
-    return this.#slowStart === undefined
-      ? host.weight
-      : host.weight * this.#slowStart.factorOf(host);
+  #weightOf(host: UpstreamHost, at: number): number {
+    const weight = this.#weights[at] ?? 1;
+    return this.#slowStart === undefined ? weight : weight * this.#slowStart.factorOf(host);
   }
 }
