@@ -13,7 +13,7 @@ const direct = bootstrap({
   ],
 });
 
-describe('sluice drain', () => {
+describe('sluice drain', { concurrency: true }, () => {
   it('drains a server, shows progress and says what was cut', async () => {
     await using sluice = await startSluice({ bootstrap: direct });
     const client = await openRaw(await sluice.listenerPort('web'));

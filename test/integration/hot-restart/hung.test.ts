@@ -26,8 +26,7 @@ describe('while epochs change', { concurrency: true }, () => {
       const child = spawnChild(epochs);
       await seen(child, line);
       child.process.kill('SIGSTOP');
-      await moreRequests(load);
-      const { code, stderr } = await runEpoch(epochs, 1);
+      const [{ code, stderr }] = await Promise.all([runEpoch(epochs, 1), moreRequests(load)]);
       assert.equal(code, 1);
       assert.match(stderr, new RegExp(`in use by pid ${child.process.pid}$`, 'm'));
       child.process.kill('SIGKILL');
