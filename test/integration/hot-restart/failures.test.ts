@@ -3,39 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import {
-  adminAnswers,
-  CHILD_PHASES,
-  moreRequests,
-  seen,
-  spawnChild,
-  withoutResets,
-} from '../../support/child-epoch.ts';
+import { adminAnswers, moreRequests, seen, spawnChild } from '../../support/child-epoch.ts';
 import { makeEpochs } from '../../support/epochs.ts';
 import { startLoad } from '../../support/load.ts';
-import { runSluice, startSluice, type Sluice } from '../../support/sluice.ts';
-import { waitUntil } from '../../support/wait.ts';
+import { runSluice, startSluice } from '../../support/sluice.ts';
 
-describe('a child that dies', { concurrency: true }, () => {
-  it('leaves a parent that serves, whatever its phase was, and the next one succeeds', async () => {
-    await using epochs = await makeEpochs({ parentShutdownTime: 600 });
-    const first = await epochs.start(0);
-    for (const { phase, line, accepts } of CHILD_PHASES) {
-      const load = startLoad({ port: epochs.port, restMs: 4 });
-      const child = spawnChild(epochs);
-      await seen(child, line);
-      child.process.kill('SIGKILL');
-      await once(child.process, 'exit');
-      await adminAnswers(epochs);
-      await waitForPhase(first, 'LIVE');
-      await moreRequests(load);
-      const { failures } = await load.stop();
-      assert.deepEqual(accepts ? withoutResets(failures) : failures, [], phase);
-    }
-    const second = await epochs.start(1);
-    assert.equal(await second.stat('server.hot_restart_generation'), 2);
-  });
-
+describe('a child that dies', () => {
   it('because its configuration is bad was never noticed by the parent', async () => {
     await using epochs = await makeEpochs();
     const first = await epochs.start(0);
@@ -139,10 +112,3 @@ describe('a dynamic base id', () => {
     assert.equal((await second.admin('/ready')).status, 200);
   });
 });
-
-async function waitForPhase(sluice: Sluice, state: string): Promise<void> {
-  await waitUntil(`state ${state}`, async () => {
-    const { body } = await sluice.admin('/server_info');
-    return (JSON.parse(body) as { state: string }).state === state;
-  });
-}

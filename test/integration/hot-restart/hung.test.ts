@@ -13,16 +13,16 @@ import {
 import { makeEpochs, type Epochs } from '../../support/epochs.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { startLoad } from '../../support/load.ts';
-import { runSluice, type Finished } from '../../support/sluice.ts';
+import { runSluice, type Finished, type Sluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 // They wait for limits, so they wait together.
 describe('while epochs change', { concurrency: true }, () => {
-  it('a child that hangs leaves a parent that serves; the next try names it until it is killed', async () => {
+  it('a child that hangs and is killed at any phase leaves a parent that serves; the next try names it until then', async () => {
     await using epochs = await makeEpochs({ parentShutdownTime: 600 });
-    await epochs.start(0);
-    const load = startLoad({ port: epochs.port, restMs: 4 });
-    for (const { line } of CHILD_PHASES) {
+    const first = await epochs.start(0);
+    for (const { phase, line, accepts } of CHILD_PHASES) {
+      const load = startLoad({ port: epochs.port, restMs: 4 });
       const child = spawnChild(epochs);
       await seen(child, line);
       child.process.kill('SIGSTOP');
@@ -32,9 +32,12 @@ describe('while epochs change', { concurrency: true }, () => {
       child.process.kill('SIGKILL');
       await once(child.process, 'exit');
       await adminAnswers(epochs);
+      await waitForPhase(first, 'LIVE');
+      await moreRequests(load);
+      const { failures } = await load.stop();
+      assert.deepEqual(accepts ? withoutResets(failures) : failures, [], phase);
     }
     const second = await epochs.start(1);
-    assert.deepEqual(withoutResets((await load.stop()).failures), []);
     assert.equal(await second.stat('server.hot_restart_generation'), 2);
   });
 
@@ -133,4 +136,11 @@ describe('--skip-hot-restart-parent-stats', () => {
 
 function runEpoch(epochs: Epochs, epoch: number): Promise<Finished> {
   return runSluice(['-c', epochs.scratch.file('bootstrap.json'), ...epochs.args(epoch)], 30_000);
+}
+
+async function waitForPhase(sluice: Sluice, state: string): Promise<void> {
+  await waitUntil(`state ${state}`, async () => {
+    const { body } = await sluice.admin('/server_info');
+    return (JSON.parse(body) as { state: string }).state === state;
+  });
 }
