@@ -14,6 +14,7 @@ import {
   type TagGroup,
   type TagGroups,
 } from '../tags/tag-groups.ts';
+import { namedHelp } from './named-help.ts';
 
 export interface Family {
   readonly metric: string;
@@ -120,7 +121,7 @@ function addNamed(
   tagGroups: TagGroups,
 ): void {
   const { name, labels } = tagGroups.ofNamed(definition.name);
-  const draft = draftOf(drafts, { kind, name, help: '' });
+  const draft = draftOf(drafts, { kind, name, help: namedHelp(kind, name) });
   draft.members.push({ definition, offset: 0, prefix: definition.name, suffix: '', labels });
 }
 

@@ -266,3 +266,12 @@ test('help lines are printed on request, before the type and with the text of th
       'envoy_cluster_default_total_match_count{envoy_cluster_name="a"} 0\n',
   );
 });
+
+test('statistics that appear by name have help lines, too', async () => {
+  const store = new StatStore();
+  store.defineCounter('cluster.a.upstream_rq_503');
+  store.defineGauge('other');
+  const page = await read(pagesOf(store), '/stats/prometheus', 'help');
+  assert.match(page, /^# HELP envoy_cluster_upstream_rq Answers, by code$/m);
+  assert.match(page, /^# HELP envoy_other A gauge that appears by name$/m);
+});
