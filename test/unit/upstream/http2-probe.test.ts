@@ -5,6 +5,10 @@ import { afterEach, describe, it } from 'node:test';
 import type { GrpcProbe, HttpProbe } from '../../../shared/resources/health-check.ts';
 import { Http2Probe } from '../../../workers/health/http2-probe.ts';
 import type { ProbeOutcome } from '../../../workers/health/probe.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
+import { clusterContext } from '../../support/balancers.ts';
+import { cluster, host } from '../../support/data-plane.ts';
 
 const OVER_HTTP: HttpProbe = {
   kind: 'http',
@@ -104,5 +108,49 @@ describe('checks of the gRPC health service', () => {
   it('fail on any other status of gRPC', async () => {
     const checking = await startChecking(GRPC, (stream) => answerGrpc(stream, 1, '12'));
     assert.equal((await outcomeOf(checking)).kind, 'failed');
+  });
+});
+
+const CHECK = {
+  timeoutMs: 1000,
+  intervalMs: 1000,
+  unhealthyIntervalMs: 1000,
+  healthyEdgeIntervalMs: 1000,
+  unhealthyEdgeIntervalMs: 1000,
+  noTrafficIntervalMs: 1000,
+  noTrafficHealthyIntervalMs: 1000,
+  initialJitterMs: 0,
+  intervalJitterMs: 0,
+  intervalJitterPercent: 0,
+  unhealthyThreshold: 1,
+  healthyThreshold: 1,
+  reuseConnection: true,
+  probe: { kind: 'tcp', send: '', receive: [] },
+} as const;
+
+describe('hosts of a worker that died', () => {
+  it('are checked by another one within one interval', () => {
+    const delays: number[] = [];
+    const clock: typeof systemClock = {
+      ...systemClock,
+      after: (delayMs) => {
+        delays.push(delayMs);
+        return { cancel: () => undefined };
+      },
+    };
+    const duty = { ...clusterContext().duty, clock, workerIndex: 1, living: [0, 1] };
+    const checked = new UpstreamCluster(cluster('c', { healthCheck: CHECK }), {
+      ...clusterContext(),
+      duty,
+    });
+    const hosts = Array.from({ length: 60 }, (_, at) => host(at + 1, { wasChecked: true }));
+    checked.putHosts({ cluster: 'c', hosts, overprovisioningFactor: 140 });
+    const own = delays.length;
+    assert.ok(own > 0 && own < hosts.length, `${own} of them are its own`);
+    duty.living = [1];
+    checked.shareChecks();
+    assert.equal(delays.length, hosts.length);
+    assert.ok(delays.every((delayMs) => delayMs < CHECK.intervalMs));
+    checked.close();
   });
 });
