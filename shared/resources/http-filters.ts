@@ -24,6 +24,7 @@ type ConfiguredFilter =
       readonly options: StatefulSessionOptions;
     }
   | { readonly kind: 'compressor'; readonly name: string; readonly options: CompressorOptions }
+  | { readonly kind: 'decompressor'; readonly name: string; readonly options: DecompressorOptions }
   | { readonly kind: 'csrf'; readonly name: string; readonly options: CsrfPolicy }
   | { readonly kind: 'basic_auth'; readonly name: string; readonly options: BasicAuthOptions }
   | { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions }
@@ -104,6 +105,31 @@ export interface CompressorOptions {
 export interface CompressorPerRoute {
   readonly isDisabled: boolean;
   readonly removeAcceptEncoding?: boolean;
+}
+
+export interface DecompressorOptions {
+  /** The library's configured name. */
+  readonly libraryName: string;
+  readonly library: DecompressionLibrary;
+  readonly request: DecompressionDirection;
+  readonly response: DecompressionDirection;
+  /** Upstream is told that answers may come compressed. */
+  readonly advertises: boolean;
+}
+
+export interface DecompressionLibrary {
+  readonly kind: 'gzip' | 'brotli';
+  readonly chunkBytes: number;
+  /** Bytes that each compressed byte may become, counted over the body so far. */
+  readonly maxRatio: number;
+  /** Of gzip. */
+  readonly windowBits: number;
+}
+
+export interface DecompressionDirection {
+  readonly isEnabled: boolean;
+  readonly enabledKey?: string;
+  readonly ignoresNoTransform: boolean;
 }
 
 export interface CsrfPolicy {

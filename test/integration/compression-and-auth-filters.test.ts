@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
 import { fetchOnce } from '../support/http-client.ts';
 import { startSluice, type Sluice } from '../support/sluice.ts';
@@ -25,6 +25,20 @@ function compressor(library: 'gzip' | 'brotli', settings: object = {}): object {
         typed_config: { '@type': `${EXTENSIONS}.compression.${type}` },
       },
       ...settings,
+    },
+  };
+}
+
+function decompressor(library: 'gzip' | 'brotli'): object {
+  const type = library === 'gzip' ? 'gzip.decompressor.v3.Gzip' : 'brotli.decompressor.v3.Brotli';
+  return {
+    name: `de-${library}`,
+    typed_config: {
+      '@type': `${HTTP}.decompressor.v3.Decompressor`,
+      decompressor_library: {
+        name: 'text',
+        typed_config: { '@type': `${EXTENSIONS}.compression.${type}` },
+      },
     },
   };
 }
@@ -63,9 +77,43 @@ function fetchBytes(port: number, headers: Record<string, string>): Promise<Byte
   });
 }
 
+const NUMBERS = Array.from({ length: 9_000 }, (_, number) => number).join(' ');
 const TEXT = 'a line of text\n'.repeat(100_000);
 
 describe('compression and authentication filters', () => {
+  it('decompressor opens what upstream compressed, and breaks off what grows beyond measure', async () => {
+    const bodies: Readonly<Record<string, readonly [string, Buffer]>> = {
+      gzip: ['GZIP, x', gzipSync(NUMBERS)],
+      br: ['br', brotliCompressSync('short')],
+      bomb: ['gzip', gzipSync(Buffer.alloc(4_000_000))],
+      wrong: ['gzip', Buffer.from('certainly not gzip')],
+    };
+    await using upstream = await startHttpUpstream((incoming, response) => {
+      const [encoding, body] = bodies[String(incoming.headers['x-body'])] ?? assert.fail('unknown');
+      response.writeHead(200, { 'content-encoding': encoding }).end(body);
+    });
+    const { sluice, port } = await startWith(
+      [decompressor('gzip'), decompressor('brotli')],
+      upstream.port,
+    );
+    await using _ = sluice;
+    const gzip = await fetchBytes(port, { 'x-body': 'gzip' });
+    assert.equal(gzip.headers['content-encoding'], 'x');
+    assert.equal(gzip.headers['content-length'], undefined);
+    assert.equal(gzip.body.toString(), NUMBERS);
+    assert.equal(upstream.requests[0]?.headers['accept-encoding'], 'gzip,br');
+    const brotli = await fetchBytes(port, { 'x-body': 'br' });
+    assert.equal(brotli.headers['content-encoding'], undefined);
+    assert.equal(brotli.body.toString(), 'short');
+    await assert.rejects(fetchBytes(port, { 'x-body': 'bomb' }));
+    await assert.rejects(fetchBytes(port, { 'x-body': 'wrong' }));
+    const prefix = 'http.web.decompressor.text.gzip.';
+    assert.equal(await sluice.stat(`${prefix}response.decompressed`), 3);
+    assert.equal(await sluice.stat(`${prefix}response.not_decompressed`), 1);
+    assert.equal(await sluice.stat(`${prefix}response.total_uncompressed_bytes`), NUMBERS.length);
+    assert.equal(await sluice.stat(`${prefix}decompressor_library.zlib_data_error`), 2);
+  });
+
   it('compressor answers in the encoding that the client likes best', async () => {
     await using upstream = await startHttpUpstream((_, response) => {
       response.writeHead(200, { 'content-type': 'text/html', etag: '"1"' });

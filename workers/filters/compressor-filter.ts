@@ -20,6 +20,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import { chooseEncoding, type CompressorOffer } from './accept-encoding.ts';
 import { BodyCompressor } from './body-compressor.ts';
 import type { FilterContext } from './filter-context.ts';
+import { hasToken } from './header-tokens.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 
 interface CompressorParts extends CompressorOffer {
@@ -285,8 +286,4 @@ function addVary(headers: HeaderMap): void {
   const vary = headers.get('vary');
   if (vary === undefined) headers.add('vary', 'Accept-Encoding');
   else if (!hasToken(vary, 'accept-encoding')) headers.set('vary', `${vary}, Accept-Encoding`);
-}
-
-function hasToken(text: string | undefined, token: string): boolean {
-  return text?.split(',').some((part) => part.trim().toLowerCase() === token) ?? false;
 }

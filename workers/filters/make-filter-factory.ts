@@ -6,6 +6,7 @@ import { makeBufferFilter } from './buffer-filter.ts';
 import { makeCompressorFilter } from './compressor-filter.ts';
 import { makeCorsFilter } from './cors-filter.ts';
 import { makeCsrfFilter } from './csrf-filter.ts';
+import { makeDecompressorFilter } from './decompressor-filter.ts';
 import { makeDiscoveredFilter } from './discovered-filter.ts';
 import { makeFaultFilter } from './fault-filter.ts';
 import type { FilterContext } from './filter-context.ts';
@@ -21,6 +22,8 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
   switch (filter.kind) {
     case 'compressor':
       return makeCompressorFilter(filter.name, filter.options, context);
+    case 'decompressor':
+      return makeDecompressorFilter(filter.name, filter.options, context);
     case 'csrf':
       return makeCsrfFilter(filter.name, filter.options, context);
     case 'basic_auth':

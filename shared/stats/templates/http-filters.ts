@@ -105,3 +105,20 @@ export const DECOMPRESSOR = defineTemplate('decompressor', {
   'response.total_compressed_bytes': counter('Bytes of answers before decompression'),
   'response.total_uncompressed_bytes': counter('Bytes of answers after decompression'),
 });
+
+/** Prefix: as above, followed by `decompressor_library.`; here zlib tells wrong data from all else. */
+export const ZLIB_DECOMPRESSOR = defineTemplate('zlib_decompressor', {
+  zlib_buf_error: counter('Bodies that ended too early'),
+  zlib_data_error: counter('Bodies with wrong data, or that grew beyond the limit'),
+  zlib_errno: counter('Never counted'),
+  zlib_mem_error: counter('Never counted'),
+  zlib_stream_error: counter('Never counted'),
+  zlib_version_error: counter('Never counted'),
+});
+
+/** Prefix: as above. */
+export const BROTLI_DECOMPRESSOR = defineTemplate('brotli_decompressor', {
+  brotli_error: counter('Bodies with wrong data, or that grew beyond the limit'),
+  brotli_output_overflow: counter('Bodies that grew beyond the limit'),
+  brotli_redundant_input: counter('Never counted'),
+});

@@ -12,6 +12,7 @@ import { BUFFER_FILTER } from '../filters/buffer-filter.ts';
 import { COMPRESSOR_FILTER } from '../filters/compressor-filter.ts';
 import { CORS_FILTER } from '../filters/cors-filter.ts';
 import { CSRF_FILTER } from '../filters/csrf-filter.ts';
+import { DECOMPRESSOR_FILTER } from '../filters/decompressor-filter.ts';
 import { FAULT_FILTER } from '../filters/fault-filter.ts';
 import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
@@ -41,6 +42,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     HEADER_MUTATION_FILTER,
     HEALTH_CHECK_FILTER,
     COMPRESSOR_FILTER,
+    DECOMPRESSOR_FILTER,
     CSRF_FILTER,
     BASIC_AUTH_FILTER,
     TAP_FILTER,
