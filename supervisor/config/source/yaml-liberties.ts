@@ -1,7 +1,7 @@
 /**
  * Takes liberties that the reference's YAML reader takes and the YAML library refuses: an item left
- * out of a flow list is a null, and a flow collection may stand at the column of the key that it
- * belongs to. Works on the library's tokens; no offset changes.
+ * out of a flow list is a null, and a flow collection or quoted text may stand at the column of the
+ * key that it belongs to. Works on the library's tokens; no offset changes.
  */
 import { CST } from 'yaml';
 
@@ -38,14 +38,22 @@ function nothing(item: CST.CollectionItem): CST.FlowScalar {
   return { type: 'scalar', offset: item.start[0]?.offset ?? 0, indent: -1, source: '' };
 }
 
+/** Of tokens that no plain word begins like. */
+const MARKED_TYPES: ReadonlySet<CST.Token['type']> = new Set([
+  'flow-collection',
+  'single-quoted-scalar',
+  'double-quoted-scalar',
+]);
+
 /** The library takes what stands at a key's own column for a key. */
 function withValuesBelow<Item extends CST.CollectionItem>(items: readonly Item[]): Item[] {
   const kept: Item[] = [];
   for (const item of items) {
     const before = kept.at(-1);
     const isOpen = before !== undefined && hasColon(before) && before.value === undefined;
-    if (isOpen && item.key?.type === 'flow-collection' && !hasColon(item)) {
-      before.value = item.key;
+    const { key } = item;
+    if (isOpen && key != null && MARKED_TYPES.has(key.type) && !hasColon(item)) {
+      before.value = key;
     } else {
       kept.push(item);
     }

@@ -123,7 +123,7 @@ flags_path: x[1
     }
   });
 
-  it("may have braces and brackets at their key's own column", async () => {
+  it("may have braces, brackets and quotes at their key's own column", async () => {
     const text = 'node:\n  metadata:\n  {a:\n  b}\n  client_features:\n  [x,\n  z]\n';
     const plain = 'node:\n  metadata:\n  # c\n\n  {a: b}\n  client_features:\n  [x, z]\n';
     for (const each of [text, plain]) {
@@ -131,6 +131,9 @@ flags_path: x[1
         node: { metadata: { a: 'b' }, client_features: ['x', 'z'] },
       });
     }
+    const quoted = 'node:\n  id:\n  "a" # c\n  cluster:\n  \'b\'\n';
+    assert.deepEqual(await accept(quoted), { node: { id: 'a', cluster: 'b' } });
+    assert.notDeepEqual(await errorsOf('node:\n  id:\n  a\n'), []);
     assert.notDeepEqual(await errorsOf('node:\n  metadata:\n {a: b}\n'), []);
   });
 
