@@ -32,7 +32,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     this.#options = options;
   }
 
-  /** Good clusters of an update are taken even when others are refused; then nothing is removed. */
+  /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const { store, stats, clock, log } = this.#options;
     const refusals: string[] = [];
@@ -42,13 +42,15 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       if (typeof outcome === 'string') refusals.push(`${resource.name}: ${outcome}`);
       else if (outcome) changes++;
     }
-    if (refusals.length > 0) return `Error adding/updating cluster(s) ${refusals.join(', ')}`;
     const names = [...store.list('cluster')].map(({ name }) => name);
     const removed = removalsOf(update, names).filter((name) => this.#remove(name)).length;
-    store.setUpdateVersion('cluster', update.versionInfo);
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
-    if (changes + removed > 0) stats.reloaded(clock.wallMs());
-    return undefined;
+    if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
+    if (refusals.length === 0) {
+      if (changes + removed > 0) stats.reloaded(clock.wallMs());
+      return undefined;
+    }
+    return `Error adding/updating cluster(s) ${refusals.join(', ')}`;
   }
 
   refused(): void {}

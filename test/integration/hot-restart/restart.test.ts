@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeEpochs } from '../../support/epochs.ts';
+import { staticCluster } from '../../support/bootstrap.ts';
+import { makeEpochs, okBootstrap } from '../../support/epochs.ts';
 import { startLoad } from '../../support/load.ts';
 import { waitUntil } from '../../support/wait.ts';
 
@@ -23,6 +24,30 @@ describe('a hot restart', { concurrency: 3 }, () => {
     assert.equal(await third.stat('server.hot_restart_generation'), 3);
     assert.equal(await third.stat('server.hot_restart_epoch'), 2);
     assert.equal(await third.stat('server.parent_connections'), 0);
+  });
+
+  it('fails no request while the control plane is away: the file is what a child begins with', async () => {
+    await using epochs = await makeEpochs({ parentShutdownTime: 1 });
+    const ads = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0.2s' };
+    const base = okBootstrap(epochs.port, epochs.adminPort) as { static_resources: object };
+    const clusters = [staticCluster('control', [1], { http2_protocol_options: {} })];
+    const services = [{ envoy_grpc: { cluster_name: 'control' } }];
+    const bootstrap = {
+      ...base,
+      node: { id: 'me', cluster: 'mine' },
+      static_resources: { ...base.static_resources, clusters },
+      dynamic_resources: {
+        ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: services },
+        cds_config: ads,
+        lds_config: ads,
+      },
+    };
+    const first = await epochs.start(0, { bootstrap });
+    const load = startLoad({ port: epochs.port, restMs: 1 });
+    const second = await epochs.start(1, { bootstrap });
+    assert.deepEqual(await first.exited(), { code: 0, signal: null });
+    assert.deepEqual((await load.stop()).failures, []);
+    assert.equal((await second.admin('/ready')).body, 'LIVE\n');
   });
 
   it('ends the grandparent at once when a third epoch starts', async () => {

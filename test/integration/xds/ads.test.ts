@@ -54,7 +54,8 @@ describe('resources over one aggregated gRPC stream', () => {
     control.set('endpoint.v3.ClusterLoadAssignment', 'e2', [resource.endpoints('up', [two.port])]);
     await waitUntil('the second upstream', async () => (await body()) === 'two');
 
-    control.set('cluster.v3.Cluster', 'c2', [resource.cluster({ name: 'bad', type: 'EDS' })]);
+    const bad = resource.cluster({ name: 'bad', type: 'EDS' });
+    control.set('cluster.v3.Cluster', 'c2', [cluster, bad]);
     const refusal = await waitUntil('a refusal', () =>
       control.requests.find(({ error_detail: detail }) => detail !== undefined),
     );

@@ -191,6 +191,29 @@ describe('resources from files', () => {
     assert.equal(await sluice.stat('listener_manager.listener_added'), 2);
   });
 
+  it('take the good clusters of a refused update and remove those that it leaves out', async () => {
+    using scratch = makeScratch();
+    const put = (version: string, ...clusters: readonly object[]): void => {
+      const resources = clusters.map((each) =>
+        resource.cluster({ connect_timeout: '1s', ...each }),
+      );
+      moveIntoPlace(scratch, 'cds.json', { version, resources });
+    };
+    put('1', { name: 'stays', type: 'STATIC' }, { name: 'goes', type: 'STATIC' });
+    await using sluice = await start(scratch, {
+      cds_config: fileSource(scratch.file('cds.json')),
+    });
+    const bad = { name: 'bad', type: 'EDS' };
+    put('2', { name: 'stays', type: 'STATIC' }, { name: 'comes', type: 'STATIC' }, bad);
+    await sluice.waitForStat('cluster_manager.cds.update_rejected', (count) => count === 1);
+    const { body: names } = await sluice.admin('/config_dump?mask=dynamic_active_clusters');
+    assert.match(names, /"stays"[^]*"comes"/);
+    assert.doesNotMatch(names, /"goes"/);
+    const { body: dump } = await sluice.admin('/config_dump?mask=version_info');
+    assert.match(dump, /ClustersConfigDump",\s*"version_info": "2"/);
+    assert.equal(await sluice.stat('cluster_manager.cds.config_reload'), 1);
+  });
+
   for (const [option, figures] of [
     ['--reject-unknown-dynamic-fields', { update_rejected: 1, update_failure: 0 }],
     ['--ignore-unknown-dynamic-fields', { update_rejected: 0, update_success: 1 }],
