@@ -71,6 +71,35 @@ class Browser {
     await this.#send('Page.reload', {});
   }
 
+  async back(): Promise<void> {
+    const { currentIndex, entries } = await this.#send('Page.getNavigationHistory', {});
+    const before = (entries as readonly { readonly id: number }[])[Number(currentIndex) - 1];
+    await this.#send('Page.navigateToHistoryEntry', { entryId: before?.id });
+  }
+
+  /** The document as it is now, read without a script in the page. */
+  async markup(): Promise<string> {
+    const { root } = await this.#send('DOM.getDocument', {});
+    const { nodeId } = root as { readonly nodeId: number };
+    const { outerHTML } = await this.#send('DOM.getOuterHTML', { nodeId });
+    return String(outerHTML);
+  }
+
+  /** Clicks with the mouse where the element is, without a script in the page. */
+  async press(selector: string): Promise<void> {
+    const { root } = await this.#send('DOM.getDocument', {});
+    const { nodeId: page } = root as { readonly nodeId: number };
+    const { nodeId } = await this.#send('DOM.querySelector', { nodeId: page, selector });
+    await this.#send('DOM.scrollIntoViewIfNeeded', { nodeId });
+    const { model } = await this.#send('DOM.getBoxModel', { nodeId });
+    const [left = 0, top = 0, , , right = 0, bottom = 0] = (
+      model as { readonly content: readonly number[] }
+    ).content;
+    const at = { x: (left + right) / 2, y: (top + bottom) / 2, button: 'left', clickCount: 1 };
+    await this.#send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at });
+    await this.#send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...at });
+  }
+
   #send(method: string, params: object): Promise<Record<string, unknown>> {
     this.#count += 1;
     const id = this.#count;
@@ -152,14 +181,36 @@ async function see(browser: Browser): Promise<void> {
   await waitUntil('the answer of the command', async () => await shown('OK'));
   await browser.open(`http://127.0.0.1:${sluice.adminPort}/`);
   await waitUntil('the table', async () => await shown('print server state'));
-  await browser.allowScripts(false);
-  await browser.reload();
-  await browser.allowScripts(true);
-  await waitUntil('the table without scripts', async () => await shown('print server state'));
+  await seeWithoutScripts(browser);
   await browser.open(`http://127.0.0.1:${sluice.adminPort}/`);
   await waitUntil('the table', async () => await shown('print server state'));
   void browser.evaluate(`document.querySelector('#quitquitquit button').click()`);
   await waitUntil('a question before the end', () => browser.dialogs.length > 0 || undefined);
   assert.equal((await sluice.exited()).code, 0);
   console.log(`the page asked: ${browser.dialogs.join(' ')}; ${all} forms, ${found} about drains`);
+}
+
+/** The table is there and its commands are sent although the page's script never ran. */
+async function seeWithoutScripts(browser: Browser): Promise<void> {
+  const drawn = 'class="chart"';
+  await browser.allowScripts(false);
+  await browser.reload();
+  await waitUntil('the table without scripts', async () => {
+    const page = await browser.markup();
+    // Until the page is there anew, the one with the script's charts is.
+    return page.includes('print server state') && !page.includes(drawn) ? true : undefined;
+  });
+  await browser.press('#stats button');
+  await waitUntil('the statistics without scripts', async () =>
+    (await browser.markup()).includes('server.live: 1') ? true : undefined,
+  );
+  await browser.back();
+  await waitUntil('the table again', async () =>
+    (await browser.markup()).includes('print server state') ? true : undefined,
+  );
+  await browser.press('#reset_counters button');
+  await waitUntil('the answer of the command without scripts', async () =>
+    /<pre[^>]*>OK\n<\/pre>/.test(await browser.markup()) ? true : undefined,
+  );
+  await browser.allowScripts(true);
 }

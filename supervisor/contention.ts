@@ -1,6 +1,7 @@
 /**
  * What `/contention` shows with `--enable-mutex-tracing`. There are no mutexes here; what the
- * supervisor waits for is its workers' replies, so those waits are counted, in nanoseconds.
+ * supervisor waits for is a reply of a worker and the thread that matches filters, so those waits
+ * are counted, in nanoseconds. Pages shared with workers are read and written without waiting.
  */
 import type { Clock } from '../shared/clock.ts';
 
@@ -9,6 +10,9 @@ export interface ContentionCounts {
   readonly lastWaitNs: bigint;
   readonly allWaitsNs: bigint;
 }
+
+/** Hands on what the work gives, and counts how long it took. */
+export type WaitTracer = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 export class ContentionTracer {
   readonly #clock: Clock;

@@ -9,6 +9,7 @@ import { statsForm } from './admin/home/stats-form.ts';
 import { CertificateStats } from './tls/certificate-stats.ts';
 import { secretsOf } from './tls/loaded-certificates.ts';
 import { ContentionTracer } from './contention.ts';
+import type { WaitTracer } from './contention.ts';
 import { EventLogs } from './health/event-log.ts';
 import { Drains } from './drain/drains.ts';
 import type { Ending } from './life-cycle/ending.ts';
@@ -23,6 +24,7 @@ import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
 import { sinkSurroundings } from './stats/sinks/sink-surroundings.ts';
 import { StatsEngine } from './stats/stats-engine.ts';
+import type { StatsEngineOptions } from './stats/stats-engine.ts';
 import { TapSessions } from './tap/tap-sessions.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
@@ -78,13 +80,17 @@ async function openRuntime(
   return runtime;
 }
 
-function collectFrom(
-  pool: WorkerPool,
-  contention: ContentionTracer | undefined,
-): (limitMs: number) => Promise<readonly number[]> {
-  const flush = async (limitMs: number) => await pool.flushStats(limitMs);
-  if (contention === undefined) return flush;
-  return async (limitMs) => await contention.trace(async () => await flush(limitMs));
+/** What is counted of waits, and what the statistics wait for. */
+function makeContention({ options, clock, pool }: ServerPartsInput): {
+  readonly contention?: ContentionTracer;
+  readonly waits: Pick<StatsEngineOptions, 'collect' | 'traceWait'>;
+} {
+  const collect = async (limitMs: number) => await pool.flushStats(limitMs);
+  if (!options.enableMutexTracing) return { waits: { collect } };
+  const contention = new ContentionTracer(clock);
+  const traceWait: WaitTracer = async (work) => await contention.trace(work);
+  pool.traceWaits(traceWait);
+  return { contention, waits: { collect, traceWait } };
 }
 
 /** Rejects when a runtime layer cannot be used. */
@@ -92,11 +98,11 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const { options, clock, configuration, pool } = input;
   const { resolved } = configuration;
   const listeners = makeListeners();
-  const contention = options.enableMutexTracing ? new ContentionTracer(clock) : undefined;
+  const { contention, waits } = makeContention(input);
   const stats = new StatsEngine({
     config: resolved.stats,
     clock,
-    collect: collectFrom(pool, contention),
+    ...waits,
     refresh: () => {
       serverStats.refresh(pidsOf(pool), gauges.connections());
       upstreams.refreshGauges();

@@ -188,8 +188,8 @@ export class Server {
     this.#parts?.upstreams.heard(notice);
   }
 
-  workerTapped({ session, trace }: TapNotice): void {
-    this.#parts?.taps.recorded(session, trace);
+  workerTapped(notice: TapNotice): void {
+    this.#parts?.taps.heard(notice);
   }
 
   workerGone(index: number, exit: WorkerExit): void {

@@ -17,13 +17,11 @@ import type { StatsReport } from '../shared/stats/report.ts';
 import type { DataPlane, DataPlaneEnv, DataPlaneNotice } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
+import { TraceSender } from './tap/trace-sender.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
 /** Parts of a batch that wait for its last one. */
 const KEPT_UPDATES_MAX = 1_000_000;
-
-/** A larger record of a tap is not sent. */
-const TRACE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait. */
 const PINO_DELAY_MS = 2_000;
@@ -58,6 +56,7 @@ interface Started {
 export class CommandedWorker {
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
+  readonly #traces: TraceSender;
   #started: Started | undefined;
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
@@ -65,6 +64,7 @@ export class CommandedWorker {
   constructor(channel: WorkerChannel, clock: Clock) {
     this.#channel = channel;
     this.#clock = clock;
+    this.#traces = new TraceSender(channel);
   }
 
   receive(command: WorkerCommand): void {
@@ -217,13 +217,8 @@ export class CommandedWorker {
 
   #notify(notice: DataPlaneNotice): void {
     if (this.#channel.isClosed) return;
-    // A reader that does not keep up loses records; requests never wait for it.
-    if (notice.kind === 'tapped' && !this.#mayTap(notice.trace)) return;
-    this.#channel.post(notice);
-  }
-
-  #mayTap(trace: Uint8Array): boolean {
-    return trace.length <= TRACE_BYTES_MAX && !this.#channel.isCongested;
+    if (notice.kind === 'tapped') this.#traces.send(notice.session, notice.trace);
+    else this.#channel.post(notice);
   }
 
   /** Only another build can send what this one does not know. */

@@ -4,7 +4,7 @@
  */
 import type { RuntimeFraction } from '../shared/resources/matchers.ts';
 import type { RuntimeSnapshot } from '../shared/resources/runtime.ts';
-import { readFraction } from '../shared/runtime/read-runtime.ts';
+import { isDrawn } from '../shared/runtime/draw.ts';
 
 export interface Runtime {
   /** The values in force; another map after every change. */
@@ -24,8 +24,5 @@ export class WorkerRuntime implements Runtime {
 
 /** Whether a share of requests takes in the one with this random number. */
 export function isEnabled(fraction: RuntimeFraction, runtime: Runtime, random: number): boolean {
-  const { runtimeKey } = fraction;
-  const { numerator, denominator } =
-    runtimeKey === undefined ? fraction : readFraction(runtime.snapshot, runtimeKey, fraction);
-  return random % denominator < numerator;
+  return isDrawn(fraction, runtime.snapshot, random);
 }

@@ -43,6 +43,13 @@ export type WorkerToSupervisor =
    * congested, and where the session is over.
    */
   | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
+  /** Records of the session that were not sent. Those for which the channel was congested come later. */
+  | {
+      readonly kind: 'tap_lost';
+      readonly session: number;
+      readonly records: number;
+      readonly why: TapLoss;
+    }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }
   /** A line for the event log of the cluster's checks. A lost one is missing there, nowhere else. */
@@ -56,6 +63,9 @@ export type WorkerToSupervisor =
   | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };
+
+/** Why a record of a tap does not reach its client. */
+export type TapLoss = 'too_large' | 'too_slow';
 
 /** Open connections of one listener. */
 export interface ListenerConnections {

@@ -4,6 +4,9 @@
  */
 import type { HeaderMatcher, RuntimeFraction } from './matchers.ts';
 
+/** A larger record does not reach the client of `/tap`. */
+export const TAP_RECORD_BYTES_MAX = 8 * 1024 * 1024;
+
 export type TapFormat =
   | 'JSON_BODY_AS_BYTES'
   | 'JSON_BODY_AS_STRING'

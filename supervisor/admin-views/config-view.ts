@@ -1,6 +1,7 @@
 /** What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked for. */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type {
   ConfigView,
@@ -24,8 +25,6 @@ const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
   secret: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
   endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
 };
-
-const HTTP = 'http_connection_manager';
 
 export interface ConfigViewParts {
   readonly store: ResourceStore;
@@ -64,7 +63,10 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       static: select(store, 'route_configuration', 'static', 'active'),
       dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
     }),
-    extensions: () => select(store, 'extension', 'dynamic', 'active'),
+    extensions: () => ({
+      isUsed: hasDiscoveredFilter(store),
+      filters: select(store, 'extension', 'dynamic', 'active'),
+    }),
     secrets: () => ({
       static: select(store, 'secret', 'static', 'active'),
       dynamicActive: select(store, 'secret', 'dynamic', 'active'),
@@ -79,13 +81,26 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
 }
 
 function hasConnectionManager(store: ResourceStore): boolean {
-  return [...store.list('listener')].some(({ active, warming }) =>
-    [active, warming].some((version) => {
+  return connectionManagers(store).next().done === false;
+}
+
+function hasDiscoveredFilter(store: ResourceStore): boolean {
+  for (const { filters } of connectionManagers(store)) {
+    if (filters.some(({ kind }) => kind === 'discovered')) return true;
+  }
+  return false;
+}
+
+function* connectionManagers(store: ResourceStore): Generator<HttpConnectionManager> {
+  for (const { active, warming } of store.list('listener')) {
+    for (const version of [active, warming]) {
       const listener = version?.resolved.resource;
-      const chains = [...(listener?.filterChains ?? []), listener?.defaultFilterChain];
-      return chains.some((chain) => chain?.networkFilters.at(-1)?.kind === HTTP);
-    }),
-  );
+      for (const chain of [...(listener?.filterChains ?? []), listener?.defaultFilterChain]) {
+        const last = chain?.networkFilters.at(-1);
+        if (last?.kind === 'http_connection_manager') yield last;
+      }
+    }
+  }
 }
 
 type State = 'active' | 'warming' | 'draining';

@@ -10,6 +10,7 @@ import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
 import type { HealthFlag } from '../../shared/resources/host-health.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
+import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../contention.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
@@ -106,7 +107,11 @@ export interface ConfigView {
     readonly dynamic: readonly DumpedResource[];
   };
   /** Settings of HTTP filters that came apart from them. */
-  extensions(): readonly DumpedResource[];
+  extensions(): {
+    /** False while no filter waits for any: the dump then has no section of them. */
+    readonly isUsed: boolean;
+    readonly filters: readonly DumpedResource[];
+  };
   secrets(): {
     readonly static: readonly DumpedResource[];
     readonly dynamicActive: readonly DumpedResource[];
@@ -273,6 +278,8 @@ export interface LoggingView {
 }
 
 export interface RuntimeView {
+  /** The values in force. */
+  snapshot(): RuntimeSnapshot;
   layers(): readonly string[];
   /** Sorted by key; `layerValues` has one text per layer, empty where the layer has none. */
   entries(): readonly {

@@ -15,11 +15,18 @@ Where Sluice differs:
 - \`/cpuprofiler\` and \`/heapprofiler\` write gzipped pprof profiles of the supervisor (and of the
   workers, where they are profiled too) to \`admin.profile_path\`, each sample with the label
   \`process\`; \`go tool pprof\` reads them. \`/heap_dump\` answers such a profile at once.
-- \`/contention\` counts the supervisor's waits for its workers; its cycles are nanoseconds.
+- \`/contention\` needs \`--enable-mutex-tracing\`, as Envoy's does. There are no mutexes here: counted are
+  the supervisor's waits for a worker's reply (to a configuration change, and to the question for its
+  statistics) and for the thread that matches a filter of \`/stats\`. \`num_contentions\` is their number,
+  \`lifetime_wait_cycles\` the nanoseconds of all, \`current_wait_cycles\` those of the last. What is
+  shared with workers in memory is used without waiting.
+- The filters of \`admin.access_log\` are those of every access log. A request to the admin is never
+  traced, and its only log type is \`DownstreamEnd\`.
 - \`/peak_heap_dump\` is the supervisor's heap when it was largest, looked at every three seconds;
   \`/allocprofiler\` samples the allocations of all processes, and meanwhile nothing else of the heap.
 - \`/tap\` gives its client every output format, and answers what it cannot do with 400. Records that
-  the client does not take in time are dropped beyond 16 MiB, and the log says how many.
+  the client does not take in time are dropped beyond 16 MiB, and so is a record of more than 8 MiB;
+  the log says how many.
 - \`/logging?paths=\` takes \`name=level\` besides \`name:level\`.
 - The listener speaks HTTP/1.1. HTTP/1.0, 0.9 and HTTP/2 with prior knowledge get 426; a request that
   Envoy's parser accepts with bare line feeds or folded headers gets 400. Bodies above 1 MiB get 413.

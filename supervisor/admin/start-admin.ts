@@ -48,7 +48,7 @@ export interface AdminHandle {
 
 /**
  * Rejects with AdminBindError when an address cannot be bound; then none is. Rejects with
- * AdminLogFormatError or the error of opening the file when an access log cannot be written.
+ * the error of opening the file when an access log cannot be written.
  */
 export async function startAdmin(
   context: AdminContext,
@@ -67,6 +67,7 @@ export async function startAdmin(
   const router = createAdminRouter(routes, context, options);
   const accessLog = openAdminAccessLog(options.accessLogs ?? [], {
     clock,
+    runtime: () => context.runtime.snapshot(),
     flushIntervalMs: options.fileFlushIntervalMs ?? 10_000,
     onFailure: (text) => context.log('warning', text),
   });

@@ -7,7 +7,6 @@ const codes: ReadonlySet<string> = new Set([
   'bind_failed',
   'admin_bind',
   'admin_token',
-  'admin_log_format',
   'config_unreadable',
   'config_invalid',
   'worker_start_failed',

@@ -101,8 +101,8 @@ export type UpstreamNotice = Extract<
       | 'health_event';
   }
 >;
-/** A record for the client of `/tap`. */
-export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' }>;
+/** A record for the client of `/tap`, or how many of them there could have been. */
+export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' | 'tap_lost' }>;
 /** What a worker is told without an answer. */
 export type WorkerNotice = Extract<
   SupervisorToWorker,
@@ -333,6 +333,7 @@ export class WorkerHost {
       case 'host_requested':
       case 'health_event':
       case 'tapped':
+      case 'tap_lost':
         return this.#receiveNotice(message);
       case 'not_recognised':
         this.#options.log('error', `${this.#name()} does not know the message ${message.what}`);
@@ -343,7 +344,7 @@ export class WorkerHost {
   }
 
   #receiveNotice(notice: UpstreamNotice | TapNotice): void {
-    if (notice.kind === 'tapped') this.#options.onTapped(notice);
+    if (notice.kind === 'tapped' || notice.kind === 'tap_lost') this.#options.onTapped(notice);
     else this.#options.onUpstreamNotice(notice);
   }
 

@@ -12,6 +12,7 @@ import type { ListenerConnections } from '../../shared/messages/worker-to-superv
 import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
+import type { WaitTracer } from '../contention.ts';
 import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
 import type { ListeningSockets } from '../sockets/listening-sockets.ts';
 import {
@@ -84,6 +85,7 @@ export class WorkerPool {
   readonly pages: SharedPages;
   readonly #options: WorkerPoolOptions;
   readonly #slots: Slot[] = [];
+  #traceWait: WaitTracer = async (work) => await work();
   readonly #first: FirstStart;
   #provision: WorkerProvision | undefined;
   #begin: ((provision: WorkerProvision) => void) | undefined;
@@ -135,11 +137,18 @@ export class WorkerPool {
     await this.#first.done;
   }
 
+  /** What waits for a worker's reply goes through it from now on. */
+  traceWaits(trace: WaitTracer): void {
+    this.#traceWait = trace;
+  }
+
   /** Sends a batch to all; resolves with one text per worker that could not apply it. */
   async apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]> {
     this.#underWay.add(updates);
     const answers = await Promise.all(
-      this.#provisioned().map(async ({ host }) => host.apply(updates).catch(() => undefined)),
+      this.#provisioned().map(async ({ host }) =>
+        this.#traceWait(async () => await host.apply(updates)).catch(() => undefined),
+      ),
     );
     // The caller notes what is in force now right after this.
     setImmediate(() => this.#underWay.delete(updates));
@@ -172,7 +181,7 @@ export class WorkerPool {
   async flushStats(limitMs: number): Promise<readonly number[]> {
     const late = await Promise.all(
       this.#provisioned().map(async ({ index, host }) =>
-        host.flushStats(limitMs).then(
+        this.#traceWait(async () => await host.flushStats(limitMs)).then(
           () => undefined,
           () => index,
         ),

@@ -3,6 +3,7 @@
  * the admin pages, put together from a resolved configuration. The composition of the supervisor
  * feeds it the workers' lives and reports and tells it how to ask them.
  */
+import type { WaitTracer } from '../contention.ts';
 import type { Query } from '../admin/http/query.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
@@ -43,6 +44,8 @@ export interface StatsEngineOptions {
   readonly clock: Clock;
   /** Asks every worker for its deltas; resolves with the workers that did not answer in time. */
   collect(limitMs: number): Promise<readonly number[]>;
+  /** Told of waits for the thread that matches filters. */
+  readonly traceWait?: WaitTracer | undefined;
   /** Sets gauges that are only computed for readers, such as `server.uptime`. */
   refresh(): void;
   htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
@@ -98,6 +101,7 @@ export class StatsEngine {
       view,
       tagGroups: new TagGroups(extractor, config.customTagRules),
       clock: options.clock,
+      traceWait: options.traceWait,
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),
       dashboardStream: dashboard === undefined ? undefined : () => dashboard.connect(),

@@ -2,6 +2,7 @@
  * The statistics endpoints of the admin interface. A read first brings in the workers' deltas, so
  * that a client sees what it just caused; the page itself is streamed.
  */
+import type { WaitTracer } from '../contention.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Query } from '../admin/http/query.ts';
 import type {
@@ -27,6 +28,7 @@ export interface StatsPagesOptions {
   readonly view: OrderedView;
   readonly tagGroups: TagGroups;
   readonly clock: Clock;
+  readonly traceWait?: WaitTracer | undefined;
   readonly boundsOf: (name: string) => readonly number[];
   /** Whether `filter` is ECMAScript's syntax instead of RE2's. */
   isEcmaScriptFilter(): boolean;
@@ -85,7 +87,9 @@ export class StatsPages implements StatsEndpoints {
     if (pattern === undefined || !mayBacktrack(pattern)) return ecmaScriptFilter;
     await this.#options.beforeRead();
     const { matchGuarded } = await import('./guarded-filter/guarded-filter.ts');
-    const accepted = await matchGuarded(pattern, await this.#names(), this.#options.clock);
+    const names = await this.#names();
+    const { clock, traceWait = async (work) => await work() } = this.#options;
+    const accepted = await traceWait(async () => await matchGuarded(pattern, names, clock));
     if (accepted === undefined) return () => `Invalid regex '${pattern}': it takes too long\n`;
     return () => (name) => accepted.has(name);
   }

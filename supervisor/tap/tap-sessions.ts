@@ -3,9 +3,14 @@
  * what workers are told; knows nothing of HTTP or of the form of a record.
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
+import type { TapLoss } from '../../shared/messages/worker-to-supervisor.ts';
+import { TAP_RECORD_BYTES_MAX } from '../../shared/resources/tap.ts';
 import type { TapSettings } from '../../shared/resources/tap.ts';
-import type { WorkerNotice } from '../processes/worker-host.ts';
+import type { TapNotice, WorkerNotice } from '../processes/worker-host.ts';
 import { TapStream } from './tap-stream.ts';
+
+const NOT_KEPT_UP = 'its client did not keep up';
+const TOO_LARGE = `they were larger than ${TAP_RECORD_BYTES_MAX} bytes`;
 
 export interface TapRequest {
   readonly configId: string;
@@ -26,6 +31,8 @@ interface Session {
   readonly stream: TapStream;
   readonly timer: Timer | undefined;
   traces: number;
+  /** Records that workers could not send. */
+  readonly lost: Record<TapLoss, number>;
 }
 
 export class TapSessions {
@@ -52,19 +59,44 @@ export class TapSessions {
       timeoutMs === undefined
         ? undefined
         : this.#options.clock.after(timeoutMs, () => this.#end(number), { unref: true });
-    this.#session = { number, request, stream, timer, traces: 0 };
+    this.#session = {
+      number,
+      request,
+      stream,
+      timer,
+      traces: 0,
+      lost: { too_large: 0, too_slow: 0 },
+    };
     this.#options.notify({ kind: 'set_tap', session: number, configId, settings });
     return stream;
   }
 
-  /** A record that a worker sent; of a session that is over it is dropped. */
-  recorded(session: number, trace: Uint8Array): void {
+  /** What a worker sent; of a session that is over it is dropped. */
+  heard(notice: TapNotice): void {
     const present = this.#session;
-    if (present?.number !== session) return;
+    if (present?.number !== notice.session) return;
+    if (notice.kind === 'tapped') this.#recorded(present, notice.trace);
+    else this.#lost(present, notice.records, notice.why);
+  }
+
+  #recorded(present: Session, trace: Uint8Array): void {
     present.stream.push(trace);
     present.traces += 1;
     const { buffered } = present.request;
-    if (buffered !== undefined && present.traces >= buffered.maxTraces) this.#end(session);
+    if (buffered !== undefined && present.traces >= buffered.maxTraces) {
+      this.#end(present.number);
+    }
+  }
+
+  /** Of what is too large the log tells at once: its client waits for what never comes. */
+  #lost(present: Session, records: number, why: TapLoss): void {
+    if (why === 'too_large' && present.lost.too_large === 0) {
+      this.#options.log(
+        `a record of the tap '${present.request.configId}' is dropped: ` +
+          `it is larger than ${TAP_RECORD_BYTES_MAX} bytes`,
+      );
+    }
+    present.lost[why] += records;
   }
 
   /** What a new worker has to be told. */
@@ -87,10 +119,12 @@ export class TapSessions {
     session.stream.end();
     const { configId } = session.request;
     this.#options.notify({ kind: 'set_tap', session: number, configId });
-    if (session.stream.dropped === 0) return;
-    this.#options.log(
-      `${session.stream.dropped} records of the tap '${configId}' were dropped: ` +
-        'its client did not keep up',
-    );
+    this.#logLosses(configId, session.stream.dropped + session.lost.too_slow, NOT_KEPT_UP);
+    this.#logLosses(configId, session.lost.too_large, TOO_LARGE);
+  }
+
+  #logLosses(configId: string, count: number, reason: string): void {
+    if (count === 0) return;
+    this.#options.log(`${count} records of the tap '${configId}' were dropped: ${reason}`);
   }
 }

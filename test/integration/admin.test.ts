@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Profile } from 'pprof-format';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { makeAuthority } from '../support/certificates.ts';
 import { ApiCatalog } from '../../supervisor/config/api/api-catalog.ts';
 import { decodeMessage } from '../../supervisor/config/convert/message-decoder.ts';
 import { messageToBinary } from '../../supervisor/config/message-codec.ts';
@@ -106,6 +107,29 @@ test('what the log says and the runtime decides changes while the server runs', 
   assert.match(sluice.stderr(), /admin command: POST \/runtime_modify\?a\.b=2 from 127\.0\.0\.1:/);
 });
 
+test('/contention counts waits for workers with --enable-mutex-tracing', async () => {
+  const args = ['--enable-mutex-tracing'];
+  await using traced = await startSluice({ bootstrap: configuration(), args });
+  const read = async () => {
+    const { body } = await traced.admin('/contention');
+    return JSON.parse(body) as Readonly<Record<string, string>>;
+  };
+  const before = await read();
+  await post(traced, '/runtime_modify?a=b');
+  const after = await waitUntil('a worker’s reply', async () => {
+    const now = await read();
+    return Number(now['num_contentions']) > Number(before['num_contentions']) ? now : undefined;
+  });
+  assert.deepEqual(Object.keys(after), [
+    'num_contentions',
+    'current_wait_cycles',
+    'lifetime_wait_cycles',
+  ]);
+  // Nanoseconds: a reply through a pipe takes microseconds at least.
+  const waited = Number(after['lifetime_wait_cycles']) - Number(before['lifetime_wait_cycles']);
+  assert.ok(waited > 2_000 && waited < 20e9, String(waited));
+});
+
 test('a mutation by GET has no effect and gives 400; /quitquitquit ends the server with 0', async () => {
   await using sluice = await startSluice({ bootstrap: configuration() });
   const refused = await sluice.admin('/quitquitquit');
@@ -122,22 +146,71 @@ test('a mutation by GET has no effect and gives 400; /quitquitquit ends the serv
   assert.deepEqual(await sluice.exited(), { code: 0, signal: null });
 });
 
-test('no page shows a secret of the configuration', async () => {
-  const secrets = [{ name: 'ticket', generic_secret: { secret: { inline_string: SECRET } } }];
-  const { static_resources: resources, ...rest } = configuration() as Record<string, object>;
-  await using sluice = await startSluice({
-    bootstrap: { ...rest, static_resources: { ...resources, secrets } },
+const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
+
+/** A configuration with a secret in every place that takes one, and the secrets. */
+function secretConfiguration(folder: string): { source: object; secrets: readonly string[] } {
+  const { cert, key } = makeAuthority(folder);
+  const hash = '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=';
+  const ticketKey = SECRET.padEnd(80, 'k');
+  const certificate = {
+    certificate_chain: { inline_string: cert },
+    private_key: { inline_string: key },
+    password: { inline_string: SECRET },
+  };
+  const transport = (context: string, common: object, more: object = {}) => ({
+    name: 'tls',
+    typed_config: { '@type': `${TLS}.${context}`, common_tls_context: common, ...more },
   });
-  const dump = (await sluice.admin('/config_dump')).body;
-  assert.match(dump, /"inline_string": "\[redacted\]"/);
-  for (const path of [
-    '/config_dump',
-    '/config_dump?resource=static_secrets',
-    '/server_info',
-    '/',
-  ]) {
-    assert.ok(!(await sluice.admin(path)).body.includes(SECRET), path);
+  const users = { inline_string: `someone:${hash}` };
+  const http = 'type.googleapis.com/envoy.extensions.filters.http';
+  const filters = [
+    { name: 'auth', typed_config: { '@type': `${http}.basic_auth.v3.BasicAuth`, users } },
+    { name: 'router', typed_config: { '@type': `${http}.router.v3.Router` } },
+  ];
+  const listener = httpListener(ROUTES, { hcm: { http_filters: filters } }) as {
+    readonly filter_chains: readonly object[];
+  };
+  const keys = { keys: [{ inline_bytes: Buffer.from(ticketKey).toString('base64') }] };
+  const common = { tls_certificates: [certificate] };
+  const server = transport('DownstreamTlsContext', common, { session_ticket_keys: keys });
+  const chains = listener.filter_chains.map((chain) => ({ ...chain, transport_socket: server }));
+  const client = transport('UpstreamTlsContext', common);
+  const resources = {
+    listeners: [{ ...listener, filter_chains: chains }],
+    clusters: [{ ...staticCluster('up', [9]), transport_socket: client }],
+    secrets: [
+      { name: 'plain', generic_secret: { secret: { inline_string: SECRET } } },
+      { name: 'several', generic_secret: { secrets: { one: { inline_string: SECRET } } } },
+      { name: 'pair', tls_certificate: certificate },
+      { name: 'tickets', session_ticket_keys: keys },
+    ],
+  };
+  const source = bootstrap({}, { static_resources: resources });
+  return { source, secrets: [SECRET, hash, key.split('\n')[3] ?? key] };
+}
+
+test('no page shows a secret of the configuration', async () => {
+  using scratch = makeScratch();
+  const { source, secrets } = secretConfiguration(scratch.path);
+  await using sluice = await startSluice({ bootstrap: source });
+  const help = (await sluice.admin('/help')).body;
+  const pages = [...help.matchAll(/^ {2}(\/[^\s:]*): /gm)].map(([, path = '']) => path);
+  const dumps = ['?include_eds', '?resource=static_secrets', '?mask=bootstrap', '?name_regex=.*'];
+  for (const path of [...pages, ...dumps.map((query) => `/config_dump${query}`)]) {
+    const { body } = await sluice.admin(path);
+    for (const secret of secrets) {
+      const encoded = Buffer.from(secret)
+        .toString('base64')
+        .replace(/.{0,3}=*$/, '');
+      assert.ok(!body.includes(secret) && !body.includes(encoded), path);
+    }
   }
+  // In the bootstrap and where it is used: three keys with passwords, the users, two generic
+  // secrets as text; two ticket keys as bytes.
+  const dump = (await sluice.admin('/config_dump')).body;
+  assert.equal(dump.match(/\[redacted\]/g)?.length, 2 * 9);
+  assert.equal(dump.match(/W3JlZGFjdGVkXQ==/g)?.length, 2 * 2);
 });
 
 test('a CPU profile is written where the configuration says, with names from the .ts', async () => {

@@ -1,10 +1,11 @@
 /** Compiles the conditions of access logs: which streams get a line. */
 import type { AccessLogFilter, ComparisonOp } from '../../shared/resources/access-log.ts';
+import { numberOfRequestId } from '../../shared/runtime/draw.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { compileHeaderMatcher } from '../routing/header-matcher.ts';
+import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { anyGrpcStatusOf } from '../substitution/grpc-status.ts';
 import { isEnabled } from '../runtime.ts';
 import type { Runtime } from '../runtime.ts';
@@ -73,15 +74,9 @@ function compileShare(
   runtime: Runtime,
 ): LogPredicate {
   return (info) => {
-    const drawn = useIndependentRandomness ? undefined : numberOf(info.requestId);
+    const drawn = useIndependentRandomness ? undefined : numberOfRequestId(info.requestId);
     return isEnabled(fraction, runtime, drawn ?? runtime.random());
   };
-}
-
-/** The first eight hexadecimal digits of a UUID as a number. */
-function numberOf(requestId: string): number | undefined {
-  const digits = requestId.slice(0, 8);
-  return /^[0-9a-f]{8}$/i.test(digits) ? Number.parseInt(digits, 16) : undefined;
 }
 
 /** The bits of the flags with these short names; all of them when none is named. */

@@ -9,7 +9,10 @@ import { FAULT } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
-import { compileHeaderMatchers, type HeaderPredicate } from '../routing/header-matcher.ts';
+import {
+  compileHeaderMatchers,
+  type HeaderPredicate,
+} from '../../shared/matchers/header-matcher.ts';
 import { isEnabled } from '../runtime.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';

@@ -7,7 +7,10 @@ import { HEALTH_CHECK_FILTER } from '../../shared/stats/templates/http-filters.t
 import type { DataStatus, FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
-import { compileHeaderMatchers, type HeaderPredicate } from '../routing/header-matcher.ts';
+import {
+  compileHeaderMatchers,
+  type HeaderPredicate,
+} from '../../shared/matchers/header-matcher.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

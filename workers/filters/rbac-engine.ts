@@ -6,7 +6,7 @@ import { BlockList } from 'node:net';
 import type { RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { compileHeaderMatcher } from '../routing/header-matcher.ts';
+import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 
 interface RbacDecision {

@@ -6,7 +6,7 @@ import { isEnabled } from '../runtime.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import { compileDirectResponseRoute, compileRedirectRoute } from './answered-route.ts';
 import { compileClusterRoute } from './cluster-route.ts';
-import { compileHeaderMatchers } from './header-matcher.ts';
+import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { compilePathMatcher } from './path-matcher.ts';
 import { compileQueryMatchers } from './query-matcher.ts';
 import type { RouteContext } from './route-context.ts';

@@ -5,7 +5,10 @@
 import type { HeaderMatcher } from '../../shared/resources/matchers.ts';
 import type { RetryPolicy } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { compileHeaderMatcher, type HeaderPredicate } from './header-matcher.ts';
+import {
+  compileHeaderMatcher,
+  type HeaderPredicate,
+} from '../../shared/matchers/header-matcher.ts';
 import { grpcConditions, httpConditions, splitList } from './retry-conditions.ts';
 
 export interface CompiledRetryPolicy {

@@ -1,7 +1,7 @@
 /** Names the virtual cluster that a request is counted in. */
 import type { VirtualHost } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { compileHeaderMatchers } from './header-matcher.ts';
+import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 
 export type VirtualClusterOf = (headers: HeaderMap) => string;
 

@@ -1,4 +1,5 @@
 /** The gRPC status of a stream as access logs see it. */
+import { grpcStatusOfHttp } from '../../shared/substitution/grpc-status-of-http.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 
 /** By status number, 0 to 16. */
@@ -22,20 +23,8 @@ export const GRPC_STATUS_NAMES: readonly { readonly camel: string; readonly snak
   { camel: 'Unauthenticated', snake: 'UNAUTHENTICATED' },
 ];
 
-const UNKNOWN = 2;
 /** What a `grpc-status` that is no number counts as. */
 const INVALID = -1;
-
-const STATUS_OF_HTTP: Readonly<Record<number, number>> = {
-  400: 13,
-  401: 16,
-  403: 7,
-  404: 12,
-  429: 14,
-  502: 14,
-  503: 14,
-  504: 14,
-};
 
 /** `application/grpc` and `application/grpc+proto`, but not `application/grpc-web`. */
 export function isGrpcContentType(contentType: string | undefined): boolean {
@@ -54,7 +43,7 @@ export function grpcStatusOf(info: StreamInfo): number | undefined {
 
 /** The same for every request, whatever it said that it is. */
 export function anyGrpcStatusOf(info: StreamInfo): number {
-  return writtenStatusOf(info) ?? STATUS_OF_HTTP[info.responseCode] ?? UNKNOWN;
+  return writtenStatusOf(info) ?? grpcStatusOfHttp(info.responseCode);
 }
 
 function writtenStatusOf(info: StreamInfo): number | undefined {

@@ -4,7 +4,7 @@
  */
 import type { TapMatch } from '../../shared/resources/tap.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { compileHeaderMatchers } from '../routing/header-matcher.ts';
+import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { BodySearch } from './body-search.ts';
 
 type HeaderPart = Extract<TapMatch, { readonly kind: 'headers' }>['of'];

@@ -1,13 +1,10 @@
 /** `admin.access_log` and `admin.access_log_path`: one line per request to the admin interface. */
-import { assertNever } from '../../../shared/assert-never.ts';
-import type {
-  AccessLogConfig,
-  AccessLogFilter,
-  ComparisonOp,
-} from '../../../shared/resources/access-log.ts';
+import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { AdminLogFile } from './admin-log-file.ts';
 import type { AdminLogFileOptions } from './admin-log-file.ts';
-import { AdminLogFormatError, compileAdminLogFormat } from './admin-log-format.ts';
+import { compileAdminLogFilter } from './admin-log-filter.ts';
+import { compileAdminLogFormat } from './admin-log-format.ts';
 import type { AdminLogEntry } from './admin-log-format.ts';
 
 export interface AdminAccessLog {
@@ -23,16 +20,23 @@ interface Sink {
   readonly file: AdminLogFile;
 }
 
-/** Throws AdminLogFormatError, or the error of opening a file. */
+export interface AdminAccessLogOptions extends Omit<AdminLogFileOptions, 'path'> {
+  /** The values in force. */
+  readonly runtime: () => RuntimeSnapshot;
+}
+
+/** Throws the error of opening a file. */
 export function openAdminAccessLog(
   configs: readonly AccessLogConfig[],
-  options: Omit<AdminLogFileOptions, 'path'>,
+  options: AdminAccessLogOptions,
 ): AdminAccessLog {
+  const { runtime, ...files } = options;
   const sinks = configs.map((config): Sink => {
+    const { filter, format } = config;
     return {
-      accepts: config.filter === undefined ? () => true : compileFilter(config.filter),
-      render: compileAdminLogFormat(config.format),
-      file: new AdminLogFile({ ...options, path: pathOf(config) }),
+      accepts: filter === undefined ? () => true : compileAdminLogFilter(filter, runtime),
+      render: compileAdminLogFormat(format),
+      file: new AdminLogFile({ ...files, path: pathOf(config) }),
     };
   });
   return {
@@ -52,51 +56,4 @@ export function openAdminAccessLog(
 
 function pathOf({ sink }: AccessLogConfig): string {
   return sink.kind === 'file' ? sink.path : `/dev/${sink.kind}`;
-}
-
-function compileFilter(filter: AccessLogFilter): (entry: AdminLogEntry) => boolean {
-  switch (filter.kind) {
-    case 'status_code':
-      return ({ status }) => compares(filter.op, status, filter.value);
-    case 'duration':
-      return ({ durationMs }) => compares(filter.op, durationMs, filter.value);
-    case 'not_health_check':
-      return () => true;
-    case 'response_flag':
-      return ({ flags }) =>
-        filter.flags.length === 0 ? flags !== '-' : filter.flags.includes(flags);
-    case 'and':
-    case 'or': {
-      const parts = filter.filters.map(compileFilter);
-      return filter.kind === 'and'
-        ? (entry) => parts.every((part) => part(entry))
-        : (entry) => parts.some((part) => part(entry));
-    }
-    case 'traceable':
-    case 'runtime':
-    case 'header':
-    case 'grpc_status':
-    case 'log_type':
-      throw new AdminLogFormatError(
-        `cannot filter the admin's access log by ${filter.kind}: only status_code, duration, ` +
-          'response_flag and their combinations are there',
-      );
-    default:
-      return assertNever(filter);
-  }
-}
-
-function compares(op: ComparisonOp, left: number, right: number): boolean {
-  switch (op) {
-    case 'EQ':
-      return left === right;
-    case 'NE':
-      return left !== right;
-    case 'GE':
-      return left >= right;
-    case 'LE':
-      return left <= right;
-    default:
-      return assertNever(op);
-  }
 }

@@ -34,11 +34,6 @@ export interface AdminLogEntry {
   readonly connectionId: number;
 }
 
-/** The format cannot be used for the admin's own log. */
-export class AdminLogFormatError extends Error {
-  readonly code = 'admin_log_format';
-}
-
 type Reader = ValueReader<AdminLogEntry>;
 
 const READERS: Partial<Record<FormatCommand['name'], (command: FormatCommand) => Reader>> = {
@@ -100,7 +95,8 @@ function headerReader(names: readonly string[]): Reader {
   };
 }
 
-function headerOf(entry: AdminLogEntry, name: string): string | undefined {
+/** Undefined too where the request could not be read. `name` is in lower case. */
+export function headerOf(entry: AdminLogEntry, name: string): string | undefined {
   if (entry.method === '') return undefined;
   switch (name) {
     case ':method':

@@ -98,8 +98,8 @@ function endpointsSection(context: AdminContext): DumpSection {
 }
 
 function extensionsSections(context: AdminContext): DumpSection[] {
-  const filters = context.config.extensions();
-  if (filters.length === 0) return [];
+  const { isUsed, filters } = context.config.extensions();
+  if (!isUsed) return [];
   return [
     {
       type: 'EcdsConfigDump',

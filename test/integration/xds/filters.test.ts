@@ -88,7 +88,22 @@ describe('HTTP filters whose settings come from a control plane', () => {
       const prefix = 'extension_config_discovery.http_filter.late';
       assert.equal(await sluice.stat(`${prefix}.config_reload`), 2);
       assert.equal(await sluice.stat(`${prefix}.config_fail`), 1);
-      assert.match((await sluice.admin('/config_dump')).body, /EcdsConfigDump/);
+      const dump = JSON.parse((await sluice.admin('/config_dump?resource=ecds_filters')).body) as {
+        readonly configs: readonly {
+          readonly last_updated: string;
+          readonly version_info: string;
+        }[];
+      };
+      const { '@type': type, ...settings } = extension(mutation('two')) as Record<string, unknown>;
+      assert.deepEqual(dump.configs, [
+        {
+          '@type': 'type.googleapis.com/envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig',
+          // An incremental control plane gives each resource a version of its own.
+          version_info: apiType === 'GRPC' ? '2' : dump.configs[0]?.version_info,
+          ecds_filter: { '@type': type, ...settings },
+          last_updated: dump.configs[0]?.last_updated,
+        },
+      ]);
       open.destroy();
     });
   }
@@ -106,5 +121,11 @@ describe('HTTP filters whose settings come from a control plane', () => {
     await using sluice = await startSluice({ bootstrap: bootstrapOf(control.port, 'GRPC', {}) });
     const port = await sluice.listenerPort('web');
     assert.equal((await fetchOnce({ port, path: '/' })).status, 500);
+    // The section is there as soon as a filter waits for its settings.
+    assert.deepEqual(
+      (JSON.parse((await sluice.admin('/config_dump')).body) as { configs: object[] }).configs[2],
+      { '@type': 'type.googleapis.com/envoy.admin.v3.EcdsConfigDump' },
+    );
+    assert.equal((await sluice.admin('/config_dump?resource=ecds_filters')).body, '{}\n');
   });
 });

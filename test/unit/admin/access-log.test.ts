@@ -5,10 +5,10 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { AdminLogFormatError } from '../../../supervisor/admin/access-log/admin-log-format.ts';
+import { compileAdminLogFilter } from '../../../supervisor/admin/access-log/admin-log-filter.ts';
 import { localAddress } from '../../../shared/local-address.ts';
 import { startAdmin } from '../../../supervisor/admin/start-admin.ts';
-import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import type { AccessLogConfig, AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { fakeContext } from './fake-context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-log-'));
@@ -133,7 +133,75 @@ test('lines of JSON keep the types of what the admin knows; what it does not is 
   ]);
 });
 
-test('a filter that needs more than the admin knows is refused by name', async () => {
-  const filter = { kind: 'traceable' } as const;
-  await assert.rejects(start([logTo('refused', { filter })]), AdminLogFormatError);
+const share = (numerator: number): AccessLogFilter => ({
+  kind: 'runtime',
+  fraction: { runtimeKey: 'share', numerator, denominator: 100 },
+  useIndependentRandomness: false,
+});
+const header = (name: string, value: string): AccessLogFilter => ({
+  kind: 'header',
+  header: {
+    name,
+    invert: false,
+    treatMissingAsEmpty: false,
+    match: { kind: 'string', matcher: { kind: 'exact', value, ignoreCase: false } },
+  },
+});
+const logType = (types: readonly string[], exclude = false): AccessLogFilter => ({
+  kind: 'log_type',
+  types,
+  exclude,
+});
+const grpc = (statuses: readonly number[], exclude = false): AccessLogFilter => ({
+  kind: 'grpc_status',
+  statuses,
+  exclude,
+});
+const slow: AccessLogFilter = { kind: 'duration', op: 'GE', value: 9, runtimeKey: 'slow' };
+
+/** Of one request whose id draws 32 of 100, with `slow` at 3 in the runtime. */
+const FILTERS: readonly (readonly [name: string, filter: AccessLogFilter, isLogged: boolean])[] = [
+  ['a header', header('x-asked', 'yes'), true],
+  ['a header with another value', header('x-asked', 'no'), false],
+  ['a missing header', header('x-none', 'yes'), false],
+  ['the path', header(':path', '/ready?x'), true],
+  ['the host', header(':authority', 'admin.test'), true],
+  ['a share above the one of the id', share(33), true],
+  ['a share up to the one of the id', share(32), false],
+  ['the type of a line at the end', logType(['DownstreamEnd']), true],
+  ['another type', logType(['DownstreamStart']), false],
+  ['all types but that of a line at the end', logType(['DownstreamEnd'], true), false],
+  ['what the HTTP status is to gRPC', grpc([12]), true],
+  ['another status of gRPC', grpc([0]), false],
+  ['all statuses of gRPC but one', grpc([0], true), true],
+  ['a duration above the one of the runtime', slow, true],
+  ['what is traced', { kind: 'traceable' }, false],
+  ['what is no health check', { kind: 'not_health_check' }, true],
+  ['a response flag', { kind: 'response_flag', flags: ['DC'] }, false],
+];
+
+test('every kind of filter judges by what is known of the request and by the runtime', () => {
+  const entry = {
+    startMs: 0,
+    durationMs: 5,
+    method: 'GET',
+    path: '/ready?x',
+    status: 404,
+    flags: '-',
+    bytesReceived: 0,
+    bytesSent: 0,
+    // 32 when divided by 100.
+    headers: { host: 'admin.test', 'x-asked': 'yes', 'x-request-id': '00000020-0000-4000-8000-0' },
+    remoteAddress: '127.0.0.1',
+    remotePort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 2,
+    connectionId: 0,
+  };
+  const runtime = new Map([['slow', { text: '3', number: 3 }]]);
+  for (const [name, filter, isLogged] of FILTERS) {
+    assert.equal(compileAdminLogFilter(filter, () => runtime)(entry), isLogged, name);
+  }
+  const changed = new Map([['share', { text: '100', number: 100 }]]);
+  assert.ok(compileAdminLogFilter(share(0), () => changed)(entry));
 });

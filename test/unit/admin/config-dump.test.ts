@@ -1,8 +1,11 @@
 /** `/config_dump` against recorded pages of the reference, its parameters, and redaction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { listPackages, readPackage } from '../../../shared/api/descriptor.ts';
+import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
+import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { AdminContext, DumpedResource } from '../../../supervisor/admin/admin-context.ts';
+import { createMessageTypes } from '../../../supervisor/admin/message-types.ts';
 import { ask } from './ask.ts';
 import { fakeContext } from './fake-context.ts';
 import { golden } from './golden.ts';
@@ -186,6 +189,71 @@ test('dynamic listeners show their states, and refusals why', async () => {
     },
   ]);
 });
+
+/** A value for every field that the API marks as sensitive, each in a message of its own. */
+function* sensitiveMessages(): Generator<JsonObject> {
+  for (const name of listPackages()) {
+    for (const [message, { fields }] of Object.entries(readPackage(name)?.messages ?? {})) {
+      for (const field of fields) {
+        if (field.sensitive !== true) continue;
+        const value = secretOf(field);
+        const given = field.mapKey === undefined ? value : { key: value };
+        yield {
+          '@type': `type.googleapis.com/${name}.${message}`,
+          [field.name]: field.repeated === true ? [given] : given,
+        };
+      }
+    }
+  }
+}
+
+/** The secret in the first place that a message has for it. */
+function secretOf({ kind, type = '' }: FieldDescriptor): JsonValue {
+  if (kind === 'bytes') return Buffer.from(SECRET).toString('base64');
+  if (kind !== 'message') return SECRET;
+  if (type.startsWith('google.protobuf.')) return { anything: SECRET };
+  const fields = TYPES.find(type)?.fields ?? [];
+  const text = fields.find((field) => field.kind === 'string' || field.kind === 'bytes');
+  const inner = text ?? fields.find((field) => field.kind === 'message');
+  assert.ok(inner !== undefined, type);
+  return { [inner.name]: secretOf(inner) };
+}
+
+const TYPES = createMessageTypes();
+
+test('nothing that the API marks as sensitive leaves, wherever it stands', async () => {
+  const messages = [...sensitiveMessages()];
+  assert.ok(messages.length >= 10, String(messages.length));
+  const filters = messages.map((typed_config) => ({ name: 'f', typed_config }));
+  const listener = resource({
+    '@type': 'type.googleapis.com/envoy.config.listener.v3.Listener',
+    name: 'all',
+    filter_chains: [{ filters }],
+  });
+  const { config } = fakeContext().context;
+  const { context } = fakeContext({
+    config: { ...config, listeners: () => ({ ...config.listeners(), static: [listener] }) },
+  });
+  const { body } = await ask(context, '/config_dump?resource=static_listeners');
+  const shown = (JSON.parse(body) as Dumped).configs[0]?.listener.filter_chains[0]?.filters ?? [];
+  const encoded = Buffer.from(SECRET).toString('base64');
+  for (const [index, { typed_config: config }] of shown.entries()) {
+    const text = JSON.stringify(config);
+    const what = JSON.stringify(messages[index]);
+    assert.ok(!text.includes(SECRET) && !text.includes(encoded), `${what} leaves as ${text}`);
+  }
+  assert.equal(shown.length, messages.length);
+});
+
+interface Dumped {
+  readonly configs: readonly {
+    readonly listener: {
+      readonly filter_chains: readonly {
+        readonly filters: readonly { readonly typed_config: object }[];
+      }[];
+    };
+  }[];
+}
 
 test('no secret leaves through any parameter: inline, bytes, in typed configuration, in maps', async () => {
   const tls = {

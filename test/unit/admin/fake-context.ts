@@ -50,7 +50,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       clusters: () => ({ versionInfo: '', static: [], dynamicActive: [], dynamicWarming: [] }),
       listeners: () => ({ versionInfo: '', static: [], dynamic: [] }),
       routes: () => ({ isUsed: true, static: [], dynamic: [] }),
-      extensions: () => [],
+      extensions: () => ({ isUsed: false, filters: [] }),
       secrets: () => ({ static: [], dynamicActive: [], dynamicWarming: [] }),
       endpoints: () => ({ static: [], dynamic: [] }),
       unreadyTargets: () => [],
@@ -79,6 +79,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
       fineGrain: false,
     },
     runtime: {
+      snapshot: () => new Map(),
       layers: () => [],
       entries: () => [],
       modifyAdminLayer: async () => await Promise.resolve(undefined),

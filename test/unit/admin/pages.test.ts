@@ -258,6 +258,7 @@ test('/logging takes any name and groups where each file has its logger', async 
 test('/runtime prints layers and entries, also for keys that objects have by themselves', async () => {
   const { context } = fakeContext({
     runtime: {
+      snapshot: () => new Map(),
       layers: () => ['base', 'admin'],
       entries: () => [
         { key: '__proto__', layerValues: ['', 'x'], finalValue: 'x' },

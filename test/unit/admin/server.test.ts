@@ -12,6 +12,7 @@ import { ADMIN_LIMITS } from '../../../supervisor/admin/http/admin-limits.ts';
 import type { AdminLimits } from '../../../supervisor/admin/http/admin-limits.ts';
 import { startAdmin } from '../../../supervisor/admin/start-admin.ts';
 import { LISTENER } from '../../../shared/stats/templates/listener.ts';
+import { waitUntil } from '../../support/wait.ts';
 import { fakeContext } from './fake-context.ts';
 import { recordingWriter } from './recording-writer.ts';
 
@@ -199,6 +200,7 @@ test('queries with raw ^ | \\ ( ) and 50,000 bytes are accepted', async () => {
 test('form bodies are parameters, and a body beyond the limit is refused', async () => {
   const given: ReadonlyMap<string, string>[] = [];
   const runtime = {
+    snapshot: () => new Map(),
     layers: () => [],
     entries: () => [],
     modifyAdminLayer: async (values: ReadonlyMap<string, string>) => {
@@ -243,6 +245,30 @@ function endlessPage() {
   return { state, stats };
 }
 
+/** 10,000 clusters of 64 KiB, which are made one by one: a dump of 640 MB. */
+function hugeDump(): Pulled & { readonly config: AdminContext['config'] } {
+  const state = { pulled: 0 };
+  const cluster = {
+    name: 'huge',
+    versionInfo: '',
+    lastUpdatedMs: 0,
+    get message() {
+      state.pulled++;
+      return {
+        '@type': 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
+        name: 'x'.repeat(64 * 1024),
+      };
+    },
+  };
+  const { config } = fakeContext().context;
+  const clusters = { ...config.clusters(), static: Array<typeof cluster>(10_000).fill(cluster) };
+  return { state, config: { ...config, clusters: () => clusters } };
+}
+
+interface Pulled {
+  readonly state: { readonly pulled: number };
+}
+
 function connectAndAsk(port: number, path: string): Socket {
   const socket = createConnection({ port, host: '127.0.0.1' });
   socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
@@ -254,29 +280,23 @@ async function closed(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => socket.once('close', () => resolve()));
 }
 
-test('a client that stops reading is closed after the limit, with bounded memory', async () => {
-  const { state, stats } = endlessPage();
-  const writer = recordingWriter();
-  const limits = { stalledReaderMs: 150 };
-  const { admin, port } = await start({ stats, statWriter: writer }, limits);
-  const socket = connectAndAsk(port, '/stats');
-  socket.on('error', () => undefined);
-  socket.pause();
-  const ended = new Promise<void>((resolve) => {
-    const poll = setInterval(() => {
-      if (!state.ended) return;
-      clearInterval(poll);
-      resolve();
-    }, 10);
+for (const path of ['/stats', '/config_dump']) {
+  test(`a client that stops reading ${path} is closed after the limit, with bounded memory`, async () => {
+    const { state, ...page } = path === '/stats' ? endlessPage() : hugeDump();
+    const writer = recordingWriter();
+    const limits = { stalledReaderMs: 150 };
+    const { admin, port } = await start({ ...page, statWriter: writer }, limits);
+    const socket = connectAndAsk(port, path);
+    socket.on('error', () => undefined);
+    socket.pause();
+    const counter = () => writer.named.get('sluice.admin.stalled_readers_closed') ?? -1;
+    await waitUntil('the end of the connection', () => writer.valueOf(counter()) === 1);
+    // What the kernel's socket buffers take, and not much more.
+    assert.ok(state.pulled > 0 && state.pulled < 400, `pulled ${state.pulled} pieces`);
+    socket.destroy();
+    admin.close();
   });
-  await ended;
-  // What the kernel's socket buffers take, and not much more.
-  assert.ok(state.pulled < 400, `pulled ${state.pulled} chunks`);
-  const counter = writer.named.get('sluice.admin.stalled_readers_closed') ?? -1;
-  assert.equal(writer.valueOf(counter), 1);
-  socket.destroy();
-  admin.close();
-});
+}
 
 test('a page ends when its client leaves', async () => {
   const { state, stats } = endlessPage();
@@ -312,12 +332,14 @@ test('/ready answers while large pages are being sent', async () => {
 test('large pages beyond the limit wait their turn, then get 503', async () => {
   const { stats } = endlessPage();
   const limits = { largePages: 1, waitingLargePages: 1, largePageWaitMs: 50 };
-  const { admin, port } = await start({ stats }, limits);
+  const { config } = hugeDump();
+  const { admin, port } = await start({ stats, config }, limits);
   const first = connectAndAsk(port, '/stats');
   await new Promise<void>((resolve) => first.once('data', () => resolve()));
   first.pause();
   const request = 'GET /stats HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
-  const others = await Promise.all([exchange(port, request), exchange(port, request)]);
+  const dump = request.replace('/stats', '/config_dump');
+  const others = await Promise.all([exchange(port, request), exchange(port, dump)]);
   for (const answer of others) assert.match(answer, /^HTTP\/1.1 503 Service Unavailable/);
   assert.match(await exchange(port, request.replace('/stats', '/ready')), /LIVE/);
   first.destroy();

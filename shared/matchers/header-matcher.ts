@@ -3,12 +3,19 @@
  * matches when one of its values does; `invert` turns the whole answer round, except that a header
  * that is missing never matches a value (unless it is treated as empty).
  */
-import type { HeaderMatcher } from '../../shared/resources/matchers.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
-import type { TextPredicate } from '../../shared/matchers/string-matcher.ts';
+import type { HeaderMatcher } from '../resources/matchers.ts';
+import { compileStringMatcher } from './string-matcher.ts';
+import type { TextPredicate } from './string-matcher.ts';
 
-export type HeaderPredicate = (headers: HeaderMap) => boolean;
+/** What a header matcher looks at. Names are lower case. */
+export interface MatchedHeaders {
+  /** Names and values in turn, without the pseudo headers. */
+  readonly entries: readonly string[];
+  /** The first value, those of pseudo headers too. */
+  get(name: string): string | undefined;
+}
+
+export type HeaderPredicate = (headers: MatchedHeaders) => boolean;
 
 /** All of the matchers must match; undefined when there are none. */
 export function compileHeaderMatchers(
@@ -27,7 +34,7 @@ export function compileHeaderMatcher(matcher: HeaderMatcher): HeaderPredicate {
   const { name, invert, treatMissingAsEmpty, match } = matcher;
   if (match.kind === 'present') {
     const wanted = match.present !== invert;
-    return (headers) => headers.has(name) === wanted;
+    return (headers) => (headers.get(name) !== undefined) === wanted;
   }
   const matches =
     match.kind === 'string' ? compileStringMatcher(match.matcher) : inRange(match.start, match.end);
@@ -40,7 +47,7 @@ export function compileHeaderMatcher(matcher: HeaderMatcher): HeaderPredicate {
 }
 
 /** Looks at every further entry of the header; the first was looked at before. */
-function laterMatches(headers: HeaderMap, name: string, matches: TextPredicate): boolean {
+function laterMatches(headers: MatchedHeaders, name: string, matches: TextPredicate): boolean {
   const { entries } = headers;
   let isFirst = true;
   for (let at = 0; at < entries.length; at += 2) {
