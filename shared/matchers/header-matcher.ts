@@ -8,7 +8,7 @@ import { compileStringMatcher } from './string-matcher.ts';
 import type { TextPredicate } from './string-matcher.ts';
 
 /** What a header matcher looks at. Names are lower case. */
-export interface MatchedHeaders {
+interface MatchedHeaders {
   /** Names and values in turn, without the pseudo headers. */
   readonly entries: readonly string[];
   /** The first value, those of pseudo headers too. */
