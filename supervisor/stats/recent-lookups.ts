@@ -9,13 +9,10 @@
  */
 const HALF = 500;
 
-interface Seen {
-  count: number;
-}
-
+/** Names with how often they were looked up. */
 interface Halves {
-  newer: Map<string, Seen>;
-  older: ReadonlyMap<string, Seen>;
+  newer: Map<string, number>;
+  older: ReadonlyMap<string, number>;
 }
 
 export class RecentLookups {
@@ -34,9 +31,9 @@ export class RecentLookups {
     this.#total++;
     const halves = this.#halves;
     if (halves === undefined) return;
-    const seen = halves.newer.get(name);
-    if (seen === undefined) remember(halves, name);
-    else seen.count++;
+    const count = halves.newer.get(name);
+    if (count === undefined) remember(halves, name);
+    else halves.newer.set(name, count + 1);
   }
 
   enable(): void {
@@ -57,9 +54,9 @@ export class RecentLookups {
   /** Names with their counts, the least frequent first. */
   list(): (readonly [name: string, count: number])[] {
     const { newer, older } = this.#halves ?? emptyHalves();
-    return [...new Map([...older, ...newer])]
-      .map(([name, { count }]) => [name, count] as const)
-      .sort(([a, countOfA], [b, countOfB]) => countOfA - countOfB || (a < b ? -1 : 1));
+    return [...new Map([...older, ...newer])].sort(
+      ([a, countOfA], [b, countOfB]) => countOfA - countOfB || (a < b ? -1 : 1),
+    );
   }
 }
 
@@ -69,10 +66,10 @@ function emptyHalves(): Halves {
 
 /** A name that the newer half does not have. */
 function remember(halves: Halves, name: string): void {
-  const before = halves.older.get(name);
+  const before = halves.older.get(name) ?? 0;
   if (halves.newer.size >= HALF) {
     halves.older = halves.newer;
     halves.newer = new Map();
   }
-  halves.newer.set(name, { count: (before?.count ?? 0) + 1 });
+  halves.newer.set(name, before + 1);
 }
