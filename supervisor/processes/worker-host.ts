@@ -1,10 +1,9 @@
 /**
- * The supervisor's handle on one worker process, for one life of it: the only file that spawns a
- * worker and talks to it. It knows neither what the messages cause nor whether another worker
- * follows when this one ends.
+ * The supervisor's handle on one worker process, for one life of it: the only file that talks to a
+ * worker. It knows neither what the messages cause nor whether another worker follows when this one
+ * ends.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { Socket } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
 import { buildId } from '../../shared/channel/build-id.ts';
 import { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { CallError, PendingCalls } from '../../shared/channel/pending-calls.ts';
@@ -31,8 +30,9 @@ import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
+import { Handover } from './handover.ts';
+import { exitOf, messageSocketOf, spawnWorker, type SharedPages } from './worker-process.ts';
 import { WorkerWatchdog } from './worker-watchdog.ts';
-import { workerCommand } from './worker-command.ts';
 
 /** From spawn to the worker's hello and from `start` to `ready`, each. */
 const START_LIMIT_MS = 10_000;
@@ -62,12 +62,6 @@ export interface WorkerExit {
   readonly signal: NodeJS.Signals | null;
   /** From spawn to the end. */
   readonly livedMs: number;
-}
-
-export interface SharedPages {
-  readonly outlierFd: number;
-  readonly breakerFd: number;
-  readonly rateLimitFd: number;
 }
 
 export interface WorkerHostOptions {
@@ -149,20 +143,7 @@ export class WorkerHost {
     this.#ready = new Handover();
     const [ours, theirs] = openSeqpacketPair();
     this.#descriptorFd = ours;
-    const { file, args, env } = workerCommand(options.workerIndex);
-    this.#child = spawn(file, args, {
-      stdio: [
-        'ignore',
-        'inherit',
-        'inherit',
-        'pipe',
-        theirs,
-        options.pages.outlierFd,
-        options.pages.breakerFd,
-        options.pages.rateLimitFd,
-      ],
-      env,
-    });
+    this.#child = spawnWorker(options.workerIndex, theirs, options.pages);
     closeDescriptor(theirs);
     this.pid = this.#child.pid ?? 0;
     const hasClosed = new Handover();
@@ -423,49 +404,6 @@ function firstPart(updates: readonly ResourceUpdate[]): number {
   const batch = updates.findIndex(({ op }) => op === 'put_idle_clusters');
   if (batch === 0) return 1;
   return Math.min(batch === -1 ? updates.length : batch, UPDATES_PER_MESSAGE);
-}
-
-/** A step that happens once, and rejects everybody who waits when it cannot happen any more. */
-class Handover {
-  readonly promise: Promise<void>;
-  #settle: { resolve: () => void; reject: (error: CallError) => void } | undefined;
-
-  constructor() {
-    this.promise = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
-    // Nobody waits yet when a worker ends early; whoever waits later still sees the rejection.
-    this.promise.catch(() => undefined);
-  }
-
-  resolve(): void {
-    this.#settle?.resolve();
-  }
-
-  reject(reason: string): void {
-    this.#settle?.reject(new CallError('process_exited', reason));
-  }
-}
-
-function messageSocketOf(child: ChildProcess): Socket {
-  const socket: unknown = child.stdio[3];
-  if (socket instanceof Socket) return socket;
-  // The spawn failed; 'error' follows. An ended socket makes the channel close at once.
-  return new Socket().destroy();
-}
-
-/** Node emits 'error' instead of 'exit' when the process could not be made. */
-function exitOf(
-  child: ChildProcess,
-  onSpawnError: (text: string) => void,
-): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.once('error', (error) => {
-      onSpawnError(error.message);
-      if (child.pid === undefined) resolve({ code: null, signal: null });
-    });
-  });
 }
 
 function unexpected(reply: Reply): string {

@@ -17,12 +17,12 @@ import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
 import type { ListeningSockets } from '../sockets/listening-sockets.ts';
 import {
   WorkerHost,
-  type SharedPages,
   type TapNotice,
   type UpstreamNotice,
   type WorkerExit,
   type WorkerNotice,
 } from './worker-host.ts';
+import type { SharedPages } from './worker-process.ts';
 
 const BACK_OFF_FIRST_MS = 200;
 const BACK_OFF_MAX_MS = 10_000;
