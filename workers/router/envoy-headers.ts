@@ -1,10 +1,10 @@
 /** The router's own headers: what it tells upstreams with requests and clients with responses. */
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { removeProxyHeaders, type RequestTimeouts, resolveTimeouts } from '../routing/timeouts.ts';
+import { rewriteToHost } from '../routing/host-rewrite.ts';
+import { removeProxyHeaders, resolveTimeouts, tellExpectedTimeout } from '../routing/timeouts.ts';
 import type { ClusterRoute } from '../routing/types.ts';
-
-const ALT_RESPONSE = 'x-envoy-upstream-rq-timeout-alt-response';
+import type { RequestDeadline } from './request-deadline.ts';
 
 export interface HeaderOptions {
   readonly suppressEnvoyHeaders: boolean;
@@ -13,23 +13,42 @@ export interface HeaderOptions {
   readonly isHealthCheckFailed: () => boolean;
 }
 
-/** Finishes a request's headers but for its host; gives the status that answers its timeouts. */
+/** Finishes a request's headers but for its host, and takes its timeouts out of them. */
 export function finalizeRequest(
   route: ClusterRoute,
   headers: HeaderMap,
   options: HeaderOptions,
-  facts: { readonly info: StreamInfo; readonly timeouts: RequestTimeouts },
-): number {
-  const { info, timeouts } = facts;
-  let timeoutStatus = 504;
-  resolveTimeouts(route, headers, options, timeouts);
+  facts: { readonly info: StreamInfo; readonly deadline: RequestDeadline },
+): void {
+  const { info, deadline } = facts;
+  resolveTimeouts(route, headers, options, deadline);
   if (info.isInternalRequest) {
-    if (headers.has(ALT_RESPONSE)) timeoutStatus = 204;
+    deadline.takeStatus(headers);
     removeProxyHeaders(headers);
   }
   if (route.virtualHost.includeRequestAttemptCount) headers.set('x-envoy-attempt-count', '1');
   route.finalizeRequestHeaders(headers, info, !options.suppressEnvoyHeaders);
-  return timeoutStatus;
+}
+
+/** Makes a request's headers those of a further try; `elapsedMs`: since the whole request had come. */
+export function finalizeFurtherTry(
+  route: ClusterRoute,
+  headers: HeaderMap,
+  options: HeaderOptions,
+  facts: {
+    readonly attempt: number;
+    readonly deadline: RequestDeadline;
+    readonly elapsedMs: number;
+    readonly hostname: string;
+  },
+): void {
+  const { suppressEnvoyHeaders } = options;
+  const { attempt, deadline, elapsedMs, hostname } = facts;
+  if (route.virtualHost.includeRequestAttemptCount) {
+    headers.set('x-envoy-attempt-count', String(attempt));
+  }
+  tellExpectedTimeout(route, headers, deadline, { suppressEnvoyHeaders, elapsedMs });
+  rewriteToHost(headers, hostname, route.action, !suppressEnvoyHeaders);
 }
 
 /** `serviceMs`: from the whole request to its response; undefined when the response came before. */

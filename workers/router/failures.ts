@@ -1,7 +1,9 @@
 /** The router's own answers for requests that no upstream answered. */
+import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks } from '../http/filter.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import type { ClusterRoute } from '../routing/types.ts';
+import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
 
 export interface Failure {
   readonly status: number;
@@ -15,6 +17,7 @@ export function answerFailure(
   callbacks: TerminalCallbacks,
   route: ClusterRoute,
   { status, body, details, isOverload }: Failure,
+  addsEnvoyHeaders: boolean,
 ): void {
   const { info } = callbacks;
   const saysAttempts = route.virtualHost.includeAttemptCountInResponse;
@@ -23,7 +26,7 @@ export function answerFailure(
     body,
     details,
     modifyHeaders: (headers) => {
-      if (isOverload) headers.set('x-envoy-overloaded', 'true');
+      if (isOverload && addsEnvoyHeaders) headers.set('x-envoy-overloaded', 'true');
       if (saysAttempts) headers.set('x-envoy-attempt-count', String(info.attemptCount));
       route.finalizeResponseHeaders(headers, info);
     },
@@ -45,3 +48,28 @@ export function answerNoCluster(callbacks: TerminalCallbacks, route: ClusterRout
     modifyHeaders: (answer) => route.finalizeResponseHeaders(answer, info),
   });
 }
+
+/** What an upstream's reset is for the client, as far as it has not seen a response. */
+export function resetFailure(reason: ResetReason, detail: string, isRetried: boolean): Failure {
+  return {
+    status: resetWords(reason).status,
+    body: failureBody(reason, isRetried),
+    details: resetDetails(false, reason, detail),
+    isOverload: reason === 'overflow',
+  };
+}
+
+export const noHealthyUpstream: Failure = {
+  status: 503,
+  body: 'no healthy upstream',
+  details: 'no_healthy_upstream',
+  isOverload: false,
+};
+
+/** The request's body can no longer be sent again, and no try is under way. */
+export const exceededRetryBuffer: Failure = {
+  status: 507,
+  body: 'exceeded request buffer limit while retrying upstream',
+  details: 'request_payload_exceeded_retry_buffer_limit',
+  isOverload: false,
+};

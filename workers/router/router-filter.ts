@@ -6,7 +6,6 @@
  * beside the next one: then `upstream` is the newest and `others` are the rest, and the first good
  * response ends them all.
  */
-import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks, TerminalFilter } from '../http/filter.ts';
@@ -15,45 +14,46 @@ import type { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { type RequestRetries, takeRequestRetries } from '../routing/retry-policy.ts';
-import { type RequestTimeouts, tellExpectedTimeout } from '../routing/timeouts.ts';
 import type { ClusterRoute } from '../routing/types.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
+import type { TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { answerRequest } from './answered-requests.ts';
-import { finalizeRequest, finalizeResponse, type HeaderOptions } from './envoy-headers.ts';
 import {
-  countAnswer,
-  countBackedUp,
-  countHost,
-  countNoneHealthy,
-  countPausedReading,
-  countRetryAbandoned,
-  countTimeout,
-  countTryTimeout,
-} from './cluster-account.ts';
-import { answerFailure, answerNoCluster, answerNoRoute, type Failure } from './failures.ts';
+  finalizeFurtherTry,
+  finalizeRequest,
+  finalizeResponse,
+  type HeaderOptions,
+} from './envoy-headers.ts';
+import {
+  answerFailure,
+  answerNoCluster,
+  answerNoRoute,
+  exceededRetryBuffer,
+  type Failure,
+  noHealthyUpstream,
+  resetFailure,
+} from './failures.ts';
 import { followRedirect } from './internal-redirect.ts';
+import { RequestAccount } from './request-account.ts';
 import { RequestBalance } from './request-balance.ts';
 import { RequestCopy } from './request-copy.ts';
 import { type RequestShadows, type ShadowContext, startShadows } from './request-shadow.ts';
-import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
+import { RequestDeadline } from './request-deadline.ts';
+import { resetDetails, resetWords } from './reset-reasons.ts';
 import { type Retrier, startRetrying } from './retrier.ts';
 import type { RouterStats } from './router-stats.ts';
-import { noteConnection } from './upstream-facts.ts';
+import { noteConnection, noteTarget } from './upstream-facts.ts';
 import { makeTry } from './make-try.ts';
-import { recordBudget } from './try-figures.ts';
 import { UpstreamTries } from './upstream-tries.ts';
 import type { TryTimeout, UpstreamRequest, UpstreamRequestOwner } from './upstream-request.ts';
 
 const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;
 const NO_CLUSTER = ROUTER.index.no_cluster;
-const VIRTUAL_RQ_TOTAL = VIRTUAL_CLUSTER.index.upstream_rq_total;
-const VIRTUAL_RQ_TIMEOUT = VIRTUAL_CLUSTER.index.upstream_rq_timeout;
 
 export interface RouterContext extends HeaderOptions {
   readonly loop: WorkerLoop;
@@ -69,19 +69,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private readonly context: RouterContext;
   private readonly callbacks: TerminalCallbacks;
   private route: ClusterRoute | undefined = undefined;
-  private cluster: UpstreamCluster | undefined = undefined;
+  private account: RequestAccount | undefined = undefined;
   private readonly tries: UpstreamTries;
   private balance: RequestBalance | undefined = undefined;
-  private readonly timeouts: RequestTimeouts = {
-    globalMs: 0,
-    perTryMs: 0,
-    perTryIdleMs: 0,
-    hedges: false,
-  };
-  private timeoutStatus = 504;
-  private globalTimer: LoopTimer | undefined = undefined;
-  private isCanary = false;
-  private isHoldingCluster = false;
+  private readonly deadline = new RequestDeadline();
   /** There while the request may have to be sent again. */
   private retrier: Retrier | undefined = undefined;
   private isRequestStarted = false;
@@ -125,26 +116,23 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onDownstreamBlocked(blocked: boolean): void {
-    const { cluster } = this;
     const upstream = this.tries.newest;
-    if (cluster === undefined || upstream === undefined) return;
-    countPausedReading(cluster, blocked);
+    if (this.account === undefined || upstream === undefined) return;
+    this.account.responsePaused(blocked);
     upstream.pauseResponse(blocked);
   }
 
   onDestroy(): void {
-    const { cluster } = this;
-    if (cluster === undefined) return;
+    if (this.account === undefined) return;
     this.tries.cancelOthers();
     this.endRetries();
-    this.globalTimer?.disarm();
+    this.deadline.disarm();
     this.shadows?.leave();
-    if (this.isHoldingCluster) cluster.retained.letGo();
-    this.isHoldingCluster = false;
+    this.account.close();
   }
 
   pauseRequest(paused: boolean): void {
-    countBackedUp(this.cluster, paused);
+    this.account?.requestPaused(paused);
     this.callbacks.pauseRequest(paused);
   }
 
@@ -157,21 +145,19 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     this.isRequestStarted = true;
-    this.context.stats.countVirtual(info, VIRTUAL_RQ_TOTAL);
+    this.account?.connected();
     noteConnection(info, connection, nowMs);
     if (this.tries.requestDoneMs >= 0) upstream.startTimers();
   }
 
   onUpstream1xx(headers: HeaderMap): void {
-    const { cluster } = this;
-    if (cluster === undefined) return;
-    this.context.stats.chargeInformational(cluster, this.callbacks.info, headers.status);
+    this.account?.informational(headers.status);
     if (this.context.proxy100Continue) this.callbacks.encode1xx(headers);
   }
 
   onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
-    const { cluster, route } = this;
-    if (cluster === undefined || route === undefined) return;
+    const { account, route } = this;
+    if (account === undefined || route === undefined) return;
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     upstream.log?.responded(headers);
@@ -179,11 +165,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.retrier !== undefined && this.retriesHeaders(upstream, headers)) return;
     this.endRetries();
     this.tries.cancelOthers(upstream);
-    if (this.followsRedirect(cluster, route, headers)) return;
-    this.isCanary =
-      headers.get('x-envoy-upstream-canary') === 'true' || upstream.host.resource.canary;
-    this.context.stats.chargeCode(cluster, info, headers.status, this.isCanary);
-    countAnswer(cluster, upstream.host, headers.status);
+    if (this.followsRedirect(account.cluster, route, headers)) return;
+    account.answered(upstream, headers);
     const { requestDoneMs } = this.tries;
     const serviceMs = requestDoneMs >= 0 ? Math.round(nowMs - requestDoneMs) : undefined;
     this.balance?.addCookies(headers);
@@ -210,54 +193,44 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const words = resetWords(reason);
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
     this.tries.end(upstream, words.flag);
-    const details = resetDetails(isResponseStarted, reason, detail);
     if (isResponseStarted) {
-      this.globalTimer?.disarm();
+      this.deadline.disarm();
       info.responseFlags |= words.flag;
-      info.responseCodeDetails = details;
+      info.responseCodeDetails = resetDetails(true, reason, detail);
       this.callbacks.resetStream();
       return;
     }
     if (reason === 'no_pool') {
-      this.failWithoutHost(this.cluster, false);
+      this.failWithoutHost(false);
       return;
     }
     if (this.retriesReset(upstream, reason)) return;
-    this.chargeAbort(upstream, words.status);
+    this.account?.aborted(upstream, words.status);
     if (this.retrier?.isWaiting === true || !this.tries.isEmpty) return;
     info.responseFlags |= words.flag;
-    const body = failureBody(reason, info.attemptCount > 1);
-    this.fail({ status: words.status, body, details, isOverload: reason === 'overflow' });
+    this.fail(resetFailure(reason, detail, info.attemptCount > 1));
   }
 
   onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void {
-    const { cluster } = this;
-    if (cluster === undefined || this.callbacks.isResponseStarted) return;
-    if (this.timeouts.hedges) {
+    const { account } = this;
+    if (account === undefined || this.callbacks.isResponseStarted) return;
+    if (this.deadline.hedges) {
       this.hedge(upstream);
       return;
     }
-    countTryTimeout(cluster, kind);
-    if (upstream.hasTriedHost) countHost(cluster, upstream.host, 'rq_timeout');
+    account.tryTimedOut(upstream, kind);
     this.tries.cancel(upstream);
     if (this.retriesReset(upstream, 'local_reset')) return;
-    this.chargeAbort(upstream, this.timeoutStatus);
+    account.aborted(upstream, this.deadline.status);
     const isWhole = kind === 'whole';
     this.failTimeout(isWhole ? 'upstream_per_try_timeout' : 'upstream_per_try_idle_timeout');
   }
 
   /** The whole answer took too long. */
   onTimer(): void {
-    const { cluster } = this;
-    if (cluster === undefined) return;
     for (const upstream of this.tries.all()) {
       this.tries.end(upstream, 0);
-      if (upstream.isAwaitingHeaders) {
-        countTimeout(cluster);
-        this.context.stats.countVirtual(this.callbacks.info, VIRTUAL_RQ_TIMEOUT);
-        if (upstream.hasTriedHost) countHost(cluster, upstream.host, 'rq_timeout');
-        this.chargeAbort(upstream, this.timeoutStatus);
-      }
+      if (upstream.isAwaitingHeaders) this.account?.timedOut(upstream, this.deadline.status);
       upstream.cancel();
     }
     this.failTimeout('response_timeout');
@@ -267,13 +240,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info, isResponseStarted } = this.callbacks;
     info.responseFlags |= ResponseFlag.upstreamRequestTimeout;
     if (isResponseStarted) {
-      this.globalTimer?.disarm();
+      this.deadline.disarm();
       info.responseCodeDetails = details;
       this.callbacks.resetStream();
       return;
     }
-    const body = this.timeoutStatus === 504 ? 'upstream request timeout' : '';
-    this.fail({ status: this.timeoutStatus, body, details });
+    const { status, body } = this.deadline;
+    this.fail({ status, body, details, isOverload: false });
   }
 
   private routeTo(route: ClusterRoute, headers: HeaderMap, endStream: boolean): void {
@@ -285,22 +258,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       return;
     }
     this.route = route;
-    this.cluster = cluster;
+    this.account = new RequestAccount(cluster, this.context.stats, info);
     this.balance = new RequestBalance(headers, route, info);
-    cluster.retained.hold();
-    this.isHoldingCluster = true;
-    info.upstreamCluster = cluster.name;
-    info.upstreamClusterMetadata = cluster.resource.metadata;
-    info.attemptCount = 1;
-    info.routeStatPrefix = route.statPrefix;
-    if (route.virtualHost.virtualClusters.length > 0) {
-      info.virtualClusterName = route.virtualClusterOf(headers);
-    }
-    const { timeouts } = this;
-    this.timeoutStatus = finalizeRequest(route, headers, this.context, { info, timeouts });
+    noteTarget(info, cluster, route, headers);
+    finalizeRequest(route, headers, this.context, { info, deadline: this.deadline });
     const host = cluster.chooseHost(this.balance);
     if (host === undefined) {
-      this.failWithoutHost(cluster);
+      this.failWithoutHost();
       return;
     }
     rewriteToHost(headers, host.hostname, route.action, !this.context.suppressEnvoyHeaders);
@@ -311,7 +275,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     }
     if (route.action.mirrorPolicies.length > 0) {
       const { callbacks } = this;
-      const timeoutMs = this.timeouts.globalMs;
+      const timeoutMs = this.deadline.globalMs;
       const request = { headers, endStream, callbacks, route, timeoutMs };
       this.shadows = startShadows(request, this.context.shadows);
     }
@@ -350,7 +314,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     headers: HeaderMap,
     endStream: boolean,
   ): UpstreamRequest {
-    const { route, callbacks, context, timeouts } = this;
+    const { route, callbacks, context, deadline: timeouts } = this;
     const { bufferLimitBytes } = callbacks;
     const { upstreamLogs, loop } = context;
     const target = { cluster, host, action: route?.action, client: callbacks.info.connection };
@@ -365,52 +329,43 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   /** The whole request is here: what remains is the upstream's time. */
   private onRequestComplete(): void {
     const upstream = this.tries.newest;
-    if (this.cluster === undefined || this.tries.requestDoneMs >= 0) return;
+    if (this.account === undefined || this.tries.requestDoneMs >= 0) return;
     if (upstream === undefined && this.retrier?.isWaiting !== true) return;
     const { timers, clock } = this.context.loop;
-    const { globalMs } = this.timeouts;
     this.tries.requestDoneMs = clock.ms;
-    if (globalMs > 0) {
-      this.globalTimer = new LoopTimer(this, 0);
-      timers.list(globalMs).arm(this.globalTimer);
-    }
+    this.deadline.arm(this, timers);
     upstream?.startTimers();
   }
 
   private onUpstreamComplete(upstream: UpstreamRequest): void {
-    const { cluster } = this;
-    if (cluster === undefined) return;
-    const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
-    this.globalTimer?.disarm();
+    this.deadline.disarm();
     this.tries.end(upstream, 0);
-    info.lastUpstreamRxMs = nowMs;
+    this.callbacks.info.lastUpstreamRxMs = nowMs;
     // An answer before the whole request says nothing of the upstream's speed.
     if (this.tries.requestDoneMs < 0) return;
     const tookMs = Math.round(nowMs - this.tries.requestDoneMs);
-    this.context.stats.chargeTime(cluster, info, tookMs, this.isCanary);
-    recordBudget(cluster.stats, this.timeouts.globalMs, tookMs);
+    this.account?.completed(tookMs, this.deadline.globalMs);
   }
 
   /** Whether another try takes the place of this one's response, or others are still waited for. */
   private retriesHeaders(upstream: UpstreamRequest, headers: HeaderMap): boolean {
-    const { retrier, cluster } = this;
-    if (retrier === undefined || cluster === undefined) return false;
+    const { retrier, account } = this;
+    if (retrier === undefined || account === undefined) return false;
     const verdict = retrier.afterHeaders(headers, upstream.isRetried);
-    if (verdict === 'retry') cluster.stats.retried.charge(headers.status);
+    if (verdict === 'retry') account.cluster.stats.retried.charge(headers.status);
     else if (verdict === 'no') return false;
     else if (!retrier.isWaiting && !this.tries.isWaitingBesides(upstream)) return false;
-    countHost(cluster, upstream.host, 'rq_error');
-    upstream.host.outlier?.note(headers.status);
+    account.discarded(upstream, headers.status);
     this.tries.cancel(upstream);
     return true;
   }
 
   private retriesReset(upstream: UpstreamRequest, reason: ResetReason): boolean {
-    const { retrier, cluster } = this;
-    if (retrier === undefined || cluster === undefined || upstream.isRetried) return false;
+    const { retrier } = this;
+    if (retrier === undefined || upstream.isRetried) return false;
     if (!retrier.afterReset(reason, this.isRequestStarted)) return false;
-    if (upstream.hasTriedHost) countAnswer(cluster, upstream.host, -503);
+    this.account?.retried(upstream);
     return true;
   }
 
@@ -431,19 +386,18 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const host = cluster?.chooseHost(balance);
     if (cluster === undefined || host === undefined) {
       this.tries.cancelOthers();
-      this.failWithoutHost(cluster ?? this.cluster);
+      this.failWithoutHost();
       return;
     }
-    const { suppressEnvoyHeaders, loop } = this.context;
-    if (route.virtualHost.includeRequestAttemptCount) {
-      headers.set('x-envoy-attempt-count', String(info.attemptCount));
-    }
     const { requestDoneMs } = this.tries;
-    const elapsedMs = requestDoneMs < 0 ? 0 : Math.floor(loop.clock.ms - requestDoneMs);
-    tellExpectedTimeout(route, headers, this.timeouts, { suppressEnvoyHeaders, elapsedMs });
-    rewriteToHost(headers, host.hostname, route.action, !suppressEnvoyHeaders);
+    const isWhole = requestDoneMs >= 0;
+    finalizeFurtherTry(route, headers, this.context, {
+      attempt: info.attemptCount,
+      deadline: this.deadline,
+      elapsedMs: isWhole ? Math.floor(this.context.loop.clock.ms - requestDoneMs) : 0,
+      hostname: host.hostname,
+    });
     const { copy } = this;
-    const isWhole = this.tries.requestDoneMs >= 0;
     const upstream = this.sendTo(cluster, host, headers, isWhole && copy?.isEmpty !== false);
     // A limit may have refused the try at once, and others may have followed it.
     if (this.tries.newest === upstream) copy?.sendTo(upstream, isWhole);
@@ -451,17 +405,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   /** The body is more than may be kept: what was sent so far cannot be sent again. */
   private abandonRetries(retrier: Retrier): void {
-    const { cluster } = this;
-    if (cluster === undefined) return;
     const isBetweenTries = retrier.isWaiting && this.tries.newest === undefined;
-    countRetryAbandoned(cluster);
+    this.account?.retryAbandoned();
     this.endRetries();
     if (!isBetweenTries) return;
-    this.fail({
-      status: 507,
-      body: 'exceeded request buffer limit while retrying upstream',
-      details: 'request_payload_exceeded_retry_buffer_limit',
-    });
+    this.fail(exceededRetryBuffer);
   }
 
   /** There will be no further try. */
@@ -471,30 +419,18 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.route?.action.internalRedirect === undefined) this.copy = undefined;
   }
 
-  private failWithoutHost(cluster: UpstreamCluster | undefined, isCounted = true): void {
-    const { info } = this.callbacks;
-    if (cluster === undefined) return;
-    if (isCounted) countNoneHealthy(cluster);
-    this.context.stats.chargeCode(cluster, info, 503, false);
-    info.responseFlags |= ResponseFlag.noHealthyUpstream;
-    this.fail({ status: 503, body: 'no healthy upstream', details: 'no_healthy_upstream' });
-  }
-
-  /** A try is over without a response: counts what the client is told for it. */
-  private chargeAbort(upstream: UpstreamRequest, status: number): void {
-    const { cluster } = this;
-    if (cluster === undefined) return;
-    if (upstream.hasTriedHost) countAnswer(cluster, upstream.host, -status);
-    this.context.stats.chargeCode(cluster, this.callbacks.info, status, false);
+  private failWithoutHost(isCounted = true): void {
+    this.account?.noHost(isCounted);
+    this.callbacks.info.responseFlags |= ResponseFlag.noHealthyUpstream;
+    this.fail(noHealthyUpstream);
   }
 
   /** Answers for an upstream that did not. */
-  private fail(failure: Omit<Failure, 'isOverload'> & { readonly isOverload?: boolean }): void {
+  private fail(failure: Failure): void {
     const { route } = this;
     if (route === undefined) return;
-    this.globalTimer?.disarm();
+    this.deadline.disarm();
     this.endRetries();
-    const isOverload = failure.isOverload === true && !this.context.suppressEnvoyHeaders;
-    answerFailure(this.callbacks, route, { ...failure, isOverload });
+    answerFailure(this.callbacks, route, failure, !this.context.suppressEnvoyHeaders);
   }
 }

@@ -1,6 +1,25 @@
-/** Writes into a stream's facts what a try's connection tells. */
+/** Writes into a stream's facts where its request goes and what a try's connection tells. */
+import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import type { ClusterRoute } from '../routing/types.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+
+/** The request was routed to a cluster. */
+export function noteTarget(
+  info: StreamInfo,
+  cluster: UpstreamCluster,
+  route: ClusterRoute,
+  headers: HeaderMap,
+): void {
+  info.upstreamCluster = cluster.name;
+  info.upstreamClusterMetadata = cluster.resource.metadata;
+  info.attemptCount = 1;
+  info.routeStatPrefix = route.statPrefix;
+  if (route.virtualHost.virtualClusters.length > 0) {
+    info.virtualClusterName = route.virtualClusterOf(headers);
+  }
+}
 
 /** The request got a connection at `nowMs`. */
 export function noteConnection(

@@ -1,0 +1,125 @@
+/**
+ * What one request adds to the figures of its cluster and of the hosts that it tried: codes, times and
+ * timeouts. Holds the cluster while the request lasts, so that its figures stay.
+ */
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
+import { countAnswer, countHost } from './cluster-account.ts';
+import type { RouterStats } from './router-stats.ts';
+import { recordBudget } from './try-figures.ts';
+import type { TryTimeout, UpstreamRequest } from './upstream-request.ts';
+
+const { index } = CLUSTER;
+const VIRTUAL = VIRTUAL_CLUSTER.index;
+
+export class RequestAccount {
+  readonly cluster: UpstreamCluster;
+  readonly #stats: RouterStats;
+  readonly #info: StreamInfo;
+  #isCanary = false;
+  #isHolding = true;
+
+  constructor(cluster: UpstreamCluster, stats: RouterStats, info: StreamInfo) {
+    this.cluster = cluster;
+    this.#stats = stats;
+    this.#info = info;
+    cluster.retained.hold();
+  }
+
+  /** The request is over; nothing is counted behind this. */
+  close(): void {
+    if (this.#isHolding) this.cluster.retained.letGo();
+    this.#isHolding = false;
+  }
+
+  /** The request's body waits for the upstream, or goes on. */
+  requestPaused(paused: boolean): void {
+    this.#count(
+      paused
+        ? index.upstream_flow_control_backed_up_total
+        : index.upstream_flow_control_drained_total,
+    );
+  }
+
+  /** The response waits for the client, or goes on. */
+  responsePaused(paused: boolean): void {
+    this.#count(
+      paused
+        ? index.upstream_flow_control_paused_reading_total
+        : index.upstream_flow_control_resumed_reading_total,
+    );
+  }
+
+  /** A try got its connection. */
+  connected(): void {
+    this.#stats.countVirtual(this.#info, VIRTUAL.upstream_rq_total);
+  }
+
+  informational(status: number): void {
+    this.#stats.chargeInformational(this.cluster, this.#info, status);
+  }
+
+  /** The response that the client gets. */
+  answered({ host }: UpstreamRequest, headers: HeaderMap): void {
+    this.#isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
+    this.#stats.chargeCode(this.cluster, this.#info, headers.status, this.#isCanary);
+    countAnswer(this.cluster, host, headers.status);
+  }
+
+  /** Request and response are complete; `tookMs` lies between their ends, of at most `globalMs`. */
+  completed(tookMs: number, globalMs: number): void {
+    this.#stats.chargeTime(this.cluster, this.#info, tookMs, this.#isCanary);
+    recordBudget(this.cluster.stats, globalMs, tookMs);
+  }
+
+  /** A response that another try takes the place of. */
+  discarded({ host }: UpstreamRequest, status: number): void {
+    countHost(this.cluster, host, 'rq_error');
+    host.outlier?.note(status);
+  }
+
+  /** A try failed without a response, and another follows. */
+  retried(upstream: UpstreamRequest): void {
+    if (upstream.hasTriedHost) countAnswer(this.cluster, upstream.host, -503);
+  }
+
+  /** A try is over without a response: counts what the client is told for it. */
+  aborted(upstream: UpstreamRequest, status: number): void {
+    if (upstream.hasTriedHost) countAnswer(this.cluster, upstream.host, -status);
+    this.#stats.chargeCode(this.cluster, this.#info, status, false);
+  }
+
+  tryTimedOut(upstream: UpstreamRequest, kind: TryTimeout): void {
+    this.#count(
+      kind === 'whole' ? index.upstream_rq_per_try_timeout : index.upstream_rq_per_try_idle_timeout,
+    );
+    if (upstream.hasTriedHost) countHost(this.cluster, upstream.host, 'rq_timeout');
+  }
+
+  /** The whole answer took too long while this try waited; the client is told `status`. */
+  timedOut(upstream: UpstreamRequest, status: number): void {
+    this.#count(index.upstream_rq_timeout);
+    this.#stats.countVirtual(this.#info, VIRTUAL.upstream_rq_timeout);
+    if (upstream.hasTriedHost) countHost(this.cluster, upstream.host, 'rq_timeout');
+    this.aborted(upstream, status);
+  }
+
+  /** No host was there for a try. `isCounted`: in the cluster too. */
+  noHost(isCounted: boolean): void {
+    if (isCounted) this.#count(index.upstream_cx_none_healthy);
+    this.#stats.chargeCode(this.cluster, this.#info, 503, false);
+  }
+
+  /** The body was too long to be kept for further tries. */
+  retryAbandoned(): void {
+    this.#count(index.retry_or_shadow_abandoned);
+  }
+
+  #count(offset: number): void {
+    const { stats } = this.cluster;
+    stats.writer.increment(stats.base + offset);
+  }
+}
