@@ -4,6 +4,7 @@
  */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
@@ -12,7 +13,13 @@ import { formatProblem } from '../config/config-error.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
 import type { ConfigSource } from '../resources/config-source.ts';
-import type { ResolvedBootstrap, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import type {
+  NamedFilter,
+  NamedRoutes,
+  NamedSecret,
+  ResolvedBootstrap,
+  ResolvedCluster,
+} from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { StatStore } from '../stats/stat-store.ts';
@@ -23,10 +30,11 @@ import { DiscoveryStats } from './discovery-stats.ts';
 import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
 import { EndpointSource } from './endpoint-source.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
-import { FilterDiscovery } from './named-filters.ts';
-import { RouteDiscovery } from './named-routes.ts';
+import { discoverFilters } from './named-filters.ts';
+import type { NamedResources } from './named-resources.ts';
+import { discoverRoutes } from './named-routes.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
-import { SecretDiscovery } from './named-secrets.ts';
+import { discoverSecrets } from './named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
 import { RuntimeDiscovery, type RuntimeSink } from './runtime-discovery.ts';
 import { ResourceResolver } from './resource-resolver.ts';
@@ -57,12 +65,12 @@ const upstreamLog = getLogger('upstream');
 
 export class DynamicConfiguration {
   readonly listeners: DynamicListeners;
-  readonly secrets: SecretDiscovery;
+  readonly secrets: NamedResources<NamedSecret>;
   readonly #options: DynamicConfigurationOptions;
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
-  readonly #routes: RouteDiscovery;
-  readonly #filters: FilterDiscovery;
+  readonly #routes: NamedResources<NamedRoutes>;
+  readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
 
@@ -95,31 +103,20 @@ export class DynamicConfiguration {
       },
       log: log.log,
     });
-    this.#routes = new RouteDiscovery({
+    const named = {
       store,
       resolver: this.#resolver,
       sources: this.#sources,
       statStore,
       clock,
-      apply: (updates) => workers.apply(updates),
-    });
-    this.secrets = new SecretDiscovery({
-      store,
-      resolver: this.#resolver,
-      sources: this.#sources,
-      statStore,
-      clock,
-      apply: (updates) => workers.apply(updates),
+      apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
+    };
+    this.#routes = discoverRoutes(named);
+    this.#filters = discoverFilters(named);
+    this.secrets = discoverSecrets({
+      ...named,
       changed: options.secretChanged,
       log: log.log,
-    });
-    this.#filters = new FilterDiscovery({
-      store,
-      resolver: this.#resolver,
-      sources: this.#sources,
-      statStore,
-      clock,
-      apply: (updates) => workers.apply(updates),
     });
     this.#runtime = new RuntimeDiscovery({
       layers: options.resolved.runtimeLayers,

@@ -7,14 +7,17 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { UnreadyTargets } from '../admin/admin-context.ts';
 import type { OpenListeners, PreparedListener } from '../sockets/open-listeners.ts';
-import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import type {
+  NamedFilter,
+  NamedRoutes,
+  NamedSecret,
+  ResolvedListener,
+} from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import { changesOnlyChains, countGoneChains } from './listener-changes.ts';
 import { versionHash } from './version-hash.ts';
-import type { FilterDiscovery } from './named-filters.ts';
-import type { RouteDiscovery } from './named-routes.ts';
-import type { SecretDiscovery } from './named-secrets.ts';
+import type { NamedResources } from './named-resources.ts';
 import type { ResourceUse } from './resource-use.ts';
 
 /** The workers, as far as listeners need them. */
@@ -29,9 +32,9 @@ export interface ListenerWorkers {
 export interface DynamicListenersOptions {
   readonly store: ResourceStore;
   readonly open: OpenListeners;
-  readonly routes: RouteDiscovery;
-  readonly filters: FilterDiscovery;
-  readonly secrets: SecretDiscovery;
+  readonly routes: NamedResources<NamedRoutes>;
+  readonly filters: NamedResources<NamedFilter>;
+  readonly secrets: NamedResources<NamedSecret>;
   readonly workers: ListenerWorkers;
   readonly serverStats: ServerStats;
   readonly clock: Clock;

@@ -1,7 +1,4 @@
-/**
- * Settings of HTTP filters that connection managers name instead of holding them: one subscription for
- * each source and name, however many listeners use it, from its first user to its last.
- */
+/** Settings of HTTP filters that connection managers name instead of holding them. */
 import type { HttpFilter as HttpFilterMessage } from '../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
@@ -10,11 +7,11 @@ import { unexpectedType } from '../resources/http/discovered-filter.ts';
 import type { NamedFilter } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
-import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
+import type { DiscoverySources } from './discovery-sources.ts';
+import { NamedResources, SharedResource } from './named-resources.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
-import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
-import type { ResourceUse } from './resource-use.ts';
 import { isSameMessage } from './same-message.ts';
 
 export interface FilterDiscoveryOptions {
@@ -27,82 +24,45 @@ export interface FilterDiscoveryOptions {
   apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
 }
 
-export class FilterDiscovery {
-  readonly #options: FilterDiscoveryOptions;
-  readonly #filters = new Map<string, SharedFilter>();
-
-  constructor(options: FilterDiscoveryOptions) {
-    this.#options = options;
-  }
-
-  use(filter: NamedFilter): ResourceUse {
-    const used = this.#filters.get(filter.key) ?? new SharedFilter(filter, this.#options);
-    this.#filters.set(filter.key, used);
-    used.users++;
-    let isReleased = false;
-    return {
-      target: `FilterConfigSubscription init ${filter.name}`,
-      // What is said to serve at once is not waited for.
-      ready: filter.waits ? used.ready : Promise.resolve(),
-      isReady: () => used.isReady || !filter.waits,
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        used.users--;
-        if (used.users > 0) return;
-        this.#filters.delete(filter.key);
-        used.close();
-      },
-    };
-  }
-
-  close(): void {
-    for (const filter of this.#filters.values()) filter.close();
-    this.#filters.clear();
-  }
+export function discoverFilters(options: FilterDiscoveryOptions): NamedResources<NamedFilter> {
+  return new NamedResources({
+    open: (filter) => new SharedFilter(filter, options),
+    target: ({ name }) => `FilterConfigSubscription init ${name}`,
+    // What is said to serve at once is not waited for.
+    waits: ({ waits }) => waits,
+  });
 }
 
-class SharedFilter implements DiscoveryConsumer {
-  readonly ready: Promise<void>;
-  users = 0;
-  isReady = false;
+class SharedFilter extends SharedResource {
   readonly #filter: NamedFilter;
   readonly #options: FilterDiscoveryOptions;
-  readonly #stats: DiscoveryStats;
-  readonly #subscription: OpenSubscription;
   readonly #reloads: number;
   readonly #failures: number;
-  #resolveReady: (() => void) | undefined;
 
   constructor(filter: NamedFilter, options: FilterDiscoveryOptions) {
+    super();
     this.#filter = filter;
     this.#options = options;
-    this.ready = new Promise((resolve) => {
-      this.#resolveReady = resolve;
-    });
     const { statStore, sources } = options;
     const prefix = `extension_config_discovery.http_filter.${filter.name}.`;
-    this.#stats = DiscoveryStats.at(statStore, prefix);
     this.#reloads = statStore.defineCounter(`${prefix}config_reload`);
     this.#failures = statStore.defineCounter(`${prefix}config_fail`);
     statStore.defineCounter(`${prefix}config_conflict`);
-    this.#subscription = sources.open({
+    this.subscribe((interest) => sources.open(interest), {
       kind: 'extension',
       source: filter.source,
       names: [filter.name],
-      stats: this.#stats,
-      consumer: this,
+      stats: DiscoveryStats.at(statStore, prefix),
     });
-    this.#subscription.start();
   }
 
-  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+  override async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const refusal = await this.#change(update);
     if (refusal !== undefined) this.refused();
     return refusal;
   }
 
-  refused(): void {
+  override refused(): void {
     this.#options.statStore.increment(this.#failures);
   }
 
@@ -125,15 +85,8 @@ class SharedFilter implements DiscoveryConsumer {
     return await this.#take(found);
   }
 
-  settled(): void {
-    this.isReady = true;
-    this.#resolveReady?.();
-  }
-
-  close(): void {
+  protected override ended(): void {
     const { key } = this.#filter;
-    this.#subscription.close();
-    this.settled();
     if (this.#options.store.remove('extension', key)) {
       void this.#options.apply([{ op: 'remove_extension', key }]);
     }

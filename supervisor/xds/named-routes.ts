@@ -1,17 +1,14 @@
-/**
- * Route configurations that listeners name instead of holding them: one subscription for each source
- * and name, however many listeners use it, from its first user to its last.
- */
+/** Route configurations that connection managers name instead of holding them. */
 import type { Clock } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { NamedRoutes } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
-import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
-import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
+import type { DiscoveryUpdate } from './discovery-update.ts';
+import type { DiscoverySources } from './discovery-sources.ts';
+import { NamedResources, SharedResource } from './named-resources.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
-import type { ResourceUse } from './resource-use.ts';
 import { isSameMessage } from './same-message.ts';
 
 export interface RouteDiscoveryOptions {
@@ -24,78 +21,36 @@ export interface RouteDiscoveryOptions {
   apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
 }
 
-export class RouteDiscovery {
-  readonly #options: RouteDiscoveryOptions;
-  readonly #routes = new Map<string, SharedRoutes>();
-
-  constructor(options: RouteDiscoveryOptions) {
-    this.#options = options;
-  }
-
-  use(routes: NamedRoutes): ResourceUse {
-    let shared = this.#routes.get(routes.key);
-    if (shared === undefined) {
-      shared = new SharedRoutes(routes, this.#options);
-      this.#routes.set(routes.key, shared);
-    }
-    const used = shared;
-    used.users++;
-    let isReleased = false;
-    return {
-      target: `shared target RdsRouteConfigSubscription RDS init ${routes.name}`,
-      ready: used.ready,
-      isReady: () => used.isReady,
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        used.users--;
-        if (used.users > 0) return;
-        this.#routes.delete(routes.key);
-        used.close();
-      },
-    };
-  }
-
-  close(): void {
-    for (const shared of this.#routes.values()) shared.close();
-    this.#routes.clear();
-  }
+export function discoverRoutes(options: RouteDiscoveryOptions): NamedResources<NamedRoutes> {
+  return new NamedResources({
+    open: (routes) => new SharedRoutes(routes, options),
+    target: ({ name }) => `shared target RdsRouteConfigSubscription RDS init ${name}`,
+  });
 }
 
-class SharedRoutes implements DiscoveryConsumer {
-  readonly ready: Promise<void>;
-  users = 0;
-  isReady = false;
+class SharedRoutes extends SharedResource {
   readonly #routes: NamedRoutes;
   readonly #options: RouteDiscoveryOptions;
   readonly #stats: DiscoveryStats;
-  readonly #subscription: OpenSubscription;
   readonly #emptyCounter: number;
-  #resolveReady: (() => void) | undefined;
 
   constructor(routes: NamedRoutes, options: RouteDiscoveryOptions) {
+    super();
     this.#routes = routes;
     this.#options = options;
-    this.ready = new Promise((resolve) => {
-      this.#resolveReady = resolve;
-    });
+    const { sources, statStore } = options;
     const prefix = `http.${routes.statPrefix}.rds.${routes.name}.`;
-    this.#stats = DiscoveryStats.at(options.statStore, prefix, {
-      reloads: true,
-      countsEmpty: true,
-    });
-    this.#emptyCounter = options.statStore.defineCounter(`${prefix}update_empty`);
-    this.#subscription = options.sources.open({
+    this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
+    this.#emptyCounter = statStore.defineCounter(`${prefix}update_empty`);
+    this.subscribe((interest) => sources.open(interest), {
       kind: 'route_configuration',
       source: routes.source,
       names: [routes.name],
       stats: this.#stats,
-      consumer: this,
     });
-    this.#subscription.start();
   }
 
-  async update({ resources, versionInfo }: DiscoveryUpdate): Promise<string | undefined> {
+  override async update({ resources, versionInfo }: DiscoveryUpdate): Promise<string | undefined> {
     const { name } = this.#routes;
     const [other] = resources;
     if (other === undefined) {
@@ -134,17 +89,8 @@ class SharedRoutes implements DiscoveryConsumer {
     return undefined;
   }
 
-  refused(): void {}
-
-  settled(): void {
-    this.isReady = true;
-    this.#resolveReady?.();
-  }
-
-  close(): void {
+  protected override ended(): void {
     const { key } = this.#routes;
-    this.#subscription.close();
-    this.settled();
     if (this.#options.store.remove('route_configuration', key)) {
       void this.#options.apply([{ op: 'remove_route_configuration', name: key }]);
     }

@@ -1,7 +1,6 @@
 /**
- * Secrets that TLS contexts name instead of holding them: one subscription for each source and name,
- * however many listeners and clusters use it, from its first user to its last. A secret whose files
- * are replaced is read again; one that cannot be used leaves what was there.
+ * Secrets that TLS contexts name instead of holding them. A secret whose files are replaced is read
+ * again; one that cannot be used leaves what was there.
  */
 import type { Clock } from '../../shared/clock.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
@@ -10,10 +9,10 @@ import type { NamedSecret } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
-import type { DiscoveredResource, DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
-import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
+import type { DiscoverySources } from './discovery-sources.ts';
+import { NamedResources, SharedResource } from './named-resources.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
-import type { ResourceUse } from './resource-use.ts';
 import { isSameMessage } from './same-message.ts';
 import { DirectoryWatch, directoriesOf, readSecretFiles } from './secret-files.ts';
 
@@ -30,70 +29,31 @@ export interface SecretDiscoveryOptions {
   readonly log: (level: 'warning', text: string) => void;
 }
 
-export class SecretDiscovery {
-  readonly #options: SecretDiscoveryOptions;
-  readonly #secrets = new Map<string, SharedSecret>();
-
-  constructor(options: SecretDiscoveryOptions) {
-    this.#options = options;
-  }
-
-  use(secret: NamedSecret): ResourceUse {
-    let shared = this.#secrets.get(secret.key);
-    if (shared === undefined) {
-      shared = new SharedSecret(secret, this.#options);
-      this.#secrets.set(secret.key, shared);
-    }
-    const used = shared;
-    used.users++;
-    let isReleased = false;
-    return {
-      target: `shared target SdsApi ${secret.name}`,
-      ready: used.ready,
-      isReady: () => used.isReady,
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        used.users--;
-        if (used.users > 0) return;
-        this.#secrets.delete(secret.key);
-        used.close();
-      },
-    };
-  }
-
-  close(): void {
-    for (const shared of this.#secrets.values()) shared.close();
-    this.#secrets.clear();
-  }
+export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources<NamedSecret> {
+  return new NamedResources({
+    open: (secret) => new SharedSecret(secret, options),
+    target: ({ name }) => `shared target SdsApi ${name}`,
+  });
 }
 
 type Given = Pick<DiscoveredResource, 'message' | 'versionInfo'>;
 
-class SharedSecret implements DiscoveryConsumer {
-  readonly ready: Promise<void>;
-  users = 0;
-  isReady = false;
+class SharedSecret extends SharedResource {
   readonly #secret: NamedSecret;
   readonly #options: SecretDiscoveryOptions;
-  readonly #subscription: OpenSubscription;
   readonly #rotationFailures: number;
   /** As its source gave it, its files unread. */
   #given: Given | undefined;
   #watch: DirectoryWatch | undefined;
   /** Loads follow one another. */
   #loading: Promise<string | undefined> = Promise.resolve(undefined);
-  #resolveReady: (() => void) | undefined;
   /** Moves that come together are looked at once. */
   #isRereadPlanned = false;
-  #isClosed = false;
 
   constructor(secret: NamedSecret, options: SecretDiscoveryOptions) {
+    super();
     this.#secret = secret;
     this.#options = options;
-    this.ready = new Promise((resolve) => {
-      this.#resolveReady = resolve;
-    });
     const { store, statStore, sources, clock } = options;
     const prefix = `sds.${secret.name}.`;
     this.#rotationFailures = statStore.defineCounter(`${prefix}key_rotation_failed`);
@@ -103,17 +63,15 @@ class SharedSecret implements DiscoveryConsumer {
       lastUpdatedMs: clock.wallMs(),
       resolved: undefined,
     });
-    this.#subscription = sources.open({
+    this.subscribe((interest) => sources.open(interest), {
       kind: 'secret',
       source: secret.source,
       names: [secret.name],
       stats: DiscoveryStats.at(statStore, prefix),
-      consumer: this,
     });
-    this.#subscription.start();
   }
 
-  async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
+  override async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
     const { name } = this.#secret;
     const [found] = resources;
     if (found === undefined) return `Missing SDS resources for ${name} in onConfigUpdate()`;
@@ -122,20 +80,9 @@ class SharedSecret implements DiscoveryConsumer {
     return await this.#load(found);
   }
 
-  refused(): void {}
-
-  settled(): void {
-    this.isReady = true;
-    this.#resolveReady?.();
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  protected override ended(): void {
     const { key } = this.#secret;
     this.#watch?.close();
-    this.#subscription.close();
-    this.settled();
     const { store } = this.#options;
     const wasThere = store.get('secret', key)?.active !== undefined;
     store.remove('secret', key);
@@ -157,7 +104,7 @@ class SharedSecret implements DiscoveryConsumer {
     } catch (error) {
       return (error as Error).message;
     }
-    if (this.#isClosed) return undefined;
+    if (this.isClosed) return undefined;
     const { resolved, error } = resolver.secret(message, kind);
     if (error !== undefined) return error;
     this.#follow(given);
@@ -192,11 +139,11 @@ class SharedSecret implements DiscoveryConsumer {
     this.#isRereadPlanned = true;
     const reread = this.#loading.then(async () => {
       this.#isRereadPlanned = false;
-      return this.#given === undefined || this.#isClosed ? undefined : this.#take(this.#given);
+      return this.#given === undefined || this.isClosed ? undefined : this.#take(this.#given);
     });
     this.#loading = reread;
     void reread.then((refusal) => {
-      if (refusal === undefined || this.#isClosed) return;
+      if (refusal === undefined || this.isClosed) return;
       this.#options.statStore.increment(this.#rotationFailures);
       this.#options.log('warning', `cannot rotate secret ${this.#secret.name}: ${refusal}`);
     });
