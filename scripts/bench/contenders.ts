@@ -1,7 +1,7 @@
 /** Who is compared: how each proxy is started on one core in front of the same upstream. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CertificateFiles } from './certificates.ts';
+import { benchBootstrap, type BootstrapParts } from './bootstrap.ts';
 import { isInstalled, PROXY_CORE, startPinned, waitForPort, type Running } from './processes.ts';
 
 export interface Contender {
@@ -12,13 +12,9 @@ export interface Contender {
   start(place: Place): Promise<Running>;
 }
 
-export interface Place {
+export interface Place extends BootstrapParts {
   /** Scratch folder for configuration files. */
   readonly folder: string;
-  readonly port: number;
-  readonly upstreamPort: number;
-  /** Of the listener; absent: plain bytes. */
-  readonly certificate?: CertificateFiles;
 }
 
 const DIST = join(import.meta.dirname, '..', '..');
@@ -44,80 +40,6 @@ export function allContenders(): readonly Contender[] {
     npmProxy('fast-proxy', 'fast-proxy'),
     npmProxy('fastify-http-proxy', '@fastify/http-proxy'),
   ];
-}
-
-/** The same bootstrap for Sluice and for the reference: all statistics on, no access log. */
-export function benchBootstrap(place: Place): object {
-  const type = 'type.googleapis.com/envoy.extensions.filters';
-  const address = (port: number): object => ({
-    socket_address: { address: '127.0.0.1', port_value: port },
-  });
-  return {
-    admin: { address: address(0) },
-    static_resources: {
-      listeners: [
-        {
-          name: 'bench',
-          address: address(place.port),
-          filter_chains: [
-            {
-              filters: [
-                {
-                  name: 'envoy.filters.network.http_connection_manager',
-                  typed_config: {
-                    '@type': `${type}.network.http_connection_manager.v3.HttpConnectionManager`,
-                    stat_prefix: 'bench',
-                    route_config: {
-                      virtual_hosts: [
-                        {
-                          name: 'all',
-                          domains: ['*'],
-                          routes: [{ match: { prefix: '/' }, route: { cluster: 'up' } }],
-                        },
-                      ],
-                    },
-                    http_filters: [
-                      {
-                        name: 'envoy.filters.http.router',
-                        typed_config: { '@type': `${type}.http.router.v3.Router` },
-                      },
-                    ],
-                  },
-                },
-              ],
-              ...transportSocket(place),
-            },
-          ],
-        },
-      ],
-      clusters: [
-        {
-          name: 'up',
-          connect_timeout: '1s',
-          circuit_breakers: {
-            thresholds: [
-              { max_connections: 20000, max_pending_requests: 20000, max_requests: 20000 },
-            ],
-          },
-          load_assignment: {
-            cluster_name: 'up',
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(place.upstreamPort) } }] }],
-          },
-        },
-      ],
-    },
-  };
-}
-
-function transportSocket({ certificate }: Place): object {
-  if (certificate === undefined) return {};
-  const type = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
-  const pair = {
-    certificate_chain: { filename: certificate.chain },
-    private_key: { filename: certificate.key },
-  };
-  const config = { '@type': type, common_tls_context: { tls_certificates: [pair] } };
-  return { transport_socket: { name: 'envoy.transport_sockets.tls', typed_config: config } };
 }
 
 function proxyArguments(place: Place): string[] {

@@ -10,6 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** The proxy runs on the first core; the load and the upstream on the second. */
 export const PROXY_CORE = 0;
 export const LOAD_CORE = 1;
+/** The unit of times in /proc on every Linux that Node.js runs on. */
+const CLOCK_TICK_MS = 10;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -87,6 +89,15 @@ export function isInstalled(program: string): boolean {
 /** Sum of Pss over a process and all its descendants, in KiB. */
 export function treePssKib(root: number): number {
   return sumOverTree(root, (pid) => rollupKib(pid, 'Pss'));
+}
+
+/** CPU time, user and system, that a process and all its descendants have used, in milliseconds. */
+export function treeCpuMs(root: number): number {
+  return sumOverTree(root, (pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
+  });
 }
 
 /** Moves a process and all its descendants, with their threads, to a core. */

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { benchBootstrap, type Place } from '../contenders.ts';
+import { benchBootstrap } from '../bootstrap.ts';
+import type { Place } from '../contenders.ts';
 import { treePssKib } from '../processes.ts';
 
 /** Clock ticks per second of /proc. */

@@ -1,0 +1,100 @@
+/** The bootstrap that Sluice and the reference are measured with: all statistics on. */
+import type { CertificateFiles } from './certificates.ts';
+
+/** What a question adds to the plain bootstrap. */
+export type Trait = 'access_log' | 'prefix_rewrite';
+
+export interface BootstrapParts {
+  readonly port: number;
+  readonly upstreamPort: number;
+  /** Of the listener; absent: plain bytes. */
+  readonly certificate?: CertificateFiles;
+  readonly traits?: readonly Trait[];
+  /** Where the access log of the trait goes. */
+  readonly folder?: string;
+}
+
+/** Requests whose path begins so reach the upstream without it, with the trait `prefix_rewrite`. */
+export const REWRITTEN_PREFIX = '/application/';
+
+const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
+
+/** One listener, one virtual host, one cluster of one host; the same text for both. */
+export function benchBootstrap(parts: BootstrapParts): object {
+  return {
+    admin: { address: address(0) },
+    static_resources: {
+      listeners: [
+        {
+          name: 'bench',
+          address: address(parts.port),
+          filter_chains: [{ filters: [manager(parts)], ...transportSocket(parts) }],
+        },
+      ],
+      clusters: [
+        {
+          name: 'up',
+          connect_timeout: '1s',
+          circuit_breakers: {
+            thresholds: [
+              { max_connections: 20000, max_pending_requests: 20000, max_requests: 20000 },
+            ],
+          },
+          load_assignment: {
+            cluster_name: 'up',
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(parts.upstreamPort) } }] }],
+          },
+        },
+      ],
+    },
+  };
+}
+
+function manager(parts: BootstrapParts): object {
+  const config = {
+    '@type': `${EXTENSIONS}.filters.network.http_connection_manager.v3.HttpConnectionManager`,
+    stat_prefix: 'bench',
+    ...accessLog(parts),
+    route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes: routes(parts) }] },
+    http_filters: [
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: { '@type': `${EXTENSIONS}.filters.http.router.v3.Router` },
+      },
+    ],
+  };
+  return { name: 'envoy.filters.network.http_connection_manager', typed_config: config };
+}
+
+function routes({ traits = [] }: BootstrapParts): readonly object[] {
+  const all = { match: { prefix: '/' }, route: { cluster: 'up' } };
+  if (!traits.includes('prefix_rewrite')) return [all];
+  const match = { prefix: REWRITTEN_PREFIX };
+  return [{ match, route: { cluster: 'up', prefix_rewrite: '/' } }, all];
+}
+
+function accessLog({ traits = [], folder = '', port }: BootstrapParts): object {
+  if (!traits.includes('access_log')) return {};
+  const config = {
+    '@type': `${EXTENSIONS}.access_loggers.file.v3.FileAccessLog`,
+    path: `${folder}/access-${port}.log`,
+  };
+  return { access_log: [{ name: 'envoy.access_loggers.file', typed_config: config }] };
+}
+
+function transportSocket({ certificate }: BootstrapParts): object {
+  if (certificate === undefined) return {};
+  const pair = {
+    certificate_chain: { filename: certificate.chain },
+    private_key: { filename: certificate.key },
+  };
+  const config = {
+    '@type': `${EXTENSIONS}.transport_sockets.tls.v3.DownstreamTlsContext`,
+    common_tls_context: { tls_certificates: [pair] },
+  };
+  return { transport_socket: { name: 'envoy.transport_sockets.tls', typed_config: config } };
+}
+
+function address(port: number): object {
+  return { socket_address: { address: '127.0.0.1', port_value: port } };
+}
