@@ -3,6 +3,7 @@
  * Source: envoy.extensions.filters.network.*.v3.
  */
 import type { AccessLogConfig } from './access-log.ts';
+import type { HeaderValueOption } from './headers.ts';
 import type { RbacRules } from './http-filters.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
 
@@ -17,16 +18,49 @@ export interface TcpProxy {
   /** What stands behind `tcp.` in statistic names, without the trailing dot. */
   readonly statPrefix: string;
   /** One with any weight, or several to choose from at random. */
-  readonly clusters: readonly { readonly name: string; readonly weight: number }[];
+  readonly clusters: readonly TcpCluster[];
   readonly totalWeight: number;
+  /** What hosts must have in their `envoy.lb` metadata, where a network filter names the cluster. */
+  readonly subset?: SubsetWish;
+  /** Looked at by clusters that choose hosts by a hash; absent: they choose at random. */
+  readonly hashPolicy?:
+    | { readonly kind: 'source_ip' }
+    | { readonly kind: 'filter_state'; readonly key: string };
+  /** Absent: bytes go to the host as they are. */
+  readonly tunnel?: TcpTunneling;
   readonly maxConnectAttempts: number;
+  /** Waits between tries grow from the first of these to the second; absent: no wait. */
+  readonly retryBackOff?: { readonly baseMs: number; readonly maxMs: number };
   /** 0 disables each of these. */
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs: number;
+  /** By how much of itself that duration grows at random, from 0 to 1. */
+  readonly durationJitter: number;
+  /** A connection that receives something while its listener drains is closed. */
+  readonly closesWhileDraining: boolean;
   readonly accessLogs: readonly AccessLogConfig[];
+  readonly logOnStart: boolean;
   readonly logOnConnected: boolean;
   /** 0: no lines between a connection's begin and end. */
   readonly logIntervalMs: number;
+}
+
+type SubsetWish = Readonly<Record<string, unknown>>;
+
+export interface TcpCluster {
+  readonly name: string;
+  readonly weight: number;
+  readonly subset?: SubsetWish;
+}
+
+/** Bytes travel inside of an HTTP request to the host, which is another proxy. */
+export interface TcpTunneling {
+  /** Substitution format of the request's authority. */
+  readonly hostname: string;
+  readonly method: 'CONNECT' | 'POST';
+  /** Of POST. */
+  readonly path: string;
+  readonly headersToAdd: readonly HeaderValueOption[];
 }
 
 interface EchoFilter {

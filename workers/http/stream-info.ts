@@ -28,6 +28,7 @@ export type Protocol = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2' | 'HTTP/3';
 /** The reference's names of the moments at which access logs are written. */
 export type AccessLogType =
   | 'NotSet'
+  | 'TcpConnectionStart'
   | 'TcpUpstreamConnected'
   | 'TcpPeriodic'
   | 'TcpConnectionEnd'
@@ -141,4 +142,9 @@ export class StreamInfo {
     this.startWallMs = startWallMs;
     this.downstreamRemoteAddress = connection.remoteAddress;
   }
+}
+
+/** What filters of the stream, or network filters of its connection, keep under a key. */
+export function filterStateOf(info: StreamInfo, key: string): string | undefined {
+  return info.filterState?.get(key) ?? info.connection.filterState?.get(key);
 }

@@ -182,14 +182,17 @@ interface CompiledFilter {
 function compileTcpProxy(
   config: TcpProxy,
   listener: ListenerResource,
-  { loop, env, clusters, runtime, accessLogs }: CompilerContext,
+  context: ChainContext,
 ): CompiledFilter {
+  const { loop, env, clusters, runtime, accessLogs } = context;
   const own = accessLogs.open(config.accessLogs);
   const server = new TcpProxyServer(config, {
     loop,
     stats: env.stats,
     clusters,
     runtime,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    random: Math.random,
     accessLogs: own.logs,
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });

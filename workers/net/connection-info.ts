@@ -63,4 +63,6 @@ export interface ConnectionInfo {
   transportFailureReason: string;
   /** Where a network filter sends the connection, whatever the proxy behind it has configured. */
   upstreamCluster?: string;
+  /** What network filters keep of the connection; made by the first that writes. */
+  filterState?: Map<string, string>;
 }

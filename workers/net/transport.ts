@@ -35,6 +35,8 @@ export interface Wire {
   pauseReading(paused: boolean): void;
   /** Calls `task.flush` when the present event ends. */
   defer(task: Flushable): void;
+  /** Sends what was written and then the end of this direction, where one can end alone. */
+  endWriting?(): void;
 }
 
 export interface TransportHandler {
@@ -193,7 +195,6 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.stream.keepHalfOpen();
   }
 
-  /** Sends what was written and then the end of this direction. */
   endWriting(): void {
     if (this.isClosed) return;
     this.flush();

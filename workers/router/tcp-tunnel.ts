@@ -7,8 +7,8 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { RequestEncoder } from '../http/codec.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
-import { socketAddress } from '../net/addresses.ts';
-import { TcpUpstream, type UpstreamEnd, type UpstreamOwner } from '../tcp/tcp-upstream.ts';
+import type { UpstreamEnd, UpstreamOwner } from '../tcp/proxied-upstream.ts';
+import { TcpUpstream } from '../tcp/tcp-upstream.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
@@ -53,8 +53,7 @@ export class TcpTunnel implements HttpPool, RequestEncoder, UpstreamOwner, Upstr
   }
 
   get localAddress(): Address | undefined {
-    const addresses = this.upstream?.transport.addresses;
-    return socketAddress(addresses?.localAddress, addresses?.localPort);
+    return this.upstream?.localAddress;
   }
 
   newStream(client: PoolClient): void {

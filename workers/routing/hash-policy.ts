@@ -3,7 +3,7 @@ import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { HashPolicy } from '../../shared/resources/route.ts';
 import { cookieValue, setCookie } from '../http/cookies.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 
 /** `addCookie` is given each `set-cookie` that the response must carry. */
@@ -54,7 +54,7 @@ function compileOne(policy: HashPolicy): RequestHash {
       };
     case 'filter_state':
       return (_, info) => {
-        const value = info.filterState?.get(policy.key);
+        const value = filterStateOf(info, policy.key);
         return value === undefined ? undefined : xxHash64(value);
       };
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { FormatCommand } from '../../shared/substitution/format.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import { plain, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
 import { fromConfiguration } from '../../shared/substitution/value.ts';
@@ -64,5 +64,5 @@ function memberOf(value: unknown, key: string): unknown {
 
 function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {
   if (form === 'FIELD') return () => undefined;
-  return (info) => info.filterState?.get(key);
+  return (info) => filterStateOf(info, key);
 }

@@ -5,7 +5,6 @@
  */
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
-import { HeaderMap } from '../http/header-map.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { type AccessLogType, StreamInfo } from '../http/stream-info.ts';
@@ -14,28 +13,23 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../listener/chain-server.ts';
-import { socketAddress } from '../net/addresses.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
-import type { BalanceContext } from '../upstream/load-balancer.ts';
+import type { SubsetCriteria } from '../upstream/load-balancer.ts';
+import type { ProxiedUpstream, UpstreamEnd, UpstreamOwner } from './proxied-upstream.ts';
+import { balanceOf } from './tcp-balance.ts';
 import type { TcpProxyServer } from './tcp-proxy.ts';
-import { TcpUpstream, type UpstreamEnd, type UpstreamOwner } from './tcp-upstream.ts';
+import { TcpUpstream } from './tcp-upstream.ts';
+import { TunnelUpstream } from './tunnel-upstream.ts';
 
 const index = TCP_PROXY.index;
 
 const TIMER_IDLE = 0;
 const TIMER_DURATION = 1;
 const TIMER_LOG = 2;
-
-/** Balancing by headers finds none here, and no host is refused. */
-const ANY_HOST: BalanceContext = {
-  requestHeaders: new HeaderMap(),
-  maxHostDraws: 0,
-  refusesHost: () => false,
-  computeHash: () => undefined,
-};
+const TIMER_RETRY = 3;
 
 export class TcpConnection
   implements ServedConnection, TransportHandler, UpstreamOwner, TimerOwner
@@ -48,7 +42,8 @@ export class TcpConnection
   private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
   private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
   private readonly logTimer = new LoopTimer(this, TIMER_LOG);
-  private upstream: TcpUpstream | undefined = undefined;
+  private retryTimer: LoopTimer | undefined = undefined;
+  private upstream: ProxiedUpstream | undefined = undefined;
   private attempts = 0;
   private isClientGone = false;
   private isEnded = false;
@@ -70,8 +65,9 @@ export class TcpConnection
 
   start(): void {
     this.transport.pauseReading(true);
-    this.server.maxDuration?.arm(this.durationTimer);
+    this.server.armDuration(this.durationTimer);
     this.server.logInterval?.arm(this.logTimer);
+    if (this.server.config.logOnStart) this.log('TcpConnectionStart');
     this.connect();
   }
 
@@ -101,7 +97,8 @@ export class TcpConnection
     this.server.idle?.arm(this.idleTimer);
     if (upstream === undefined) return;
     info.upstreamWireBytesSent += length;
-    upstream.transport.writeData(input.subarray(start, end));
+    upstream.writeData(input.subarray(start, end));
+    this.closeWhileDraining();
   }
 
   onRemoteEnd(): void {
@@ -123,7 +120,7 @@ export class TcpConnection
 
   /** The client takes no more for now, or takes more again. */
   onWriteBlocked(blocked: boolean): void {
-    this.upstream?.transport.pauseReading(blocked);
+    this.upstream?.pauseReading(blocked);
     if (!blocked) this.touch();
     if (this.upstream === undefined) return;
     const { stats } = this.upstream.cluster;
@@ -138,11 +135,10 @@ export class TcpConnection
   onUpstreamReady(): void {
     const { info, upstream, server } = this;
     if (upstream === undefined) return;
-    const { addresses } = upstream.transport;
     info.upstreamConnectEndMs = upstream.connectedMs;
     info.upstreamPoolReadyMs = upstream.connectedMs;
     info.upstreamConnectionId = upstream.id;
-    info.upstreamLocalAddress = socketAddress(addresses.localAddress, addresses.localPort);
+    info.upstreamLocalAddress = upstream.localAddress;
     info.upstreamTls = upstream.tls;
     server.idle?.arm(this.idleTimer);
     if (server.config.logOnConnected) this.log('TcpUpstreamConnected');
@@ -158,6 +154,7 @@ export class TcpConnection
     info.bytesSent += length;
     info.downstreamWireBytesSent += length;
     this.transport.writeData(input.subarray(start, end));
+    this.closeWhileDraining();
   }
 
   onUpstreamHalfClose(): void {
@@ -190,7 +187,8 @@ export class TcpConnection
     }
     switch (end.kind) {
       case 'finished':
-        // Both ends were passed on: the client's side closes when it has taken everything.
+        // The host's end was passed on; the client closes when it has taken everything.
+        if (this.server.tunnels !== undefined && this.transport.closeAfterWrites()) this.close();
         return;
       case 'broken':
         if (end.isReset) this.info.responseFlags |= ResponseFlag.upstreamRemoteReset;
@@ -200,7 +198,7 @@ export class TcpConnection
       case 'connect_failed':
         this.info.responseFlags |= ResponseFlag.upstreamConnectionFailure;
         this.info.upstreamTransportFailureReason = end.detail;
-        this.connect();
+        this.retry();
     }
   }
 
@@ -208,6 +206,10 @@ export class TcpConnection
     if (kind === TIMER_LOG) {
       this.log('TcpPeriodic');
       this.server.logInterval?.arm(this.logTimer);
+      return;
+    }
+    if (kind === TIMER_RETRY) {
+      this.connect();
       return;
     }
     if (kind === TIMER_IDLE) {
@@ -219,30 +221,51 @@ export class TcpConnection
     this.close();
   }
 
+  private retry(): void {
+    const delayMs = this.server.backOffMs(this.attempts);
+    if (delayMs === undefined || this.attempts >= this.server.config.maxConnectAttempts) {
+      this.connect();
+      return;
+    }
+    this.retryTimer ??= new LoopTimer(this, TIMER_RETRY);
+    this.server.parts.loop.timers.list(delayMs).arm(this.retryTimer);
+  }
+
   /** One try; every way out of here is either a connection under way or the end. */
   private connect(): void {
     const { server, info } = this;
-    const name = info.connection.upstreamCluster ?? server.pickCluster();
-    const cluster = server.parts.clusters.get(name);
+    const { upstreamCluster: named } = info.connection;
+    const { subset } = server.config;
+    const target = named === undefined ? server.pickCluster() : { name: named, subset };
+    const cluster = server.parts.clusters.get(target.name);
     if (cluster === undefined) {
       server.count(index.downstream_cx_no_route);
       this.giveUp(ResponseFlag.noClusterFound);
       return;
     }
-    info.upstreamCluster = name;
+    info.upstreamCluster = target.name;
     info.upstreamClusterMetadata = cluster.resource.metadata;
-    const host = this.admit(cluster);
+    const host = this.admit(cluster, target.subset);
     if (host === undefined) return;
     this.attempts++;
     info.attemptCount = this.attempts;
     info.upstreamHost = host;
-    const home = host.home ?? cluster;
-    if (!openFor(home, host)) {
+    this.open(host.home ?? cluster, host);
+  }
+
+  private open(cluster: UpstreamCluster, host: UpstreamHost): void {
+    const { server, info } = this;
+    if (server.tunnels !== undefined) {
+      info.upstreamConnectStartMs = server.parts.loop.clock.ms;
+      const tunnel = new TunnelUpstream(cluster, host, this, server.tunnels.make(info));
+      this.upstream = tunnel;
+      tunnel.start();
+    } else if (openFor(cluster, host)) {
+      info.upstreamConnectStartMs = server.parts.loop.clock.ms;
+      this.upstream = new TcpUpstream(cluster, host, this);
+    } else {
       this.connect();
-      return;
     }
-    info.upstreamConnectStartMs = server.parts.loop.clock.ms;
-    this.upstream = new TcpUpstream(home, host, this);
   }
 
   get downstreamInfo(): ConnectionInfo {
@@ -250,19 +273,22 @@ export class TcpConnection
   }
 
   /** The host to try, in the reference's order of refusals. */
-  private admit(cluster: UpstreamCluster): UpstreamHost | undefined {
+  private admit(
+    cluster: UpstreamCluster,
+    subset: SubsetCriteria | undefined,
+  ): UpstreamHost | undefined {
     if (!cluster.limits.DEFAULT.canOpen('connections')) {
       countOf(cluster, CLUSTER.index.upstream_cx_overflow);
       this.giveUp(ResponseFlag.upstreamOverflow);
       return undefined;
     }
-    if (this.attempts >= this.server.config.maxConnectAttempts) {
+    const { maxConnectAttempts, hashPolicy } = this.server.config;
+    if (this.attempts >= maxConnectAttempts) {
       countOf(cluster, CLUSTER.index.upstream_cx_connect_attempts_exceeded);
       this.giveUp(ResponseFlag.upstreamRetryLimitExceeded);
       return undefined;
     }
-    const { originalDestination } = this.info.connection;
-    const host = cluster.chooseHost({ ...ANY_HOST, originalDestination });
+    const host = cluster.chooseHost(balanceOf(this.info, hashPolicy, subset));
     if (host !== undefined) return host;
     countOf(cluster, CLUSTER.index.upstream_cx_none_healthy);
     this.giveUp(ResponseFlag.noHealthyUpstream);
@@ -275,13 +301,21 @@ export class TcpConnection
   }
 
   /** The upstream's side closes by itself; what it has still to take is counted as flushing. */
-  private startFlushing({ transport }: TcpUpstream): void {
+  private startFlushing({ pendingBytes }: ProxiedUpstream): void {
     this.isFlushing = true;
     this.server.idle?.arm(this.idleTimer);
-    if (transport.pendingBytes === 0) return;
+    if (pendingBytes === 0) return;
     this.isFlushCounted = true;
     this.server.count(index.upstream_flush_total);
     this.server.parts.stats.add(this.server.base + index.upstream_flush_active, 1);
+  }
+
+  /** Only where the proxy is configured to: bytes know no end that all could wait for. */
+  private closeWhileDraining(): void {
+    const { config, parts } = this.server;
+    if (!config.closesWhileDraining || !parts.drain.shouldClose()) return;
+    this.server.count(index.downstream_cx_drain_close);
+    this.close();
   }
 
   private touch(): void {
@@ -294,6 +328,7 @@ export class TcpConnection
     this.isClientGone = true;
     this.durationTimer.disarm();
     this.logTimer.disarm();
+    this.retryTimer?.disarm();
     this.info.endMs = this.server.parts.loop.clock.ms;
     this.log('TcpConnectionEnd');
   }

@@ -2,10 +2,11 @@
  * One TCP proxy, compiled from its resource: what its connections share. Holds no state of any
  * connection.
  */
-import type { TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { TcpCluster, TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import type { AccessLog } from '../access-log/types.ts';
+import type { DrainControl } from '../http/conn-manager/manager.ts';
 import type {
   ChainServer,
   ConnectionObserver,
@@ -14,16 +15,20 @@ import type {
 } from '../listener/chain-server.ts';
 import type { ByteCounters } from '../net/transport.ts';
 import type { Runtime } from '../runtime.ts';
-import type { TimerList } from '../timers.ts';
+import type { LoopTimer, TimerList } from '../timers.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpConnection } from './tcp-connection.ts';
+import { TunnelRequests } from './tunnel-upstream.ts';
 
 export interface TcpProxyParts {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly clusters: ClusterManager;
   readonly runtime: Runtime;
+  readonly drain: DrainControl;
+  /** From 0 to 1. */
+  random(): number;
   readonly accessLogs: readonly AccessLog[];
   /** Bytes per connection and direction that may wait; the listener's. */
   readonly bufferLimitBytes: number;
@@ -36,8 +41,9 @@ export class TcpProxyServer implements ChainServer {
   readonly counters: ByteCounters;
   /** Lists of the configured times; undefined means disabled. */
   readonly idle: TimerList | undefined;
-  readonly maxDuration: TimerList | undefined;
   readonly logInterval: TimerList | undefined;
+  /** Undefined: bytes go to hosts as they are. */
+  readonly tunnels: TunnelRequests | undefined;
 
   constructor(config: TcpProxy, parts: TcpProxyParts) {
     const list = (delayMs: number): TimerList | undefined =>
@@ -53,7 +59,7 @@ export class TcpProxyServer implements ChainServer {
       sent: this.base + index.downstream_cx_tx_bytes_total,
     };
     this.idle = list(config.idleTimeoutMs);
-    this.maxDuration = list(config.maxConnectionDurationMs);
+    this.tunnels = config.tunnel && new TunnelRequests(config.tunnel);
     this.logInterval = parts.accessLogs.length > 0 ? list(config.logIntervalMs) : undefined;
   }
 
@@ -66,16 +72,33 @@ export class TcpProxyServer implements ChainServer {
   }
 
   /** The cluster for one more try: the only one, or one by weight. */
-  pickCluster(): string {
+  pickCluster(): Pick<TcpCluster, 'name' | 'subset'> {
     const { clusters, totalWeight } = this.config;
     const [only] = clusters;
-    if (clusters.length === 1 && only !== undefined) return only.name;
+    if (clusters.length === 1 && only !== undefined) return only;
     let left = this.parts.runtime.random() % totalWeight;
     const chosen = clusters.find(({ weight }) => {
       left -= weight;
       return left < 0;
     });
-    return chosen?.name ?? '';
+    return chosen ?? { name: '' };
+  }
+
+  /** Starts the time that one more connection may last. */
+  armDuration(timer: LoopTimer): void {
+    const { maxConnectionDurationMs: baseMs, durationJitter: jitter } = this.config;
+    if (baseMs <= 0) return;
+    const delayMs = baseMs * (1 + jitter * this.parts.random());
+    this.parts.loop.timers.list(Math.ceil(delayMs)).arm(timer);
+  }
+
+  /** Undefined: the next try begins at once. */
+  backOffMs(failedTries: number): number | undefined {
+    const { retryBackOff } = this.config;
+    if (retryBackOff === undefined) return undefined;
+    const { baseMs, maxMs } = retryBackOff;
+    const ceilingMs = Math.min(maxMs, baseMs * (2 ** failedTries - 1));
+    return Math.max(1, Math.round(this.parts.random() * ceilingMs));
   }
 
   count(offset: number): void {

@@ -4,7 +4,8 @@
  * through is the proxy's business.
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
-import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
+import { socketAddress } from '../net/addresses.ts';
+import type { Address, TlsInfo } from '../net/connection-info.ts';
 import { connectErrorText } from '../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
@@ -12,6 +13,7 @@ import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { nextUpstreamConnectionId } from '../upstream/connection-ids.ts';
 import type { HostConnection, UpstreamHost } from '../upstream/host.ts';
 import { openUpstream } from '../upstream/upstream-transport.ts';
+import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 
 const index = CLUSTER.index;
 const RX_TOTAL = index.upstream_cx_rx_bytes_total;
@@ -25,27 +27,7 @@ const CONNECTED = 200;
 const REFUSED = -503;
 const TIMED_OUT = -504;
 
-/** Why a connection came to its end, or never began. */
-export type UpstreamEnd =
-  /** Both directions ended in order. */
-  | { readonly kind: 'finished' }
-  | { readonly kind: 'broken'; readonly isReset: boolean }
-  | { readonly kind: 'connect_failed'; readonly detail: string; readonly isTimeout: boolean };
-
-export interface UpstreamOwner {
-  onUpstreamReady(): void;
-  /** Valid during the call only. */
-  onUpstreamData(input: Buffer, start: number, end: number): void;
-  /** The host will send nothing more. */
-  /** Of whom the host is told, where it wants to know. */
-  readonly downstreamInfo: ConnectionInfo;
-  onUpstreamHalfClose(): void;
-  onUpstreamWriteBlocked(blocked: boolean): void;
-  /** Nothing follows. Not called after `close` or `reset`. */
-  onUpstreamEnd(end: UpstreamEnd): void;
-}
-
-export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection {
+export class TcpUpstream implements ProxiedUpstream, TransportHandler, TimerOwner, HostConnection {
   readonly id = nextUpstreamConnectionId();
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
@@ -80,6 +62,23 @@ export class TcpUpstream implements TransportHandler, TimerOwner, HostConnection
     this.tls = tls;
     this.countOpen();
     loop.timers.list(resource.connectTimeoutMs).arm(this.connectTimer);
+  }
+
+  get localAddress(): Address | undefined {
+    const { addresses } = this.transport;
+    return socketAddress(addresses.localAddress, addresses.localPort);
+  }
+
+  get pendingBytes(): number {
+    return this.transport.pendingBytes;
+  }
+
+  writeData(data: Buffer): void {
+    this.transport.writeData(data);
+  }
+
+  pauseReading(paused: boolean): void {
+    this.transport.pauseReading(paused);
   }
 
   /** Sends what is left and then the end of this direction. */

@@ -1,4 +1,6 @@
 /** Resolves envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy. */
+import type { BackoffStrategy } from '../../../shared/api/generated/envoy/config/core/v3/backoff.ts';
+import type { Metadata as MetadataMessage } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {
   TcpProxy as ProxyMessage,
   TcpProxy_TcpAccessLogOptions,
@@ -8,8 +10,10 @@ import type { TcpProxy } from '../../../shared/resources/network-filters.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
-import { durationMs, durationMsOr } from '../values.ts';
+import { durationMs, durationMsOr, optional } from '../values.ts';
+import { resolveTunneling } from './tunneling.ts';
 
 const FIELDS = knownFields<ProxyMessage>(
   [
@@ -24,6 +28,12 @@ const FIELDS = knownFields<ProxyMessage>(
     'flush_access_log_on_connected',
     'access_log_options',
     'upstream_connect_mode',
+    'hash_policy',
+    'metadata_match',
+    'tunneling_config',
+    'backoff_options',
+    'max_downstream_connection_duration_jitter_percentage',
+    'check_drain_close',
   ],
   // Of connect modes that are refused, and of what is sent with headers that are refused.
   ['max_early_data_bytes', 'proxy_protocol_tlv_merge_policy'],
@@ -31,8 +41,16 @@ const FIELDS = knownFields<ProxyMessage>(
 const LOG_FIELDS = knownFields<TcpProxy_TcpAccessLogOptions>([
   'access_log_flush_interval',
   'flush_access_log_on_connected',
+  'flush_access_log_on_start',
 ]);
-const WEIGHT_FIELDS = knownFields<TcpProxy_WeightedCluster_ClusterWeight>(['name', 'weight']);
+const WEIGHT_FIELDS = knownFields<TcpProxy_WeightedCluster_ClusterWeight>([
+  'name',
+  'weight',
+  'metadata_match',
+]);
+const BACK_OFF_FIELDS = knownFields<BackoffStrategy>(['base_interval', 'max_interval']);
+/** How far waits grow where nothing says it. */
+const LARGEST_BACK_OFF = 10;
 
 const IDLE_TIMEOUT_MS = 3_600_000;
 
@@ -57,9 +75,19 @@ function resolveTcpProxy(message: ProxyMessage, scope: Scope): TcpProxy {
     statPrefix: message.stat_prefix ?? '',
     clusters,
     totalWeight: clusters.reduce((sum, { weight }) => sum + weight, 0),
+    ...optional('subset', subsetOf(message.metadata_match, undefined)),
+    ...optional('hashPolicy', hashPolicyOf(message)),
+    ...optional(
+      'tunnel',
+      message.tunneling_config &&
+        resolveTunneling(message.tunneling_config, scope.at('tunneling_config')),
+    ),
     maxConnectAttempts: message.max_connect_attempts ?? 1,
+    ...optional('retryBackOff', resolveBackOff(message.backoff_options, scope)),
     idleTimeoutMs: durationMsOr(message.idle_timeout, IDLE_TIMEOUT_MS),
     maxConnectionDurationMs: durationMsOr(message.max_downstream_connection_duration, 0),
+    durationJitter: jitterOf(message),
+    closesWhileDraining: message.check_drain_close ?? false,
     accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
     ...resolveLogTimes(message, scope),
   };
@@ -68,17 +96,60 @@ function resolveTcpProxy(message: ProxyMessage, scope: Scope): TcpProxy {
 /** Names are not checked: a cluster may come later, and until then connections are closed. */
 function resolveClusters(message: ProxyMessage, scope: Scope): TcpProxy['clusters'] {
   const { weighted_clusters: weighted } = message;
-  if (weighted === undefined) return [{ name: message.cluster ?? '', weight: 1 }];
+  const { metadata_match: common } = message;
+  if (weighted === undefined) {
+    const subset = subsetOf(common, undefined);
+    return [{ name: message.cluster ?? '', weight: 1, ...optional('subset', subset) }];
+  }
   return (weighted.clusters ?? []).map((entry, index) => {
     refuseOtherFields(entry, WEIGHT_FIELDS, scope.at('weighted_clusters', 'clusters', index));
-    return { name: entry.name ?? '', weight: entry.weight ?? 0 };
+    const { name = '', weight = 0, metadata_match: own } = entry;
+    return { name, weight, ...optional('subset', subsetOf(common, own)) };
   });
+}
+
+function subsetOf(
+  common: MetadataMessage | undefined,
+  own: MetadataMessage | undefined,
+): TcpProxy['subset'] {
+  const subset = {
+    ...resolveMetadata(common)?.['envoy.lb'],
+    ...resolveMetadata(own)?.['envoy.lb'],
+  };
+  return Object.keys(subset).length === 0 ? undefined : subset;
+}
+
+function hashPolicyOf({ hash_policy: policies }: ProxyMessage): TcpProxy['hashPolicy'] {
+  const [policy] = policies ?? [];
+  if (policy?.source_ip !== undefined) return { kind: 'source_ip' };
+  return policy?.filter_state && { kind: 'filter_state', key: policy.filter_state.key ?? '' };
+}
+
+function resolveBackOff(
+  message: BackoffStrategy | undefined,
+  scope: Scope,
+): TcpProxy['retryBackOff'] {
+  if (message === undefined) return undefined;
+  const place = scope.at('backoff_options');
+  refuseOtherFields(message, BACK_OFF_FIELDS, place);
+  const baseMs = durationMsOr(message.base_interval, 0);
+  const maxMs = durationMsOr(message.max_interval, LARGEST_BACK_OFF * baseMs);
+  if (maxMs < baseMs) {
+    const text = 'max_backoff_interval must be greater or equal to base_backoff_interval';
+    place.at('max_interval').error('conflict', text);
+  }
+  return { baseMs, maxMs };
+}
+
+function jitterOf(message: ProxyMessage): number {
+  const { max_downstream_connection_duration_jitter_percentage: percent } = message;
+  return Number(percent?.value ?? 0) / 100;
 }
 
 function resolveLogTimes(
   message: ProxyMessage,
   scope: Scope,
-): Pick<TcpProxy, 'logIntervalMs' | 'logOnConnected'> {
+): Pick<TcpProxy, 'logIntervalMs' | 'logOnStart' | 'logOnConnected'> {
   const { access_log_options: options } = message;
   const place = scope.at('access_log_options');
   if (options !== undefined) refuseOtherFields(options, LOG_FIELDS, place);
@@ -86,6 +157,7 @@ function resolveLogTimes(
   const { access_log_flush_interval: interval } = from;
   return {
     logIntervalMs: interval === undefined ? 0 : durationMs(interval),
+    logOnStart: options?.flush_access_log_on_start ?? false,
     logOnConnected: from.flush_access_log_on_connected ?? false,
   };
 }

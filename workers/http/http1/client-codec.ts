@@ -350,6 +350,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   private finishRequest(): void {
     this.requestDone = true;
+    if (this.isConnectRequest && this.readState === 'upgraded') this.wire.endWriting?.();
   }
 
   private finishResponse(): void {

@@ -1,0 +1,32 @@
+/** Resolves how a TCP proxy reaches hosts that are proxies themselves: by a request of HTTP. */
+import type { TcpProxy_TunnelingConfig as TunnelingMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.ts';
+import type { TcpTunneling } from '../../../shared/resources/network-filters.ts';
+import { checkFormat, FORMATTERS } from '../access-logs/format.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHeaderValue } from '../routes/header-changes.ts';
+import type { Scope } from '../scope.ts';
+
+const FIELDS = knownFields<TunnelingMessage>(
+  ['hostname', 'use_post', 'headers_to_add', 'post_path', 'formatters'],
+  // What the other proxy answers is kept for filters that read it; there are none.
+  ['propagate_response_headers', 'propagate_response_trailers'],
+);
+
+export function resolveTunneling(message: TunnelingMessage, scope: Scope): TcpTunneling {
+  refuseOtherFields(message, FIELDS, scope);
+  const { hostname = '', use_post: usesPost = false, post_path: path = '' } = message;
+  if (path !== '' && !usesPost) {
+    scope.at('post_path').error('conflict', "Can't set a post path when POST method isn't used");
+  }
+  for (const [index, formatter] of (message.formatters ?? []).entries()) {
+    FORMATTERS.resolve(formatter, scope.at('formatters', index));
+  }
+  return {
+    hostname: checkFormat(hostname, scope.at('hostname')),
+    method: usesPost ? 'POST' : 'CONNECT',
+    path: path === '' ? '/' : path,
+    headersToAdd: (message.headers_to_add ?? []).map((header, index) =>
+      resolveHeaderValue(header, scope.at('headers_to_add', index)),
+    ),
+  };
+}

@@ -1,0 +1,45 @@
+/** The seam between a client's connection and its way to a host: a connection, or a tunnel in a request. */
+import type { ConnectionInfo, Address, TlsInfo } from '../net/connection-info.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
+
+/** Why a way to a host came to its end, or never began. */
+export type UpstreamEnd =
+  /** Both directions ended in order. */
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'broken'; readonly isReset: boolean }
+  | { readonly kind: 'connect_failed'; readonly detail: string; readonly isTimeout: boolean };
+
+export interface UpstreamOwner {
+  /** Of whom the host is told, where it wants to know. */
+  readonly downstreamInfo: ConnectionInfo;
+  onUpstreamReady(): void;
+  /** Valid during the call only. */
+  onUpstreamData(input: Buffer, start: number, end: number): void;
+  /** The host will send nothing more. */
+  onUpstreamHalfClose(): void;
+  onUpstreamWriteBlocked(blocked: boolean): void;
+  /** Nothing follows. Not called after `close` or `reset`. */
+  onUpstreamEnd(end: UpstreamEnd): void;
+}
+
+export interface ProxiedUpstream {
+  readonly cluster: UpstreamCluster;
+  /** Unique within the worker. */
+  readonly id: number;
+  /** Monotonic milliseconds; -1 until then. */
+  readonly connectedMs: number;
+  readonly tls: TlsInfo | undefined;
+  readonly localAddress: Address | undefined;
+  /** Bytes that were written and that the kernel has not taken yet. */
+  readonly pendingBytes: number;
+  /** The bytes are copied before the call returns. */
+  writeData(data: Buffer): void;
+  /** Counted: reading goes on when every `true` has had its `false`. */
+  pauseReading(paused: boolean): void;
+  /** Sends what is left and then the end of this direction. */
+  endWriting(): void;
+  /** Closes at once from this side. */
+  close(): void;
+  /** As `close`, with a reset: the client's connection broke. */
+  reset(): void;
+}

@@ -1,0 +1,34 @@
+/** What the choice of a host may depend on for a connection of a TCP proxy. */
+import type { TcpProxy } from '../../shared/resources/network-filters.ts';
+import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
+import { HeaderMap } from '../http/header-map.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
+import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
+
+/** Balancing by headers finds none here, and no host is refused. */
+const NO_HEADERS = new HeaderMap();
+
+export function balanceOf(
+  info: StreamInfo,
+  policy: TcpProxy['hashPolicy'],
+  subset: SubsetCriteria | undefined,
+): BalanceContext {
+  return {
+    requestHeaders: NO_HEADERS,
+    maxHostDraws: 0,
+    refusesHost: () => false,
+    computeHash: () => hashOf(info, policy),
+    subset,
+    originalDestination: info.connection.originalDestination,
+  };
+}
+
+function hashOf(info: StreamInfo, policy: TcpProxy['hashPolicy']): Hash64 | undefined {
+  if (policy === undefined) return undefined;
+  if (policy.kind === 'source_ip') {
+    const { kind, ip } = info.connection.remoteAddress;
+    return kind === 'ip' ? xxHash64(ip) : undefined;
+  }
+  const value = filterStateOf(info, policy.key);
+  return value === undefined ? undefined : xxHash64(value);
+}
