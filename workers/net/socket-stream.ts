@@ -1,12 +1,11 @@
 /** A byte stream over a socket of node:net or node:tls; its data arrive as events. */
 import type net from 'node:net';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
+import { SocketAddresses } from './socket-addresses.ts';
 
-export class SocketStream implements ByteStream {
-  private readonly socket: net.Socket;
-
+export class SocketStream extends SocketAddresses<net.Socket> implements ByteStream {
   constructor(socket: net.Socket, owner: ByteStreamOwner) {
-    this.socket = socket;
+    super(socket);
     // TLS can be written to after its handshake.
     socket.on('encrypted' in socket ? 'secureConnect' : 'connect', () => {
       // A peer that was refused in the same event is gone.
@@ -21,22 +20,6 @@ export class SocketStream implements ByteStream {
 
   get pendingBytes(): number {
     return this.socket.writableLength;
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.socket.remoteAddress;
-  }
-
-  get remotePort(): number | undefined {
-    return this.socket.remotePort;
-  }
-
-  get localAddress(): string | undefined {
-    return this.socket.localAddress;
-  }
-
-  get localPort(): number | undefined {
-    return this.socket.localPort;
   }
 
   writeText(text: string): boolean {

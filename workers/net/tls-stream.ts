@@ -10,6 +10,7 @@ import type tls from 'node:tls';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
 import { systemError, UV_EOF } from './handle-errors.ts';
 import type { RuntimeHandles, StreamHandle } from './runtime-handles.ts';
+import { SocketAddresses } from './socket-addresses.ts';
 
 export interface TlsStreamOptions {
   readonly handles: RuntimeHandles;
@@ -28,9 +29,8 @@ interface QueuedWrite {
   readonly onWritten?: () => void;
 }
 
-export class TlsStream implements ByteStream {
+export class TlsStream extends SocketAddresses<tls.TLSSocket> implements ByteStream {
   pendingBytes = 0;
-  private readonly socket: tls.TLSSocket;
   private readonly options: TlsStreamOptions;
   private readonly owner: ByteStreamOwner;
   private readonly limitBytes: number;
@@ -49,7 +49,7 @@ export class TlsStream implements ByteStream {
   private isClosed = false;
 
   constructor(socket: tls.TLSSocket, options: TlsStreamOptions) {
-    this.socket = socket;
+    super(socket);
     this.options = options;
     this.owner = options.owner;
     this.limitBytes = socket.writableHighWaterMark;
@@ -63,22 +63,6 @@ export class TlsStream implements ByteStream {
     });
     socket.on('error', (error: NodeJS.ErrnoException) => this.owner.onStreamClose(error));
     socket.on('close', () => this.onSocketClosed());
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.socket.remoteAddress;
-  }
-
-  get remotePort(): number | undefined {
-    return this.socket.remotePort;
-  }
-
-  get localAddress(): string | undefined {
-    return this.socket.localAddress;
-  }
-
-  get localPort(): number | undefined {
-    return this.socket.localPort;
   }
 
   writeText(text: string): boolean {
