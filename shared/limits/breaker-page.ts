@@ -5,6 +5,7 @@
  * open is cleared by the supervisor, which also gives out the slots.
  */
 import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
+import { RATE_LIMIT_SLOTS_MAX } from './rate-limit-page.ts';
 
 export const LIMITED_RESOURCES = [
   'connections',
@@ -28,7 +29,9 @@ const USED = 5;
 const SLOT_NUMBERS = 8;
 /** Two for each of 65,536 clusters; a cluster without slots is limited within each worker alone. */
 const BREAKER_SLOTS_MAX = 1 << 17;
-const NUMBERS_PER_WORKER = BREAKER_SLOTS_MAX * SLOT_NUMBERS;
+/** Behind them: connections that are limited under a name, whose slots the rate limit page gives out. */
+const SLOTS_MAX = BREAKER_SLOTS_MAX + RATE_LIMIT_SLOTS_MAX;
+const NUMBERS_PER_WORKER = SLOTS_MAX * SLOT_NUMBERS;
 
 /** Counts downstream connections; it is nobody else's. */
 export const DOWNSTREAM_SLOT = BREAKER_SLOTS_MAX - 1;
@@ -53,6 +56,11 @@ export class BreakerPage {
   static map(fd: number, workers: number): BreakerPage {
     const bytes = workers * NUMBERS_PER_WORKER * 4;
     return new BreakerPage(new Int32Array(mapSharedMemory(fd, bytes)), workers);
+  }
+
+  /** Where connections are counted whose limit has this slot in the rate limit page. */
+  static namedSlot(slot: number): number {
+    return BREAKER_SLOTS_MAX + slot;
   }
 
   /** One slot that nobody else sees. */
@@ -97,6 +105,12 @@ export class BreakerPage {
     for (const resource of LIMITED_RESOURCES) {
       Atomics.store(this.#numbers, this.#at(worker, slot) + OFFSETS[resource], 0);
     }
+  }
+
+  /** A worker has none of the connections open any more that are limited under names. */
+  clearNamed(worker: number): void {
+    const first = this.#at(worker, BREAKER_SLOTS_MAX);
+    this.#numbers.fill(0, first, this.#at(worker, SLOTS_MAX));
   }
 
   /** Nothing is open and nothing was: the slot is another's now. */

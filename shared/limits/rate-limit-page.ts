@@ -5,13 +5,14 @@
  * first needs it, and the moment at which the bucket was last empty, as CLOCK_MONOTONIC milliseconds
  * (the bits of a double; 0 for a bucket that was never touched). That moment says both how many tokens
  * there are and when more come, so one compare-exchange takes a token. Slots are never given back: a
- * limit that is configured again goes on where it was.
+ * limit that is configured again goes on where it was. Limits on numbers of connections have their slots
+ * from here, too, and count in the breaker page.
  */
 import { createHash } from 'node:crypto';
 import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
 
 const SLOT_NUMBERS = 2;
-const RATE_LIMIT_SLOTS_MAX = 1 << 16;
+export const RATE_LIMIT_SLOTS_MAX = 1 << 16;
 const PAGE_BYTES = RATE_LIMIT_SLOTS_MAX * SLOT_NUMBERS * 8;
 
 /** Memory that nobody touched costs nothing. */

@@ -2,7 +2,7 @@
  * Settings of network filters, HTTP connection managers aside, as workers receive them.
  * Source: envoy.extensions.filters.network.*.v3.
  */
-import type { AccessLogConfig } from './access-log.ts';
+import type { AccessLogConfig, AccessLogFormat } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
 import type { RbacRules } from './http-filters.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
@@ -11,7 +11,12 @@ import type { RateLimitBucket } from './rate-limit-bucket.ts';
 export type TcpTerminalFilter = TcpProxy | EchoFilter | DirectResponse;
 
 /** Filters that only decide whether a connection may go on, in front of any terminal filter. */
-export type GateFilter = NetworkRateLimit | NetworkRbac | SniCluster;
+export type GateFilter =
+  | NetworkRateLimit
+  | NetworkRbac
+  | SniCluster
+  | ConnectionLimit
+  | SetFilterState;
 
 export interface TcpProxy {
   readonly kind: 'tcp_proxy';
@@ -92,4 +97,32 @@ export interface NetworkRbac {
 /** The TCP proxy behind it goes to the cluster that the TLS client named. */
 interface SniCluster {
   readonly kind: 'sni_cluster';
+}
+
+export interface ConnectionLimit {
+  readonly kind: 'connection_limit';
+  readonly statPrefix: string;
+  /** Of all workers together. */
+  readonly maxConnections: number;
+  /** How long a connection above the limit is held before it is closed; 0: not at all. */
+  readonly delayMs: number;
+  readonly enabled: { readonly isDefault: boolean; readonly runtimeKey: string };
+  /** Where the filter stands in the configuration: connections are counted under it. */
+  readonly place: string;
+}
+
+/** Keeps facts of the connection for the filters behind it, and for access logs. */
+export interface SetFilterState {
+  readonly kind: 'set_filter_state';
+  readonly onNewConnection: readonly FilterStateValue[];
+  readonly onTlsHandshake: readonly FilterStateValue[];
+  readonly onFirstBytes: readonly FilterStateValue[];
+}
+
+export interface FilterStateValue {
+  readonly key: string;
+  readonly format: AccessLogFormat;
+  readonly skipsEmpty: boolean;
+  /** Nothing replaces it later. */
+  readonly isReadOnly: boolean;
 }

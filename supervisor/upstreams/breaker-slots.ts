@@ -41,6 +41,7 @@ export class BreakerSlots {
   clearWorker(worker: number): void {
     for (let slot = 0; slot < this.#next; slot++) this.page.clear(worker, slot);
     this.page.clear(worker, DOWNSTREAM_SLOT);
+    this.page.clearNamed(worker);
   }
 
   #take(): number | undefined {

@@ -34,6 +34,7 @@ import { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { RouteStore } from './route-store.ts';
+import type { SharedPages } from './shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { SecretStore } from '../tls/secret-store.ts';
 import type { CompiledChain } from './chain-selector.ts';
@@ -121,12 +122,15 @@ class WorkerDataPlane implements DataPlane {
       limitMs: (name) => this.#drain.idleLimitMs(name),
     });
     this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime });
-    this.#limits = new ConnectionLimits({
-      maxConnections: env.heritage.maxDownstreamConnections,
-      concurrency: env.heritage.concurrency,
+    const pages: SharedPages = {
       workerIndex: env.heritage.workerIndex,
+      breakerPage: () => this.#limitsPage(),
+      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
+    };
+    this.#limits = new ConnectionLimits({
+      ...pages,
+      maxConnections: env.heritage.maxDownstreamConnections,
       runtime: this.#runtime,
-      page: () => this.#limitsPage(),
     });
     this.#taps = makeTaps(env);
     this.#compiler = {
@@ -143,7 +147,7 @@ class WorkerDataPlane implements DataPlane {
       ownStats: new RouterStats(env.stats, 'async-client', env.heritage.node.zone),
       runtime: this.#runtime,
       taps: this.#taps,
-      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
+      pages,
     };
   }
 

@@ -4,7 +4,6 @@
  * be made.
  */
 import assert from 'node:assert/strict';
-import type { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type {
   FilterChain,
@@ -53,6 +52,7 @@ import { ProxyProtocolReader } from './filters/proxy-protocol.ts';
 import { TlsInspector } from './filters/tls-inspector.ts';
 import { ChainDrain, type DrainState } from './drain-state.ts';
 import type { RouteStore } from './route-store.ts';
+import { SharedCount, type SharedPages } from './shared-count.ts';
 import type { CompiledListener } from './worker-listener.ts';
 
 export interface CompilerContext {
@@ -68,8 +68,8 @@ export interface CompilerContext {
   readonly accessLogs: AccessLogs;
   readonly runtime: Runtime;
   readonly taps: Taps;
-  /** Mapped with the first limit. */
-  rateLimitPage(): RateLimitPage;
+  /** Of limits that all workers keep together. */
+  readonly pages: SharedPages;
   /** Of requests that the proxy makes by itself. */
   readonly ownStats: RouterStats;
 }
@@ -129,7 +129,8 @@ function compileFilters(
     ...context,
     stats: context.env.stats,
     sharedBucket: (options: RateLimitBucket) =>
-      sharedBucket(options, context.rateLimitPage(), listener.name),
+      sharedBucket(options, context.pages.rateLimitPage(), listener.name),
+    sharedCount: (place: string) => new SharedCount(`${listener.name} ${place}`, context.pages),
   };
   const gates = filters.slice(0, -1).flatMap((filter) => {
     return isGate(filter) ? [makeGate(filter, gateContext)] : [];
@@ -170,7 +171,9 @@ function isGate(filter: NetworkFilter): filter is GateFilter {
   return (
     filter.kind === 'sni_cluster' ||
     filter.kind === 'network_local_ratelimit' ||
-    filter.kind === 'network_rbac'
+    filter.kind === 'network_rbac' ||
+    filter.kind === 'connection_limit' ||
+    filter.kind === 'set_filter_state'
   );
 }
 
@@ -275,7 +278,11 @@ function compileManager(
     extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) =>
-      sharedBucket(options, context.rateLimitPage(), `${listener.name}/${routesName(config)}`),
+      sharedBucket(
+        options,
+        context.pages.rateLimitPage(),
+        `${listener.name}/${routesName(config)}`,
+      ),
     onBlock: (base) => void filterBlocks.push(base),
   };
   const manager = new ConnectionManager(config, {

@@ -30,7 +30,7 @@ import { survivorsOf } from './chain-changes.ts';
 import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
 import { PreConnection } from './filters/pre-connection.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
+import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
 const CX_TOTAL = LISTENER.index.downstream_cx_total;
@@ -79,6 +79,7 @@ export interface ListenerContext {
 export class WorkerListener implements ConnectionObserver {
   readonly name: string;
   readonly #context: ListenerContext;
+  readonly #limits: ListenerLimits;
   readonly #base: number;
   readonly #workerBase: number;
   readonly #bases: readonly number[];
@@ -94,6 +95,7 @@ export class WorkerListener implements ConnectionObserver {
     const { name, statName } = compiled.resource;
     this.name = name;
     this.#context = context;
+    this.#limits = context.limits.ofListener(name);
     this.#current = compiled;
     this.#base = context.stats.defineBlock(LISTENER, `listener.${statName}.`);
     this.#workerBase = context.stats.defineBlock(
@@ -192,7 +194,7 @@ export class WorkerListener implements ConnectionObserver {
     const version = this.#connections.get(connection)?.version;
     this.#connections.delete(connection);
     if (version !== undefined) {
-      this.#context.limits.closed(version.resource);
+      this.#limits.closed(version.resource);
       if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
     }
     stats.increment(this.#base + CX_DESTROY);
@@ -261,12 +263,12 @@ export class WorkerListener implements ConnectionObserver {
 
   /** A connection that is not refused counts until `limits.closed`. */
   #isRefused(resource: ListenerResource): boolean {
-    const { limits, stats, overload } = this.#context;
+    const { stats, overload } = this.#context;
     if (!resource.bypassesOverload && overload.rejectsConnection()) {
       stats.increment(this.#base + CX_OVERLOAD_REJECT);
       return true;
     }
-    const refusal = limits.tryOpen(resource, this.#connections.size + this.#waiting.size);
+    const refusal = this.#limits.tryOpen(resource);
     if (refusal === undefined) return false;
     stats.increment(this.#base + (refusal === 'global' ? GLOBAL_CX_OVERFLOW : CX_OVERFLOW));
     return true;
@@ -289,7 +291,7 @@ export class WorkerListener implements ConnectionObserver {
           facts.requestedServerName = waiting.facts.serverName;
           this.#choose(version, socket, facts, waiting.facts);
         } else {
-          this.#context.limits.closed(version.resource);
+          this.#limits.closed(version.resource);
           socket.destroy();
         }
       },
@@ -314,7 +316,7 @@ export class WorkerListener implements ConnectionObserver {
     });
     if (chain?.server === undefined) {
       if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
-      this.#context.limits.closed(version.resource);
+      this.#limits.closed(version.resource);
       socket.on('error', () => undefined);
       socket.destroy();
       return;

@@ -64,5 +64,8 @@ function memberOf(value: unknown, key: string): unknown {
 
 function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {
   if (form === 'FIELD') return () => undefined;
-  return (info) => filterStateOf(info, key);
+  return (info) => {
+    const value = filterStateOf(info, key);
+    return value === undefined || form === 'PLAIN' ? value : JSON.stringify(value);
+  };
 }

@@ -5,10 +5,15 @@
  */
 import type { StreamInfo } from '../http/stream-info.ts';
 
+/** Whether a connection may go on; a number: it is closed after as many milliseconds, unread. */
+export type GateVerdict = boolean | number;
+
 export interface Gate {
   /** Asked before the chain's last filter begins its work; false closes the connection. */
-  onConnection?(info: StreamInfo): boolean;
+  onConnection?(info: StreamInfo): GateVerdict;
   /** Asked before the first bytes are passed on. */
   onFirstBytes?(info: StreamInfo): boolean;
+  /** A connection that `onConnection` let pass is over. */
+  onEnd?(): void;
   release(): void;
 }

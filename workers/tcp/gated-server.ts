@@ -6,7 +6,8 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../listener/chain-server.ts';
-import type { TransportHandler } from '../net/transport.ts';
+import type { Transport, TransportHandler } from '../net/transport.ts';
+import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { Gate } from './gate.ts';
 
@@ -29,7 +30,9 @@ interface GatedParts {
   readonly loop: WorkerLoop;
 }
 
-class GatedConnection implements ServedConnection, ConnectionObserver, TransportHandler {
+class GatedConnection
+  implements ServedConnection, ConnectionObserver, TransportHandler, TimerOwner
+{
   readonly openedMs: number;
   private readonly parts: GatedParts;
   private readonly observer: ConnectionObserver;
@@ -37,6 +40,10 @@ class GatedConnection implements ServedConnection, ConnectionObserver, Transport
   private handler: TransportHandler | undefined = undefined;
   private info: StreamInfo | undefined = undefined;
   private mayPass = false;
+  private transport: Transport | undefined = undefined;
+  private closeTimer: LoopTimer | undefined = undefined;
+  /** How many gates have let the connection pass. */
+  private passed = 0;
 
   constructor(parts: GatedParts, observer: ConnectionObserver, open: OpenConnection) {
     this.parts = parts;
@@ -45,6 +52,7 @@ class GatedConnection implements ServedConnection, ConnectionObserver, Transport
       const { clock } = parts.loop;
       const opened = open(this);
       this.handler = handler;
+      this.transport = opened.transport;
       this.info = new StreamInfo(opened.info, clock.ms, clock.wallMs);
       return opened;
     });
@@ -54,8 +62,30 @@ class GatedConnection implements ServedConnection, ConnectionObserver, Transport
   start(): void {
     const { info } = this;
     if (info === undefined) return;
-    if (this.parts.gates.every((gate) => gate.onConnection?.(info) ?? true)) this.served.start?.();
-    else this.close();
+    for (const gate of this.parts.gates) {
+      const verdict = gate.onConnection?.(info) ?? true;
+      if (verdict !== true) {
+        this.refuse(verdict === false ? 0 : verdict);
+        return;
+      }
+      this.passed += 1;
+    }
+    this.served.start?.();
+  }
+
+  onTimer(): void {
+    this.close();
+  }
+
+  /** The rest of its life the connection says nothing and is not heard. */
+  private refuse(delayMs: number): void {
+    if (delayMs <= 0) {
+      this.close();
+      return;
+    }
+    this.transport?.pauseReading(true);
+    this.closeTimer = new LoopTimer(this, 0);
+    this.parts.loop.timers.list(delayMs).arm(this.closeTimer);
   }
 
   close(): void {
@@ -67,6 +97,9 @@ class GatedConnection implements ServedConnection, ConnectionObserver, Transport
   }
 
   onConnectionEnd(): void {
+    this.closeTimer?.disarm();
+    for (const gate of this.parts.gates.slice(0, this.passed)) gate.onEnd?.();
+    this.passed = 0;
     this.observer.onConnectionEnd(this);
   }
 

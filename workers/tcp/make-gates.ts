@@ -1,13 +1,17 @@
 /** Makes the gates of a chain from their resources: access by policy, by rate, and choice by name. */
 import type {
+  ConnectionLimit,
+  FilterStateValue,
   GateFilter,
   NetworkRateLimit,
   NetworkRbac,
+  SetFilterState,
 } from '../../shared/resources/network-filters.ts';
 import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
 import { readBoolean } from '../../shared/runtime/read-runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
+  CONNECTION_LIMIT,
   NETWORK_LOCAL_RATE_LIMIT,
   NETWORK_RBAC,
   NETWORK_RBAC_SHADOW,
@@ -15,7 +19,10 @@ import {
 import { compileRbacRules } from '../filters/rbac-engine.ts';
 import type { TokenBucket } from '../filters/token-bucket.ts';
 import { HeaderMap } from '../http/header-map.ts';
+import type { SharedCount } from '../listener/shared-count.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
 import type { Runtime } from '../runtime.ts';
+import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { Gate } from './gate.ts';
 
@@ -25,6 +32,8 @@ export interface GateContext {
   readonly runtime: Runtime;
   /** Tokens that all workers take from. */
   sharedBucket(options: RateLimitBucket): TokenBucket;
+  /** Connections that all workers count together for the filter at this place. */
+  sharedCount(place: string): SharedCount;
 }
 
 export function makeGate(filter: GateFilter, context: GateContext): Gate {
@@ -35,6 +44,10 @@ export function makeGate(filter: GateFilter, context: GateContext): Gate {
       return makeRateLimit(filter, context);
     case 'network_rbac':
       return makeRbac(filter, context);
+    case 'connection_limit':
+      return makeConnectionLimit(filter, context);
+    case 'set_filter_state':
+      return makeFilterState(filter);
   }
 }
 
@@ -99,3 +112,67 @@ function makeRbac(filter: NetworkRbac, { stats }: GateContext): Gate {
     },
   };
 }
+
+function makeConnectionLimit(filter: ConnectionLimit, context: GateContext): Gate {
+  const { stats, runtime } = context;
+  const { maxConnections, delayMs, enabled } = filter;
+  const { active_connections: active, limited_connections: limited } = CONNECTION_LIMIT.index;
+  const base = stats.defineBlock(CONNECTION_LIMIT, `connection_limit.${filter.statPrefix}.`);
+  const count = context.sharedCount(filter.place);
+  return {
+    onConnection() {
+      const isOn = readBoolean(runtime.snapshot, enabled.runtimeKey, enabled.isDefault);
+      if (isOn && !count.tryOpen(maxConnections)) {
+        stats.increment(base + limited);
+        return delayMs > 0 ? delayMs : false;
+      }
+      if (!isOn) count.add(1);
+      stats.add(base + active, 1);
+      return true;
+    },
+    onEnd() {
+      count.add(-1);
+      stats.subtract(base + active, 1);
+    },
+    release: () => stats.releaseBlock(base),
+  };
+}
+
+interface CompiledValue extends FilterStateValue {
+  readonly formatter: Formatter;
+}
+
+function makeFilterState(filter: SetFilterState): Gate {
+  const compile = (values: readonly FilterStateValue[]): readonly CompiledValue[] =>
+    values.map((value) => ({ ...value, formatter: compileLineFormat(value.format) }));
+  const onConnection = compile(filter.onNewConnection);
+  const onTlsHandshake = compile(filter.onTlsHandshake);
+  const onFirstBytes = compile(filter.onFirstBytes);
+  const readOnly = new WeakMap<object, Set<string>>();
+  const keep = (values: readonly CompiledValue[], info: StreamInfo): void => {
+    const { connection } = info;
+    for (const { key, formatter, skipsEmpty, isReadOnly } of values) {
+      const value = formatter(info);
+      const kept = readOnly.get(connection);
+      if ((skipsEmpty && value === '') || kept?.has(key) === true) continue;
+      if (isReadOnly) readOnly.set(connection, new Set([...(kept ?? []), key]));
+      (connection.filterState ??= new Map()).set(key, value);
+      if (key === CLUSTER_KEY) connection.upstreamCluster = value;
+    }
+  };
+  return {
+    onConnection(info) {
+      keep(onConnection, info);
+      return true;
+    },
+    onFirstBytes(info) {
+      if (info.connection.tls !== undefined) keep(onTlsHandshake, info);
+      keep(onFirstBytes, info);
+      return true;
+    },
+    release: () => undefined,
+  };
+}
+
+/** Where the TCP proxy behind it takes the connection. */
+const CLUSTER_KEY = 'envoy.tcp_proxy.cluster';

@@ -14,7 +14,7 @@ import type {
   ServedConnection,
 } from '../listener/chain-server.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
+import { LoopTimer, type TimerList, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { SubsetCriteria } from '../upstream/load-balancer.ts';
@@ -43,6 +43,8 @@ export class TcpConnection
   private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
   private readonly logTimer = new LoopTimer(this, TIMER_LOG);
   private retryTimer: LoopTimer | undefined = undefined;
+  /** Undefined: the connection may be idle for as long as it likes. */
+  private idle: TimerList | undefined;
   private upstream: ProxiedUpstream | undefined = undefined;
   private attempts = 0;
   private isClientGone = false;
@@ -60,11 +62,13 @@ export class TcpConnection
     transport.keepHalfOpen();
     this.transport = transport;
     this.info = new StreamInfo(info, clock.ms, clock.wallMs);
+    this.idle = server.idle;
     server.count(index.downstream_cx_total);
   }
 
   start(): void {
     this.transport.pauseReading(true);
+    this.idle = this.server.idleTimeOf(this.info);
     this.server.armDuration(this.durationTimer);
     this.server.logInterval?.arm(this.logTimer);
     if (this.server.config.logOnStart) this.log('TcpConnectionStart');
@@ -94,7 +98,7 @@ export class TcpConnection
     const length = end - start;
     info.bytesReceived += length;
     info.downstreamWireBytesReceived += length;
-    this.server.idle?.arm(this.idleTimer);
+    this.idle?.arm(this.idleTimer);
     if (upstream === undefined) return;
     info.upstreamWireBytesSent += length;
     upstream.writeData(input.subarray(start, end));
@@ -102,7 +106,7 @@ export class TcpConnection
   }
 
   onRemoteEnd(): void {
-    this.server.idle?.arm(this.idleTimer);
+    this.idle?.arm(this.idleTimer);
     this.upstream?.endWriting();
   }
 
@@ -140,7 +144,7 @@ export class TcpConnection
     info.upstreamConnectionId = upstream.id;
     info.upstreamLocalAddress = upstream.localAddress;
     info.upstreamTls = upstream.tls;
-    server.idle?.arm(this.idleTimer);
+    this.idle?.arm(this.idleTimer);
     if (server.config.logOnConnected) this.log('TcpUpstreamConnected');
     this.transport.pauseReading(false);
   }
@@ -149,7 +153,7 @@ export class TcpConnection
     const { info } = this;
     const length = end - start;
     info.upstreamWireBytesReceived += length;
-    this.server.idle?.arm(this.idleTimer);
+    this.idle?.arm(this.idleTimer);
     if (this.isFlushing) return;
     info.bytesSent += length;
     info.downstreamWireBytesSent += length;
@@ -188,7 +192,8 @@ export class TcpConnection
     switch (end.kind) {
       case 'finished':
         // The host's end was passed on; the client closes when it has taken everything.
-        if (this.server.tunnels !== undefined && this.transport.closeAfterWrites()) this.close();
+        if (this.server.tunnelsFor(this.info) !== undefined && this.transport.closeAfterWrites())
+          this.close();
         return;
       case 'broken':
         if (end.isReset) this.info.responseFlags |= ResponseFlag.upstreamRemoteReset;
@@ -255,9 +260,10 @@ export class TcpConnection
 
   private open(cluster: UpstreamCluster, host: UpstreamHost): void {
     const { server, info } = this;
-    if (server.tunnels !== undefined) {
+    const tunnels = server.tunnelsFor(info);
+    if (tunnels !== undefined) {
       info.upstreamConnectStartMs = server.parts.loop.clock.ms;
-      const tunnel = new TunnelUpstream(cluster, host, this, server.tunnels.make(info));
+      const tunnel = new TunnelUpstream(cluster, host, this, tunnels.make(info));
       this.upstream = tunnel;
       tunnel.start();
     } else if (openFor(cluster, host)) {
@@ -303,7 +309,7 @@ export class TcpConnection
   /** The upstream's side closes by itself; what it has still to take is counted as flushing. */
   private startFlushing({ pendingBytes }: ProxiedUpstream): void {
     this.isFlushing = true;
-    this.server.idle?.arm(this.idleTimer);
+    this.idle?.arm(this.idleTimer);
     if (pendingBytes === 0) return;
     this.isFlushCounted = true;
     this.server.count(index.upstream_flush_total);
@@ -319,7 +325,7 @@ export class TcpConnection
   }
 
   private touch(): void {
-    if (this.idleTimer.isArmed) this.server.idle?.arm(this.idleTimer);
+    if (this.idleTimer.isArmed) this.idle?.arm(this.idleTimer);
   }
 
   /** The client's side is over: what is said of the connection is final. */

@@ -6,6 +6,7 @@ import type { TcpCluster, TcpProxy } from '../../shared/resources/network-filter
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import type { AccessLog } from '../access-log/types.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import type { DrainControl } from '../http/conn-manager/manager.ts';
 import type {
   ChainServer,
@@ -20,6 +21,10 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { TunnelRequests } from './tunnel-upstream.ts';
+
+/** Keys under which filters before the proxy keep what is meant for it. */
+const IDLE_KEY = 'envoy.tcp_proxy.per_connection_idle_timeout_ms';
+const NO_TUNNEL_KEY = 'envoy.tcp_proxy.disable_tunneling';
 
 export interface TcpProxyParts {
   readonly loop: WorkerLoop;
@@ -42,8 +47,8 @@ export class TcpProxyServer implements ChainServer {
   /** Lists of the configured times; undefined means disabled. */
   readonly idle: TimerList | undefined;
   readonly logInterval: TimerList | undefined;
-  /** Undefined: bytes go to hosts as they are. */
-  readonly tunnels: TunnelRequests | undefined;
+  /** Undefined: nobody's bytes go in tunnels. */
+  private readonly tunnels: TunnelRequests | undefined;
 
   constructor(config: TcpProxy, parts: TcpProxyParts) {
     const list = (delayMs: number): TimerList | undefined =>
@@ -82,6 +87,20 @@ export class TcpProxyServer implements ChainServer {
       return left < 0;
     });
     return chosen ?? { name: '' };
+  }
+
+  /** The connection's own, where a filter before the proxy keeps one for it. */
+  idleTimeOf(info: StreamInfo): TimerList | undefined {
+    const own = filterStateOf(info, IDLE_KEY);
+    if (own === undefined || !/^\d{1,15}$/.test(own)) return this.idle;
+    return Number(own) > 0 ? this.parts.loop.timers.list(Number(own)) : undefined;
+  }
+
+  /** Undefined: bytes go to the host as they are. */
+  tunnelsFor(info: StreamInfo): TunnelRequests | undefined {
+    const { tunnels } = this;
+    if (tunnels === undefined || filterStateOf(info, NO_TUNNEL_KEY) === 'true') return undefined;
+    return tunnels;
   }
 
   /** Starts the time that one more connection may last. */

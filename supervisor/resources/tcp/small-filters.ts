@@ -1,17 +1,24 @@
-/** Resolves the network filters with a handful of fields: echo, direct_response, access and rate. */
+/** Resolves the network filters with a handful of fields: echo, direct_response, access, rate, number. */
 import type { RuntimeFeatureFlag } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
+import type { ConnectionLimit as ConnectionLimitMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/connection_limit/v3/connection_limit.ts';
 import type { Config as DirectResponseMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/direct_response/v3/config.ts';
 import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensions/filters/network/local_ratelimit/v3/local_rate_limit.ts';
 import type { RBAC } from '../../../shared/api/generated/envoy/extensions/filters/network/rbac/v3/rbac.ts';
+import type { Config as FilterStateMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/set_filter_state/v3/set_filter_state.ts';
 import type { NetworkFilter } from '../../../shared/resources/listener.ts';
-import type { NetworkRateLimit } from '../../../shared/resources/network-filters.ts';
+import type {
+  ConnectionLimit,
+  NetworkRateLimit,
+} from '../../../shared/resources/network-filters.ts';
+import { formatPlace } from '../../config/problem.ts';
 import { readDataSource } from '../data-source.ts';
 import { extension, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveFilterStateValues } from '../filters/filter-state-values.ts';
 import { resolveRateLimitBucket } from '../filters/local-rate-limit-filter.ts';
 import { resolveRbacRules } from '../filters/rbac-rules.ts';
 import type { Scope } from '../scope.ts';
-import { optional } from '../values.ts';
+import { durationMsOr, optional } from '../values.ts';
 
 const TYPES = 'envoy.extensions.filters.network';
 
@@ -20,6 +27,17 @@ const RATE_LIMIT_FIELDS = knownFields<LocalRateLimit>([
   'stat_prefix',
   'token_bucket',
   'runtime_enabled',
+]);
+const CONNECTION_LIMIT_FIELDS = knownFields<ConnectionLimitMessage>([
+  'stat_prefix',
+  'max_connections',
+  'delay',
+  'runtime_enabled',
+]);
+const FILTER_STATE_FIELDS = knownFields<FilterStateMessage>([
+  'on_new_connection',
+  'on_downstream_tls_handshake',
+  'on_downstream_data',
 ]);
 const RBAC_FIELDS = knownFields<RBAC>([
   'rules',
@@ -62,6 +80,22 @@ export const SMALL_NETWORK_FILTERS: readonly (ExtensionFactory<NetworkFilter> & 
     isTerminal: false,
   },
   {
+    ...extension(
+      'envoy.filters.network.connection_limit',
+      `${TYPES}.connection_limit.v3.ConnectionLimit`,
+      resolveConnectionLimit,
+    ),
+    isTerminal: false,
+  },
+  {
+    ...extension(
+      'envoy.filters.network.set_filter_state',
+      `${TYPES}.set_filter_state.v3.Config`,
+      resolveFilterState,
+    ),
+    isTerminal: false,
+  },
+  {
     ...extension('envoy.filters.network.rbac', `${TYPES}.rbac.v3.RBAC`, resolveRbac),
     isTerminal: false,
   },
@@ -82,6 +116,30 @@ function resolveRateLimit(message: LocalRateLimit, scope: Scope): NetworkRateLim
     statPrefix: message.stat_prefix ?? '',
     bucket: resolveRateLimitBucket(message.token_bucket ?? {}, place),
     enabled: flagOf(message.runtime_enabled),
+  };
+}
+
+function resolveConnectionLimit(message: ConnectionLimitMessage, scope: Scope): ConnectionLimit {
+  refuseOtherFields(message, CONNECTION_LIMIT_FIELDS, scope);
+  return {
+    kind: 'connection_limit',
+    statPrefix: message.stat_prefix ?? '',
+    maxConnections: Number(message.max_connections ?? 0),
+    delayMs: durationMsOr(message.delay, 0),
+    enabled: flagOf(message.runtime_enabled),
+    place: formatPlace(scope.place),
+  };
+}
+
+function resolveFilterState(message: FilterStateMessage, scope: Scope): NetworkFilter {
+  refuseOtherFields(message, FILTER_STATE_FIELDS, scope);
+  const valuesOf = (field: keyof FilterStateMessage): ReturnType<typeof resolveFilterStateValues> =>
+    resolveFilterStateValues(message[field], scope.at(field));
+  return {
+    kind: 'set_filter_state',
+    onNewConnection: valuesOf('on_new_connection'),
+    onTlsHandshake: valuesOf('on_downstream_tls_handshake'),
+    onFirstBytes: valuesOf('on_downstream_data'),
   };
 }
 

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw } from '../../support/raw-client.ts';
+import { makeScratch } from '../../support/scratch.ts';
 import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { filterListener, networkFilter, tcpProxyFilter } from '../../support/tcp-listener.ts';
+import {
+  fileLog,
+  filterListener,
+  networkFilter,
+  tcpProxyFilter,
+} from '../../support/tcp-listener.ts';
 import { startRawUpstream } from '../../support/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const ECHO = networkFilter('echo', 'echo.v3.Echo');
 const ANYBODY = { permissions: [{ any: true }], principals: [{ any: true }] };
@@ -102,5 +110,93 @@ describe('access control of connections', () => {
     client.destroy();
     assert.equal(await sluice.stat('a.rbac.allowed'), 2);
     await sluice.waitForStat('cluster.up.upstream_cx_active', (value) => value === 0);
+  });
+});
+
+/** How many of `clients` connections are answered, all of them open at the same time. */
+async function served(port: number, clients: number): Promise<number> {
+  const open = await Promise.all(Array.from({ length: clients }, () => openRaw(port)));
+  const answers = await Promise.all(
+    open.map(async (client) => {
+      client.send('x');
+      const answer = await Promise.race([client.until('x'), client.closed()]);
+      return answer === 'x';
+    }),
+  );
+  for (const client of open) client.destroy();
+  return answers.filter(Boolean).length;
+}
+
+describe('limits on numbers of connections', () => {
+  it('hold over all workers, by filter and by listener, and count what they close', async () => {
+    const limit = (max: number): object =>
+      networkFilter('connection_limit', 'connection_limit.v3.ConnectionLimit', {
+        stat_prefix: 'l',
+        max_connections: max,
+        delay: '0.05s',
+      });
+    const limited = { name: 'limited', stat_prefix: 'limited' };
+    await using sluice = await startSluice({
+      bootstrap: {
+        ...bootstrap({
+          listeners: [filterListener([limit(3), ECHO]), filterListener([ECHO], limited)],
+        }),
+        layered_runtime: {
+          layers: [
+            {
+              name: 'static',
+              static_layer: { 'envoy.resource_limits.listener.limited.connection_limit': 2 },
+            },
+          ],
+        },
+      },
+      concurrency: 2,
+    });
+    assert.equal(await served(await sluice.listenerPort('tcp'), 10), 3);
+    assert.equal(await sluice.stat('connection_limit.l.limited_connections'), 7);
+    await sluice.waitForStat('connection_limit.l.active_connections', (value) => value === 0);
+    const port = await sluice.listenerPort('limited');
+    assert.equal(await served(port, 10), 2);
+    assert.equal(await sluice.stat('listener.limited.downstream_cx_overflow'), 8);
+  });
+});
+
+describe('facts that a network filter keeps', () => {
+  it('choose the cluster of the TCP proxy behind it, and stand in access logs', async () => {
+    await using upstream = await startRawUpstream((connection) => connection.pipe(connection));
+    using scratch = makeScratch();
+    const log = scratch.file('tcp.log');
+    const value = (key: string, text: string, more: object): object => ({
+      object_key: key,
+      format_string: { text_format_source: { inline_string: text } },
+      ...more,
+    });
+    const keep = networkFilter('set_filter_state', 'set_filter_state.v3.Config', {
+      on_new_connection: [
+        value('envoy.tcp_proxy.cluster', 'up', {}),
+        value('own', 'of %DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%', {
+          factory_key: 'envoy.string',
+          read_only: true,
+        }),
+        value('own', 'later', { factory_key: 'envoy.string' }),
+      ],
+    });
+    const proxy = tcpProxyFilter({
+      cluster: 'none',
+      access_log: [fileLog(log, '%FILTER_STATE(own:PLAIN)% %FILTER_STATE(own)%')],
+    });
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        listeners: [filterListener([keep, proxy])],
+        clusters: [staticCluster('up', [upstream.port])],
+      }),
+      args: ['--file-flush-interval-msec', '10'],
+    });
+    const client = await openRaw(await sluice.listenerPort('tcp'));
+    client.send('hello');
+    await client.until('hello');
+    client.destroy();
+    const line = await waitUntil('the line', () => readFileSync(log, 'utf8') || undefined);
+    assert.equal(line, 'of 127.0.0.1 "of 127.0.0.1"\n');
   });
 });
