@@ -122,11 +122,7 @@ class WorkerDataPlane implements DataPlane {
       limitMs: (name) => this.#drain.idleLimitMs(name),
     });
     this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime });
-    const pages: SharedPages = {
-      workerIndex: env.heritage.workerIndex,
-      breakerPage: () => this.#limitsPage(),
-      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
-    };
+    const pages = this.#sharedPages();
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,
@@ -290,6 +286,14 @@ class WorkerDataPlane implements DataPlane {
       this.#loop.leave();
     };
     this.#env.clock.after(drainTimeS * 1000, cut, { unref: true });
+  }
+
+  #sharedPages(): SharedPages {
+    return {
+      workerIndex: this.#env.heritage.workerIndex,
+      breakerPage: () => this.#limitsPage(),
+      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
+    };
   }
 
   /** Mapped on first use. */

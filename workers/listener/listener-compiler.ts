@@ -257,14 +257,14 @@ function compileManager(
   });
   const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
-  const router = routerOf(config);
-  const upstreamLogs = context.accessLogs.open(router.options.upstreamLogs);
+  const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const terminal = terminalFilter(
     config,
     { stats: routerStats, upstreamLogs: upstreamLogs.logs },
     context,
   );
   const filterBlocks: number[] = [];
+  const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
     loop,
     stats: env.stats,
@@ -277,12 +277,7 @@ function compileManager(
     clusterHealth: (name) => context.clusters.get(name)?.health(),
     extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
-    sharedBucket: (options) =>
-      sharedBucket(
-        options,
-        context.pages.rateLimitPage(),
-        `${listener.name}/${routesName(config)}`,
-      ),
+    sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     onBlock: (base) => void filterBlocks.push(base),
   };
   const manager = new ConnectionManager(config, {
