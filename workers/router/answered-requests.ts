@@ -39,10 +39,7 @@ function redirect(
     status: route.status,
     body: '',
     details: 'direct_response',
-    modifyHeaders: (answer) => {
-      answer.add('location', location);
-      route.finalizeResponseHeaders(answer, info);
-    },
+    modifyHeaders: (answer) => answer.add('location', location),
   });
 }
 
@@ -60,7 +57,6 @@ function respond(
     modifyHeaders: (answer) => {
       const location = route.location(headers, info);
       if (location !== undefined) answer.add('location', location);
-      route.finalizeResponseHeaders(answer, info);
     },
   });
 }

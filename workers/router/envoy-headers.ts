@@ -63,10 +63,10 @@ export function finalizeResponse(
     headers.set('x-envoy-upstream-service-time', String(serviceMs));
   }
   if (options.isHealthCheckFailed()) headers.set('x-envoy-immediate-health-check-fail', 'true');
-  if (route.virtualHost.includeAttemptCountInResponse) {
-    headers.set('x-envoy-attempt-count', String(info.attemptCount));
-  }
   info.responseCodeDetails = 'via_upstream';
   info.responseCode = headers.status;
   route.finalizeResponseHeaders(headers, info);
+  if (route.virtualHost.includeAttemptCountInResponse) {
+    headers.set('x-envoy-attempt-count', String(info.attemptCount));
+  }
 }

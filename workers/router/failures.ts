@@ -28,7 +28,6 @@ export function answerFailure(
     modifyHeaders: (headers) => {
       if (isOverload && addsEnvoyHeaders) headers.set('x-envoy-overloaded', 'true');
       if (saysAttempts) headers.set('x-envoy-attempt-count', String(info.attemptCount));
-      route.finalizeResponseHeaders(headers, info);
     },
   });
 }
@@ -41,11 +40,11 @@ export function answerNoRoute(callbacks: TerminalCallbacks): void {
 export function answerNoCluster(callbacks: TerminalCallbacks, route: ClusterRoute): void {
   const { info } = callbacks;
   info.responseFlags |= ResponseFlag.noClusterFound;
+  info.upstreamCluster = '';
   callbacks.sendLocalReply({
     status: route.action.clusterNotFoundStatus,
     body: '',
     details: 'cluster_not_found',
-    modifyHeaders: (answer) => route.finalizeResponseHeaders(answer, info),
   });
 }
 

@@ -59,7 +59,7 @@ export class RequestAccount {
   }
 
   informational(status: number): void {
-    this.#stats.chargeInformational(this.cluster, this.#info, status);
+    this.#stats.chargeCode(this.cluster, this.#info, status, false);
   }
 
   /** The response that the client gets. */

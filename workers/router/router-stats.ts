@@ -44,12 +44,6 @@ export class RouterStats {
     for (const { codes } of this.#viewsOf(info)) codes.charge(status);
   }
 
-  chargeInformational(cluster: UpstreamCluster, info: StreamInfo, status: number): void {
-    const { stats } = cluster;
-    stats.all.chargeInformational(status);
-    (info.isInternalRequest ? stats.internal : stats.external).chargeInformational(status);
-  }
-
   /** How long a complete response took, in milliseconds. */
   chargeTime(
     cluster: UpstreamCluster,

@@ -190,10 +190,7 @@ class CompiledClusterRoute implements ClusterRoute {
     const { appendXForwardedHost } = this.action;
     const options = { appendXForwardedHost, insertEnvoyHeaders };
     if (this.#clusterHost !== undefined) {
-      replaceAuthority(headers, this.#clusterHost, {
-        appendXForwardedHost: false,
-        insertEnvoyHeaders,
-      });
+      headers.authority = this.#clusterHost;
     }
     const host = this.#rewriteHost?.(headers);
     if (host !== undefined) replaceAuthority(headers, host, options);

@@ -25,15 +25,10 @@ export class ResponseCodeStats {
     this.#prefix = prefix;
   }
 
-  /** Counts a complete response. */
+  /** Counts a response, informational ones too. */
   charge(status: number): void {
-    this.chargeInformational(status);
     if (this.#completed < 0) this.#completed = this.#counter('upstream_rq_completed');
     this.#stats.increment(this.#completed);
-  }
-
-  /** Counts a 1xx response, which completes nothing. */
-  chargeInformational(status: number): void {
     const indices = status === this.#lastStatus ? this.#last : this.#lookUp(status);
     if (indices.code >= 0) this.#stats.increment(indices.code);
     this.#stats.increment(indices.ofClass);

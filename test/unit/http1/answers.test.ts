@@ -147,13 +147,13 @@ describe('the HTTP/1 server', () => {
     assert.equal(server.finished, 'now');
   });
 
-  it('says goodbye with the next answer when it drains', () => {
+  it('says goodbye with the next answer when it drains, and leaves the close to the client', () => {
     const server = new ServerHarness(withLength).feed(GET);
     server.codec.startDrain();
     assert.equal(server.finished, undefined);
     server.feed(GET);
     assert.match(server.wire.written, /connection: close\r\n\r\nhi$/);
-    assert.equal(server.finished, 'now');
+    assert.equal(server.finished, 'delayed');
   });
 
   it('begins a stream with the first byte of a request, not with empty lines', () => {

@@ -377,7 +377,10 @@ describe('an HTTP/1 request', () => {
     server.feed(
       'GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nraw \r\n bytes',
     );
-    assert.deepEqual(server.messages[0]?.headers, [['upgrade', 'websocket']]);
+    assert.deepEqual(server.messages[0]?.headers, [
+      ['upgrade', 'websocket'],
+      ['connection', 'Upgrade'],
+    ]);
     assert.equal(server.messages[0]?.body, 'raw \r\n bytes');
     assert.equal(server.messages[0]?.complete, false);
   });

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   CHUNKED_LINE,
-  CLOSE_LINE,
   EMPTY_BODY_LINE,
   framingLine,
-  KEEP_ALIVE_LINE,
   UPGRADE_LINE,
 } from '../../../workers/http/http1/serialise.ts';
 
@@ -13,8 +11,6 @@ describe('lines about framing and the connection', () => {
   const lines: readonly (readonly [string, string])[] = [
     [CHUNKED_LINE, 'Transfer-Encoding: chunked\r\n'],
     [EMPTY_BODY_LINE, 'Content-Length: 0\r\n'],
-    [CLOSE_LINE, 'Connection: close\r\n'],
-    [KEEP_ALIVE_LINE, 'Connection: keep-alive\r\n'],
     [UPGRADE_LINE, 'Connection: upgrade\r\n'],
     ['', ''],
   ];

@@ -37,6 +37,7 @@ export function buildLocalReply(
   const { requestHeaders: request } = info;
   const headers = new HeaderMap();
   headers.status = reply.status;
+  info.route?.finalizeResponseHeaders(headers, info);
   reply.modifyHeaders?.(headers);
   const { body, contentType } = wordReply(headers, reply, info, rewrite);
   if (request !== undefined && isGrpcContentType(request.get('content-type'))) {

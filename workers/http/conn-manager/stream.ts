@@ -24,6 +24,7 @@ const CX_UPGRADES_ACTIVE = index.downstream_cx_upgrades_active;
 const RQ_ACTIVE = index.downstream_rq_active;
 const RQ_TIME = index.downstream_rq_time;
 const RQ_RX_RESET = index.downstream_rq_rx_reset;
+const RQ_TX_RESET = index.downstream_rq_tx_reset;
 const RQ_BEFORE_COMPLETE = index.downstream_rq_response_before_rq_complete;
 const RQ_TOO_LARGE = index.downstream_rq_too_large;
 const RQ_WS_ON_NON_WS_ROUTE = index.downstream_rq_ws_on_non_ws_route;
@@ -77,7 +78,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
     }
     const headers = new HeaderMap();
     headers.status = 100;
-    this.encode1xx(headers);
+    this.info.responseCode = 100;
+    this.manager.parts.stats.chargeResponse(100);
+    this.encoder.encode1xx(headers);
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
@@ -232,6 +235,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   resetStream(): void {
     if (this.isDone) return;
+    this.manager.parts.stats.count(RQ_TX_RESET);
     this.manager.parts.stats.count(RQ_RX_RESET);
     this.encoder.resetStream();
     this.finish();
@@ -277,6 +281,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isDone || this.isResponseStarted) return;
     this.info.responseCode = headers.status;
     this.manager.parts.stats.chargeResponse(headers.status);
+    this.manager.parts.policy.onInformational(headers, this.info);
     this.encoder.encode1xx(headers);
   }
 
@@ -367,6 +372,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.route = route;
     info.routeName = route?.routeName ?? '';
     info.virtualHostName = route?.virtualHost.name ?? '';
+    info.upstreamCluster = route?.kind === 'cluster' ? route.clusterName : '';
   }
 
   private buildChain(): void {
@@ -390,8 +396,6 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   private refuseUpgrade(): void {
-    const { route } = this.info;
-    if (route?.kind === 'cluster') this.info.upstreamCluster = route.clusterName;
     this.manager.parts.stats.count(RQ_WS_ON_NON_WS_ROUTE);
     this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
   }

@@ -29,4 +29,6 @@ export interface HeaderPolicy {
    * for, removal of hop-by-hop headers. `nowMs` is wall time; the date string is kept per second.
    */
   onResponse(headers: HeaderMap, info: StreamInfo, nowMs: number): void;
+  /** The same for an informational response of the upstream: x-request-id where asked for. */
+  onInformational(headers: HeaderMap, info: StreamInfo): void;
 }

@@ -111,7 +111,7 @@ const REQUEST_NAMES = new Map<string, number>([
 const FIRST_LETTERS = new Uint8Array(128);
 for (const name of REQUEST_NAMES.keys()) FIRST_LETTERS[name.charCodeAt(0)] = 1;
 
-const REMOVED_ON_RESPONSE = ['keep-alive', 'proxy-connection'] as const;
+const REMOVED_ON_RESPONSE = ['keep-alive', 'proxy-connection', 'connection'] as const;
 
 class ManagerHeaderPolicy implements HeaderPolicy {
   readonly #options: ManagerOptions;
@@ -171,10 +171,14 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     ) {
       headers.set('server', options.serverName);
     }
+    this.onInformational(headers, info);
+    if (options.via !== '') headers.append('via', options.via, ', ');
+  }
+
+  onInformational(headers: HeaderMap, info: StreamInfo): void {
     if (info.requestId !== '' && this.#showsRequestId(info)) {
       headers.set('x-request-id', info.requestId);
     }
-    if (options.via !== '') headers.append('via', options.via, ', ');
   }
 
   #showsRequestId(info: StreamInfo): boolean {

@@ -123,7 +123,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     this.isUpgradeRequest = this.isConnectRequest || headers.has('upgrade');
     let framing = '';
     if (this.isUpgradeRequest) {
-      framing = this.isConnectRequest ? '' : UPGRADE_LINE;
+      framing = this.isConnectRequest || headers.has('connection') ? '' : UPGRADE_LINE;
     } else if (!headers.has('content-length')) {
       if (!endStream) {
         framing = CHUNKED_LINE;

@@ -6,7 +6,8 @@
  * alone as RFC 9112 section 2.2 permits; folded lines, bare CR and other control bytes are refused.
  *
  * `connection`, `transfer-encoding`, `keep-alive`, `proxy-connection`, `upgrade` of a plain message and
- * whatever `connection` names belong to this hop: they become facts here and never enter the map.
+ * whatever `connection` names belong to this hop: they become facts here and never enter the map;
+ * only a request for an upgrade keeps its `connection`.
  */
 import type { HeaderMap } from '../header-map.ts';
 import { HeaderKind, headerName } from '../header-names.ts';
@@ -54,6 +55,8 @@ export class HeaderBlockParser {
   headerBytes = 0;
   #upgradeNominated = false;
   #upgrade = '';
+  /** All values of `connection` beyond the usual two; kept for the request that asks for an upgrade. */
+  #hopOptions = '';
   #nominated: string[] | undefined = undefined;
   #transferEncodings = 0;
   #sawTe = false;
@@ -106,6 +109,7 @@ export class HeaderBlockParser {
     this.hostCount = 0;
     this.#upgradeNominated = false;
     this.#upgrade = '';
+    this.#hopOptions = '';
     this.#nominated = undefined;
     this.#transferEncodings = 0;
     this.#sawTe = false;
@@ -207,6 +211,7 @@ export class HeaderBlockParser {
       this.sawClose = true;
       return undefined;
     }
+    this.#hopOptions = this.#hopOptions === '' ? value : `${this.#hopOptions},${value}`;
     for (const part of value.split(',')) {
       const token = part.trim().toLowerCase();
       if (token === 'close') this.sawClose = true;
@@ -230,11 +235,19 @@ export class HeaderBlockParser {
     }
     if (this.#upgrade !== '' && this.#upgradeNominated && this.#upgrade.toLowerCase() !== 'h2c') {
       this.#store('upgrade', this.#upgrade, headers);
+      if (isRequest) this.#keepHopOptions(headers);
     }
     if (!isRequest) return undefined;
     if (this.#sawTe) keepOnlyTrailers(headers);
     if (this.#nominated !== undefined) for (const name of this.#nominated) headers.remove(name);
     return undefined;
+  }
+
+  /** Routes are matched by it and the upstream is asked with it; not with what was taken away. */
+  #keepHopOptions(headers: HeaderMap): void {
+    const value = this.#nominated === undefined ? this.#hopOptions : 'upgrade';
+    headers.entries.push('connection', value);
+    headers.originalNames?.push('Connection');
   }
 }
 

@@ -104,7 +104,7 @@ function parseOtherTarget(
     return undefined;
   }
   const absolute = ABSOLUTE.exec(target);
-  if (absolute === null) return parseErrors.codec;
+  if (absolute === null) return target === '*' ? parseErrors.invalidUrl : parseErrors.codec;
   if (!options.allowAbsoluteUrl) {
     headers.path = target;
     return undefined;

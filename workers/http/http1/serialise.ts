@@ -10,8 +10,6 @@ export const CRLF = '\r\n';
 export const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 export const CHUNKED_LINE = 'transfer-encoding: chunked\r\n';
 export const EMPTY_BODY_LINE = 'content-length: 0\r\n';
-export const CLOSE_LINE = 'connection: close\r\n';
-export const KEEP_ALIVE_LINE = 'connection: keep-alive\r\n';
 export const UPGRADE_LINE = 'connection: upgrade\r\n';
 
 /** How names are written; `lower` costs nothing. */
@@ -80,8 +78,6 @@ function properCase(name: string): string {
 const PROPER_LINES: Readonly<Record<string, string>> = {
   [CHUNKED_LINE]: 'Transfer-Encoding: chunked\r\n',
   [EMPTY_BODY_LINE]: 'Content-Length: 0\r\n',
-  [CLOSE_LINE]: 'Connection: close\r\n',
-  [KEEP_ALIVE_LINE]: 'Connection: keep-alive\r\n',
   [UPGRADE_LINE]: 'Connection: upgrade\r\n',
 };
 

@@ -18,18 +18,15 @@ import { parseErrors } from './parse-errors.ts';
 import { parseRequestHead, type RequestHeadOptions, type RequestLine } from './request-head.ts';
 import {
   CHUNKED_LINE,
-  CLOSE_LINE,
   CONTINUE,
   CRLF,
   EMPTY_BODY_LINE,
   framingLine,
   headerLines,
   type HeaderCase,
-  KEEP_ALIVE_LINE,
   lastChunk,
   statusLine,
   statusLine10,
-  UPGRADE_LINE,
 } from './serialise.ts';
 
 export interface Http1ServerLimits extends RequestHeadOptions {
@@ -70,6 +67,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private resumed: Buffer | undefined = undefined;
   /** Set by the request, the response or a drain: the connection ends after this exchange. */
   private closeAfter = false;
+  /** The client waits for the close. */
+  private isCloseAsked = false;
   /** Responses say goodbye, but the connection stays open for the client to close. */
   private announcesClose = false;
   private isHead = false;
@@ -159,12 +158,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.responseStarted = true;
     const { status } = headers;
     const start = this.line.isHttp10 ? statusLine10(status) : statusLine(status);
-    const connection = isTunnel ? '' : this.connectionLine(isUpgrade);
+    const connection = isTunnel ? '' : this.connectionOption(isUpgrade);
+    // In the map, because access logs show it and count it.
+    if (connection !== '') headers.set('connection', connection);
     const { headerCase } = this.limits;
-    const lines =
-      headerLines(headers, headerCase) +
-      framingLine(connection, headerCase) +
-      framingLine(framing, headerCase);
+    const lines = headerLines(headers, headerCase) + framingLine(framing, headerCase);
     // As the reference counts headers: without start line and empty line.
     this.headerBytesSent += lines.length;
     this.write(start + lines + CRLF);
@@ -238,17 +236,19 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (!mayHaveBody) return '';
     if (endStream) return this.isHead ? '' : EMPTY_BODY_LINE;
     if (this.line.isHttp10) {
+      // The end of the connection is the end of the body.
       this.closeAfter = true;
+      this.isCloseAsked = true;
       return '';
     }
     this.chunkedResponse = !this.isHead;
     return CHUNKED_LINE;
   }
 
-  private connectionLine(isUpgrade: boolean): string {
-    if (isUpgrade) return UPGRADE_LINE;
-    if (this.closeAfter || this.announcesClose) return CLOSE_LINE;
-    return this.line.isHttp10 ? KEEP_ALIVE_LINE : '';
+  private connectionOption(isUpgrade: boolean): string {
+    if (isUpgrade) return 'upgrade';
+    if (this.closeAfter || this.announcesClose) return 'close';
+    return this.line.isHttp10 ? 'keep-alive' : '';
   }
 
   private readHead(input: Buffer, start: number, end: number): number {
@@ -331,6 +331,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.isConnect = headers.method === 'CONNECT';
     if (this.line.isHttp10 ? !block.sawKeepAlive || block.sawClose : block.sawClose) {
       this.closeAfter = true;
+      this.isCloseAsked = true;
     }
     const hasBody = this.beginBody(headers);
     if (block.expectContinue && hasBody && !this.line.isHttp10) this.stream?.onExpectContinue();
@@ -435,8 +436,10 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     }
     if (this.closeAfter) {
       this.readState = 'closed';
-      // Closing on unread requests would make the kernel reset what was just sent.
-      this.owner.onCodecFinished(waiting === undefined ? 'now' : 'delayed');
+      // A client that did not ask closes first. Closing on unread requests would make the kernel reset
+      // what was just sent.
+      const isAwaited = this.isCloseAsked && waiting === undefined;
+      this.owner.onCodecFinished(isAwaited ? 'now' : 'delayed');
       return;
     }
     this.readState = 'head';
