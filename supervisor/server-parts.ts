@@ -262,6 +262,8 @@ function makeUpstreams(
     outlierLogPath: configuration.resolved.outlierLogPath,
     send: async (updates) => await pool.apply(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
+    makeSubClusterSource: (name, settings, sink) =>
+      dynamic.makeSubClusterSource(name, settings, sink),
     useSecret: (secret) => dynamic.secrets.use(secret),
     counted: (active, warming) => serverStats.setClusterCounts(active, warming),
     hostsChanged: () => serverStats.clusterUpdated(),

@@ -24,6 +24,8 @@ export type DataPlaneNotice = Extract<
       | 'outlier_detected'
       | 'traffic_began'
       | 'host_requested'
+      | 'host_wanted'
+      | 'host_used'
       | 'health_event'
       | 'tapped';
   }

@@ -61,6 +61,18 @@ export type WorkerToSupervisor =
     }
   /** A request named this host of its cluster; told again while it is used. */
   | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
+  /** The host of this name is in use, in a cluster of whatever names requests bear. */
+  | { readonly kind: 'host_used'; readonly cluster: string; readonly host: string }
+  /**
+   * A request waits for this name to be looked up for its cluster. Told once per request; answered by
+   * `put_host_answers`. The ticket is the request's, unique over all workers.
+   */
+  | {
+      readonly kind: 'host_wanted';
+      readonly cluster: string;
+      readonly host: string;
+      readonly ticket: number;
+    }
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };
 

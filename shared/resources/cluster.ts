@@ -26,7 +26,7 @@ export interface SocketMatch extends UpstreamSocketOptions {
 
 export interface ClusterResource extends UpstreamSocketOptions {
   readonly name: string;
-  /** `alt_stat_name` when set: what stands behind `cluster.` in statistic names. */
+  /** `alt_stat_name` when set, without colons: what stands behind `cluster.` in statistic names. */
   readonly statName: string;
   readonly connectTimeoutMs: number;
   readonly lbPolicy: LbPolicy;
@@ -42,6 +42,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly aggregate?: { readonly clusters: readonly string[] };
   /** The hosts are those that requests name. */
   readonly originalDst?: OriginalDstOptions;
+  /** The hosts are the names that requests bear, looked up when one first asks for it. */
+  readonly forwardProxy?: ForwardProxyOptions;
   readonly healthCheck?: HealthCheckResource;
   readonly outlierDetection?: OutlierThresholds;
   readonly closeConnectionsOnHostHealthFailure: boolean;
@@ -59,6 +61,27 @@ export interface OriginalDstOptions {
   readonly portOverride?: number;
   /** A host that was not used for so long goes. */
   readonly cleanupIntervalMs: number;
+}
+
+export interface ForwardProxyOptions {
+  /** Names without a port have this one. */
+  readonly defaultPort: number;
+  /** The supervisor is told of a host in use at most this often. */
+  readonly touchIntervalMs: number;
+  /** Each name is a cluster of its own; absent: it is a host of this one. */
+  readonly hasSubClusters?: true;
+}
+
+/** What came of looking a name up for a cluster that forwards to any. */
+export interface HostAnswer {
+  /** `name:port`, IPv6 addresses in brackets. */
+  readonly host: string;
+  /** What was found is for all requests that wait for the name; an overflow for one of them. */
+  readonly outcome: 'found' | 'failed' | 'cache_overflow' | 'pending_overflow' | 'cluster_overflow';
+  /** The request that asked, see `host_wanted`. */
+  readonly ticket: number;
+  /** Why it failed, in the words of access logs; empty for none. */
+  readonly details: string;
 }
 
 /** envoy.config.cluster.v3.CircuitBreakers.Thresholds with the defaults filled in. */

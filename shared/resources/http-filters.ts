@@ -33,6 +33,12 @@ type ConfiguredFilter =
   | { readonly kind: 'fault'; readonly name: string; readonly options: FaultOptions }
   | { readonly kind: 'buffer'; readonly name: string; readonly maxRequestBytes: number }
   | {
+      readonly kind: 'dynamic_forward_proxy';
+      readonly name: string;
+      /** How long a request waits for a cluster of its own. */
+      readonly clusterInitTimeoutMs: number;
+    }
+  | {
       readonly kind: 'local_ratelimit';
       readonly name: string;
       readonly options: LocalRateLimitOptions;
@@ -311,4 +317,11 @@ export interface StatefulSessionOptions {
 /** Per route: other settings, or none at all. */
 export interface StatefulSessionPerRoute {
   readonly session?: StatefulSessionOptions;
+}
+
+/** Per route: the name that is looked up instead of the request's own. */
+export interface DynamicForwardProxyPerRoute {
+  readonly hostRewriteLiteral?: string;
+  /** Lower case. */
+  readonly hostRewriteHeader?: string;
 }

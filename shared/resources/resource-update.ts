@@ -2,7 +2,7 @@
  * The only way configuration reaches a worker, static or dynamic: a static resource is simply the
  * first version of a resource. A batch is applied whole or not at all, in the order given.
  */
-import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
+import type { ClusterHostsResource, ClusterResource, HostAnswer } from './cluster.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
@@ -26,6 +26,12 @@ export type ResourceUpdate =
       readonly cluster: string;
       /** Bits of host-health.ts by host id. */
       readonly bits: readonly (readonly [id: string, bits: number])[];
+    }
+  /** Names that requests wait for were looked up; what was found came before this. */
+  | {
+      readonly op: 'put_host_answers';
+      readonly cluster: string;
+      readonly answers: readonly HostAnswer[];
     }
   /** `key` is what listeners call it; other sources may have another one of the same name. */
   | {

@@ -90,7 +90,9 @@ export class PeerCheck {
       this.#names.length === 0 || names.some((name) => this.#names.some((test) => test(name)));
     const isNamed =
       serverName === undefined ||
-      names.some(({ kind, value }) => kind === 'dns' && dnsNameMatches(serverName, value));
+      names.some(({ kind, value }) =>
+        kind === 'ip' ? value === serverName : kind === 'dns' && dnsNameMatches(serverName, value),
+      );
     if (isMatched && isNamed) return undefined;
     const shown = names.map(({ value }) => value).join(', ');
     return {

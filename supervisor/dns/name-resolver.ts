@@ -20,10 +20,18 @@ export interface ResolvedName {
   readonly ttlS: number;
 }
 
-/** `empty`: the name or its addresses do not exist; `failed`: nobody could say. */
+/**
+ * `empty`: the name or its addresses do not exist; `failed`: nobody could say. `details` are for log
+ * lines; absent where nobody was asked.
+ */
 export type Resolution =
   | { readonly outcome: 'found'; readonly addresses: readonly ResolvedName[] }
-  | { readonly outcome: 'empty' | 'failed' };
+  | {
+      readonly outcome: 'empty' | 'failed';
+      readonly details?: string;
+      /** No name server answered in time. */
+      readonly isTimeout?: true;
+    };
 
 type Family = 4 | 6;
 
@@ -60,6 +68,7 @@ export class NameResolver {
 
   /** Never rejects. */
   async resolve(name: string, family: DnsFamily): Promise<Resolution> {
+    if (this.#mustReinit && this.#pending === 0) this.#reinit();
     switch (family) {
       case 'V4_ONLY':
         return this.#resolveFamily(name, 4);
@@ -108,7 +117,6 @@ export class NameResolver {
   }
 
   async #query(name: string, family: Family): Promise<Resolution> {
-    if (this.#mustReinit && this.#pending === 0) this.#reinit();
     this.#setPending(1);
     const answer = await new Promise<Resolution>((resolve) => {
       const callback = (error: NodeJS.ErrnoException | null, records: RecordWithTtl[]): void =>
@@ -121,16 +129,18 @@ export class NameResolver {
   }
 
   #failure({ code }: NodeJS.ErrnoException): Resolution {
-    if (code === 'ENOTFOUND' || code === 'ENODATA') return EMPTY;
-    if (code === 'ETIMEOUT') this.#count('timeouts');
+    const details = failureWords(code);
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return { outcome: 'empty', details };
     // The system's name servers may be others by now.
     if (code === 'ETIMEOUT' || code === 'ECONNREFUSED') this.#mustReinit = true;
-    return { outcome: 'failed' };
+    if (code !== 'ETIMEOUT') return { outcome: 'failed', details };
+    this.#count('timeouts');
+    return { outcome: 'failed', details, isTimeout: true };
   }
 
   #counted(answer: Resolution): Resolution {
     if (answer.outcome === 'empty') this.#count('not_found');
-    if (answer.outcome === 'failed') this.#count('get_addr_failure');
+    if (answer.outcome === 'failed' && answer.isTimeout !== true) this.#count('get_addr_failure');
     return answer;
   }
 
@@ -190,4 +200,27 @@ function isRoutable(family: Family): boolean {
   return Object.values(networkInterfaces()).some((addresses) =>
     addresses?.some((address) => !address.internal && address.family === `IPv${family}`),
   );
+}
+
+const RECORDS_MISSING: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Domain_name_not_found',
+  ENODATA: 'DNS_server_returned_answer_with_no_data',
+};
+const FAILURES: Readonly<Record<string, string>> = {
+  ESERVFAIL: 'DNS_server_returned_general_failure',
+  ETIMEOUT: 'Timeout_while_contacting_DNS_servers',
+  ECONNREFUSED: 'Could_not_contact_DNS_servers',
+  EREFUSED: 'DNS_server_refused_query',
+  EFORMERR: 'DNS_server_claims_query_was_misformatted',
+  ENOTIMP: 'DNS_server_does_not_implement_requested_operation',
+  EBADNAME: 'Misformatted_domain_name',
+  EBADRESP: 'Misformatted_DNS_reply',
+};
+
+/** As access logs of the reference have it. */
+function failureWords(code = 'ESERVFAIL'): string {
+  const missing = RECORDS_MISSING[code];
+  return missing === undefined
+    ? `cares_failure:${FAILURES[code] ?? code}`
+    : `cares_norecords:${missing}`;
 }

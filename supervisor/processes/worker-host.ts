@@ -92,6 +92,8 @@ export type UpstreamNotice = Extract<
       | 'outlier_detected'
       | 'traffic_began'
       | 'host_requested'
+      | 'host_wanted'
+      | 'host_used'
       | 'health_event';
   }
 >;
@@ -312,6 +314,8 @@ export class WorkerHost {
       case 'outlier_detected':
       case 'traffic_began':
       case 'host_requested':
+      case 'host_wanted':
+      case 'host_used':
       case 'health_event':
       case 'tapped':
       case 'tap_lost':

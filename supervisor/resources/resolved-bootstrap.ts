@@ -2,6 +2,7 @@
  * What the composition of the supervisor takes from a checked and resolved bootstrap: the resources
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
+import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
 import type {
   ClusterHostsResource,
@@ -112,6 +113,8 @@ export type Discovery =
   | DnsDiscovery
   | EndpointDiscovery
   | ({ readonly kind: 'requested' } & OriginalDstOptions)
+  | ForwardProxyDiscovery
+  | SubClusterDiscovery
   /** Of other clusters. */
   | { readonly kind: 'aggregate'; readonly clusters: readonly string[] };
 
@@ -129,6 +132,47 @@ export interface DnsDiscovery {
   readonly isLogical: boolean;
   readonly targets: readonly DnsTarget[];
   readonly settings: DnsSettings;
+}
+
+/** The names that requests bear. */
+export interface ForwardProxyDiscovery {
+  readonly kind: 'forward_proxy';
+  readonly cache: DnsCacheSettings;
+}
+
+/** Each name that requests bear is a cluster of its own. */
+export interface SubClusterDiscovery {
+  readonly kind: 'sub_clusters';
+  readonly settings: SubClusterSettings;
+}
+
+export interface SubClusterSettings {
+  /** As in the API. */
+  readonly lbPolicy: string | number;
+  readonly maxClusters: number;
+  /** Clusters that were not used for so long are taken back. */
+  readonly ttlMs: number;
+  readonly touchIntervalMs: number;
+  /** Settings of the clusters' type; absent: STRICT_DNS with those of the cluster itself. */
+  readonly dnsCluster?: DnsCluster;
+}
+
+export interface DnsCacheSettings {
+  readonly name: string;
+  /** `refreshMs` counts for failures, for names without an address and for literal addresses. */
+  readonly dns: DnsSettings;
+  /** Names that were not used for so long are forgotten when they are due to be looked up again. */
+  readonly hostTtlMs: number;
+  readonly maxHosts: number;
+  /** Requests that may wait for names. */
+  readonly maxPending: number;
+  readonly queryTimeoutMs: number;
+  /** A name that could not be looked up is forgotten at once. */
+  readonly noRefreshAfterFailure: boolean;
+  /** Looked up at the start. */
+  readonly preresolved: readonly { readonly host: string; readonly port: number }[];
+  /** How often workers tell of a name in use. */
+  readonly touchIntervalMs: number;
 }
 
 export interface DnsTarget {

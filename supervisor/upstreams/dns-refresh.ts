@@ -1,5 +1,6 @@
 /** Asks for one name again and again: how long to wait after which answer. */
 import type { Clock, Timer } from '../../shared/clock.ts';
+import { failureBackOffMs } from '../dns/failure-back-off.ts';
 import type { NameResolver, Resolution } from '../dns/name-resolver.ts';
 import type { DnsSettings } from '../resources/resolved-bootstrap.ts';
 
@@ -62,12 +63,9 @@ export class DnsRefresh {
     return waitMs + Math.floor(random() * settings.jitterMs);
   }
 
-  /** Any time up to a bound that doubles. */
   #failureWaitMs(): number {
     const { settings, random } = this.#environment;
     if (settings.failure === undefined) return settings.refreshMs;
-    const { baseMs, maxMs } = settings.failure;
-    const boundMs = Math.min(maxMs, baseMs * 2 ** Math.min(30, this.#failuresInARow - 1));
-    return Math.max(1, Math.floor(random() * boundMs));
+    return failureBackOffMs(settings.failure, this.#failuresInARow, random);
   }
 }

@@ -1,5 +1,5 @@
 /** The seam between a cluster and where its hosts come from: names, files, a control plane. */
-import type { HostResource } from '../../shared/resources/cluster.ts';
+import type { HostAnswer, HostResource } from '../../shared/resources/cluster.ts';
 
 /** What a source counts below `cluster.<name>.` */
 export type UpdateCounter =
@@ -22,8 +22,14 @@ export interface HostSink {
   initialized(): void;
 }
 
+export type HostAnswered = (answer: Pick<HostAnswer, 'outcome' | 'details'>) => void;
+
 export interface HostSource {
   start(): void;
+  /** The host of this name is in use. */
+  used?(host: string): void;
+  /** A request waits for the host of this name; `answered` is called once, maybe at once. */
+  wanted?(host: string, answered: HostAnswered): void;
   /** A worker uses this host, which a request named. */
   requested?(host: HostResource): void;
   /** Nothing is told to the sink any more. */

@@ -20,7 +20,7 @@ import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
-import type { HostSink, HostSource, UpdateCounter } from './host-source.ts';
+import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
 
 export interface LiveClusterOptions {
@@ -227,6 +227,16 @@ export class LiveCluster implements HostSink {
 
   hostRequested(host: HostResource): void {
     this.#source?.requested?.(host);
+  }
+
+  hostUsed(host: string): void {
+    this.#source?.used?.(host);
+  }
+
+  /** A request waits for the host of this name; `answered` is called once, maybe at once. */
+  hostWanted(host: string, answered: HostAnswered): void {
+    if (this.#source?.wanted === undefined) answered({ outcome: 'failed', details: '' });
+    else this.#source.wanted(host, answered);
   }
 
   /** Checks come at their usual interval from now on. */

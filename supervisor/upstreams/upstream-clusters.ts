@@ -4,15 +4,18 @@
  * are.
  */
 import type { Clock } from '../../shared/clock.ts';
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ClusterHostsResource, HostAnswer } from '../../shared/resources/cluster.ts';
 import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { DnsCache } from '../dns/dns-cache.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
 import type {
+  DnsCacheSettings,
   NamedSecret,
   ResolvedCluster,
   ResolverSettings,
+  SubClusterSettings,
 } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
@@ -22,7 +25,8 @@ import type { UpstreamNotice } from '../processes/worker-host.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
 import { BreakerSlots } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
-import type { HostSink, HostSource } from './host-source.ts';
+import { ForwardProxySource } from './forward-proxy-source.ts';
+import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
 import { IdleBatches } from './idle-batches.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
@@ -47,6 +51,8 @@ export interface UpstreamClustersOptions {
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** For a cluster whose hosts a control plane or a file sends. */
   makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
+  /** For a forward proxy that makes clusters of its own. */
+  makeSubClusterSource(name: string, settings: SubClusterSettings, sink: HostSink): HostSource;
   /** For a cluster whose connections need a secret. */
   useSecret(secret: NamedSecret): ResourceUse;
   /** How many clusters may be used, and how many wait until they may. */
@@ -62,6 +68,10 @@ export class UpstreamClusters {
   readonly #warming = new Map<string, LiveCluster>();
   /** By settings: clusters that ask the same name servers share a resolver. */
   readonly #resolvers = new Map<string, NameResolver>();
+  /** By name: clusters that name the same cache share it. */
+  readonly #caches = new Map<string, DnsCache>();
+  /** By cluster, what requests in the workers wait for. */
+  readonly #answers = new Map<string, HostAnswer[]>();
   /** Undefined: the whole host set changed; else the hosts whose health did. */
   readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
   /** By name, what workers are to get of clusters as a whole; `new`: they have none of that name. */
@@ -122,6 +132,8 @@ export class UpstreamClusters {
     const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
     else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
+    else if (notice.kind === 'host_used') cluster?.hostUsed(notice.host);
+    else if (notice.kind === 'host_wanted') this.#answerWanted(cluster, notice);
     else if (notice.kind === 'health_event') cluster?.logCheck(notice.host, notice.event);
     else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
     else cluster?.outlierDetected(notice.host, notice.what);
@@ -235,6 +247,20 @@ export class UpstreamClusters {
     });
   }
 
+  #answerWanted(
+    live: LiveCluster | undefined,
+    { cluster, host, ticket }: Extract<UpstreamNotice, { readonly kind: 'host_wanted' }>,
+  ): void {
+    const answered: HostAnswered = (answer) => {
+      const known = this.#answers.get(cluster);
+      if (known === undefined) this.#answers.set(cluster, [{ host, ticket, ...answer }]);
+      else known.push({ host, ticket, ...answer });
+      this.#planFlush();
+    };
+    if (live === undefined) answered({ outcome: 'failed', details: '' });
+    else live.hostWanted(host, answered);
+  }
+
   #breakers(): BreakerSlots {
     const { pages, concurrency } = this.#options;
     return (this.#breakerSlots ??= new BreakerSlots(pages.breakerFd, concurrency));
@@ -243,9 +269,18 @@ export class UpstreamClusters {
   #makeSource(resolved: ResolvedCluster, sink: HostSink): HostSource | undefined {
     const { discovery } = resolved;
     if (discovery === undefined) return undefined;
+    if (discovery.kind === 'sub_clusters') {
+      return this.#options.makeSubClusterSource(resolved.resource.name, discovery.settings, sink);
+    }
     if (discovery.kind === 'endpoints') return this.#options.makeEndpointSource(resolved, sink);
     const { clock, random } = this.#options;
     if (discovery.kind === 'aggregate') return undefined;
+    if (discovery.kind === 'forward_proxy') {
+      const { cache: settings } = discovery;
+      const cache = this.#cacheOf(settings);
+      const cacheEnded = (): void => void this.#caches.delete(settings.name);
+      return new ForwardProxySource({ cache, sink, cacheEnded });
+    }
     if (discovery.kind === 'requested') {
       return new RequestedHostsSource(discovery.cleanupIntervalMs, clock, sink);
     }
@@ -255,6 +290,17 @@ export class UpstreamClusters {
     const [first] = targets;
     if (!isLogical || first === undefined) return new StrictDnsSource(targets, environment, sink);
     return new LogicalDnsSource(first, environment, sink);
+  }
+
+  /** The first cluster of a cache decides its settings. */
+  #cacheOf(settings: DnsCacheSettings): DnsCache {
+    let cache = this.#caches.get(settings.name);
+    if (cache === undefined) {
+      const resolver = this.#resolverOf(settings.dns.resolver);
+      cache = new DnsCache({ ...this.#options, settings, resolver });
+      this.#caches.set(settings.name, cache);
+    }
+    return cache;
   }
 
   #resolverOf(settings: ResolverSettings): NameResolver {
@@ -312,8 +358,12 @@ export class UpstreamClusters {
       if (this.#moves.has(cluster.name) || this.#atWorkers(cluster.name) !== cluster) continue;
       updates.push(updateOf(cluster, hosts));
     }
+    for (const [cluster, answers] of this.#answers) {
+      updates.push({ op: 'put_host_answers', cluster, answers });
+    }
     this.#moves.clear();
     this.#changed.clear();
+    this.#answers.clear();
     return updates;
   }
 }

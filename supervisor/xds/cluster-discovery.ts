@@ -3,6 +3,7 @@
  * known. What follows from that, hosts and workers, is the business of whoever follows the store.
  */
 import type { Clock } from '../../shared/clock.ts';
+import { isSubClusterName } from '../../shared/resources/sub-cluster.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
@@ -90,7 +91,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
   #remove(name: string): boolean {
     const { store, serverStats } = this.#options;
     const known = store.get('cluster', name);
-    if (known === undefined || known.source === 'static') return false;
+    if (known === undefined || known.source === 'static' || isSubClusterName(name)) return false;
     const wasThere = known.active !== undefined || known.warming !== undefined;
     store.remove('cluster', name);
     if (wasThere) serverStats.clusterRemoved();

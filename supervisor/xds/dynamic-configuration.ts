@@ -19,11 +19,13 @@ import type {
   NamedSecret,
   ResolvedBootstrap,
   ResolvedCluster,
+  SubClusterSettings,
 } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/host-source.ts';
+import { SubClusterSource } from '../upstreams/sub-cluster-source.ts';
 import { ClusterDiscovery } from './cluster-discovery.ts';
 import { DiscoverySources, type OpenSubscription } from './discovery-sources.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
@@ -141,6 +143,23 @@ export class DynamicConfiguration {
       sources: this.#sources,
       resolver: this.#resolver,
       statStore: this.#options.statStore,
+    });
+  }
+
+  /** For a forward proxy that makes clusters of its own. */
+  makeSubClusterSource(name: string, settings: SubClusterSettings, sink: HostSink): HostSource {
+    const { store, clock, serverStats } = this.#options;
+    return new SubClusterSource({
+      name,
+      settings,
+      store,
+      clock,
+      sink,
+      resolve: (message) => this.#resolver.cluster(message).resolved,
+      counted: (change) => {
+        if (change === 'added') serverStats.clusterAdded();
+        else serverStats.clusterRemoved();
+      },
     });
   }
 

@@ -31,6 +31,8 @@ export function clusterContext(): ClusterContext {
     ownLocality: { region: '', zone: '', subZone: '' },
     localCluster: () => undefined,
     hostRequested: () => undefined,
+    hostWanted: () => undefined,
+    hostUsed: () => undefined,
     find: () => undefined,
     breakerPage: () => assert.fail('no slot was given'),
     duty: {

@@ -12,14 +12,14 @@ export interface DnsServer {
   readonly port: number;
   /** Names that were asked for, with the type, in order. */
   readonly asked: string[];
-  /** Addresses of both families by name; `fail` answers SERVFAIL. */
-  readonly names: Map<string, readonly string[] | 'fail'>;
+  /** Addresses of both families by name; `fail` answers SERVFAIL, `silent` nothing. */
+  readonly names: Map<string, readonly string[] | 'fail' | 'silent'>;
   ttlS: number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export async function startDnsServer(
-  names: Readonly<Record<string, readonly string[] | 'fail'>>,
+  names: Readonly<Record<string, readonly string[] | 'fail' | 'silent'>>,
 ): Promise<DnsServer> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -35,7 +35,8 @@ export async function startDnsServer(
     },
   };
   socket.on('message', (query, { port, address }) => {
-    socket.send(answerTo(query, server), port, address);
+    const answer = answerTo(query, server);
+    if (answer !== undefined) socket.send(answer, port, address);
   });
   return server;
 }
@@ -55,11 +56,12 @@ export function resolverConfig(server: DnsServer): object {
   };
 }
 
-function answerTo(query: Buffer, server: DnsServer): Buffer {
+function answerTo(query: Buffer, server: DnsServer): Buffer | undefined {
   const { name, end } = readName(query);
   const type = query.readUInt16BE(end);
   server.asked.push(`${name} ${type === TYPE_A ? 'A' : 'AAAA'}`);
   const known = server.names.get(name);
+  if (known === 'silent') return undefined;
   const addresses = known === undefined || known === 'fail' ? [] : known;
   const records = addresses
     .filter((address) => isIPv4(address) === (type === TYPE_A))

@@ -6,6 +6,7 @@ import type { CompressorOffer } from './accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Taps } from '../tap/taps.ts';
+import type { WantedHosts } from '../upstream/wanted-hosts.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
@@ -21,6 +22,8 @@ export interface FilterContext {
   isHealthCheckFailed(): boolean;
   /** Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts. */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
+  /** Where requests for this cluster may have to wait for their host; undefined for most clusters. */
+  wantedHosts(cluster: string): WantedHosts | undefined;
   /** Settings that came apart from their filters. */
   readonly extensions: ExtensionStore;
   /** The node's own cluster name. */

@@ -8,6 +8,7 @@ import { makeCorsFilter } from './cors-filter.ts';
 import { makeCsrfFilter } from './csrf-filter.ts';
 import { makeDecompressorFilter } from './decompressor-filter.ts';
 import { makeDiscoveredFilter } from './discovered-filter.ts';
+import { makeDynamicForwardProxyFilter } from './dynamic-forward-proxy-filter.ts';
 import { makeFaultFilter } from './fault-filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
@@ -54,7 +55,15 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
 function makeFactsFilter(
   filter: Extract<
     HttpFilter,
-    { kind: 'set_metadata' | 'stateful_session' | 'header_mutation' | 'tap' | 'discovered' }
+    {
+      kind:
+        | 'set_metadata'
+        | 'stateful_session'
+        | 'header_mutation'
+        | 'tap'
+        | 'discovered'
+        | 'dynamic_forward_proxy';
+    }
   >,
   context: FilterContext,
 ): FilterFactory {
@@ -67,6 +76,8 @@ function makeFactsFilter(
       return makeHeaderMutationFilter(filter.name, filter.options);
     case 'tap':
       return makeTapFilter(filter.name, filter.options, context);
+    case 'dynamic_forward_proxy':
+      return makeDynamicForwardProxyFilter(filter, context);
     case 'discovered':
       return makeDiscoveredFilter(filter, context, makeFilterFactory);
   }

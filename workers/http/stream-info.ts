@@ -12,8 +12,10 @@ import type { HeaderMap } from './header-map.ts';
 
 /** What is said of the host that a request was sent to. */
 export interface UpstreamHostInfo {
-  /** `address:port` or a socket's path. */
+  /** `address:port` or a socket's path; of a logical host `name:port`. */
   readonly id: string;
+  /** `address:port` or a socket's path, also of a logical host. */
+  readonly address: string;
   readonly ip: string;
   readonly port: number;
   readonly hostname: string;

@@ -25,6 +25,7 @@ import type { RouteTable } from '../routing/types.ts';
 import { RouterStats } from '../router/router-stats.ts';
 import type { Address } from '../net/connection-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
+import type { ClusterContext } from '../upstream/cluster.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
 import { OverloadGate } from '../overload-gate.ts';
@@ -103,11 +104,8 @@ class WorkerDataPlane implements DataPlane {
       },
       breakerPage: () => this.#limitsPage(),
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
-      outlierDetected: (cluster, host, what) =>
-        env.notify({ kind: 'outlier_detected', cluster, host, what }),
-      hostRequested: (cluster, host) => env.notify({ kind: 'host_requested', cluster, host }),
       find: (name) => this.#clusters.get(name),
-      trafficBegan: (cluster) => env.notify({ kind: 'traffic_began', cluster }),
+      ...upstreamNotices(env),
     });
     this.#drain = new DrainState({
       drainTimeS: env.heritage.drainTimeS,
@@ -228,6 +226,8 @@ class WorkerDataPlane implements DataPlane {
         return () => this.#clusters.putHosts(update.hosts);
       case 'put_host_health':
         return () => this.#clusters.putHealth(update.cluster, update.bits);
+      case 'put_host_answers':
+        return () => this.#clusters.get(update.cluster)?.wantedHosts?.answered(update.answers);
       case 'put_route_configuration': {
         const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
         return () => this.#routes.put(update.key, table);
@@ -360,4 +360,21 @@ function makeTaps(env: DataPlaneEnv): Taps {
     send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
     log: (text) => env.log('warning', 'tap', text),
   });
+}
+
+/** What the supervisor hears of clusters and their hosts. */
+function upstreamNotices({
+  notify,
+}: DataPlaneEnv): Pick<
+  ClusterContext,
+  'outlierDetected' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
+> {
+  return {
+    outlierDetected: (cluster, host, what) =>
+      notify({ kind: 'outlier_detected', cluster, host, what }),
+    hostRequested: (cluster, host) => notify({ kind: 'host_requested', cluster, host }),
+    hostUsed: (cluster, host) => notify({ kind: 'host_used', cluster, host }),
+    hostWanted: (cluster, host, ticket) => notify({ kind: 'host_wanted', cluster, host, ticket }),
+    trafficBegan: (cluster) => notify({ kind: 'traffic_began', cluster }),
+  };
 }

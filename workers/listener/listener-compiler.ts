@@ -275,6 +275,7 @@ function compileManager(
     compressorOffers: new WeakMap(),
     taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
+    wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
     extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),

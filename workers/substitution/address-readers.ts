@@ -18,9 +18,9 @@ const directRemote: AddressOf = (info) => info.connection.directRemoteAddress;
 const upstreamLocal: AddressOf = (info) => info.upstreamLocalAddress;
 
 /** What is known of a host for the commands that print it. */
-const hostAddress: TextOfHost = (host) => host.id;
-const hostIp: TextOfHost = (host) => host.ip || host.id;
-const hostName: TextOfHost = (host) => toByteString(host.hostname) || host.id;
+const hostAddress: TextOfHost = (host) => host.address;
+const hostIp: TextOfHost = (host) => host.ip || host.address;
+const hostName: TextOfHost = (host) => toByteString(host.hostname) || host.address;
 const hostNameAlone: TextOfHost = (host) =>
   withoutPort(toByteString(host.hostname)) || hostIp(host);
 

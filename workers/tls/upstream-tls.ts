@@ -2,6 +2,7 @@
  * TLS with the hosts of one cluster: connects, judges the host's certificate after the handshake,
  * keeps sessions for resumption and counts.
  */
+import { isIP } from 'node:net';
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -89,7 +90,8 @@ export class UpstreamTlsFactory {
       secureContext: present.contexts.first,
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
-      ...(name === '' ? {} : { servername: name }),
+      // An address is no server name (RFC 6066), but has to be in the certificate all the same.
+      ...(name === '' || isIP(name) !== 0 ? {} : { servername: name }),
       ...(session === undefined ? {} : { session }),
       ...(this.#config.alpn.length === 0 ? {} : { ALPNProtocols: [...this.#config.alpn] }),
     };

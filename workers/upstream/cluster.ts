@@ -25,7 +25,9 @@ import { AggregateBalancer, type MemberCluster } from './aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import { RequestedHostBalancer } from './requested-host-balancer.ts';
 import { RequestedHosts } from './requested-hosts.ts';
+import { ForwardProxyBalancer } from './forward-proxy-balancer.ts';
 import { makeBalancer } from './make-balancer.ts';
+import { WantedHosts } from './wanted-hosts.ts';
 import type { LocalCluster, ZonePickerParts } from './zone-picker.ts';
 import { Retained } from './retained.ts';
 import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
@@ -56,6 +58,10 @@ export interface ClusterContext {
   readonly duty: CheckingDuty;
   /** A request named this host of the cluster itself. */
   hostRequested(cluster: string, host: HostResource): void;
+  /** The host of this name is in use. */
+  hostUsed(cluster: string, host: string): void;
+  /** A request of the cluster waits for the host of this name. */
+  hostWanted(cluster: string, host: string, ticket: number): void;
   /** The cluster of this name, if it is there. */
   find(name: string): UpstreamCluster | undefined;
   /** A cluster with active checks has its first request. */
@@ -83,6 +89,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   #boundSlot: number | undefined = undefined;
   #hasTraffic = false;
   #requested: RequestedHosts | undefined = undefined;
+  /** Where requests wait for their hosts, when these are whatever names they bear. */
+  wantedHosts: WantedHosts | undefined = undefined;
   /** In percent. */
   overprovisioningFactor = 140;
   /** Base of the block about the table of a policy that hashes. */
@@ -205,6 +213,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   /** The cluster is gone: what is in flight may end. */
   drain(): void {
+    this.wantedHosts?.end();
     this.#checker?.close();
     for (const host of this.hosts) host.drain();
     this.retained.end();
@@ -309,6 +318,17 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
         panicThreshold: resource.lbPolicy.healthyPanicThreshold,
         random: Math.random,
       });
+    }
+    if (resource.forwardProxy !== undefined) {
+      this.wantedHosts = new WantedHosts({
+        options: resource.forwardProxy,
+        nowMs: () => context.loop.clock.ms,
+        workerIndex: context.duty.workerIndex,
+        want: (host, ticket) => context.hostWanted(this.name, host, ticket),
+        used: (host) => context.hostUsed(this.name, host),
+        findCluster: (name) => context.find(name),
+      });
+      return new ForwardProxyBalancer(this.wantedHosts);
     }
     if (resource.originalDst !== undefined) {
       const hosts = this.#followRequests(resource.originalDst.cleanupIntervalMs);

@@ -2,6 +2,7 @@
  * One host of a cluster as this worker sees it: its address, its figures, its connection pools. A host
  * lives as long as the cluster lists it; requests in flight outlive that.
  */
+import { printAuthority } from '../../shared/authority.ts';
 import type { HostHealth, HostResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
@@ -65,6 +66,12 @@ export class UpstreamHost implements UpstreamHostInfo {
   get activeRequests(): number {
     if (this.#statBase === undefined) return 0;
     return this.#stats.valueOf(this.#statBase + HOST.index.rq_active);
+  }
+
+  get address(): string {
+    const { address } = this.resource;
+    if (address.kind === 'pipe') return address.path;
+    return printAuthority({ host: address.address, port: address.port });
   }
 
   /** A logical host's address changes. */

@@ -3,6 +3,7 @@
  * `onConnect` when bytes can be sent, with TLS after an accepted handshake.
  */
 import type net from 'node:net';
+import { parseAuthority } from '../../shared/authority.ts';
 import type { ClusterResource, HostAddress } from '../../shared/resources/cluster.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
@@ -45,10 +46,17 @@ export function openUpstream(
     if (preface !== undefined) transport.writeData(preface);
     return { transport, tls: undefined };
   }
-  const { socket, info } = tls.connect(target, { hostname: host.hostname, preface });
+  const hostname = tlsNameOf(resource, host);
+  const { socket, info } = tls.connect(target, { hostname, preface });
   setOptions(socket, resource, target);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };
+}
+
+/** Hosts that requests name are called `name:port`. */
+function tlsNameOf({ forwardProxy }: ClusterResource, { hostname }: Host): string {
+  if (forwardProxy === undefined) return hostname;
+  return parseAuthority(hostname, forwardProxy.defaultPort).host;
 }
 
 function targetOf({ sourceAddress }: ClusterResource, address: HostAddress): ConnectTarget {

@@ -120,3 +120,25 @@ export const DNS_RESOLVER = defineTemplate('dns_resolver', {
   resolve_total: counter('Resolutions'),
   timeouts: counter('Resolutions that timed out'),
 });
+
+/** Prefix: `dns_cache.<name>.`; names that requests asked for. */
+export const DNS_CACHE = defineTemplate('dns_cache', {
+  cache_load: counter('Names taken from a store'),
+  dns_address_filter_out: counter('Addresses left out by a filter'),
+  dns_query_attempt: counter('Lookups begun'),
+  dns_query_failure: counter('Failed lookups'),
+  dns_query_success: counter('Answered lookups, also those without an address'),
+  dns_query_timeout: counter('Lookups that took too long'),
+  dns_rq_pending_overflow: counter('Requests refused: too many wait for a name'),
+  host_added: counter('Names added'),
+  host_address_changed: counter('Names that got another address'),
+  host_overflow: counter('Requests refused: there are too many names'),
+  host_removed: counter('Names removed'),
+  num_hosts: ownGauge('Names now'),
+});
+
+/** Prefix: `dns_cache.<name>.circuit_breakers.` */
+export const DNS_CACHE_BREAKER = defineTemplate('dns_cache_breaker', {
+  rq_pending_open: ownGauge('1 while no further request may wait for a name'),
+  rq_pending_remaining: ownGauge('Requests that may still wait for a name'),
+});

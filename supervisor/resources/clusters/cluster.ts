@@ -15,6 +15,7 @@ import { durationMsOr, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
+import { forwardProxyOptions } from './forward-proxy-cluster.ts';
 import { resolveCheckEventLogs, resolveHealthCheck } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
@@ -115,7 +116,7 @@ export function resolveCluster(
   return {
     resource: {
       ...resource,
-      ...providedBy(discovery),
+      ...providedBy(discovery, resource),
       ...optional('outlierDetection', outlier?.thresholds),
     },
     hosts,
@@ -134,7 +135,10 @@ export function resolveCluster(
 /** What the balancer of a cluster that brings its own has to know. */
 function providedBy(
   discovery: Discovery | undefined,
-): Pick<ClusterResource, 'aggregate' | 'originalDst'> {
+  resource: ClusterResource,
+): Pick<ClusterResource, 'aggregate' | 'originalDst' | 'forwardProxy' | 'tls'> {
+  if (discovery?.kind === 'forward_proxy' || discovery?.kind === 'sub_clusters')
+    return forwardProxyOptions(discovery, resource);
   if (discovery?.kind === 'aggregate') return { aggregate: { clusters: discovery.clusters } };
   if (discovery?.kind !== 'requested') return {};
   const { kind: _, ...originalDst } = discovery;
@@ -151,7 +155,7 @@ function resolveResource(
   const bind = message.upstream_bind_config ?? bindConfig;
   return {
     name,
-    statName: message.alt_stat_name ?? name,
+    statName: statNameOf(message.alt_stat_name ?? name),
     connectTimeoutMs: durationMsOr(message.connect_timeout, CONNECT_TIMEOUT_MS),
     lbPolicy: resolveLbPolicy(message, scope),
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
@@ -173,6 +177,11 @@ function resolveResource(
       requestResponseSizes: track?.request_response_sizes ?? false,
     },
   };
+}
+
+/** Colons would look like the end of a name to readers of statistics. */
+function statNameOf(name: string): string {
+  return name.replaceAll(/:\/{0,2}|\0/g, '_');
 }
 
 function keepalive(message: TcpKeepaliveMessage | undefined): TcpKeepalive | undefined {

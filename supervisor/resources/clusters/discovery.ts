@@ -4,6 +4,7 @@ import type {
   Cluster_CustomClusterType as CustomType,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterConfig as AggregateConfig } from '../../../shared/api/generated/envoy/extensions/clusters/aggregate/v3/cluster.ts';
+import type { ClusterConfig as ForwardProxyConfig } from '../../../shared/api/generated/envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster.ts';
 import type { DnsCluster } from '../../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import { resolveConfigSource } from '../config-source.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
@@ -11,6 +12,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Discovery } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { resolveAggregate, resolveOriginalDst } from './provided-clusters.ts';
+import { resolveForwardProxy } from './forward-proxy-cluster.ts';
 import { resolveDnsCluster, resolveDnsExtension, type DnsDefaults } from './dns-cluster.ts';
 
 type Make = (message: Cluster, defaults: DnsDefaults, place: Scope) => Discovery | undefined;
@@ -36,6 +38,13 @@ export const CLUSTER_TYPES = new ExtensionRegistry<Make>('envoy.clusters', 'clus
     (config: AggregateConfig, scope): Make =>
       (message, _, place) =>
         resolveAggregate(config, scope, { message, place }),
+  ),
+  extension(
+    'envoy.clusters.dynamic_forward_proxy',
+    'envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig',
+    (config: ForwardProxyConfig, scope): Make =>
+      (message, defaults, place) =>
+        resolveForwardProxy(config, scope, { message, place, defaults }),
   ),
 ]);
 

@@ -100,7 +100,8 @@ type RateFields = Pick<
   | 'dns_min_refresh_rate'
 >;
 
-function resolveRates(message: RateFields, scope: Scope): Omit<DnsSettings, 'resolver'> {
+/** How often names are looked up, in which families. */
+export function resolveRates(message: RateFields, scope: Scope): Omit<DnsSettings, 'resolver'> {
   return {
     family: family(message.dns_lookup_family),
     refreshMs: durationMsOr(message.dns_refresh_rate, REFRESH_MS),

@@ -59,7 +59,8 @@ export function resolveOriginalDst(message: Cluster, place: Scope): Discovery {
   };
 }
 
-function checkProvided(
+/** A cluster that brings its balancer has to say so. */
+export function checkProvided(
   { lb_policy: policy, name = '', load_balancing_policy: newer }: Cluster,
   place: Scope,
 ): void {

@@ -13,6 +13,7 @@ import { COMPRESSOR_FILTER } from '../filters/compressor-filter.ts';
 import { CORS_FILTER } from '../filters/cors-filter.ts';
 import { CSRF_FILTER } from '../filters/csrf-filter.ts';
 import { DECOMPRESSOR_FILTER } from '../filters/decompressor-filter.ts';
+import { DYNAMIC_FORWARD_PROXY_FILTER } from '../filters/dynamic-forward-proxy-filter.ts';
 import { FAULT_FILTER } from '../filters/fault-filter.ts';
 import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
@@ -48,6 +49,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     TAP_FILTER,
     SET_METADATA_FILTER,
     STATEFUL_SESSION_FILTER,
+    DYNAMIC_FORWARD_PROXY_FILTER,
   ],
 );
 

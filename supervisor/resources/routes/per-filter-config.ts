@@ -15,6 +15,10 @@ import {
 } from '../filters/compressor-filter.ts';
 import { CORS_POLICY_TYPE, resolveCorsPolicy } from '../filters/cors-filter.ts';
 import { CSRF_TYPE, resolveCsrfPolicy } from '../filters/csrf-filter.ts';
+import {
+  DYNAMIC_FORWARD_PROXY_PER_ROUTE_TYPE,
+  resolveDynamicForwardProxyPerRoute,
+} from '../filters/dynamic-forward-proxy-filter.ts';
 import { FAULT_TYPE, resolveFault } from '../filters/fault-filter.ts';
 import {
   HEADER_MUTATION_PER_ROUTE_TYPE,
@@ -43,6 +47,7 @@ const PER_ROUTE_TYPES: ReadonlyMap<string, PerRouteResolver> = new Map([
   perRoute(RBAC_PER_ROUTE_TYPE, resolveRbacPerRoute),
   perRoute(STATEFUL_SESSION_PER_ROUTE_TYPE, resolveStatefulSessionPerRoute),
   perRoute(HEADER_MUTATION_PER_ROUTE_TYPE, resolveMutations),
+  perRoute(DYNAMIC_FORWARD_PROXY_PER_ROUTE_TYPE, resolveDynamicForwardProxyPerRoute),
 ]);
 
 type PerRouteResolver = (message: Any, scope: Scope) => unknown;

@@ -75,6 +75,7 @@ function proxied(): StreamInfo {
   info.upstreamConnectionId = 2;
   info.upstreamHost = {
     id: '127.0.0.1:34449',
+    address: '127.0.0.1:34449',
     ip: '127.0.0.1',
     port: 34_449,
     hostname: '',

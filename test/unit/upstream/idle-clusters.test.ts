@@ -37,6 +37,7 @@ function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamCluster
     outlierLogPath: undefined,
     send: (updates) => Promise.resolve(sent.push(...updates)),
     makeEndpointSource: unused,
+    makeSubClusterSource: unused,
     useSecret: unused,
     counted: () => undefined,
     hostsChanged: () => undefined,

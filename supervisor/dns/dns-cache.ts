@@ -1,0 +1,262 @@
+/**
+ * Names that requests asked for, each with the address that it has now: looked up when first wanted,
+ * again while it is used, forgotten when it was not for a while. One per configured name of a cache;
+ * several clusters may read it. It knows no workers.
+ */
+import { isIP } from 'node:net';
+import { parseAuthority } from '../../shared/authority.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
+import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { DNS_CACHE, DNS_CACHE_BREAKER } from '../../shared/stats/templates/cluster-features.ts';
+import type { DnsCacheSettings } from '../resources/resolved-bootstrap.ts';
+import { failureBackOffMs } from './failure-back-off.ts';
+import type { NameResolver, Resolution } from './name-resolver.ts';
+
+export interface DnsCacheOptions {
+  readonly settings: DnsCacheSettings;
+  readonly resolver: NameResolver;
+  readonly clock: Clock;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly writer: StatWriter;
+}
+
+export interface CachedAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A cluster whose hosts are the names of the cache. */
+export interface DnsCacheReader {
+  /** The name is new, or has another address. */
+  found(host: string, address: CachedAddress): void;
+  removed(host: string): void;
+}
+
+type Answer = Pick<HostAnswer, 'outcome' | 'details'>;
+type Done = (answer: Answer) => void;
+
+interface Entry {
+  readonly host: string;
+  readonly name: string;
+  readonly port: number;
+  address: string | undefined;
+  /** Of the last lookup, when there is no address. */
+  failure: string | undefined;
+  isResolved: boolean;
+  lastUsedMs: number;
+  failuresInARow: number;
+  timer: Timer | undefined;
+  /** The lookup under way; another number makes its answer late. */
+  lookup: number;
+  readonly waiting: Done[];
+}
+
+const FOUND: Answer = { outcome: 'found', details: '' };
+/** Of log lines about names without an address. */
+const TIMED_OUT = 'resolve_timeout';
+
+export class DnsCache {
+  readonly #options: DnsCacheOptions;
+  readonly #stats: number;
+  readonly #breaker: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #readers = new Set<DnsCacheReader>();
+  #pending = 0;
+  #isClosed = false;
+
+  constructor(options: DnsCacheOptions) {
+    const { settings, writer } = options;
+    this.#options = options;
+    this.#stats = writer.defineBlock(DNS_CACHE, `dns_cache.${settings.name}.`);
+    this.#breaker = writer.defineBlock(
+      DNS_CACHE_BREAKER,
+      `dns_cache.${settings.name}.circuit_breakers.`,
+    );
+    this.#addPending(0);
+    for (const { host, port } of settings.preresolved) this.#add(host, parseAuthority(host, port));
+  }
+
+  get settings(): DnsCacheSettings {
+    return this.#options.settings;
+  }
+
+  /** Tells the reader of all names that have an address, now and later. */
+  addReader(reader: DnsCacheReader): void {
+    this.#readers.add(reader);
+    for (const { host, address, port } of this.#entries.values()) {
+      if (address !== undefined) reader.found(host, { address, port });
+    }
+  }
+
+  /** The cache ends with its last reader; true when that was it. */
+  removeReader(reader: DnsCacheReader): boolean {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0) return false;
+    this.#close();
+    return true;
+  }
+
+  /** `done` is called once, maybe at once. `host` is `name:port`. */
+  load(host: string, done: Done): void {
+    const { maxHosts, maxPending } = this.#options.settings;
+    const known = this.#entries.get(host);
+    if (known?.isResolved === true) {
+      done(answerOf(known));
+      return;
+    }
+    if (this.#pending >= maxPending) {
+      this.#count('dns_rq_pending_overflow');
+      done({ outcome: 'pending_overflow', details: '' });
+      return;
+    }
+    if (known === undefined && this.#entries.size >= maxHosts) {
+      this.#count('host_overflow');
+      done({ outcome: 'cache_overflow', details: '' });
+      return;
+    }
+    this.#addPending(1);
+    if (known === undefined) this.#add(host, parseAuthority(host, 0), done);
+    else known.waiting.push(done);
+  }
+
+  /** The host is in use. */
+  touch(host: string): void {
+    const entry = this.#entries.get(host);
+    if (entry !== undefined) entry.lastUsedMs = this.#options.clock.monotonicMs();
+  }
+
+  #close(): void {
+    const { writer } = this.#options;
+    this.#isClosed = true;
+    for (const entry of this.#entries.values()) {
+      entry.timer?.cancel();
+      this.#answerWaiting(entry, { outcome: 'failed', details: '' });
+    }
+    this.#entries.clear();
+    writer.releaseBlock(this.#stats);
+    writer.releaseBlock(this.#breaker);
+  }
+
+  #add(host: string, { host: name, port }: { host: string; port: number }, done?: Done): void {
+    const entry: Entry = {
+      host,
+      name,
+      port,
+      address: undefined,
+      failure: undefined,
+      isResolved: false,
+      lastUsedMs: this.#options.clock.monotonicMs(),
+      failuresInARow: 0,
+      timer: undefined,
+      lookup: 0,
+      waiting: done === undefined ? [] : [done],
+    };
+    this.#entries.set(host, entry);
+    this.#count('host_added');
+    this.#showHosts();
+    this.#lookUp(entry);
+  }
+
+  #lookUp(entry: Entry): void {
+    const { settings, resolver, clock } = this.#options;
+    const lookup = ++entry.lookup;
+    const isCurrent = (): boolean =>
+      !this.#isClosed && entry.lookup === lookup && this.#entries.get(entry.host) === entry;
+    this.#count('dns_query_attempt');
+    const timeOut = (): void => {
+      if (!isCurrent()) return;
+      entry.lookup++;
+      this.#count('dns_query_timeout');
+      this.#answered(entry, { outcome: 'failed', details: TIMED_OUT });
+    };
+    if (settings.queryTimeoutMs > 0) entry.timer = clock.after(settings.queryTimeoutMs, timeOut);
+    void resolver.resolve(entry.name, settings.dns.family).then((resolution) => {
+      if (isCurrent()) this.#answered(entry, resolution);
+    });
+  }
+
+  #answered(entry: Entry, resolution: Resolution): void {
+    const { settings, clock } = this.#options;
+    entry.timer?.cancel();
+    const isSuccess = resolution.outcome !== 'failed';
+    this.#count(isSuccess ? 'dns_query_success' : 'dns_query_failure');
+    if (resolution.outcome === 'found') this.#take(entry, resolution.addresses[0]?.address);
+    else if (entry.address === undefined) entry.failure = resolution.details ?? '';
+    entry.isResolved = true;
+    entry.failuresInARow = isSuccess ? 0 : entry.failuresInARow + 1;
+    const answer = answerOf(entry);
+    if (!isSuccess && settings.noRefreshAfterFailure && entry.address === undefined) {
+      this.#remove(entry);
+    } else {
+      entry.timer = clock.after(this.#waitMs(entry, resolution), () => this.#refresh(entry));
+    }
+    this.#answerWaiting(entry, answer);
+  }
+
+  /** Once there is an address it stays until another one is found. */
+  #take(entry: Entry, address: string | undefined): void {
+    if (address === undefined || address === entry.address) return;
+    entry.address = address;
+    entry.failure = undefined;
+    this.#count('host_address_changed');
+    for (const reader of this.#readers) reader.found(entry.host, { address, port: entry.port });
+  }
+
+  #refresh(entry: Entry): void {
+    const { settings, clock } = this.#options;
+    // A host may have been used since it was last told of.
+    const unusedMs = clock.monotonicMs() - entry.lastUsedMs - settings.touchIntervalMs;
+    if (unusedMs > settings.hostTtlMs) this.#remove(entry);
+    else this.#lookUp(entry);
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.host);
+    this.#count('host_removed');
+    this.#showHosts();
+    if (entry.address === undefined) return;
+    for (const reader of this.#readers) reader.removed(entry.host);
+  }
+
+  #waitMs(entry: Entry, resolution: Resolution): number {
+    const { settings, random } = this.#options;
+    const { refreshMs, minRefreshMs, failure } = settings.dns;
+    if (resolution.outcome === 'failed') {
+      return failure === undefined
+        ? refreshMs
+        : failureBackOffMs(failure, entry.failuresInARow, random);
+    }
+    if (resolution.outcome !== 'found' || isIP(entry.name) !== 0) return refreshMs;
+    const ttlS = Math.min(...resolution.addresses.map((each) => each.ttlS));
+    return Math.max(ttlS * 1000, minRefreshMs);
+  }
+
+  #answerWaiting(entry: Entry, answer: Answer): void {
+    const waiting = entry.waiting.splice(0);
+    this.#addPending(-waiting.length);
+    for (const done of waiting) done(answer);
+  }
+
+  #addPending(change: number): void {
+    const { writer, settings } = this.#options;
+    this.#pending += change;
+    const { rq_pending_open: open, rq_pending_remaining: remaining } = DNS_CACHE_BREAKER.index;
+    const left = Math.max(0, settings.maxPending - this.#pending);
+    writer.setGauge(this.#breaker + open, left === 0 ? 1 : 0);
+    writer.setGauge(this.#breaker + remaining, left);
+  }
+
+  #showHosts(): void {
+    this.#options.writer.setGauge(this.#stats + DNS_CACHE.index.num_hosts, this.#entries.size);
+  }
+
+  #count(name: keyof typeof DNS_CACHE.index): void {
+    this.#options.writer.increment(this.#stats + DNS_CACHE.index[name]);
+  }
+}
+
+function answerOf({ address, failure = '' }: Entry): Answer {
+  return address === undefined ? { outcome: 'failed', details: failure } : FOUND;
+}
