@@ -12,6 +12,7 @@ import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../shared/messages/he
 import type { AdoptedSocket, SupervisorToWorker } from '../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
 import { receiveDescriptorMessage } from '../shared/posix/descriptor-messages.ts';
+import { joinHosts } from '../shared/resources/host-parts.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
 import type { DataPlane, DataPlaneEnv, DataPlaneNotice } from './data-plane.ts';
@@ -151,11 +152,17 @@ export class CommandedWorker {
     this.#kept = [];
     const { id } = command;
     try {
-      dataPlane.apply(updates);
-      this.#channel.post({ kind: 'applied', id });
+      dataPlane.apply(joinHosts(updates));
+      const { settled } = dataPlane;
+      if (settled === undefined) this.#channel.post({ kind: 'applied', id });
+      else void settled.then(() => this.#tellApplied(id));
     } catch (error) {
       this.#channel.post({ kind: 'applied', id, error: textOf(error) });
     }
+  }
+
+  #tellApplied(id: number): void {
+    if (!this.#channel.isClosed) this.#channel.post({ kind: 'applied', id });
   }
 
   async #adopt(

@@ -53,6 +53,8 @@ export type DrainCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'dr
 export interface DataPlane {
   /** Applies a batch whole or throws with nothing changed. */
   apply(updates: readonly ResourceUpdate[]): void;
+  /** Resolves when the last batch is in force as a whole; undefined: it is. */
+  readonly settled: Promise<void> | undefined;
   /** Starts accepting on descriptors for a listener that was put before; rejects on the first failure. */
   listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
   /** Closes the listening descriptors; resolves when none accepts any more. */

@@ -6,6 +6,7 @@ import { HeaderMap } from '../../workers/http/header-map.ts';
 import { UpstreamHost } from '../../workers/upstream/host.ts';
 import { makeBalancer } from '../../workers/upstream/make-balancer.ts';
 import { cluster, host } from '../../test/support/data-plane.ts';
+import { updateBalancer } from '../../workers/upstream/load-balancer.ts';
 
 const COUNTS = [10, 1_000, 10_000] as const;
 const POLICIES = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM', 'RING_HASH', 'MAGLEV'] as const;
@@ -39,7 +40,7 @@ function measure(
     const weight = weights === 'equal' ? 1 : 1 + (at % 10);
     return new UpstreamHost(host(at + 1, { weight }), 'c', stats);
   });
-  balancer.update(hosts, 140);
+  updateBalancer(balancer, hosts, 140);
   for (let pick = 0; pick < PICKS / 10; pick++) balancer.choose(context, 0);
   const before = process.cpuUsage();
   for (let pick = 0; pick < PICKS; pick++) balancer.choose(context, 0);

@@ -11,6 +11,9 @@ export const QUEUE_BYTES_MAX = 16 * 1024 * 1024;
 /** Above this the sender of many messages should await `drained`. */
 const QUEUE_BYTES_HIGH = 1024 * 1024;
 
+/** Bytes read in one turn of the loop: decoding them takes about a millisecond. */
+const TURN_BYTES_MAX = 64 * 1024;
+
 type ChannelErrorCode = 'channel_closed' | 'channel_full';
 
 class ChannelError extends Error {
@@ -46,6 +49,8 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
   #drainWaiters: (() => void)[] = [];
   #isClosed = false;
   #isEnding = false;
+  /** Read since the present turn of the loop began. */
+  #turnBytes = 0;
 
   constructor(socket: Socket, handlers: ChannelHandlers<Incoming>) {
     this.#socket = socket;
@@ -112,10 +117,24 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
 
   #receive(chunk: Buffer): void {
     if (this.#isClosed) return;
+    this.#rest(chunk.length);
     for (const message of this.#decode(chunk)) {
       if (this.#isClosed) return;
       this.#handlers.message(message as Incoming);
     }
+  }
+
+  /** Whatever else the loop has to do comes between two turns of reading. */
+  #rest(bytes: number): void {
+    const before = this.#turnBytes;
+    this.#turnBytes += bytes;
+    if (before === 0) {
+      setImmediate(() => {
+        this.#turnBytes = 0;
+        if (this.#socket.isPaused()) this.#socket.resume();
+      });
+    }
+    if (this.#turnBytes >= TURN_BYTES_MAX) this.#socket.pause();
   }
 
   #decode(chunk: Buffer): readonly AnyMessage[] {

@@ -26,6 +26,9 @@ export function unpackClusters(packed: Uint8Array): readonly ClusterWithHosts[] 
   return packr.unpack(packed) as readonly ClusterWithHosts[];
 }
 
+/** A worker does not leave the first request waiting for more hosts than that. */
+export const IDLE_HOSTS_MAX = 500;
+
 /**
  * Whether a worker does nothing for a cluster before its first request: no checks, no statistics
  * beside those that the supervisor defines, no tables, no certificates.

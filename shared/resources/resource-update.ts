@@ -2,13 +2,20 @@
  * The only way configuration reaches a worker, static or dynamic: a static resource is simply the
  * first version of a resource. A batch is applied whole or not at all, in the order given.
  */
-import type { ClusterHostsResource, ClusterResource, HostAnswer } from './cluster.ts';
+import type { ClusterHostsResource, ClusterResource, HostAnswer, HostResource } from './cluster.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
 import type { RouteConfigurationResource } from './route.ts';
 import type { RuntimeValue } from './runtime.ts';
 import type { TlsSecret } from './tls.ts';
+
+/** A host, or the id of one that the worker has in exactly this state. */
+export type HostEntry = HostResource | string;
+
+export type SentHostSet = Omit<ClusterHostsResource, 'hosts'> & {
+  readonly hosts: readonly HostEntry[];
+};
 
 export type ResourceUpdate =
   | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
@@ -19,7 +26,8 @@ export type ResourceUpdate =
       readonly packed: Uint8Array;
     }
   | { readonly op: 'remove_cluster'; readonly name: string }
-  | { readonly op: 'put_hosts'; readonly hosts: ClusterHostsResource }
+  /** `more`: part of a set, the next part of which follows; see host-parts.ts. */
+  | { readonly op: 'put_hosts'; readonly hosts: SentHostSet; readonly more?: true }
   /** Hosts of a cluster whose health is another now; the others stay as they are. */
   | {
       readonly op: 'put_host_health';

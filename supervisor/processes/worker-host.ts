@@ -28,6 +28,7 @@ import {
 } from '../../shared/posix/descriptor-messages.ts';
 import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
+import { HOSTS_PER_PART, splitHosts, weightOf } from '../../shared/resources/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { Handover } from './handover.ts';
@@ -261,7 +262,7 @@ export class WorkerHost {
   }
 
   async #applyNow(updates: readonly ResourceUpdate[]): Promise<string | undefined> {
-    let rest = updates;
+    let rest = splitHosts(updates);
     for (;;) {
       const count = firstPart(rest);
       if (count >= rest.length) break;
@@ -405,9 +406,15 @@ export class WorkerHost {
 
 /** How many updates travel in the next message; a batch of clusters is a message of its own. */
 function firstPart(updates: readonly ResourceUpdate[]): number {
-  const batch = updates.findIndex(({ op }) => op === 'put_idle_clusters');
-  if (batch === 0) return 1;
-  return Math.min(batch === -1 ? updates.length : batch, UPDATES_PER_MESSAGE);
+  let hosts = 0;
+  let count = 0;
+  for (; count < Math.min(updates.length, UPDATES_PER_MESSAGE); count++) {
+    const update = updates[count];
+    if (update?.op === 'put_idle_clusters') break;
+    if (update?.op === 'put_hosts') hosts += weightOf(update.hosts.hosts);
+    if (hosts > 2 * HOSTS_PER_PART) break;
+  }
+  return Math.max(count, 1);
 }
 
 function unexpected(reply: Reply): string {

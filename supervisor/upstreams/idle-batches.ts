@@ -3,6 +3,7 @@
  * together share the packed bytes, which are let go of when memory is needed.
  */
 import {
+  IDLE_HOSTS_MAX,
   mayIdle,
   packClusters,
   type ClusterWithHosts,
@@ -11,8 +12,9 @@ import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 
 type IdleUpdate = Extract<ResourceUpdate, { readonly op: 'put_idle_clusters' }>;
 
-/** Packing these takes some milliseconds, and unpacking them when the first of them is used. */
+/** Packing these takes a few milliseconds, and unpacking them when the first of them is used. */
 const CLUSTERS_PER_BATCH = 100;
+const HOSTS_PER_BATCH = 1000;
 
 interface Batch {
   readonly clusters: readonly ClusterWithHosts[];
@@ -28,7 +30,7 @@ export class IdleBatches {
     const idle: ClusterWithHosts[] = [];
     const updates: ResourceUpdate[] = [];
     for (const both of clusters) {
-      if (mayIdle(both.cluster)) {
+      if (mayIdle(both.cluster) && both.hosts.hosts.length <= IDLE_HOSTS_MAX) {
         idle.push(both);
         continue;
       }
@@ -37,8 +39,9 @@ export class IdleBatches {
     }
     const known = this.#last?.deref() ?? [];
     const batches: Batch[] = [];
-    for (let from = 0; from < idle.length; from += CLUSTERS_PER_BATCH) {
-      const some = idle.slice(from, from + CLUSTERS_PER_BATCH);
+    for (let from = 0, to = 0; from < idle.length; from = to) {
+      to = from + batchLength(idle, from);
+      const some = idle.slice(from, to);
       const before = known[batches.length];
       batches.push(
         before !== undefined && isSame(before.clusters, some) ? before : makeBatch(some),
@@ -47,6 +50,18 @@ export class IdleBatches {
     this.#last = new WeakRef(batches);
     return [...updates, ...batches.map(({ update }) => update)];
   }
+}
+
+function batchLength(clusters: readonly ClusterWithHosts[], from: number): number {
+  let [count, hosts] = [0, 0];
+  while (count < CLUSTERS_PER_BATCH) {
+    const next = clusters[from + count];
+    if (next === undefined) break;
+    hosts += next.hosts.hosts.length;
+    if (count > 0 && hosts > HOSTS_PER_BATCH) break;
+    count += 1;
+  }
+  return count;
 }
 
 function makeBatch(clusters: readonly ClusterWithHosts[]): Batch {

@@ -20,6 +20,7 @@ import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
+import { isSameHost } from './same-host.ts';
 import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
 
@@ -75,6 +76,8 @@ export class LiveCluster implements HostSink {
   #isReady = false;
   #hasTraffic = false;
   #hosts: HostResource[] = [];
+  /** Those that `#positions` is about. */
+  #current: HostResource[] = [];
   /** Where each host is in the list. */
   readonly #positions = new Map<string, number>();
   /** Hosts whose first check has not ended. */
@@ -142,6 +145,11 @@ export class LiveCluster implements HostSink {
       ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
       ...(this.#hasTraffic ? { hasTraffic: true } : {}),
     };
+  }
+
+  /** As of the last change. */
+  host(id: string): HostResource | undefined {
+    return this.#current[this.#positions.get(id) ?? -1];
   }
 
   setHosts(hosts: readonly HostResource[]): void {
@@ -212,7 +220,7 @@ export class LiveCluster implements HostSink {
   /** A line for the event log of the cluster's checks. */
   logCheck(id: string, event: CheckEvent): void {
     const { resource, checkEventLogs = [] } = this.resolved;
-    const host = this.#hosts[this.#positions.get(id) ?? -1];
+    const host = this.host(id);
     if (host === undefined || resource.healthCheck === undefined) return;
     const { clock, eventLogs } = this.#options;
     const context = {
@@ -371,7 +379,7 @@ export class LiveCluster implements HostSink {
 
   /** Joins configuration and states, counts and tells. */
   #apply(): void {
-    this.#hosts = this.#hosts.map((host) => this.#joined(host));
+    this.#hosts = this.#hosts.map((host) => this.#kept(this.#joined(host)));
     this.#positions.clear();
     this.#unchecked = 0;
     this.#checked = { healthy: 0, degraded: 0 };
@@ -380,9 +388,16 @@ export class LiveCluster implements HostSink {
       if (this.#isChecked(host) && host.wasChecked !== true) this.#unchecked += 1;
       this.#countChecked(host, 1);
     }
+    this.#current = this.#hosts;
     this.#stats.setHosts(this.#hosts);
     this.#showChecked();
     this.#options.changed(this);
+  }
+
+  /** The object that stood for the host before, while it says the same. */
+  #kept(host: HostResource): HostResource {
+    const before = this.host(host.id);
+    return before !== undefined && isSameHost(before, host) ? before : host;
   }
 
   /** The same for one host, however many there are. */

@@ -31,6 +31,7 @@ import { IdleBatches } from './idle-batches.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
 import { RequestedHostsSource } from './requested-hosts-source.ts';
+import { SentHosts } from './sent-hosts.ts';
 import { StrictDnsSource } from './strict-dns-source.ts';
 
 export interface UpstreamClustersOptions {
@@ -79,6 +80,7 @@ export class UpstreamClusters {
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;
   #breakerSlots: BreakerSlots | undefined;
+  readonly #sent = new SentHosts();
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
   #hasStarted = false;
@@ -356,7 +358,7 @@ export class UpstreamClusters {
     updates.push(...new IdleBatches().updates(added));
     for (const [cluster, hosts] of this.#changed) {
       if (this.#moves.has(cluster.name) || this.#atWorkers(cluster.name) !== cluster) continue;
-      updates.push(updateOf(cluster, hosts));
+      updates.push(this.#updateOf(cluster, hosts));
     }
     for (const [cluster, answers] of this.#answers) {
       updates.push({ op: 'put_host_answers', cluster, answers });
@@ -366,19 +368,17 @@ export class UpstreamClusters {
     this.#answers.clear();
     return updates;
   }
+
+  #updateOf(cluster: LiveCluster, only: ReadonlySet<string> | undefined): ResourceUpdate {
+    if (only === undefined) return this.#sent.updateOf(cluster.hosts);
+    const changed = [...only].flatMap((id) => cluster.host(id) ?? []);
+    this.#sent.note(changed);
+    const bits = changed.map(({ id, healthBits = 0 }) => [id, healthBits] as const);
+    return { op: 'put_host_health', cluster: cluster.name, bits };
+  }
 }
 
 /** Workers make the checks, for which they need a cluster before it may be used. */
 function isCheckedAtWorkers({ resolved }: LiveCluster): boolean {
   return resolved.resource.healthCheck !== undefined;
-}
-
-function updateOf(
-  { name, hosts }: LiveCluster,
-  only: ReadonlySet<string> | undefined,
-): ResourceUpdate {
-  if (only === undefined) return { op: 'put_hosts', hosts };
-  const changed = hosts.hosts.filter(({ id }) => only.has(id));
-  const bits = changed.map(({ id, healthBits = 0 }) => [id, healthBits] as const);
-  return { op: 'put_host_health', cluster: name, bits };
 }

@@ -13,12 +13,16 @@ import type { Clock } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ConnectTarget } from '../tls/upstream-tls.ts';
+import type { Steps } from '../sliced-work.ts';
 import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
 import { HealthSession } from './health-session.ts';
 import { Http2Probe } from './http2-probe.ts';
 import { HttpProbe } from './http-probe.ts';
 import type { Probe, ProbeTarget } from './probe.ts';
 import { TcpProbe } from './tcp-probe.ts';
+
+/** Beginning to check one takes some microseconds. */
+const HOSTS_PER_STEP = 64;
 
 /** What checks of all clusters share. */
 export interface CheckingDuty {
@@ -61,16 +65,17 @@ export class HealthChecker {
         : undefined;
   }
 
-  putHosts({ hosts }: ClusterHostsResource): void {
+  *putHosts({ hosts }: ClusterHostsResource): Steps {
     this.#hosts = hosts;
-    this.share();
+    yield* this.share();
   }
 
   /** The hosts or the living workers changed: begins and ends sessions. */
-  share(): void {
+  *share(): Steps {
     const { cluster, duty } = this.#options;
     const ended = new Set(this.#sessions.keys());
-    for (const host of this.#hosts) {
+    for (const [at, host] of this.#hosts.entries()) {
+      if (at % HOSTS_PER_STEP === HOSTS_PER_STEP - 1) yield;
       if (host.check?.isDisabled === true) continue;
       if (checkingWorker(cluster, host.id, duty.living) !== duty.workerIndex) continue;
       if (!ended.delete(host.id)) this.#sessions.set(host.id, this.#begin(host));

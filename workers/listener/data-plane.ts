@@ -56,7 +56,8 @@ function isPart(update: ResourceUpdate): update is PartUpdate {
 }
 
 /** A change that was prepared and cannot fail any more. */
-type Change = () => void;
+/** Returns what to wait for before it is in force. */
+type Change = () => Promise<void> | void;
 
 class WorkerDataPlane implements DataPlane {
   readonly #env: DataPlaneEnv;
@@ -68,6 +69,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #overload = new OverloadGate(Math.random);
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
+  #settled: Promise<void> | undefined = undefined;
   readonly #idleCloser: IdleCloser;
   readonly #accessLogs: AccessLogs;
   readonly #limits: ConnectionLimits;
@@ -147,9 +149,35 @@ class WorkerDataPlane implements DataPlane {
 
   apply(updates: readonly ResourceUpdate[]): void {
     const changes = updates.map((update) => this.#prepare(update));
+    if (this.#settled !== undefined) {
+      this.#settled = this.#settled.then(async () => this.#changeRest(changes));
+      return;
+    }
     this.#loop.enter();
-    for (const change of changes) change();
+    this.#change(changes);
     this.#loop.leave();
+  }
+
+  get settled(): Promise<void> | undefined {
+    return this.#settled;
+  }
+
+  /** What comes behind the first hosts of a large cluster waits for them. */
+  #change(changes: readonly Change[]): void {
+    for (const [at, change] of changes.entries()) {
+      const settled = change();
+      if (settled === undefined) continue;
+      this.#settled = settled.then(async () => this.#changeRest(changes.slice(at + 1)));
+      return;
+    }
+    this.#settled = undefined;
+  }
+
+  async #changeRest(changes: readonly Change[]): Promise<void> {
+    this.#loop.enter();
+    this.#change(changes);
+    this.#loop.leave();
+    await this.#settled;
   }
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {

@@ -2,8 +2,9 @@
  * Chooses among several clusters as if their priorities stood one behind the other: a later one takes
  * what the earlier ones cannot. The chosen cluster's own balancer picks the host.
  */
+import { finish, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
-import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+import { type BalanceContext, type LoadBalancer, nothingToPrepare } from './load-balancer.ts';
 import {
   choosePriority,
   computeLoads,
@@ -63,7 +64,9 @@ export class AggregateBalancer implements LoadBalancer {
   }
 
   /** The hosts are those of the members, which are looked at with each choice. */
-  update(): void {}
+  prepare(): Steps<() => void> {
+    return nothingToPrepare();
+  }
 
   #follow(): void {
     const { clusters, panicThreshold } = this.#parts;
@@ -80,7 +83,7 @@ export class AggregateBalancer implements LoadBalancer {
     const places: Place[] = [];
     for (const cluster of members) {
       if (cluster === undefined) continue;
-      for (const [priority, group] of groupByPriority(cluster.hosts).entries()) {
+      for (const [priority, group] of finish(groupByPriority(cluster.hosts)).entries()) {
         groups.push(group);
         places.push({ cluster, priority });
       }

@@ -1,6 +1,8 @@
 /** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
+import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { type ClusterContext, UpstreamCluster } from './cluster.ts';
+import { type HealthChange, LARGE_SET } from './host-set.ts';
 import { IdleClusters } from './idle-clusters.ts';
 
 export class ClusterManager {
@@ -36,12 +38,19 @@ export class ClusterManager {
     cluster?.drain();
   }
 
-  /** Hosts of a cluster that is not there are ignored: it was removed in the same moment. */
-  putHosts(update: ClusterHostsResource): void {
-    if (!this.#idle.putHosts(update)) this.#clusters.get(update.cluster)?.putHosts(update);
+  /**
+   * Hosts of a cluster that is not there are ignored: it was removed in the same moment. Returns what
+   * to wait for before the cluster has its first hosts.
+   */
+  putHosts(update: SentHostSet): Promise<void> | undefined {
+    // Many hosts are not for the first request to wait for.
+    if (isSmall(update) && this.#idle.putHosts(update)) return undefined;
+    const cluster = this.get(update.cluster);
+    cluster?.putHosts(update);
+    return cluster?.firstHosts;
   }
 
-  putHealth(cluster: string, bits: readonly (readonly [id: string, bits: number])[]): void {
+  putHealth(cluster: string, bits: readonly HealthChange[]): void {
     this.get(cluster)?.putHealth(bits);
   }
 
@@ -60,7 +69,12 @@ export class ClusterManager {
     if (idle === undefined) return undefined;
     const cluster = new UpstreamCluster(idle.cluster, this.#context);
     this.#clusters.set(name, cluster);
-    cluster.putHosts(idle.hosts);
+    cluster.putHostsNow(idle.hosts);
     return cluster;
   }
+}
+
+/** Such sets are sent whole. */
+function isSmall(update: SentHostSet): update is ClusterHostsResource {
+  return update.hosts.length <= LARGE_SET && update.hosts.every((host) => typeof host !== 'string');
 }

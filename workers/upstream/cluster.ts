@@ -4,7 +4,7 @@ import type {
   ClusterResource,
   HostResource,
 } from '../../shared/resources/cluster.ts';
-import { HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
+import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -15,9 +15,11 @@ import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features
 import { UpstreamSockets } from './upstream-sockets.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
+import { SlicedWork, type Steps } from '../sliced-work.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
+import { HostSet, type HealthChange, LARGE_SET } from './host-set.ts';
 import { Http1Pool } from './http1-pool.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { HashTable } from './hash-tables.ts';
@@ -91,14 +93,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   #requested: RequestedHosts | undefined = undefined;
   /** Where requests wait for their hosts, when these are whatever names they bear. */
   wantedHosts: WantedHosts | undefined = undefined;
-  /** In percent. */
-  overprovisioningFactor = 140;
   /** Base of the block about the table of a policy that hashes. */
   #tableBase: number | undefined = undefined;
   resource: ClusterResource;
-  hosts: readonly UpstreamHost[] = [];
-  /** Another number after each change of the hosts or their health. */
-  version = 0;
+  readonly #work: SlicedWork;
+  readonly #set: HostSet;
 
   constructor(resource: ClusterResource, context: ClusterContext) {
     this.resource = resource;
@@ -109,6 +108,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = this.#makeBalancer();
     this.#checker = this.#makeChecker();
+    this.#work = new SlicedWork(context.loop);
+    this.#set = this.#makeHostSet();
     this.retained = new Retained(() => this.#release());
   }
 
@@ -116,10 +117,24 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return this.#context.loop;
   }
 
+  get hosts(): readonly UpstreamHost[] {
+    return this.#set.hosts;
+  }
+
+  /** In percent. */
+  get overprovisioningFactor(): number {
+    return this.#set.overprovisioningFactor;
+  }
+
+  /** Another number after each change of the hosts or their health. */
+  get version(): number {
+    return this.#set.version;
+  }
+
   chooseHost(context: BalanceContext): UpstreamHost | undefined {
     const { overrideHost } = context;
     if (overrideHost !== undefined) {
-      const wanted = this.hosts.find(({ id }) => id === overrideHost.address);
+      const wanted = this.#set.find(overrideHost.address);
       if (wanted !== undefined && wanted.health !== 'unhealthy') return wanted;
       if (overrideHost.isStrict) return undefined;
     }
@@ -175,66 +190,56 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   /** How many hosts there are, and how many of them may be asked. */
   health(): { readonly total: number; readonly usable: number } {
-    const usable = this.hosts.filter(({ resource }) => resource.health !== 'unhealthy').length;
-    return { total: this.hosts.length, usable };
+    return { total: this.hosts.length, usable: this.#set.usable };
   }
 
   /** Replaces the host set; hosts that stay keep their connections and figures. */
-  putHosts(update: ClusterHostsResource): void {
-    const known = new Map(this.hosts.map((host) => [host.id, host]));
-    const hosts = update.hosts.map((resource) =>
-      this.#keepOrMake(known.get(resource.id), resource),
-    );
-    this.hosts = this.#requested?.join(hosts) ?? hosts;
-    for (const host of this.hosts) known.delete(host.id);
-    for (const gone of known.values()) gone.drain();
-    this.overprovisioningFactor = update.overprovisioningFactor;
-    for (const host of this.hosts) {
-      this.#watch(host);
-      this.#limitConnections(host);
-    }
-    this.#bindLimits(update);
-    if (update.hasTraffic === true) this.#hasTraffic = true;
-    this.#updateBalancer();
-    this.#checker?.putHosts(update);
+  putHosts(update: SentHostSet): void {
+    this.#set.put(update, false);
+  }
+
+  /** Resolves when the cluster has its first hosts; undefined: it does not wait for any. */
+  get firstHosts(): Promise<void> | undefined {
+    return this.hosts.length === 0 ? this.#work.settled : undefined;
   }
 
   /** Takes hosts and connections over from the version of the cluster that this one replaces. */
   adoptHostsOf(earlier: UpstreamCluster): void {
     const update = { cluster: this.name, hosts: earlier.hosts.map((host) => host.resource) };
     earlier.drain();
-    this.putHosts({ ...update, overprovisioningFactor: earlier.overprovisioningFactor });
+    this.#set.put({ ...update, overprovisioningFactor: earlier.overprovisioningFactor }, true);
+  }
+
+  /** With hosts that a request waits for. */
+  putHostsNow(update: ClusterHostsResource): void {
+    this.#set.put(update, true);
   }
 
   /** The workers that share active checks are others. */
   shareChecks(): void {
-    this.#checker?.share();
+    const checker = this.#checker;
+    if (checker === undefined) return;
+    this.#work.add(this.hosts.length > LARGE_SET, () => checker.share());
   }
 
   /** The cluster is gone: what is in flight may end. */
   drain(): void {
     this.wantedHosts?.end();
+    this.#work.close();
     this.#checker?.close();
     for (const host of this.hosts) host.drain();
     this.retained.end();
   }
 
   close(): void {
+    this.#work.close();
     this.#checker?.close();
     for (const host of this.hosts) host.close();
   }
 
   /** Applies what other sources know of some hosts' health. */
-  putHealth(bits: readonly (readonly [id: string, bits: number])[]): void {
-    const changed = new Map(bits);
-    for (const host of this.hosts) {
-      const healthBits = changed.get(host.id);
-      if (healthBits === undefined) continue;
-      const health = healthOf(healthBits);
-      this.#checker?.noteBits(host.id, healthBits);
-      this.#keepOrMake(host, { ...host.resource, healthBits, health, wasChecked: true });
-    }
-    this.#updateBalancer();
+  putHealth(changes: readonly HealthChange[]): void {
+    this.#set.putHealth(changes);
   }
 
   #watch(host: UpstreamHost): void {
@@ -281,16 +286,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   #countStructure(offset: number, change: number): void {
     const copies = this.#context.duty.workerIndex === 0 ? 2 : 1;
     this.stats.writer.add(this.stats.base + offset, copies * change);
-  }
-
-  /** Hosts that wait for their first check are none yet, where the cluster wants it so. */
-  #updateBalancer(): void {
-    const { hosts } = this;
-    const isPending = ({ resource }: UpstreamHost): boolean =>
-      ((resource.healthBits ?? 0) & HEALTH_BITS.pending_active_hc) !== 0;
-    this.version += 1;
-    const known = hosts.some(isPending) ? hosts.filter((host) => !isPending(host)) : hosts;
-    this.#balancer.update(known, this.overprovisioningFactor);
   }
 
   /** All workers have the same table: one of them tells of it. */
@@ -361,6 +356,26 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return this.#requested;
   }
 
+  #makeHostSet(): HostSet {
+    return new HostSet({
+      work: this.#work,
+      balancer: this.#balancer,
+      keepOrMake: (known, resource) => {
+        const host = this.#keepOrMake(known, resource);
+        this.#watch(host);
+        this.#limitConnections(host);
+        return host;
+      },
+      join: (hosts) => this.#requested?.join(hosts) ?? hosts,
+      replaced: (update) => {
+        this.#bindLimits(update);
+        if (update.hasTraffic === true) this.#hasTraffic = true;
+      },
+      follow: (update) => this.#checker?.putHosts(update) ?? nothing(),
+      healthNoted: (id, bits) => this.#checker?.noteBits(id, bits),
+    });
+  }
+
   #makeChecker(): HealthChecker | undefined {
     const { healthCheck: check } = this.resource;
     if (check === undefined) return undefined;
@@ -418,3 +433,5 @@ function bindBoth(
   limits.DEFAULT.bind(context.breakerPage(), workerIndex, slots.DEFAULT);
   limits.HIGH.bind(context.breakerPage(), workerIndex, slots.HIGH);
 }
+
+function* nothing(): Steps {}

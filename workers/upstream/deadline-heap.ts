@@ -12,9 +12,7 @@ export class DeadlineHeap {
 
   /** A deadline for each position. */
   constructor(deadlines: readonly number[]) {
-    const order = Uint32Array.from(deadlines.keys()).sort(
-      (left, right) => (deadlines[left] ?? 0) - (deadlines[right] ?? 0),
-    );
+    const order = orderOf(deadlines);
     this.#positions = order;
     this.#deadlines = Float64Array.from(order, (position) => deadlines[position] ?? 0);
   }
@@ -45,4 +43,22 @@ export class DeadlineHeap {
     deadlines[at] = deadline;
     positions[at] = position;
   }
+}
+
+/** Positions by deadline, equals as they come. Most hosts share a few weights: these are sorted alone. */
+function orderOf(deadlines: readonly number[]): Uint32Array {
+  const byDeadline = new Map<number, number[]>();
+  for (const [position, deadline] of deadlines.entries()) {
+    const equals = byDeadline.get(deadline);
+    if (equals === undefined) byDeadline.set(deadline, [position]);
+    else equals.push(position);
+  }
+  const order = new Uint32Array(deadlines.length);
+  let at = 0;
+  for (const deadline of Float64Array.from(byDeadline.keys()).sort()) {
+    const equals = byDeadline.get(deadline) ?? [];
+    order.set(equals, at);
+    at += equals.length;
+  }
+  return order;
 }

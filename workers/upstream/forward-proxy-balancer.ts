@@ -1,4 +1,5 @@
 /** Takes the host that bears the name of the request. */
+import type { Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import type { WantedHosts } from './wanted-hosts.ts';
@@ -15,7 +16,8 @@ export class ForwardProxyBalancer implements LoadBalancer {
     return this.#hosts.choose(this.#hosts.nameOf(context.requestHeaders.authority), context);
   }
 
-  update(hosts: readonly UpstreamHost[]): void {
-    this.#hosts.putHosts(hosts);
+  *prepare(hosts: readonly UpstreamHost[]): Steps<() => void> {
+    yield;
+    return () => this.#hosts.putHosts(hosts);
   }
 }

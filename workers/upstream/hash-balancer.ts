@@ -3,6 +3,7 @@
  * without a hash gets a random one. The tables are made when hosts or their health change.
  */
 import type { Hash64 } from '../hash/xxhash64.ts';
+import type { Steps } from '../sliced-work.ts';
 import type { HashTable } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
 import { type WeighedHost, weighHosts } from './host-weights.ts';
@@ -18,10 +19,10 @@ import {
 
 export interface HashBalancerParts {
   /** In percent. */
-  readonly panicThreshold: number;
+  panicThreshold(): number;
   readonly failsInPanic: boolean;
   readonly weighsLocalities: boolean;
-  readonly buildTable: (hosts: readonly WeighedHost[]) => HashTable;
+  readonly buildTable: (hosts: readonly WeighedHost[]) => Steps<HashTable>;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
   /** Told of each new table. */
@@ -52,25 +53,31 @@ export class HashBalancer implements LoadBalancer {
     return this.#tables[priority]?.choose(hash, draw);
   }
 
-  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
-    const priorities = groupByPriority(hosts);
-    this.#priorities = priorities;
-    this.#overprovisioningFactor = overprovisioningFactor;
-    const { panicThreshold, buildTable, onTable, weighsLocalities } = this.#parts;
-    this.#loads = computeLoads(priorities, { panicThreshold, overprovisioningFactor });
-    this.#tables = priorities.map(({ all, healthy }, priority) => {
-      const panics = this.#loads.panics[priority] === true;
+  *prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
+    const priorities = yield* groupByPriority(hosts);
+    const { buildTable, onTable, weighsLocalities } = this.#parts;
+    const panicThreshold = this.#parts.panicThreshold();
+    const loads = computeLoads(priorities, { panicThreshold, overprovisioningFactor });
+    const tables: HashTable[] = [];
+    for (const [priority, { all, healthy }] of priorities.entries()) {
+      const panics = loads.panics[priority] === true;
       const weighed = weighHosts(panics ? all : healthy, weighsLocalities && !panics);
-      const table = buildTable(weighed);
-      onTable(table);
-      return table;
-    });
-    this.isPanicking = false;
+      yield;
+      tables.push(yield* buildTable(weighed));
+    }
+    return () => {
+      this.#priorities = priorities;
+      this.#overprovisioningFactor = overprovisioningFactor;
+      this.#loads = loads;
+      this.#tables = tables;
+      this.isPanicking = false;
+      for (const table of tables) onTable(table);
+    };
   }
 
   #loadsFor({ excludedPriorities: excluded }: BalanceContext): PriorityLoads {
     if (excluded === undefined) return this.#loads;
-    const { panicThreshold } = this.#parts;
+    const panicThreshold = this.#parts.panicThreshold();
     const overprovisioningFactor = this.#overprovisioningFactor;
     const options = { panicThreshold, overprovisioningFactor };
     return computeLoadsWithout(this.#priorities, excluded, options) ?? this.#loads;

@@ -5,6 +5,7 @@
 import type { RingHashOptions } from '../../shared/resources/lb-policy.ts';
 import { murmurHash2 } from '../hash/murmur-hash2.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
+import { ITEMS_PER_STEP, sortInSteps, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
 
@@ -54,7 +55,7 @@ export class RingBuilder {
   }
 
   /** The weights are shares of the whole. */
-  build(hosts: readonly WeighedHost[]): HashTable {
+  *build(hosts: readonly WeighedHost[]): Steps<HashTable> {
     const { minRingSize, maxRingSize } = this.#options;
     const least = hosts.reduce((min, { weight }) => Math.min(min, weight), 1);
     const scale = Math.min(Math.ceil(least * minRingSize) / least, maxRingSize);
@@ -65,31 +66,41 @@ export class RingBuilder {
       let share = 0;
       for (; placed < target; placed++) share++;
       wanted.set(host, { rank, share });
+      if (rank % ITEMS_PER_STEP === 0) yield;
     }
-    const places = this.#placesOf(wanted);
+    const places = yield* this.#placesOf(wanted);
     this.#places = places.length > KEPT_PLACES_MAX ? [] : places;
-    return new Ring(places, [...wanted.values()]);
+    const ring = new Ring(places.length, [...wanted.values()]);
+    yield* ring.fill(places);
+    return ring;
   }
 
-  #placesOf(wanted: ReadonlyMap<UpstreamHost, Wanted>): readonly RingPlace[] {
+  *#placesOf(wanted: ReadonlyMap<UpstreamHost, Wanted>): Steps<readonly RingPlace[]> {
     const known = new Map<UpstreamHost, number>();
-    const places = this.#places.filter(({ host, key, at }) => {
-      if (at >= (wanted.get(host)?.share ?? 0) || key !== this.#keyOf(host)) return false;
+    const places: RingPlace[] = [];
+    for (const [position, place] of this.#places.entries()) {
+      if (position % ITEMS_PER_STEP === 0) yield;
+      const { host, key, at } = place;
+      if (at >= (wanted.get(host)?.share ?? 0) || key !== this.#keyOf(host)) continue;
       known.set(host, (known.get(host) ?? 0) + 1);
-      return true;
-    });
+      places.push(place);
+    }
     const hash = this.#options.hashFunction === 'MURMUR_HASH_2' ? murmurHash2 : xxHash64;
+    let looked = 0;
     for (const [host, { share }] of wanted) {
       const key = this.#keyOf(host);
       for (let at = known.get(host) ?? 0; at < share; at++) {
         places.push({ host, key, at, hash: hash(`${key}_${at}`) });
+        if (places.length % ITEMS_PER_STEP === 0) yield;
       }
+      if (++looked % ITEMS_PER_STEP === 0) yield;
     }
-    // Quick where most of it is in order.
-    return places.sort(
+    yield* sortInSteps(
+      places,
       (left, right) =>
         compare(left.hash, right.hash) || compareRanks(left.host, right.host, wanted),
     );
+    return places;
   }
 
   #keyOf(host: UpstreamHost): string {
@@ -103,18 +114,24 @@ class Ring implements HashTable {
   readonly maxPerHost: number;
   readonly #high: Uint32Array;
   readonly #low: Uint32Array;
-  readonly #hosts: readonly UpstreamHost[];
+  readonly #hosts: UpstreamHost[] = [];
 
-  constructor(
-    places: readonly { readonly hash: Hash64; readonly host: UpstreamHost }[],
-    perHost: readonly { readonly share: number }[],
-  ) {
-    this.size = places.length;
-    this.minPerHost = perHost.reduce((min, { share }) => Math.min(min, share), this.size);
+  constructor(size: number, perHost: readonly { readonly share: number }[]) {
+    this.size = size;
+    this.minPerHost = perHost.reduce((min, { share }) => Math.min(min, share), size);
     this.maxPerHost = perHost.reduce((max, { share }) => Math.max(max, share), 0);
-    this.#high = Uint32Array.from(places, ({ hash }) => hash.high);
-    this.#low = Uint32Array.from(places, ({ hash }) => hash.low);
-    this.#hosts = places.map(({ host }) => host);
+    this.#high = new Uint32Array(size);
+    this.#low = new Uint32Array(size);
+  }
+
+  /** Called once, with as many places as was said, in order. */
+  *fill(places: readonly { readonly hash: Hash64; readonly host: UpstreamHost }[]): Steps {
+    for (const [at, { hash, host }] of places.entries()) {
+      this.#high[at] = hash.high;
+      this.#low[at] = hash.low;
+      this.#hosts.push(host);
+      if (at % ITEMS_PER_STEP === 0) yield;
+    }
   }
 
   /** The first place at or behind the hash, going round. */
@@ -164,32 +181,42 @@ export class MaglevBuilder {
   }
 
   /** The weights are shares of the whole. */
-  build(hosts: readonly WeighedHost[]): HashTable {
+  *build(hosts: readonly WeighedHost[]): Steps<HashTable> {
     const wanted = new Map(
       hosts.map(({ host, weight: share }, rank) => [host, { rank, share }] as const),
     );
-    this.#places = this.#placesOf(wanted);
+    yield;
+    this.#places = yield* this.#placesOf(wanted);
     const most = hosts.reduce((max, { weight }) => Math.max(max, weight), 0);
     const entries = this.#places.map(({ host, offset, skip }): MaglevEntry => {
       const weight = wanted.get(host)?.share ?? 0;
       return { host, skip, weight, place: offset, target: 0, count: 0 };
     });
-    return new Maglev(fillMaglev(entries, this.#tableSize, most), entries);
+    yield;
+    return new Maglev(yield* fillMaglev(entries, this.#tableSize, most), entries);
   }
 
   /** By key: who gets a contested place must not depend on the order of the hosts. */
-  #placesOf(wanted: ReadonlyMap<UpstreamHost, Wanted>): readonly MaglevPlace[] {
-    const kept = this.#places.filter(
-      ({ host, key }) => wanted.has(host) && key === hashKey(host, this.#usesHostname),
-    );
-    const known = new Set(kept.map(({ host }) => host));
-    const places = [...kept];
-    for (const host of wanted.keys()) if (!known.has(host)) places.push(this.#placeOf(host));
-    // Quick where most of it is in order.
-    return places.sort((left, right) => {
+  *#placesOf(wanted: ReadonlyMap<UpstreamHost, Wanted>): Steps<readonly MaglevPlace[]> {
+    const places: MaglevPlace[] = [];
+    const known = new Set<UpstreamHost>();
+    for (const [position, place] of this.#places.entries()) {
+      if (position % ITEMS_PER_STEP === 0) yield;
+      const { host, key } = place;
+      if (!wanted.has(host) || key !== hashKey(host, this.#usesHostname)) continue;
+      places.push(place);
+      known.add(host);
+    }
+    let looked = 0;
+    for (const host of wanted.keys()) {
+      if (++looked % ITEMS_PER_STEP === 0) yield;
+      if (!known.has(host)) places.push(this.#placeOf(host));
+    }
+    yield* sortInSteps(places, (left, right) => {
       if (left.key !== right.key) return left.key < right.key ? -1 : 1;
       return compareRanks(left.host, right.host, wanted);
     });
+    return places;
   }
 
   #placeOf(host: UpstreamHost): MaglevPlace {
@@ -201,9 +228,14 @@ export class MaglevBuilder {
 }
 
 const FREE = -1;
+const PLACES_PER_STEP = 2048;
 
 /** Each entry takes its next free place in turn; a lighter one sits some turns out. */
-function fillMaglev(entries: readonly MaglevEntry[], tableSize: number, most: number): Int32Array {
+function* fillMaglev(
+  entries: readonly MaglevEntry[],
+  tableSize: number,
+  most: number,
+): Steps<Int32Array> {
   const table = new Int32Array(tableSize).fill(FREE);
   let filled = entries.length === 0 ? tableSize : 0;
   for (let turn = 1; filled < tableSize; turn++) {
@@ -221,6 +253,7 @@ function fillMaglev(entries: readonly MaglevEntry[], tableSize: number, most: nu
       entry.place = place;
       entry.count++;
       filled++;
+      if (filled % PLACES_PER_STEP === 0) yield;
     }
   }
   return table;

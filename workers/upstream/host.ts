@@ -27,8 +27,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   #statBase: number | undefined = undefined;
   /** Held by every connection and request of the host. */
   readonly retained: Retained;
-  /** Open ones outside of the pools: those of TCP proxies. */
-  readonly connections = new Set<HostConnection>();
+  #connections: Set<HostConnection> | undefined = undefined;
   /** The cluster that the host is in: not the one that chose it, where that is made of several. */
   home: UpstreamCluster | undefined = undefined;
   /** Monotonic milliseconds; undefined where hosts have their whole weight from the beginning. */
@@ -42,8 +41,7 @@ export class UpstreamHost implements UpstreamHostInfo {
     DEFAULT: undefined,
     HIGH: undefined,
   };
-  /** Of hosts that are told of the client: by priority and client, each while it has connections. */
-  readonly clientPools = new Map<string, HttpPool>();
+  #clientPools: Map<string, HttpPool> | undefined = undefined;
 
   constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
     this.resource = resource;
@@ -60,6 +58,16 @@ export class UpstreamHost implements UpstreamHostInfo {
   get statBase(): number {
     this.#statBase ??= this.#stats.defineBlock(HOST, `${this.#statPrefix}${this.id}.`);
     return this.#statBase;
+  }
+
+  /** Open ones outside of the pools: those of TCP proxies. */
+  get connections(): Set<HostConnection> {
+    return (this.#connections ??= new Set());
+  }
+
+  /** Of hosts that are told of the client: by priority and client, each while it has connections. */
+  get clientPools(): Map<string, HttpPool> {
+    return (this.#clientPools ??= new Map());
   }
 
   /** Requests that this worker has open there. */
@@ -141,7 +149,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   drain(): void {
     this.pools.DEFAULT?.drain();
     this.pools.HIGH?.drain();
-    for (const pool of this.clientPools.values()) pool.drain();
+    this.#drainClientPools();
     this.retained.end();
   }
 
@@ -149,8 +157,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   renewPools(): void {
     this.pools.DEFAULT?.drain();
     this.pools.HIGH?.drain();
-    for (const pool of this.clientPools.values()) pool.drain();
-    this.clientPools.clear();
+    this.#drainClientPools();
+    this.#clientPools?.clear();
     this.pools.DEFAULT = undefined;
     this.pools.HIGH = undefined;
   }
@@ -159,7 +167,11 @@ export class UpstreamHost implements UpstreamHostInfo {
   close(): void {
     this.pools.DEFAULT?.close();
     this.pools.HIGH?.close();
-    for (const pool of this.clientPools.values()) pool.close();
-    for (const connection of this.connections) connection.abandon();
+    for (const pool of this.#clientPools?.values() ?? []) pool.close();
+    for (const connection of this.#connections ?? []) connection.abandon();
+  }
+
+  #drainClientPools(): void {
+    for (const pool of this.#clientPools?.values() ?? []) pool.drain();
   }
 }

@@ -5,6 +5,7 @@
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { Address } from '../net/connection-info.ts';
+import { finish, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 
 /** What a choice may depend on. */
@@ -36,8 +37,11 @@ export interface LoadBalancer {
    * made for the same try: one that hashes gives another host for each.
    */
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined;
-  /** The host set changed, or a host's health did; the factor is in percent, 140 by default. */
-  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void;
+  /**
+   * The host set changed, or a host's health did; the factor is in percent, 140 by default. Gets ready
+   * for it while choices are made as before; what it returns puts it in force.
+   */
+  prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void>;
   /** The last choice was made over all hosts of its priority, since too few are usable. */
   readonly isPanicking: boolean;
 }
@@ -46,4 +50,19 @@ export interface LoadBalancer {
 export interface HostPicker {
   /** Undefined when there are none. */
   pick(): UpstreamHost | undefined;
+}
+
+/** Of a balancer that looks at hosts with each choice. */
+export function* nothingToPrepare(): Steps<() => void> {
+  yield;
+  return () => undefined;
+}
+
+/** All at once, however many hosts there are. */
+export function updateBalancer(
+  balancer: LoadBalancer,
+  hosts: readonly UpstreamHost[],
+  overprovisioningFactor: number,
+): void {
+  finish(balancer.prepare(hosts, overprovisioningFactor))();
 }

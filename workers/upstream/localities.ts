@@ -8,7 +8,7 @@ interface Place {
 }
 
 export function localityKey({ region, zone, subZone }: Place): string {
-  return JSON.stringify([region, zone, subZone]);
+  return `${region}\0${zone}\0${subZone}`;
 }
 
 /** By `localityKey`, in the order in which the localities first appear. */

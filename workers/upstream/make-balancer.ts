@@ -1,12 +1,14 @@
 /** Makes the balancer that a cluster's policy asks for. */
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
 import type { LbPolicy } from '../../shared/resources/lb-policy.ts';
+import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
 import { type HashTable, MaglevBuilder, RingBuilder } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
+import type { Steps } from '../sliced-work.ts';
 import { LeastRequestPicker } from './least-request-picker.ts';
 import type { HostPicker, LoadBalancer } from './load-balancer.ts';
 import { OverrideBalancer } from './override-balancer.ts';
@@ -44,6 +46,7 @@ const RING_DEFAULTS = {
 } as const;
 const MAGLEV_DEFAULTS = { tableSize: 65_537, usesHostname: false } as const;
 const random = Math.random;
+const PANIC_THRESHOLD_KEY = 'upstream.healthy_panic_threshold';
 
 export function makeBalancer(
   { lbPolicy }: ClusterResource,
@@ -78,10 +81,10 @@ function makePlain(
   if (lbPolicy.kind === 'RING_HASH' || lbPolicy.kind === 'MAGLEV') {
     return makeHashing(lbPolicy, context, localities);
   }
-  const { healthyPanicThreshold: panicThreshold, zoneAware: options, failsInPanic } = lbPolicy;
+  const { zoneAware: options, failsInPanic } = lbPolicy;
   const makePicker = pickerMaker(lbPolicy, context);
   return new PriorityBalancer({
-    panicThreshold,
+    panicThreshold: panicThresholdOf(lbPolicy, context.runtime),
     makePicker,
     ...localities,
     failsInPanic,
@@ -113,20 +116,29 @@ function makeHashing(
   context: BalancerContext,
   { weighsLocalities }: SubsetLocalities,
 ): LoadBalancer {
-  const { hashBalanceFactor: balanceFactor, healthyPanicThreshold: panicThreshold } = lbPolicy;
+  const { hashBalanceFactor: balanceFactor } = lbPolicy;
   const { onTable, allActiveRequests } = context;
   const buildPlain = tableBuilder(lbPolicy);
-  const buildTable = (hosts: readonly WeighedHost[]): HashTable => {
-    const table = buildPlain(hosts);
+  const buildTable = function* (hosts: readonly WeighedHost[]): Steps<HashTable> {
+    const table = yield* buildPlain(hosts);
     if (balanceFactor === undefined) return table;
     return new BoundedTable(table, hosts, { balanceFactor, activeRequests, allActiveRequests });
   };
+  const panicThreshold = panicThresholdOf(lbPolicy, context.runtime);
   const failsInPanic = lbPolicy.failsInPanic === true;
   const parts = { panicThreshold, failsInPanic, weighsLocalities, buildTable, random, onTable };
   return new HashBalancer(parts);
 }
 
-function tableBuilder(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => HashTable {
+/** As it is when hosts change: requests do not look at the runtime. */
+function panicThresholdOf(lbPolicy: LbPolicy, runtime: Pick<Runtime, 'snapshot'>): () => number {
+  return () => {
+    const given = lbPolicy.healthyPanicThreshold;
+    return Math.min(100, readInteger(runtime.snapshot, PANIC_THRESHOLD_KEY, given));
+  };
+}
+
+function tableBuilder(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => Steps<HashTable> {
   if (lbPolicy.kind === 'RING_HASH') {
     const builder = new RingBuilder(lbPolicy.ringHash ?? RING_DEFAULTS);
     return (hosts) => builder.build(hosts);

@@ -2,6 +2,7 @@
  * Takes the host that a request header names, while it is in the cluster and not unhealthy; else the
  * policy behind it chooses. A header may name several: each further draw takes the next one.
  */
+import { ITEMS_PER_STEP, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 
@@ -26,9 +27,17 @@ export class OverrideBalancer implements LoadBalancer {
     return named ?? this.#otherwise.choose(context, draw);
   }
 
-  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
-    this.#hosts = new Map(hosts.map((host) => [host.id, host]));
-    this.#otherwise.update(hosts, overprovisioningFactor);
+  *prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
+    const byId = new Map<string, UpstreamHost>();
+    for (const host of hosts) {
+      byId.set(host.id, host);
+      if (byId.size % ITEMS_PER_STEP === 0) yield;
+    }
+    const putInForce = yield* this.#otherwise.prepare(hosts, overprovisioningFactor);
+    return () => {
+      this.#hosts = byId;
+      putInForce();
+    };
   }
 
   #named({ requestHeaders }: BalanceContext): readonly UpstreamHost[] {

@@ -2,6 +2,7 @@
  * Chooses a priority by its share of the load, then a host among the ones of it that are usable, by
  * whatever picker the policy has. With one priority in good health a choice is one pick.
  */
+import type { Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, HostPicker, LoadBalancer } from './load-balancer.ts';
 import { makeLocalityPicker } from './locality-picker.ts';
@@ -16,7 +17,7 @@ import {
 
 export interface PriorityBalancerParts {
   /** In percent. */
-  readonly panicThreshold: number;
+  panicThreshold(): number;
   readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
   /** Localities take load by their weights. */
   readonly weighsLocalities: boolean;
@@ -37,6 +38,8 @@ interface PriorityPickers {
   healthy: HostPicker | undefined;
   degraded: HostPicker | undefined;
 }
+
+type Which = keyof PriorityHosts;
 
 const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
 
@@ -63,24 +66,37 @@ export class PriorityBalancer implements LoadBalancer {
     return this.#chooseByLoad(loads, decided);
   }
 
-  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
-    const groups = groupByPriority(hosts);
-    const { panicThreshold } = this.#parts;
-    this.#overprovisioningFactor = overprovisioningFactor;
-    this.#loads = computeLoads(groups, { panicThreshold, overprovisioningFactor });
-    this.#priorities = groups.map((group) => ({
-      hosts: group,
-      all: undefined,
-      healthy: undefined,
-      degraded: undefined,
-    }));
-    this.isPanicking = false;
-    const takesAll = this.#loads.healthy[0] === 100 && this.#loads.panics[0] !== true;
-    this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
+  /** The pickers that the loads ask for are made here, the others when they are needed. */
+  *prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
+    const groups = yield* groupByPriority(hosts);
+    const panicThreshold = this.#parts.panicThreshold();
+    const loads = computeLoads(groups, { panicThreshold, overprovisioningFactor });
+    const priorities: PriorityPickers[] = [];
+    for (const [priority, group] of groups.entries()) {
+      const pickers: PriorityPickers = {
+        hosts: group,
+        all: undefined,
+        healthy: undefined,
+        degraded: undefined,
+      };
+      for (const which of picked(loads, priority)) {
+        pickers[which] = this.#makePicker(group, which, { priority, overprovisioningFactor });
+        yield;
+      }
+      priorities.push(pickers);
+    }
+    return () => {
+      this.#overprovisioningFactor = overprovisioningFactor;
+      this.#loads = loads;
+      this.#priorities = priorities;
+      this.isPanicking = false;
+      const takesAll = loads.healthy[0] === 100 && loads.panics[0] !== true;
+      this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
+    };
   }
 
   #loadsWithout(excluded: ReadonlySet<number>): PriorityLoads {
-    const { panicThreshold } = this.#parts;
+    const panicThreshold = this.#parts.panicThreshold();
     const overprovisioningFactor = this.#overprovisioningFactor;
     const groups = this.#priorities.map(({ hosts }) => hosts);
     const options = { panicThreshold, overprovisioningFactor };
@@ -105,21 +121,38 @@ export class PriorityBalancer implements LoadBalancer {
   #pickerOf(priority: number, which: keyof PriorityHosts): HostPicker | undefined {
     const pickers = this.#priorities[priority];
     if (pickers === undefined) return undefined;
-    return (pickers[which] ??= this.#makePicker(pickers.hosts, which, priority));
+    const overprovisioningFactor = this.#overprovisioningFactor;
+    const where = { priority, overprovisioningFactor };
+    return (pickers[which] ??= this.#makePicker(pickers.hosts, which, where));
   }
 
   /** In panic localities do not count. */
-  #makePicker(hosts: PriorityHosts, which: keyof PriorityHosts, priority: number): HostPicker {
+  #makePicker(
+    hosts: PriorityHosts,
+    which: keyof PriorityHosts,
+    where: { readonly priority: number; readonly overprovisioningFactor: number },
+  ): HostPicker {
+    const { priority, overprovisioningFactor } = where;
     const { makePicker, makeZonePicker, weighsLocalities, localityScale: scale } = this.#parts;
     if (makeZonePicker !== undefined && priority === 0 && which === 'healthy') {
       return makeZonePicker(hosts.healthy);
     }
     if (!weighsLocalities || which === 'all') return makePicker(hosts[which]);
-    const overprovisioningFactor = this.#overprovisioningFactor;
     return makeLocalityPicker(hosts[which], hosts.all, {
       makePicker,
       overprovisioningFactor,
       scale,
     });
   }
+}
+
+function picked({ healthy, degraded, panics }: PriorityLoads, priority: number): Which[] {
+  const takes = (percentages: readonly number[]): boolean => (percentages[priority] ?? 0) > 0;
+  if (panics[priority] === true) {
+    return takes(healthy) || takes(degraded) ? ['all'] : [];
+  }
+  return [
+    ...(takes(healthy) ? (['healthy'] as const) : []),
+    ...(takes(degraded) ? (['degraded'] as const) : []),
+  ];
 }

@@ -3,6 +3,7 @@
  * lower one taking what a higher one cannot. Recomputed when hosts or their health change; a choice
  * is a walk over two short lists. Knows hosts, chooses none.
  */
+import { ITEMS_PER_STEP, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 
 export interface PriorityHosts {
@@ -27,16 +28,21 @@ export interface PriorityOptions {
 }
 
 /** By priority from 0; a priority without hosts has an empty entry. */
-export function groupByPriority(hosts: readonly UpstreamHost[]): readonly PriorityHosts[] {
-  const last = hosts.reduce((most, host) => Math.max(most, host.priority), 0);
-  return Array.from({ length: last + 1 }, (_, priority) => {
-    const all = last === 0 ? hosts : hosts.filter((host) => host.priority === priority);
-    return {
-      all,
-      healthy: all.filter((host) => host.health === 'healthy'),
-      degraded: all.filter((host) => host.health === 'degraded'),
-    };
-  });
+export function* groupByPriority(hosts: readonly UpstreamHost[]): Steps<readonly PriorityHosts[]> {
+  const groups: Record<keyof PriorityHosts, UpstreamHost[]>[] = [newGroup()];
+  for (const [at, host] of hosts.entries()) {
+    if (at % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
+    const { priority, health } = host.resource;
+    while (groups.length <= priority) groups.push(newGroup());
+    const group = groups[priority] ?? newGroup();
+    group.all.push(host);
+    if (health !== 'unhealthy') group[health].push(host);
+  }
+  return groups;
+}
+
+function newGroup(): Record<keyof PriorityHosts, UpstreamHost[]> {
+  return { all: [], healthy: [], degraded: [] };
 }
 
 export function computeLoads(

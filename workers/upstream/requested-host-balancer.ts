@@ -6,8 +6,9 @@ import type { OriginalDstOptions } from '../../shared/resources/cluster.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { parseIpPort } from '../http/ip-port.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import type { Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
-import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+import { type BalanceContext, type LoadBalancer, nothingToPrepare } from './load-balancer.ts';
 
 const INVALID = CLUSTER.index.original_dst_host_invalid;
 
@@ -34,7 +35,9 @@ export class RequestedHostBalancer implements LoadBalancer {
   }
 
   /** Hosts are looked up by address. */
-  update(): void {}
+  prepare(): Steps<() => void> {
+    return nothingToPrepare();
+  }
 
   #fromHeader(headers: HeaderMap): ReturnType<typeof parseIpPort> {
     const { options, count } = this.#parts;

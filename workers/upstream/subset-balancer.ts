@@ -5,6 +5,7 @@
  */
 import type { SubsetOptions, SubsetSelector } from '../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { ITEMS_PER_STEP, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, LoadBalancer, SubsetCriteria } from './load-balancer.ts';
 import { groupByLocality } from './localities.ts';
@@ -34,7 +35,7 @@ export class SubsetBalancer implements LoadBalancer {
   /** Most keys first, so that the first one that fits is the best. */
   readonly #selectors: readonly SubsetSelector[];
   /** By `criteriaKey`. */
-  readonly #subsets = new Map<string, Subset>();
+  #subsets: ReadonlyMap<string, Subset> = new Map();
   readonly #any: LoadBalancer | undefined;
   readonly #default: LoadBalancer | undefined;
   /** Hosts of the whole cluster by locality. */
@@ -69,25 +70,51 @@ export class SubsetBalancer implements LoadBalancer {
     return further.length > 0 ? undefined : this.#chooseFor(rest, context, draw);
   }
 
-  update(hosts: readonly UpstreamHost[], overprovisioningFactor: number): void {
+  *prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
     const members = new Map<string, UpstreamHost[]>();
     let duplicates = 0;
     for (const selector of this.#options.selectors) {
-      duplicates += this.#sort(selector, hosts, members);
+      duplicates += yield* this.#sort(selector, hosts, members);
     }
-    this.#parts.onDuplicates(duplicates);
     this.#totals = sizesOf(hosts);
+    yield;
+    const prepared: (() => void)[] = [];
+    const subsets = new Map<string, Subset>();
     for (const [key, some] of members) {
-      const subset = this.#subsets.get(key) ?? this.#make(key);
+      const subset = this.#subsets.get(key) ?? this.#make();
       subset.sizes.clear();
       for (const [locality, size] of sizesOf(some)) subset.sizes.set(locality, size);
-      subset.balancer.update(some, overprovisioningFactor);
+      prepared.push(yield* subset.balancer.prepare(some, overprovisioningFactor));
+      subsets.set(key, subset);
     }
-    for (const key of this.#subsets.keys()) if (!members.has(key)) this.#remove(key);
-    this.#any?.update(hosts, overprovisioningFactor);
+    for (const [balancer, some] of this.#wholes(hosts)) {
+      prepared.push(yield* balancer.prepare(some, overprovisioningFactor));
+    }
+    return () => {
+      this.#parts.onDuplicates(duplicates);
+      this.#countChange(subsets);
+      this.#subsets = subsets;
+      for (const putInForce of prepared) putInForce();
+    };
+  }
+
+  /** The balancers of fallbacks, each with its hosts. */
+  #wholes(hosts: readonly UpstreamHost[]): readonly (readonly [LoadBalancer, typeof hosts])[] {
     const { defaultSubset, listsAsAny } = this.#options;
-    const ofDefault = hosts.filter((host) => hasCriteria(host, defaultSubset, listsAsAny));
-    this.#default?.update(ofDefault, overprovisioningFactor);
+    const isDefault = (host: UpstreamHost): boolean => hasCriteria(host, defaultSubset, listsAsAny);
+    return [
+      ...(this.#any === undefined ? [] : ([[this.#any, hosts]] as const)),
+      ...(this.#default === undefined ? [] : ([[this.#default, hosts.filter(isDefault)]] as const)),
+    ];
+  }
+
+  #countChange(next: ReadonlyMap<string, Subset>): void {
+    const { countStructure } = this.#parts;
+    const added = [...next.keys()].filter((key) => !this.#subsets.has(key)).length;
+    const removed = [...this.#subsets.keys()].filter((key) => !next.has(key)).length;
+    if (added > 0) countStructure(index.lb_subsets_created, added);
+    if (removed > 0) countStructure(index.lb_subsets_removed, removed);
+    if (added !== removed) countStructure(index.lb_subsets_active, added - removed);
   }
 
   #chooseFor(
@@ -149,13 +176,14 @@ export class SubsetBalancer implements LoadBalancer {
   }
 
   /** Returns how many hosts were left out. */
-  #sort(
+  *#sort(
     { keys, isSingleHost }: SubsetSelector,
     hosts: readonly UpstreamHost[],
     members: Map<string, UpstreamHost[]>,
-  ): number {
+  ): Steps<number> {
     let duplicates = 0;
-    for (const host of hosts) {
+    for (const [at, host] of hosts.entries()) {
+      if (at % ITEMS_PER_STEP === 0) yield;
       for (const key of subsetKeysOf(host, keys, this.#options.listsAsAny)) {
         const known = members.get(key);
         if (known === undefined) members.set(key, [host]);
@@ -166,23 +194,12 @@ export class SubsetBalancer implements LoadBalancer {
     return duplicates;
   }
 
-  #make(key: string): Subset {
+  #make(): Subset {
     const sizes = new Map<string, number>();
     const scale = (locality: string): number =>
       (sizes.get(locality) ?? 0) / (this.#totals.get(locality) ?? 1);
     const { scalesLocalityWeight } = this.#options;
-    const balancer = this.#parts.makeBalancer(scalesLocalityWeight ? scale : undefined);
-    const subset = { balancer, sizes };
-    this.#subsets.set(key, subset);
-    this.#parts.countStructure(index.lb_subsets_created, 1);
-    this.#parts.countStructure(index.lb_subsets_active, 1);
-    return subset;
-  }
-
-  #remove(key: string): void {
-    this.#subsets.delete(key);
-    this.#parts.countStructure(index.lb_subsets_removed, 1);
-    this.#parts.countStructure(index.lb_subsets_active, -1);
+    return { balancer: this.#parts.makeBalancer(scalesLocalityWeight ? scale : undefined), sizes };
   }
 }
 

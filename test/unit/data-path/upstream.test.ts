@@ -7,6 +7,7 @@ import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts
 import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
 import { Retained } from '../../../workers/upstream/retained.ts';
 import { host as hostResource } from '../../support/data-plane.ts';
+import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
 
 function hosts(
   specs: readonly { health?: HostHealth; weight?: number; priority?: number }[],
@@ -28,12 +29,12 @@ function tally(balancer: PriorityBalancer, picks: number): Record<number, number
 describe('round robin', () => {
   const balanced = (...specs: Parameters<typeof hosts>[0]): PriorityBalancer => {
     const balancer = new PriorityBalancer({
-      panicThreshold: 50,
+      panicThreshold: () => 50,
       makePicker: (usable) => new RoundRobinPicker(usable, 7),
       random: Math.random,
       weighsLocalities: false,
     });
-    balancer.update(hosts(specs), 140);
+    updateBalancer(balancer, hosts(specs), 140);
     return balancer;
   };
 

@@ -7,6 +7,7 @@ import { LeastRequestPicker } from '../../../workers/upstream/least-request-pick
 import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
 import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
 import { RandomPicker } from '../../../workers/upstream/random-picker.ts';
+import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
 
 function host(port: number, facts: Partial<HostResource> = {}): UpstreamHost {
   const resource: HostResource = {
@@ -47,12 +48,12 @@ function randomBalancer(hosts: readonly UpstreamHost[]): PriorityBalancer {
   const random = evenNumbers();
   const makePicker = (usable: readonly UpstreamHost[]) => new RandomPicker(usable, random);
   const balancer = new PriorityBalancer({
-    panicThreshold: 50,
+    panicThreshold: () => 50,
     makePicker,
     random,
     weighsLocalities: false,
   });
-  balancer.update(hosts, 140);
+  updateBalancer(balancer, hosts, 140);
   return balancer;
 }
 
@@ -175,15 +176,19 @@ describe('shares of hosts', () => {
     const far = { zone: 'far', localityWeight: 1 };
     const random = evenNumbers();
     const balancer = new PriorityBalancer({
-      panicThreshold: 0,
+      panicThreshold: () => 0,
       makePicker: (hosts) => new RandomPicker(hosts, random),
       weighsLocalities: true,
       random,
     });
-    balancer.update([host(1, near), host(2, near), host(3, far)], 140);
+    updateBalancer(balancer, [host(1, near), host(2, near), host(3, far)], 140);
     const all = count(() => balancer.choose(), 4_000);
     assert.equal(all.get(3), 1_000);
-    balancer.update([host(1, near), host(2, { ...near, health: 'unhealthy' }), host(3, far)], 100);
+    updateBalancer(
+      balancer,
+      [host(1, near), host(2, { ...near, health: 'unhealthy' }), host(3, far)],
+      100,
+    );
     const less = count(() => balancer.choose(), 5_000);
     assert.equal(less.get(3), 2_000, 'the near locality weighs 1.5');
   });

@@ -10,7 +10,7 @@ import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { compileHashPolicies } from '../../../workers/routing/hash-policy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import type { LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { HASH_CHOICES } from '../../support/hash-choices.ts';
@@ -73,7 +73,7 @@ describe('the choice by hash equals the one of Envoy', () => {
         const chooser = balancer(POLICIES[policy]);
         // Neither table may depend on the order in which hosts come.
         const known = hosts(WEIGHTS[weights]);
-        chooser.update(policy === 'maglev' ? known.toReversed() : known, 140);
+        updateBalancer(chooser, policy === 'maglev' ? known.toReversed() : known, 140);
         const choices = KEYS.map((key) => digitOf(choose(chooser, xxHash64(key)))).join('');
         assert.equal(choices, HASH_CHOICES[`${policy}_${weights}`]);
       });
@@ -89,7 +89,7 @@ describe('the choice by hash equals the one of Envoy', () => {
     ];
     const hashOf = compileHashPolicies(policies);
     const chooser = balancer(POLICIES.ring);
-    chooser.update(hosts(WEIGHTS.equal), 140);
+    updateBalancer(chooser, hosts(WEIGHTS.equal), 140);
     const choices = KEYS.slice(0, 200).map((key) => {
       const headers = new HeaderMap();
       headers.path = `/combo/a?z=1&q=${key.split('').toReversed().join('')}`;

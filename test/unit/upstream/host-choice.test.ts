@@ -8,7 +8,7 @@ import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import type { LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { type BalancerContext, makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
@@ -30,7 +30,7 @@ function balancer(
 ): LoadBalancer {
   const lbPolicy = { healthyPanicThreshold: 50, ...policy };
   const made = makeBalancer(cluster('c', { lbPolicy }), balancerContext(context));
-  made.update(of, 140);
+  updateBalancer(made, of, 140);
   return made;
 }
 

@@ -6,7 +6,11 @@ import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import type { LoadBalancer, SubsetCriteria } from '../../../workers/upstream/load-balancer.ts';
+import {
+  updateBalancer,
+  type LoadBalancer,
+  type SubsetCriteria,
+} from '../../../workers/upstream/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
@@ -66,7 +70,7 @@ function subsets(changes: Partial<SubsetOptions> = {}, hosts = HOSTS): Subsets {
     }),
     balancerContext({ count: (offset) => note(offset, 1), countStructure: note }),
   );
-  balancer.update(hosts, 140);
+  updateBalancer(balancer, hosts, 140);
   const ask = (subset: SubsetCriteria | undefined): readonly number[] => {
     const context = {
       requestHeaders: new HeaderMap(),
@@ -78,7 +82,7 @@ function subsets(changes: Partial<SubsetOptions> = {}, hosts = HOSTS): Subsets {
     const ports = Array.from({ length: 12 }, () => balancer.choose(context, 0)?.port ?? 0);
     return [...new Set(ports)].sort((left, right) => left - right);
   };
-  return { balancer, counts, ask, update: (next) => balancer.update(next, 140) };
+  return { balancer, counts, ask, update: (next) => updateBalancer(balancer, next, 140) };
 }
 
 describe('a cluster with subsets', () => {
