@@ -36,6 +36,9 @@ const MAX_INFORMATIONAL = 32;
 const LINE_OVERHEAD = 4;
 /** `H` of `HTTP/1.1`. */
 const FIRST_BYTE = 0x48;
+/** The reference's words for what a message without a body must not say. */
+const TRANSFER_ENCODING_NOT_ALLOWED = 'http1.transfer_encoding_not_allowed';
+const CONTENT_LENGTH_NOT_ALLOWED = 'http1.content_length_not_allowed';
 const EMPTY = Buffer.alloc(0);
 /** Other methods say `content-length: 0` when their request has no body. */
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'TRACE', 'CONNECT']);
@@ -260,6 +263,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
 
   private beginResponse(headers: HeaderMap): void {
     const { block } = this;
+    if (this.claimsBodyWrongly(headers)) return;
     if (headers.status < 200 && !(headers.status === 101 && this.isUpgradeRequest)) {
       this.passInformational(headers);
       return;
@@ -275,6 +279,16 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     if (!hasNoBody) return;
     if (announcesChunks) this.stream?.decodeData(EMPTY, true);
     this.finishResponse();
+  }
+
+  /** Refuses 1xx and 204 that claim a body: the peer may go on to send it (RFC 9110 section 8.6). */
+  private claimsBodyWrongly(headers: HeaderMap): boolean {
+    if (headers.status >= 200 && headers.status !== 204) return false;
+    const { chunked, contentLength } = this.block;
+    headers.remove('content-length');
+    if (!chunked && contentLength <= 0) return false;
+    this.fail(chunked ? TRANSFER_ENCODING_NOT_ALLOWED : CONTENT_LENGTH_NOT_ALLOWED);
+    return true;
   }
 
   private passInformational(headers: HeaderMap): void {
