@@ -50,3 +50,49 @@ export interface RuntimeFraction {
   readonly numerator: number;
   readonly denominator: 100 | 10_000 | 1_000_000;
 }
+
+/** envoy.type.matcher.v3.ValueMatcher, for a value of a protobuf Struct. */
+export type ValueMatcher =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'bool'; readonly value: boolean }
+  | { readonly kind: 'number'; readonly exact: number }
+  /** Half open. */
+  | { readonly kind: 'range'; readonly start: number; readonly end: number }
+  | { readonly kind: 'string'; readonly matcher: StringMatcher }
+  /** Whether there has to be a value at all. */
+  | { readonly kind: 'present'; readonly present: boolean }
+  /** A list one of whose items matches. */
+  | { readonly kind: 'list'; readonly item: ValueMatcher }
+  | { readonly kind: 'or'; readonly matchers: readonly ValueMatcher[] };
+
+/** envoy.type.matcher.v3.MetadataMatcher; `path` leads from the namespace to the value. */
+export interface MetadataMatcher {
+  readonly namespace: string;
+  readonly path: readonly string[];
+  readonly value: ValueMatcher;
+  readonly invert: boolean;
+}
+
+export interface AddressRange {
+  readonly address: string;
+  readonly prefixLength: number;
+}
+
+/** envoy.type.matcher.v3.FilterStateMatcher. */
+export interface FilterStateMatcher {
+  readonly key: string;
+  readonly match:
+    | { readonly kind: 'string'; readonly matcher: StringMatcher }
+    | {
+        readonly kind: 'address';
+        readonly ranges: readonly AddressRange[];
+        readonly invert: boolean;
+      };
+}
+
+/** envoy.config.route.v3.CookieMatcher. A cookie that is missing never matches. */
+export interface CookieMatcher {
+  readonly name: string;
+  readonly matcher: StringMatcher;
+  readonly invert: boolean;
+}

@@ -5,9 +5,13 @@
  * Source: envoy.config.route.v3. The order of virtual hosts and routes is the configured one.
  */
 import type { HeaderChanges } from './headers.ts';
+import type { MatcherTree } from './matcher-tree.ts';
 import type {
   CompiledRegex,
+  CookieMatcher,
+  FilterStateMatcher,
   HeaderMatcher,
+  MetadataMatcher,
   QueryParameterMatcher,
   RuntimeFraction,
 } from './matchers.ts';
@@ -34,6 +38,8 @@ export interface VirtualHost {
   /** As configured; exact, `*.suffix`, `prefix.*` and `*`. */
   readonly domains: readonly string[];
   readonly routes: readonly Route[];
+  /** Chooses among routes of its own, in place of `routes`. */
+  readonly matcher?: MatcherTree<readonly Route[]>;
   readonly requireTls: 'NONE' | 'EXTERNAL_ONLY' | 'ALL';
   readonly virtualClusters: readonly VirtualCluster[];
   readonly requestHeaders: HeaderChanges;
@@ -83,6 +89,11 @@ export interface RouteMatch {
   readonly queryParameters: readonly QueryParameterMatcher[];
   readonly runtimeFraction?: RuntimeFraction;
   readonly grpcOnly: boolean;
+  /** What the client's certificate has to be; absent members do not matter. */
+  readonly tls?: { readonly presented?: boolean; readonly validated?: boolean };
+  readonly dynamicMetadata?: readonly MetadataMatcher[];
+  readonly filterState?: readonly FilterStateMatcher[];
+  readonly cookies?: readonly CookieMatcher[];
 }
 
 export type RouteAction =

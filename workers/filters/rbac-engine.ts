@@ -2,10 +2,10 @@
  * Decides by policies whether a request may pass. Pure: it looks at headers and at the connection's
  * facts. Source: envoy.config.rbac.v3.
  */
-import { BlockList } from 'node:net';
 import type { RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import { compileAddressRanges } from '../../shared/matchers/address-matcher.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 
@@ -75,15 +75,15 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
       return (_, { connection: { localAddress } }) =>
         localAddress.port >= rule.start && localAddress.port < rule.end;
     case 'destination_ip': {
-      const contains = compileCidr(rule.address, rule.prefixLength);
+      const contains = compileAddressRanges([rule]);
       return (_, { connection }) => contains(connection.localAddress.ip);
     }
     case 'direct_remote_ip': {
-      const contains = compileCidr(rule.address, rule.prefixLength);
+      const contains = compileAddressRanges([rule]);
       return (_, { connection }) => contains(connection.directRemoteAddress.ip);
     }
     case 'remote_ip': {
-      const contains = compileCidr(rule.address, rule.prefixLength);
+      const contains = compileAddressRanges([rule]);
       return (_, info) => contains(info.downstreamRemoteAddress.ip);
     }
     case 'requested_server_name': {
@@ -102,13 +102,6 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
       };
     }
   }
-}
-
-function compileCidr(address: string, prefixLength: number): (ip: string) => boolean {
-  const family = address.includes(':') ? 'ipv6' : 'ipv4';
-  const list = new BlockList();
-  list.addSubnet(address, prefixLength, family);
-  return (ip) => ip !== '' && list.check(ip, ip.includes(':') ? 'ipv6' : 'ipv4');
 }
 
 function pathOnly(path: string): string {

@@ -27,8 +27,13 @@ export function setCookie(
 
 /** The first cookie of the name, without quotes; empty when there is none. */
 export function cookieValue(headers: HeaderMap, name: string): string {
+  return findCookie(headers, name) ?? '';
+}
+
+/** The same, undefined when there is none. */
+export function findCookie(headers: HeaderMap, name: string): string | undefined {
   const all = headers.getAll('cookie', ';');
-  if (all === undefined) return '';
+  if (all === undefined) return undefined;
   for (const part of all.split(';')) {
     const equals = part.indexOf('=');
     if (equals < 0 || part.slice(0, equals).trim() !== name) continue;
@@ -36,5 +41,5 @@ export function cookieValue(headers: HeaderMap, name: string): string {
     const isQuoted = value.length >= 2 && value.startsWith('"') && value.endsWith('"');
     return isQuoted ? value.slice(1, -1) : value;
   }
-  return '';
+  return undefined;
 }

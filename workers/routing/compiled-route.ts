@@ -2,13 +2,10 @@
 import type { ClusterRouteAction, Route, RouteAction } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { isEnabled } from '../runtime.ts';
-import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import { compileDirectResponseRoute, compileRedirectRoute } from './answered-route.ts';
 import { compileClusterRoute } from './cluster-route.ts';
-import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { compilePathMatcher } from './path-matcher.ts';
-import { compileQueryMatchers } from './query-matcher.ts';
+import { compileConditions } from './route-conditions.ts';
 import type { RouteContext } from './route-context.ts';
 import type { ResolvedRoute } from './types.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
@@ -29,7 +26,7 @@ export function compileRoute(
 ): CompiledRoute {
   const { match } = route;
   const path = compilePathMatcher(match.path, match.caseSensitive);
-  const conditions = compileConditions(route, context);
+  const conditions = compileConditions(route.match, context.runtime);
   const matchesPath = path.isConnect
     ? (headers: HeaderMap) => headers.method === 'CONNECT'
     : (_: HeaderMap, text: string) => text !== '' && path.matches(text);
@@ -38,7 +35,7 @@ export function compileRoute(
     matches:
       conditions === undefined
         ? matchesPath
-        : (headers, text) => matchesPath(headers, text) && conditions(headers),
+        : (headers, text, info) => matchesPath(headers, text) && conditions(headers, info),
     resolve: compileAction(route, route.action, context, virtualClusterOf),
   };
 }
@@ -77,32 +74,4 @@ function compileAction(
     case 'none':
       return compileClusterRoute(route, NOWHERE, context, virtualClusterOf);
   }
-}
-
-/** Everything but the path, cheapest first; undefined when the path alone decides. */
-function compileConditions(
-  { match }: Route,
-  { runtime }: RouteContext,
-): ((headers: HeaderMap) => boolean) | undefined {
-  const { grpcOnly, runtimeFraction } = match;
-  const headersFit = compileHeaderMatchers(match.headers);
-  const queryFits = compileQueryMatchers(match.queryParameters);
-  const checks: ((headers: HeaderMap) => boolean)[] = [];
-  if (runtimeFraction !== undefined) {
-    checks.push(() => isEnabled(runtimeFraction, runtime, runtime.random()));
-  }
-  if (grpcOnly) checks.push((headers) => isGrpcContentType(headers.get('content-type')));
-  if (headersFit !== undefined) checks.push(headersFit);
-  if (queryFits !== undefined) {
-    checks.push((headers) => {
-      const mark = headers.path.indexOf('?');
-      return queryFits(mark < 0 ? '' : headers.path.slice(mark + 1));
-    });
-  }
-  const [only] = checks;
-  if (checks.length <= 1) return only;
-  return (headers) => {
-    for (const check of checks) if (!check(headers)) return false;
-    return true;
-  };
 }

@@ -4,6 +4,7 @@
  */
 import type { QueryParameterMatcher } from '../../shared/resources/matchers.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
+import { queryValue } from '../http/query.ts';
 
 /** `query` is what stands behind the question mark. */
 export type QueryPredicate = (query: string) => boolean;
@@ -27,20 +28,4 @@ function compileQueryMatcher({ name, present, matcher }: QueryParameterMatcher):
     const value = queryValue(query, name);
     return value !== undefined && matches(value);
   };
-}
-
-/** The first value of a parameter, empty when it has none; undefined when it is missing. */
-function queryValue(query: string, name: string): string | undefined {
-  let start = 0;
-  while (start <= query.length) {
-    const next = query.indexOf('&', start);
-    const end = next < 0 ? query.length : next;
-    if (query.startsWith(name, start)) {
-      const after = start + name.length;
-      if (after === end) return '';
-      if (query[after] === '=' && after < end) return query.slice(after + 1, end);
-    }
-    start = end + 1;
-  }
-  return undefined;
 }

@@ -2,15 +2,20 @@
  * The route table of one route configuration. Everything is compiled here, once; matching a request
  * then allocates nothing but, where a cluster's name stands in a header, one route.
  */
-import type { RouteConfigurationResource, VirtualHost } from '../../shared/resources/route.ts';
+import type {
+  Route,
+  RouteConfigurationResource,
+  VirtualHost,
+} from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import { compileMatcherTree, type TreeMatcher } from '../matching/matcher-tree.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { compileTlsRedirect } from './answered-route.ts';
 import { compileRoute } from './compiled-route.ts';
 import { DomainIndex } from './domain-index.ts';
-import { makeRouteFinder } from './route-list.ts';
+import { makeRouteFinder, type RouteFinder } from './route-list.ts';
 import type { ResolvedRoute, RouteTable } from './types.ts';
 import { compileVirtualClusters } from './virtual-clusters.ts';
 
@@ -44,9 +49,12 @@ function compileVirtualHost(
 ): HostMatcher {
   const context = { table, virtualHost, runtime };
   const virtualClusterOf = compileVirtualClusters(virtualHost);
-  const find = makeRouteFinder(
-    virtualHost.routes.map((route) => compileRoute(route, context, virtualClusterOf)),
-  );
+  const compileRoutes = (routes: readonly Route[]): RouteFinder =>
+    makeRouteFinder(routes.map((route) => compileRoute(route, context, virtualClusterOf)));
+  const find =
+    virtualHost.matcher === undefined
+      ? compileRoutes(virtualHost.routes)
+      : findInTree(compileMatcherTree(virtualHost.matcher, compileRoutes, runtime));
   const match: HostMatcher = (headers, info) => {
     const { path } = headers;
     const mark = path.indexOf('?');
@@ -60,4 +68,9 @@ function compileVirtualHost(
     const isMeant = requireTls === 'ALL' || !info.isInternalRequest;
     return isPlain && isMeant ? redirect : match(headers, info);
   };
+}
+
+/** The routes that the tree leads to are tried in order. */
+function findInTree(match: TreeMatcher<RouteFinder>): RouteFinder {
+  return (headers, path, info) => match(headers, info)?.(headers, path, info);
 }

@@ -13,6 +13,7 @@ import type { DomainCheck } from './domains.ts';
 import { resolveHeaderChanges } from './header-changes.ts';
 import { resolvePerFilterConfig } from './per-filter-config.ts';
 import { resolveMirrorPolicies, resolveResilience } from './resilience.ts';
+import { resolveRouteMatcher } from './route-matcher.ts';
 import { bufferLimit, resolveRoute, type RouteScope } from './route.ts';
 
 const FIELDS = knownFields<VirtualHostMessage>(
@@ -49,11 +50,8 @@ export function resolveVirtualHost(
 ): VirtualHost {
   refuseOtherFields(message, FIELDS, scope);
   const { matcher, require_tls: requireTls } = message;
-  if (matcher !== undefined) {
-    if ((message.routes ?? []).length > 0) {
-      scope.error('conflict', 'cannot set both matcher and routes on virtual host');
-    }
-    scope.at('matcher').unsupported('a matcher tree of routes is');
+  if (matcher !== undefined && (message.routes ?? []).length > 0) {
+    scope.error('conflict', 'cannot set both matcher and routes on virtual host');
   }
   const own = resolveMirrorPolicies(
     message.request_mirror_policies,
@@ -68,6 +66,7 @@ export function resolveVirtualHost(
     name: message.name ?? '',
     domains: domains.add(message.domains ?? [], scope.at('domains')),
     routes: resolved.filter((route) => route !== undefined),
+    ...optional('matcher', matcher && resolveRouteMatcher(matcher, inner, scope.at('matcher'))),
     requireTls: typeof requireTls === 'string' ? requireTls : 'NONE',
     virtualClusters: (message.virtual_clusters ?? []).map((cluster, index) =>
       resolveVirtualCluster(cluster, scope.at('virtual_clusters', index)),

@@ -341,3 +341,51 @@ describe('routes', () => {
     );
   });
 });
+
+// Recorded from Envoy 1.40.0, but for metadata, which no listener filter of a test can set.
+describe('conditions on the stream', () => {
+  const all: PathMatch = prefix('/');
+
+  it('compare cookies; one that is missing never matches', () => {
+    for (const [invert, given, expected] of [
+      [false, 'a=1; b=2', 'r'],
+      [false, 'b=1', undefined],
+      [true, 'b=1', 'r'],
+      [true, 'a=1', undefined],
+    ] as const) {
+      const cookies = [{ name: 'b', matcher: text('exact', '2'), invert }];
+      assert.equal(chosen([named('r', all, { cookies })], '/', [['cookie', given]]), expected);
+    }
+  });
+
+  it('look into metadata and filter state', () => {
+    const dynamicMetadata = [
+      {
+        namespace: 'ns',
+        path: ['a', 'b'],
+        value: { kind: 'string', matcher: text('prefix', 'v') },
+        invert: false,
+      },
+    ] as const;
+    const filterState = [
+      { key: 'k', match: { kind: 'string', matcher: text('exact', 'w') } },
+    ] as const;
+    const table = buildRouteTable(
+      routeConfiguration([virtualHost([named('r', all, { dynamicMetadata, filterState })])]),
+    );
+    const map = requestHeaders('/', []);
+    const info = streamInfo(map);
+    assert.equal(table.match(map, info), undefined);
+    info.dynamicMetadata = new Map([['ns', { a: { b: 'value' } }]]);
+    assert.equal(table.match(map, info), undefined);
+    info.filterState = new Map([['k', 'w']]);
+    assert.equal(table.match(map, info)?.routeName, 'r');
+  });
+
+  it('know whether a client has shown a certificate', () => {
+    const plain = { presented: false };
+    assert.equal(chosen([named('r', all, { tls: plain })], '/'), 'r');
+    assert.equal(chosen([named('r', all, { tls: { presented: true } })], '/'), undefined);
+    assert.equal(chosen([named('r', all, { tls: { validated: true } })], '/'), undefined);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * Trees of matchers as workers receive them: what is looked at, how, and the actions that the leaves
+ * hold. Source: xds.type.matcher.v3.Matcher.
+ */
+import type { AddressRange, RuntimeFraction, StringMatcher, ValueMatcher } from './matchers.ts';
+
+/** What a matcher looks at; texts are byte strings. */
+export type MatchInput =
+  /** Lower case; several values are joined by commas. */
+  | { readonly kind: 'request_header'; readonly name: string }
+  | { readonly kind: 'query_parameter'; readonly name: string }
+  | { readonly kind: 'filter_state'; readonly key: string }
+  | {
+      readonly kind: 'dynamic_metadata';
+      readonly namespace: string;
+      readonly path: readonly string[];
+    }
+  /** An environment variable, read when the configuration was. */
+  | { readonly kind: 'constant'; readonly value?: string }
+  | {
+      readonly kind:
+        | 'destination_ip'
+        | 'destination_port'
+        | 'source_ip'
+        | 'source_port'
+        | 'direct_source_ip'
+        | 'source_type'
+        | 'server_name'
+        | 'uri_san'
+        | 'dns_san'
+        | 'subject';
+    };
+
+export type ValueMatch =
+  | { readonly kind: 'string'; readonly matcher: StringMatcher }
+  | { readonly kind: 'address'; readonly ranges: readonly AddressRange[] }
+  | { readonly kind: 'value'; readonly matcher: ValueMatcher; readonly invert: boolean }
+  | { readonly kind: 'runtime_fraction'; readonly fraction: RuntimeFraction };
+
+export type MatchPredicate =
+  | { readonly kind: 'single'; readonly input: MatchInput; readonly match: ValueMatch }
+  | { readonly kind: 'and' | 'or'; readonly predicates: readonly MatchPredicate[] }
+  | { readonly kind: 'not'; readonly predicate: MatchPredicate };
+
+/** What follows a match. `keepMatching`: as if it had not matched, but for what it counts. */
+export type OnMatch<Action> =
+  | {
+      readonly kind: 'matcher';
+      readonly matcher: MatcherTree<Action>;
+      readonly keepMatching: boolean;
+    }
+  | { readonly kind: 'action'; readonly action: Action; readonly keepMatching: boolean };
+
+export type MatcherTree<Action> = (
+  | {
+      readonly kind: 'list';
+      readonly matchers: readonly {
+        readonly predicate: MatchPredicate;
+        readonly onMatch: OnMatch<Action>;
+      }[];
+    }
+  | {
+      /** Of prefixes the longest comes first. */
+      readonly kind: 'exact' | 'prefix';
+      readonly input: MatchInput;
+      readonly branches: readonly { readonly key: string; readonly onMatch: OnMatch<Action> }[];
+    }
+  | {
+      /** The longest range that holds the address comes first. */
+      readonly kind: 'address';
+      readonly input: MatchInput;
+      readonly branches: readonly {
+        readonly ranges: readonly AddressRange[];
+        readonly onMatch: OnMatch<Action>;
+        readonly exclusive: boolean;
+      }[];
+    }
+) & { readonly onNoMatch?: OnMatch<Action> };

@@ -1,0 +1,61 @@
+/** Reads what matcher trees look at: parts of a request and facts of its connection. */
+import type { MatchInput } from '../../shared/resources/matcher-tree.ts';
+import { metadataValue } from '../../shared/matchers/value-matcher.ts';
+import { queryValue } from '../http/query.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { isLoopback } from '../http/headers/client-address.ts';
+
+/** Undefined: there is no such thing. A text is a byte string; metadata may be any JSON. */
+export type InputReader = (headers: HeaderMap, info: StreamInfo) => unknown;
+
+export function compileMatchInput(input: MatchInput): InputReader {
+  switch (input.kind) {
+    case 'request_header':
+      return (headers) => headers.getAll(input.name);
+    case 'query_parameter':
+      return ({ path }) => {
+        const mark = path.indexOf('?');
+        return mark < 0 ? undefined : queryValue(path.slice(mark + 1), input.name);
+      };
+    case 'filter_state':
+      return (_, info) => info.filterState?.get(input.key);
+    case 'dynamic_metadata':
+      return (_, info) => metadataValue(info.dynamicMetadata, input.namespace, input.path);
+    case 'constant':
+      return () => input.value;
+    default:
+      return compileConnectionInput(input.kind);
+  }
+}
+
+type ConnectionInput = Exclude<
+  MatchInput['kind'],
+  'request_header' | 'query_parameter' | 'filter_state' | 'dynamic_metadata' | 'constant'
+>;
+
+function compileConnectionInput(kind: ConnectionInput): InputReader {
+  switch (kind) {
+    case 'destination_ip':
+      return (_, { connection }) => connection.localAddress.ip;
+    case 'destination_port':
+      return (_, { connection }) => String(connection.localAddress.port);
+    case 'source_ip':
+      return (_, info) => info.downstreamRemoteAddress.ip;
+    case 'source_port':
+      return (_, info) => String(info.downstreamRemoteAddress.port);
+    case 'direct_source_ip':
+      return (_, { connection }) => connection.directRemoteAddress.ip;
+    case 'source_type':
+      return (_, { connection: { remoteAddress, localAddress } }) =>
+        isLoopback(remoteAddress.ip) || remoteAddress.ip === localAddress.ip ? 'local' : undefined;
+    case 'server_name':
+      return (_, { connection }) => connection.requestedServerName || undefined;
+    case 'uri_san':
+      return (_, { connection }) => connection.tls?.peer?.uriSans.join(',') || undefined;
+    case 'dns_san':
+      return (_, { connection }) => connection.tls?.peer?.dnsSans.join(',') || undefined;
+    case 'subject':
+      return (_, { connection }) => connection.tls?.peer?.subject || undefined;
+  }
+}

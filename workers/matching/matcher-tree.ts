@@ -1,0 +1,178 @@
+/**
+ * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch with
+ * `keep_matching` is passed by, as one that leads nowhere.
+ */
+import { compileAddressRanges } from '../../shared/matchers/address-matcher.ts';
+import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
+import { compileValueMatcher } from '../../shared/matchers/value-matcher.ts';
+import type {
+  MatcherTree,
+  MatchPredicate,
+  OnMatch,
+  ValueMatch,
+} from '../../shared/resources/matcher-tree.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+import { isEnabled, type Runtime } from '../runtime.ts';
+import { compileMatchInput } from './match-inputs.ts';
+
+/** Undefined when nothing matched. */
+export type TreeMatcher<Result> = (headers: HeaderMap, info: StreamInfo) => Result | undefined;
+
+type Predicate = (headers: HeaderMap, info: StreamInfo) => boolean;
+
+export function compileMatcherTree<Action, Result>(
+  tree: MatcherTree<Action>,
+  compileAction: (action: Action) => Result,
+  runtime: Runtime,
+): TreeMatcher<Result> {
+  const next = (onMatch: OnMatch<Action>): TreeMatcher<Result> =>
+    compileOnMatch(onMatch, compileAction, runtime);
+  const matches = compileBranches(tree, next, runtime);
+  if (tree.onNoMatch === undefined) return matches;
+  const otherwise = next(tree.onNoMatch);
+  return (headers, info) => matches(headers, info) ?? otherwise(headers, info);
+}
+
+function compileOnMatch<Action, Result>(
+  onMatch: OnMatch<Action>,
+  compileAction: (action: Action) => Result,
+  runtime: Runtime,
+): TreeMatcher<Result> {
+  if (onMatch.keepMatching) return () => undefined;
+  if (onMatch.kind === 'matcher') {
+    return compileMatcherTree(onMatch.matcher, compileAction, runtime);
+  }
+  const result = compileAction(onMatch.action);
+  return () => result;
+}
+
+function compileBranches<Action, Result>(
+  tree: MatcherTree<Action>,
+  next: (onMatch: OnMatch<Action>) => TreeMatcher<Result>,
+  runtime: Runtime,
+): TreeMatcher<Result> {
+  switch (tree.kind) {
+    case 'list': {
+      const fields = tree.matchers.map(({ predicate, onMatch }) => ({
+        fits: compilePredicate(predicate, runtime),
+        match: next(onMatch),
+      }));
+      return (headers, info) => {
+        for (const { fits, match } of fields) {
+          const result = fits(headers, info) ? match(headers, info) : undefined;
+          if (result !== undefined) return result;
+        }
+        return undefined;
+      };
+    }
+    case 'exact': {
+      const read = compileMatchInput(tree.input);
+      const branches = new Map(tree.branches.map(({ key, onMatch }) => [key, next(onMatch)]));
+      return (headers, info) => {
+        const value = read(headers, info);
+        return typeof value === 'string' ? branches.get(value)?.(headers, info) : undefined;
+      };
+    }
+    case 'prefix': {
+      const read = compileMatchInput(tree.input);
+      const branches = tree.branches
+        .map(({ key, onMatch }) => ({ key, match: next(onMatch) }))
+        .toSorted((one, other) => other.key.length - one.key.length);
+      return (headers, info) => {
+        const value = read(headers, info);
+        if (typeof value !== 'string') return undefined;
+        return firstOf(branches, ({ key }) => value.startsWith(key), headers, info);
+      };
+    }
+    case 'address':
+      return compileAddressTree(tree, next);
+  }
+}
+
+interface Branch<Result> {
+  readonly match: TreeMatcher<Result>;
+}
+
+function firstOf<Result, One extends Branch<Result>>(
+  branches: readonly One[],
+  fits: (branch: One) => boolean,
+  headers: HeaderMap,
+  info: StreamInfo,
+): Result | undefined {
+  for (const branch of branches) {
+    const result = fits(branch) ? branch.match(headers, info) : undefined;
+    if (result !== undefined) return result;
+  }
+  return undefined;
+}
+
+/** The narrowest range decides first; an exclusive one decides alone. */
+function compileAddressTree<Action, Result>(
+  { input, branches }: Extract<MatcherTree<Action>, { readonly kind: 'address' }>,
+  next: (onMatch: OnMatch<Action>) => TreeMatcher<Result>,
+): TreeMatcher<Result> {
+  const read = compileMatchInput(input);
+  const ranges = branches
+    .flatMap(({ ranges: own, onMatch, exclusive }) => {
+      const match = next(onMatch);
+      return own.map((range) => ({
+        contains: compileAddressRanges([range]),
+        length: range.prefixLength,
+        match,
+        exclusive,
+      }));
+    })
+    .toSorted((one, other) => other.length - one.length);
+  return (headers, info) => {
+    const ip = read(headers, info);
+    if (typeof ip !== 'string') return undefined;
+    for (const { contains, match, exclusive } of ranges) {
+      if (!contains(ip)) continue;
+      const result = match(headers, info);
+      if (result !== undefined || exclusive) return result;
+    }
+    return undefined;
+  };
+}
+
+function compilePredicate(predicate: MatchPredicate, runtime: Runtime): Predicate {
+  switch (predicate.kind) {
+    case 'and': {
+      const all = predicate.predicates.map((one) => compilePredicate(one, runtime));
+      return (headers, info) => all.every((fits) => fits(headers, info));
+    }
+    case 'or': {
+      const some = predicate.predicates.map((one) => compilePredicate(one, runtime));
+      return (headers, info) => some.some((fits) => fits(headers, info));
+    }
+    case 'not': {
+      const fits = compilePredicate(predicate.predicate, runtime);
+      return (headers, info) => !fits(headers, info);
+    }
+    case 'single': {
+      const read = compileMatchInput(predicate.input);
+      const matches = compileValueMatch(predicate.match, runtime);
+      return (headers, info) => matches(read(headers, info));
+    }
+  }
+}
+
+function compileValueMatch(match: ValueMatch, runtime: Runtime): (value: unknown) => boolean {
+  switch (match.kind) {
+    case 'string': {
+      const matches = compileStringMatcher(match.matcher);
+      return (value) => typeof value === 'string' && matches(value);
+    }
+    case 'address': {
+      const contains = compileAddressRanges(match.ranges);
+      return (value) => typeof value === 'string' && contains(value);
+    }
+    case 'value': {
+      const matches = compileValueMatcher(match.matcher);
+      return (value) => matches(value) !== match.invert;
+    }
+    case 'runtime_fraction':
+      return () => isEnabled(match.fraction, runtime, runtime.random());
+  }
+}
