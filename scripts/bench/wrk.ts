@@ -9,7 +9,7 @@ export interface Load {
   readonly path?: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Over TLS; wrk resumes no sessions. */
+  /** Over TLS. wrk resumes sessions where the server lets it. */
   readonly isSecure?: boolean;
   readonly headers?: readonly string[];
   /** A Lua script for requests that wrk's options cannot say. */

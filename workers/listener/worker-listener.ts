@@ -16,6 +16,7 @@ import type { ListeningDescriptor } from '../data-plane.ts';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
 import type { Address } from '../net/connection-info.ts';
 import { socketAddress } from '../net/addresses.ts';
+import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
 import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
 import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -218,13 +219,17 @@ export class WorkerListener implements ConnectionObserver {
   #take(accepted: Accepted, listener: ListenerFacts): void {
     const version = this.#current;
     const { only } = version.chains;
-    if (
-      only?.server !== undefined &&
-      only.tls === undefined &&
-      version.listenerFilters.length === 0
-    ) {
+    if (only?.server !== undefined && version.listenerFilters.length === 0) {
       this.#serve(version, only, (handler, server) =>
-        this.#openAccepted(accepted, handler, server, { ...listener, ...chainName(only) }),
+        this.#openAccepted(
+          accepted,
+          handler,
+          { server, tls: only.tls },
+          {
+            ...listener,
+            ...chainName(only),
+          },
+        ),
       );
     } else {
       this.#receive(socketOf(accepted), listener, undefined);
@@ -323,13 +328,15 @@ export class WorkerListener implements ConnectionObserver {
     }
     facts.filterChainName = chain.resource.name;
     this.#serve(version, chain, (handler, server) => {
-      const { loop } = this.#context;
-      const { bufferLimitBytes } = server;
-      const stream =
-        chain.tls === undefined ? socket : chain.tls.wrap(socket, facts, bufferLimitBytes);
-      const transport = Transport.adopt({ loop, handler, counters: server.counters }, stream);
+      const parts = { loop: this.#context.loop, handler, counters: server.counters };
+      if (chain.tls !== undefined) {
+        const carrier = carrierOfSocket(socket);
+        const transport = chain.tls.secure(carrier, facts, parts, server.bufferLimitBytes);
+        return { transport, info: facts };
+      }
+      const transport = Transport.adopt(parts, socket);
       // A listener filter stopped the stream where it had read enough.
-      if (chain.tls === undefined) socket.resume();
+      socket.resume();
       return { transport, info: facts };
     });
   }
@@ -362,11 +369,19 @@ export class WorkerListener implements ConnectionObserver {
   #openAccepted(
     accepted: Accepted,
     handler: TransportHandler,
-    server: ChainServer,
+    { server, tls }: { readonly server: ChainServer; readonly tls: CompiledChain['tls'] },
     facts: ListenerFacts,
   ): OpenedConnection {
     const { bufferLimitBytes, counters } = server;
     const parts = { loop: this.#context.loop, handler, counters };
+    if (tls !== undefined) {
+      const carrier =
+        accepted.kind === 'handle'
+          ? carrierOfHandle(accepted.handle)
+          : carrierOfSocket(accepted.socket);
+      const info = new ConnectionFacts(carrier.addresses, facts);
+      return { transport: tls.secure(carrier, info, parts, bufferLimitBytes), info };
+    }
     const transport =
       accepted.kind === 'handle'
         ? Transport.accepted(parts, accepted.handle, bufferLimitBytes)

@@ -5,13 +5,13 @@
  * kernel does not take waits in libuv's queue, which is counted here.
  */
 import { isIPv6 } from 'node:net';
+import { HandleAddresses } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
 import { systemError, UV_EOF } from './handle-errors.ts';
 import type {
   ConnectablePipe,
   ConnectableTcp,
   RuntimeHandles,
-  SocketName,
   StreamHandle,
   StreamRequest,
   WriteRequest,
@@ -39,7 +39,7 @@ interface OwnedHandle extends StreamHandle {
   stream?: HandleStream;
 }
 
-export class HandleStream implements ByteStream {
+export class HandleStream extends HandleAddresses implements ByteStream {
   pendingBytes = 0;
   private readonly handle: OwnedHandle;
   private readonly options: HandleStreamOptions;
@@ -53,10 +53,9 @@ export class HandleStream implements ByteStream {
   private hasPeerEnded = false;
   private needsDrain = false;
   private closesAfterEnd = false;
-  private peer: SocketName | undefined;
-  private own: SocketName | undefined;
 
   private constructor(handle: OwnedHandle, options: HandleStreamOptions, isConnecting: boolean) {
+    super(handle);
     this.handle = handle;
     this.options = options;
     this.owner = options.owner;
@@ -90,22 +89,6 @@ export class HandleStream implements ByteStream {
       : connectTcp(handle as ConnectableTcp, request, target);
     if (status !== 0) stream.breakSoon(status, 'connect');
     return stream;
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.peerName().address;
-  }
-
-  get remotePort(): number | undefined {
-    return this.peerName().port;
-  }
-
-  get localAddress(): string | undefined {
-    return this.ownName().address;
-  }
-
-  get localPort(): number | undefined {
-    return this.ownName().port;
   }
 
   writeText(text: string): boolean {
@@ -267,22 +250,6 @@ export class HandleStream implements ByteStream {
     if (this.isClosed) return;
     this.close();
     this.owner.onStreamClose(error);
-  }
-
-  private peerName(): SocketName {
-    if (this.peer === undefined) {
-      this.peer = {};
-      if (!this.isClosed) this.handle.getpeername?.(this.peer);
-    }
-    return this.peer;
-  }
-
-  private ownName(): SocketName {
-    if (this.own === undefined) {
-      this.own = {};
-      if (!this.isClosed) this.handle.getsockname?.(this.own);
-    }
-    return this.own;
   }
 }
 

@@ -14,7 +14,7 @@ export interface StreamHandle {
   writeLatin1String(request: WriteRequest, text: string): number;
   writeBuffer(request: WriteRequest, data: Uint8Array): number;
   shutdown(request: StreamRequest): number;
-  close(): void;
+  close(closed?: () => void): void;
   /** Only of TCP. */
   reset?(): number;
   setNoDelay?(on: boolean): number;

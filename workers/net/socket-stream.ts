@@ -1,11 +1,14 @@
 /** A byte stream over a socket of node:net or node:tls; its data arrive as events. */
 import type net from 'node:net';
+import { AddressedStream } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
-import { SocketAddresses } from './socket-addresses.ts';
 
-export class SocketStream extends SocketAddresses<net.Socket> implements ByteStream {
+export class SocketStream extends AddressedStream implements ByteStream {
+  private readonly socket: net.Socket;
+
   constructor(socket: net.Socket, owner: ByteStreamOwner) {
     super(socket);
+    this.socket = socket;
     // TLS can be written to after its handshake.
     socket.on('encrypted' in socket ? 'secureConnect' : 'connect', () => {
       // A peer that was refused in the same event is gone.

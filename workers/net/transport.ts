@@ -96,6 +96,11 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     );
   }
 
+  /** Stands on a stream that somebody else makes: it may call its owner when this has returned. */
+  static over(parts: TransportParts, open: (owner: ByteStreamOwner) => ByteStream): Transport {
+    return new Transport(parts, open);
+  }
+
   /** Takes over an accepted handle, which was made by the runtime of `runtimeHandles`. */
   static accepted(
     parts: TransportParts,

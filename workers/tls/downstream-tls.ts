@@ -1,20 +1,26 @@
 /**
- * TLS with clients of one filter chain: makes TLS sockets of accepted ones, judges client certificates
- * after the handshake (so that a refused client sees a close, not an alert) and counts.
+ * TLS with clients of one filter chain: makes encrypted transports of accepted connections. Uses the
+ * runtime's handles directly where it has them, else the sockets of node:tls.
  */
-import type net from 'node:net';
 import type tls from 'node:tls';
-import type { Clock, Timer } from '../../shared/clock.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { LISTENER } from '../../shared/stats/templates/listener.ts';
 import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
-import type { ConnectionInfo } from '../net/connection-info.ts';
-import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
-import { PeerRefusedError, SECRET_MISSING, tlsErrorText } from '../../shared/tls/tls-errors.ts';
+import { SECRET_MISSING } from '../../shared/tls/tls-errors.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
+import { runtimeHandles } from '../net/runtime-handles.ts';
+import { runtimeTls } from '../net/runtime-tls.ts';
+import { SocketStream } from '../net/socket-stream.ts';
+import type { TlsCarrier } from '../net/tls-carrier.ts';
+import { TlsServerStream } from '../net/tls-server-stream.ts';
+import { bufferLimit, Transport, type TransportParts } from '../net/transport.ts';
+import { DownstreamHandshake, type HandshakeParts } from './downstream-handshake.ts';
+import type { InnerTlsSocket } from './handshaken.ts';
 import type { SecretStore } from './secret-store.ts';
-import { type PresentMaterial, TlsMaterial } from './tls-material.ts';
+import { TlsMaterial } from './tls-material.ts';
 import { TlsStats } from './tls-stats.ts';
 
 export interface DownstreamTlsEnv {
@@ -35,18 +41,14 @@ const HANDSHAKE_TIMEOUT = LISTENER.index.downstream_cx_transport_socket_connect_
 
 const NOT_READY = TLS_SOCKET_FACTORY.index.downstream_context_secrets_not_ready;
 
-/** What new connections use, until a secret changes. */
-interface Present extends PresentMaterial {
-  readonly options: tls.TLSSocketOptions;
-}
-
 export class DownstreamTlsFactory {
   readonly #config: DownstreamTls;
   readonly #env: DownstreamTlsEnv;
   readonly #stats: TlsStats;
   readonly #material: TlsMaterial;
   readonly #listenerBase: number;
-  #present: Present | undefined;
+  /** What new connections use, until a secret changes. */
+  #present: HandshakeParts | undefined;
 
   /** Throws when OpenSSL does not take the configuration. */
   constructor(config: DownstreamTls, env: DownstreamTlsEnv) {
@@ -64,43 +66,40 @@ export class DownstreamTlsFactory {
       },
       log: env.log,
       changed: () => {
-        this.#present = this.#withOptions();
+        this.#present = this.#handshakeParts();
       },
     });
-    this.#present = this.#withOptions();
     this.#stats = new TlsStats(env.stats, env.statOwner, 'server');
     this.#listenerBase = env.stats.defineBlock(LISTENER, env.statOwner);
+    this.#present = this.#handshakeParts();
   }
 
   /**
-   * The handshake starts by itself; a failed one ends the socket with an error. Before the secrets are
-   * there, the socket is ended at once.
+   * The handshake starts by itself; a failed one closes the transport. Before the secrets are there, it
+   * is closed at once.
    */
-  wrap(socket: net.Socket, connection: ConnectionInfo, bufferLimitBytes: number): net.Socket {
+  secure(
+    carrier: TlsCarrier,
+    connection: ConnectionInfo,
+    parts: TransportParts,
+    bufferLimitBytes: number,
+  ): Transport {
     const present = this.#present;
-    if (present === undefined) {
-      this.#stats.countFactory(NOT_READY);
-      connection.transportFailureReason = SECRET_MISSING;
-      return socket.destroy();
-    }
-    const info = new HandshakeInfo();
-    connection.tls = info;
-    const { TLSSocket } = nodeTls();
-    const options = { ...present.options, highWaterMark: bufferLimitBytes };
-    const secured = new TLSSocket(socket, options as tls.TLSSocketOptions);
-    let isSecure = false;
-    const timer = this.#limitHandshake(secured);
-    secured.on('close', () => timer?.cancel());
-    secured.on('secure', () => {
-      isSecure = true;
-      timer?.cancel();
-      (secured as unknown as InnerTlsSocket)._releaseControl();
-      this.#judge(secured, connection, { info, present });
-    });
-    secured.on('error', (error: NodeJS.ErrnoException) => {
-      if (!isSecure) this.#fail(error, connection);
-    });
-    return secured;
+    if (present === undefined) return this.#refuse(carrier, connection, parts);
+    const handshake = new DownstreamHandshake(present, connection);
+    const handles = runtimeHandles;
+    const runtime = runtimeTls();
+    const { handle } = carrier;
+    const transport =
+      runtime === undefined || handles === undefined || handle === undefined
+        ? Transport.adopt(parts, secureSocket(carrier, handshake, present))
+        : Transport.over(parts, (owner) => {
+            const limitBytes = bufferLimit(bufferLimitBytes);
+            const options = { handles, readBuffer: parts.loop.readBuffer, limitBytes, owner };
+            return new TlsServerStream({ carrier, handle, runtime }, handshake, options);
+          });
+    handshake.limit(() => transport.onStreamClose(undefined));
+    return transport;
   }
 
   release(): void {
@@ -109,77 +108,66 @@ export class DownstreamTlsFactory {
     this.#env.stats.releaseBlock(this.#listenerBase);
   }
 
-  #limitHandshake(socket: tls.TLSSocket): Timer | undefined {
-    const { clock, handshakeTimeoutMs, stats } = this.#env;
-    if (handshakeTimeoutMs === undefined || handshakeTimeoutMs === 0) return undefined;
-    return clock.after(handshakeTimeoutMs, () => {
-      stats.increment(this.#listenerBase + HANDSHAKE_TIMEOUT);
-      socket.destroy();
-    });
+  #refuse(carrier: TlsCarrier, connection: ConnectionInfo, parts: TransportParts): Transport {
+    this.#stats.countFactory(NOT_READY);
+    connection.transportFailureReason = SECRET_MISSING;
+    const socket = carrier.socket();
+    socket.destroy();
+    return Transport.over(parts, (owner) => new SocketStream(socket, owner));
   }
 
-  #judge(
-    socket: tls.TLSSocket,
-    connection: ConnectionInfo,
-    { info, present }: { readonly info: HandshakeInfo; readonly present: Present },
-  ): void {
-    const { options, contexts } = present;
-    info.complete(socket, options.requestCert === true, contexts.onlyCertificate);
-    const { servername } = socket as { readonly servername?: string | false | null };
-    if (this.#config.requireServerName && typeof servername !== 'string') {
-      this.#stats.count('connection_error');
-      socket.destroy(new Error('the client names no server'));
-      return;
-    }
-    const peer = info.peerCertificate;
-    const { check } = present;
-    if (peer !== undefined && check !== undefined) {
-      const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
-      const refusal = check.judge(peer, verifyError, undefined);
-      if (refusal !== undefined) {
-        this.#stats.count(refusal.stat);
-        const error = new PeerRefusedError(refusal.detail);
-        this.#report(error, connection);
-        socket.destroy(error);
-        return;
-      }
-      info.isPeerVerified = check.verifiesChain;
-    }
-    this.#stats.countHandshake(info.counted(socket.isSessionReused()));
-  }
-
-  #fail(error: NodeJS.ErrnoException, connection: ConnectionInfo): void {
-    // A client that goes away in the middle of its handshake is no error of TLS.
-    if (error.code?.startsWith('ERR_SSL_') !== true) return;
-    const isMissing = error.code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE';
-    this.#stats.count(isMissing ? 'fail_verify_no_cert' : 'connection_error');
-    this.#report(error, connection);
-  }
-
-  #report(error: NodeJS.ErrnoException, connection: ConnectionInfo): void {
-    const text = tlsErrorText(error) ?? '';
-    connection.transportFailureReason = text;
-    this.#env.log(`[C${connection.id}] remote address:${connection.remoteAddress.text},${text}`);
-  }
-
-  #withOptions(): Present | undefined {
-    const { present } = this.#material;
-    if (present === undefined) return undefined;
-    const { contexts, check } = present;
-    const { alpn, requireClientCertificate, requireServerName } = this.#config;
-    const options: tls.TLSSocketOptions = {
-      isServer: true,
-      secureContext: contexts.first,
-      requestCert: check !== undefined || requireClientCertificate,
-      // Only a missing certificate is OpenSSL's to refuse: what it is worth is judged afterwards.
-      rejectUnauthorized: requireClientCertificate,
+  #handshakeParts(): HandshakeParts | undefined {
+    const material = this.#material.present;
+    if (material === undefined) return undefined;
+    const { clock, log, handshakeTimeoutMs, stats } = this.#env;
+    return {
+      config: this.#config,
+      material,
+      alpn: encodeNames(this.#config.alpn),
+      stats: this.#stats,
+      clock,
+      log,
+      timeoutMs: handshakeTimeoutMs,
+      onTimeout: () => stats.increment(this.#listenerBase + HANDSHAKE_TIMEOUT),
     };
-    if (alpn.length > 0) options.ALPNProtocols = [...alpn];
-    if (contexts.hasSeveral || requireServerName) {
-      options.SNICallback = (serverName, callback) => {
-        callback(null, contexts.choose(serverName));
-      };
-    }
-    return { ...present, options };
   }
+}
+
+/** As TLS writes lists of protocols: each with its length before it. */
+function encodeNames(names: readonly string[]): Buffer | undefined {
+  if (names.length === 0) return undefined;
+  return Buffer.concat(names.flatMap((name) => [Buffer.of(name.length), Buffer.from(name)]));
+}
+
+/** The same by way of node:tls. */
+function secureSocket(
+  carrier: TlsCarrier,
+  handshake: DownstreamHandshake,
+  { material, config }: HandshakeParts,
+): tls.TLSSocket {
+  const { TLSSocket } = nodeTls();
+  const { contexts } = material;
+  const options: tls.TLSSocketOptions = {
+    isServer: true,
+    secureContext: contexts.first,
+    requestCert: handshake.asksPeer,
+    rejectUnauthorized: handshake.refusesMissingPeer,
+    SNICallback: (serverName, callback) => callback(null, contexts.choose(serverName)),
+  };
+  if (config.alpn.length > 0) options.ALPNProtocols = [...config.alpn];
+  const socket = new TLSSocket(carrier.socket(), options);
+  const { ssl } = socket as unknown as InnerTlsSocket;
+  let isSecure = false;
+  socket.on('close', () => handshake.onEnd());
+  socket.on('secure', () => {
+    isSecure = true;
+    (socket as unknown as InnerTlsSocket)._releaseControl();
+    const { servername } = socket as { readonly servername?: string | false | null };
+    const refusal = handshake.judge(socket, ssl?.verifyError(), servername);
+    if (refusal !== undefined) socket.destroy(refusal);
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isSecure) handshake.onFailure(error);
+  });
+  return socket;
 }

@@ -1,10 +1,21 @@
 /** What a finished handshake says: the facts for access logs and headers, and for statistics. */
 import type { X509Certificate } from 'node:crypto';
-import type tls from 'node:tls';
+import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import type { CertificateFacts, TlsInfo } from '../net/connection-info.ts';
+import type { TlsHandle } from '../net/runtime-tls.ts';
 import { X509Facts } from './certificate-facts.ts';
 import { readSession, type SessionFacts } from './session-facts.ts';
 import type { HandshakeFacts } from './tls-stats.ts';
+
+/** What a finished handshake is asked; sockets of node:tls are such. */
+export interface HandshakeSource {
+  getProtocol(): string | null;
+  getCipher(): { readonly name: string };
+  getSession(): Buffer | undefined;
+  getX509Certificate(): X509Certificate | undefined;
+  getPeerX509Certificate(): X509Certificate | undefined;
+  isSessionReused(): boolean;
+}
 
 /** Set when the handshake is done; until then everything is empty. */
 export class HandshakeInfo implements TlsInfo {
@@ -22,7 +33,7 @@ export class HandshakeInfo implements TlsInfo {
    * Takes everything from the socket that is gone with it. `own` is this side's certificate where
    * there is no choice: asking OpenSSL for it costs a tenth of a handshake.
    */
-  complete(socket: tls.TLSSocket, asksPeer: boolean, own?: X509Certificate): void {
+  complete(socket: HandshakeSource, asksPeer: boolean, own?: X509Certificate): void {
     this.version = socket.getProtocol() ?? '';
     this.cipherSuite = socket.getCipher().name;
     this.#session = socket.getSession();
@@ -64,6 +75,40 @@ export class HandshakeInfo implements TlsInfo {
   #facts(): SessionFacts {
     this.#sessionFacts ??= readSession(this.#session);
     return this.#sessionFacts;
+  }
+}
+
+/** A TLS handle of the runtime, asked as a socket of node:tls is. */
+export class HandshakenHandle implements HandshakeSource {
+  /** Where the methods of node:tls look for it, which alone can make certificates of what it tells. */
+  readonly _handle: TlsHandle;
+
+  constructor(handle: TlsHandle) {
+    this._handle = handle;
+  }
+
+  getProtocol(): string {
+    return this._handle.getProtocol();
+  }
+
+  getCipher(): { readonly name: string } {
+    return this._handle.getCipher();
+  }
+
+  getSession(): Buffer | undefined {
+    return this._handle.getSession();
+  }
+
+  isSessionReused(): boolean {
+    return this._handle.isSessionReused();
+  }
+
+  getX509Certificate(): X509Certificate | undefined {
+    return nodeTls().TLSSocket.prototype.getX509Certificate.call(this);
+  }
+
+  getPeerX509Certificate(): X509Certificate | undefined {
+    return nodeTls().TLSSocket.prototype.getPeerX509Certificate.call(this);
   }
 }
 

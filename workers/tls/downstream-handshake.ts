@@ -1,0 +1,132 @@
+/**
+ * One client's handshake: who may pass, what is counted and logged of it. Client certificates are judged
+ * when it is done, so that a refused client sees a close, not an alert.
+ */
+import type { Clock, Timer } from '../../shared/clock.ts';
+import type { DownstreamTls } from '../../shared/resources/tls.ts';
+import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
+import type { AskedCertificate, InnerContext, TlsHandle } from '../net/runtime-tls.ts';
+import type { ServerHandshake } from '../net/tls-server-stream.ts';
+import { HandshakeInfo, HandshakenHandle, type HandshakeSource } from './handshaken.ts';
+import type { PresentMaterial } from './tls-material.ts';
+import type { TlsStats } from './tls-stats.ts';
+
+/** What all handshakes of a filter chain share until a secret changes. */
+export interface HandshakeParts {
+  readonly config: DownstreamTls;
+  readonly material: PresentMaterial;
+  readonly alpn: Buffer | undefined;
+  readonly stats: TlsStats;
+  readonly clock: Clock;
+  /** For one handshake; undefined or 0: no limit of its own. */
+  readonly timeoutMs: number | undefined;
+  readonly onTimeout: () => void;
+  /** Debug lines of component `connection`. */
+  readonly log: (line: string) => void;
+}
+
+export class DownstreamHandshake implements ServerHandshake {
+  readonly info = new HandshakeInfo();
+  readonly choose: ServerHandshake['choose'];
+  readonly #parts: HandshakeParts;
+  readonly #connection: ConnectionInfo;
+  #timer: Timer | undefined = undefined;
+
+  constructor(parts: HandshakeParts, connection: ConnectionInfo) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.choose = parts.material.contexts.hasSeveral ? chooseContext(parts) : undefined;
+    connection.tls = this.info;
+  }
+
+  get context(): InnerContext {
+    return this.#parts.material.contexts.first.context as InnerContext;
+  }
+
+  get asksPeer(): boolean {
+    const { material, config } = this.#parts;
+    return material.check !== undefined || config.requireClientCertificate;
+  }
+
+  /** Only a missing certificate is OpenSSL's to refuse: what it is worth is judged afterwards. */
+  get refusesMissingPeer(): boolean {
+    return this.#parts.config.requireClientCertificate;
+  }
+
+  get alpn(): Buffer | undefined {
+    return this.#parts.alpn;
+  }
+
+  /** `close` is called when it takes too long. */
+  limit(close: () => void): void {
+    const { clock, timeoutMs, onTimeout } = this.#parts;
+    if (timeoutMs === undefined || timeoutMs === 0) return;
+    this.#timer = clock.after(timeoutMs, () => {
+      onTimeout();
+      close();
+    });
+  }
+
+  onSecure(handle: TlsHandle): Error | undefined {
+    const source = new HandshakenHandle(handle);
+    return this.judge(source, handle.verifyError(), handle.getServername());
+  }
+
+  /** What of the handshake is wrong; `serverName` is no string where the client sent none. */
+  judge(
+    source: HandshakeSource,
+    verifyError: NodeJS.ErrnoException | null | undefined,
+    serverName: unknown,
+  ): Error | undefined {
+    this.onEnd();
+    const { info } = this;
+    const { material, config, stats } = this.#parts;
+    const { check, contexts } = material;
+    info.complete(source, this.asksPeer, contexts.onlyCertificate);
+    if (config.requireServerName && typeof serverName !== 'string') {
+      stats.count('connection_error');
+      return new Error('the client names no server');
+    }
+    const peer = info.peerCertificate;
+    if (peer !== undefined && check !== undefined) {
+      const refusal = check.judge(peer, verifyError, undefined);
+      if (refusal !== undefined) {
+        stats.count(refusal.stat);
+        const error = new PeerRefusedError(refusal.detail);
+        this.#report(error);
+        return error;
+      }
+      info.isPeerVerified = check.verifiesChain;
+    }
+    stats.countHandshake(info.counted(source.isSessionReused()));
+    return undefined;
+  }
+
+  onFailure(error: NodeJS.ErrnoException): void {
+    // A client that goes away in the middle of its handshake is no error of TLS.
+    if (error.code?.startsWith('ERR_SSL_') !== true) return;
+    const isMissing = error.code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE';
+    this.#parts.stats.count(isMissing ? 'fail_verify_no_cert' : 'connection_error');
+    this.#report(error);
+  }
+
+  onEnd(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #report(error: NodeJS.ErrnoException): void {
+    const text = tlsErrorText(error) ?? '';
+    const { id, remoteAddress } = this.#connection;
+    this.#connection.transportFailureReason = text;
+    this.#parts.log(`[C${id}] remote address:${remoteAddress.text},${text}`);
+  }
+}
+
+function chooseContext({ material }: HandshakeParts): ServerHandshake['choose'] {
+  return (handle: TlsHandle, { servername }: AskedCertificate) => {
+    if (servername === '') return;
+    handle.sni_context = material.contexts.choose(servername).context as InnerContext;
+  };
+}
