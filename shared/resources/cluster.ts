@@ -16,6 +16,8 @@ export interface UpstreamSocketOptions {
   readonly tls?: UpstreamTls;
   /** Absent: connections begin with their own bytes. */
   readonly proxyProtocol?: ProxyProtocolSender;
+  /** What of their host's or cluster's metadata goes with connections to internal listeners. */
+  readonly handedOn?: readonly { readonly of: 'host' | 'cluster'; readonly name: string }[];
 }
 
 /** For hosts whose metadata holds all of the criteria. */
@@ -126,7 +128,14 @@ export interface ClusterHostsResource {
 
 export type HostAddress =
   | { readonly kind: 'ip'; readonly address: string; readonly port: number }
-  | { readonly kind: 'pipe'; readonly path: string };
+  | { readonly kind: 'pipe'; readonly path: string }
+  /** A listener without a socket, in the same worker. */
+  | { readonly kind: 'internal'; readonly listener: string; readonly endpointId: string };
+
+/** Where a connection inside of a worker goes to, as the reference prints it. */
+export function printInternal(listener: string, endpointId: string): string {
+  return `envoy://${listener}/${endpointId}`;
+}
 
 /** What a host has of its own for active checks. */
 interface HostCheckOptions {

@@ -42,6 +42,8 @@ export interface ListenerResource {
   readonly handsOffToOriginal: boolean;
   /** `drain_type` DEFAULT: a failed health check drains it, too. */
   readonly drainsOnHealthCheckFailure: boolean;
+  /** Has no socket: connections come from clusters of the same worker. */
+  readonly isInternal?: true;
   /** Takes connections and requests whatever the overload manager says. */
   readonly bypassesOverload: boolean;
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
-import { addressMessage } from '../admin/address-message.ts';
+import { hostAddressMessage } from '../admin/address-message.ts';
 
 const HEALTH_STATUS = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;
 
@@ -46,10 +46,7 @@ function hostMessage(host: HostResource): JsonObject {
   const { address } = host;
   return {
     endpoint: {
-      address:
-        address.kind === 'pipe'
-          ? { pipe: { path: address.path } }
-          : addressMessage(address.address, address.port),
+      address: hostAddressMessage(address),
       health_check_config: {},
       ...present({ hostname: host.hostname }),
     },

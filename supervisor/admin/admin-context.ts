@@ -151,6 +151,8 @@ export interface ListenerStatus {
   readonly name: string;
   /** After binding. The first one is `local_address`, the rest are additional addresses. */
   readonly addresses: readonly BoundAddress[];
+  /** Has no socket and no address but its name. */
+  readonly isInternal?: boolean;
 }
 
 export interface ClustersView {

@@ -58,6 +58,14 @@ function eventBody(event: CheckEvent): object {
 
 function addressMessage(address: HostAddress): object {
   if (address.kind === 'pipe') return { pipe: { path: address.path, mode: 0 } };
+  if (address.kind === 'internal') {
+    return {
+      envoy_internal_address: {
+        server_listener_name: address.listener,
+        endpoint_id: address.endpointId,
+      },
+    };
+  }
   return {
     socket_address: {
       protocol: 'TCP',

@@ -40,7 +40,8 @@ export function resolveAddress(
     return resolveSocketAddress(address.socket_address, scope.at('socket_address'), hint);
   }
   if (address.envoy_internal_address !== undefined) {
-    scope.at('envoy_internal_address').unsupported('internal addresses are');
+    const text = 'an internal address is only of endpoints; of listeners it is internal_listener';
+    scope.at('envoy_internal_address').error('address', text);
   } else {
     scope.error('address', 'Address must be set');
   }

@@ -26,6 +26,8 @@ export interface ResolveContext {
   readonly allowsHttp2?: boolean;
   /** `category/name` of what `--disable-extensions` switches off. */
   readonly disabledExtensions?: ReadonlySet<string>;
+  /** Whether the bootstrap allows listeners without a socket; undefined: it is not known here. */
+  readonly allowsInternalListeners?: boolean;
   /** Files of certificates and keys are not read: the machine that validates need not have them. */
   readonly skipSecrets?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */

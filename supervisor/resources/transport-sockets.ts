@@ -10,6 +10,8 @@ import type {
 } from '../../shared/api/generated/envoy/config/core/v3/proxy_protocol.ts';
 import type { ProxyProtocolUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol.ts';
 import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import type { InternalUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/internal_upstream/v3/internal_upstream.ts';
+import type { UpstreamSocketOptions } from '../../shared/resources/cluster.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { extension, ExtensionRegistry } from './extensions.ts';
 import type { Scope } from './scope.ts';
@@ -38,6 +40,10 @@ export const DOWNSTREAM_SOCKETS = new ExtensionRegistry<Resolved<DownstreamTls>>
   ],
 );
 
+const INTERNAL_FIELDS = knownFields<InternalUpstreamTransport>([
+  'passthrough_metadata',
+  'transport_socket',
+]);
 const PROXY_FIELDS = knownFields<ProxyProtocolUpstreamTransport>(['config', 'transport_socket']);
 const CONFIG_FIELDS = knownFields<ProxyProtocolConfig>(['version', 'added_tlvs']);
 const TLV_FIELDS = knownFields<TlvEntry>(['type', 'value']);
@@ -45,6 +51,7 @@ const TLV_FIELDS = knownFields<TlvEntry>(['type', 'value']);
 export interface UpstreamSocket {
   readonly tls: UpstreamTls | undefined;
   readonly proxyProtocol?: ProxyProtocolSender;
+  readonly handedOn?: UpstreamSocketOptions['handedOn'];
 }
 
 export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
@@ -59,6 +66,11 @@ export const UPSTREAM_SOCKETS = new ExtensionRegistry<UpstreamSocket>(
       'envoy.transport_sockets.upstream_proxy_protocol',
       'envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport',
       resolveProxyProtocol,
+    ),
+    extension(
+      'envoy.transport_sockets.internal_upstream',
+      'envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport',
+      resolveInternalUpstream,
     ),
   ],
 );
@@ -94,4 +106,20 @@ function resolveProxyProtocol(
   });
   const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
   return { tls, proxyProtocol: { version: config.version === 'V2' ? 'V2' : 'V1', tlvs } };
+}
+
+/** Requests and routes have no metadata of their own where connections are opened. */
+function resolveInternalUpstream(message: InternalUpstreamTransport, scope: Scope): UpstreamSocket {
+  refuseOtherFields(message, INTERNAL_FIELDS, scope);
+  const handedOn: { of: 'host' | 'cluster'; name: string }[] = [];
+  for (const [index, { kind, name = '' }] of (message.passthrough_metadata ?? []).entries()) {
+    if (kind?.host !== undefined) handedOn.push({ of: 'host', name });
+    else if (kind?.cluster !== undefined) handedOn.push({ of: 'cluster', name });
+    else {
+      const place = scope.at('passthrough_metadata', index, 'kind');
+      place.error('conflict', 'metadata of a host or of a cluster can be handed on, no other');
+    }
+  }
+  const inner = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
+  return { ...inner, handedOn };
 }

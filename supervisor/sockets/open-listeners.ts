@@ -29,6 +29,13 @@ export interface PreparedListener {
 /** Gives the sockets that the epoch before has for an address such as `tcp://127.0.0.1:80`. */
 export type TakeSockets = (address: string) => Promise<readonly number[]>;
 
+export interface ListenerState {
+  readonly name: string;
+  readonly addresses: readonly BoundAddress[];
+  /** Only this server's own workers connect to it. */
+  readonly isInternal: boolean;
+}
+
 export class OpenListeners {
   /** In the order of the configuration. */
   readonly #listeners = new Map<string, OpenListener>();
@@ -183,11 +190,10 @@ export class OpenListeners {
   }
 
   /** Name and bound addresses of all listeners: one that was stopped is still configured. */
-  status(): readonly { readonly name: string; readonly addresses: readonly BoundAddress[] }[] {
-    return [...this.#listeners.values()].map(({ resource: { name, addresses } }) => ({
-      name,
-      addresses,
-    }));
+  status(): readonly ListenerState[] {
+    return [...this.#listeners.values()].map(
+      ({ resource: { name, addresses, isInternal = false } }) => ({ name, addresses, isInternal }),
+    );
   }
 
   /** Stopped ones are counted, as the reference does. */

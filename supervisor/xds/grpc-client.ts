@@ -114,8 +114,12 @@ function peerOf(
   return { address: targetOf(address), credentials };
 }
 
+const INSIDE_WORKERS =
+  'a host of the control plane is an internal listener, which only workers reach';
+
 function targetOf(address: HostAddress): string {
   if (address.kind === 'pipe') return `unix:${address.path}`;
+  if (address.kind === 'internal') throw new Error(INSIDE_WORKERS);
   return address.address.includes(':')
     ? `ipv6:[${address.address}]:${address.port}`
     : `ipv4:${address.address}:${address.port}`;

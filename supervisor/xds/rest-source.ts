@@ -130,6 +130,9 @@ export class RestSource implements DiscoverySource {
 }
 
 async function connectTo({ address, secure }: PickedHost, signal: AbortSignal): Promise<Socket> {
+  if (address.kind === 'internal') {
+    throw new Error('the host is an internal listener, which only workers reach');
+  }
   const target =
     address.kind === 'pipe'
       ? { path: address.path }

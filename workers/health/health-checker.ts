@@ -3,10 +3,14 @@
  * check. Which hosts these are follows from the workers that live, which the supervisor says.
  */
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
-import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  HostAddress,
+  HostResource,
+} from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -14,6 +18,7 @@ import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ConnectTarget } from '../tls/upstream-tls.ts';
 import type { Steps } from '../sliced-work.ts';
+import type { InternalTarget } from '../upstream/upstream-transport.ts';
 import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
 import { HealthSession } from './health-session.ts';
 import { Http2Probe } from './http2-probe.ts';
@@ -45,6 +50,7 @@ export interface HealthCheckerOptions {
   readonly duty: CheckingDuty;
   readonly sockets: UpstreamSockets;
   hasTraffic(): boolean;
+  connectInside(to: InternalTarget): Socket;
 }
 
 export class HealthChecker {
@@ -128,16 +134,21 @@ export class HealthChecker {
   }
 
   #targetOf(host: HostResource): ProbeTarget {
-    const { cluster, check, sockets } = this.#options;
-    const target = connectTarget(host, check);
+    const { cluster, check, sockets, connectInside } = this.#options;
     const { tls } = sockets.of({ resource: host });
     const authority = host.check?.hostname ?? cluster;
+    const address = host.check?.address ?? host.address;
+    const target = (): ConnectTarget =>
+      address.kind === 'internal'
+        ? { socket: connectInside({ ...address, metadata: undefined }) }
+        : connectTarget(address, host, check);
+    const plain = (to: ConnectTarget): Socket => ('socket' in to ? to.socket : connect({ ...to }));
     return tls === undefined
-      ? { authority, readyEvent: 'connect', open: () => connect({ ...target }) }
+      ? { authority, readyEvent: 'connect', open: () => plain(target()) }
       : {
           authority,
           readyEvent: 'secureConnect',
-          open: () => tls.connect(target, { hostname: host.hostname }).socket,
+          open: () => tls.connect(target(), { hostname: host.hostname }).socket,
         };
   }
 }
@@ -150,8 +161,11 @@ function makeProbe(check: HealthCheckResource, target: ProbeTarget): Probe {
 }
 
 /** The host's own address for checks, then its own port, then the check's. */
-function connectTarget(host: HostResource, check: HealthCheckResource): ConnectTarget {
-  const address = host.check?.address ?? host.address;
+function connectTarget(
+  address: Exclude<HostAddress, { kind: 'internal' }>,
+  host: HostResource,
+  check: HealthCheckResource,
+): ConnectTarget {
   if (address.kind === 'pipe') {
     return { path: address.path.startsWith('@') ? `\0${address.path.slice(1)}` : address.path };
   }

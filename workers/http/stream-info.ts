@@ -150,3 +150,13 @@ export class StreamInfo {
 export function filterStateOf(info: StreamInfo, key: string): string | undefined {
   return info.filterState?.get(key) ?? info.connection.filterState?.get(key);
 }
+
+/** The stream that a whole connection is: it sees what was known of the connection before. */
+export function connectionStream(
+  connection: ConnectionInfo,
+  clock: { readonly ms: number; readonly wallMs: number },
+): StreamInfo {
+  const info = new StreamInfo(connection, clock.ms, clock.wallMs);
+  info.dynamicMetadata = connection.dynamicMetadata;
+  return info;
+}

@@ -13,6 +13,8 @@ export interface ListenerFacts {
   readonly filterChainName: string;
   /** The local address of every connection, unless the socket listens on a wildcard address. */
   readonly localAddress: Address | undefined;
+  /** What was known of this connection before it came here. */
+  readonly dynamicMetadata?: ConnectionInfo['dynamicMetadata'];
 }
 
 export class ConnectionFacts implements ConnectionInfo {
@@ -25,6 +27,7 @@ export class ConnectionFacts implements ConnectionInfo {
   terminationDetails = '';
   transportFailureReason = '';
   filterChainName: string;
+  dynamicMetadata: ConnectionInfo['dynamicMetadata'];
   private readonly listener: ListenerFacts;
   private readonly addresses: StreamAddresses;
   private knownLocalAddress: Address | undefined;
@@ -36,6 +39,7 @@ export class ConnectionFacts implements ConnectionInfo {
     this.directRemoteAddress = this.remoteAddress;
     this.filterChainName = listener.filterChainName;
     this.knownLocalAddress = listener.localAddress;
+    this.dynamicMetadata = listener.dynamicMetadata;
   }
 
   get listenerName(): string {

@@ -34,6 +34,7 @@ import { ConnectionLimits } from './connection-limits.ts';
 import { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
+import { connectInside } from './connect-inside.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from './shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
@@ -108,6 +109,7 @@ class WorkerDataPlane implements DataPlane {
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
       find: (name) => this.#clusters.get(name),
       ...upstreamNotices(env),
+      connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
     });
     this.#drain = new DrainState({
       drainTimeS: env.heritage.drainTimeS,

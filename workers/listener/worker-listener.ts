@@ -14,7 +14,7 @@ import {
 } from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
-import type { Address } from '../net/connection-info.ts';
+import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
 import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
@@ -91,6 +91,7 @@ export class WorkerListener implements ConnectionObserver {
   /** Accepted connections that listener filters look at. */
   readonly #waiting = new Set<PreConnection>();
   #isRemoved = false;
+  #isStopped = false;
 
   constructor(compiled: CompiledListener, context: ListenerContext) {
     const { name, statName } = compiled.resource;
@@ -120,6 +121,7 @@ export class WorkerListener implements ConnectionObserver {
   async stopListening(): Promise<void> {
     const closing = [...this.#acceptors].map((acceptor) => acceptor.close());
     this.#acceptors.clear();
+    this.#isStopped = true;
     await Promise.all(closing);
   }
 
@@ -203,6 +205,20 @@ export class WorkerListener implements ConnectionObserver {
     stats.subtract(this.#workerBase + WORKER_CX_ACTIVE, 1);
     stats.record(this.#base + CX_LENGTH_MS, Math.round(loop.clock.ms - connection.openedMs));
     if (version !== undefined) this.#releaseUnused(version);
+  }
+
+  /** Takes connections without a socket. */
+  get isInternal(): boolean {
+    return this.#current.resource.isInternal === true && !this.#isStopped;
+  }
+
+  /** Takes a connection of a cluster of this worker. */
+  acceptInside(socket: net.Socket, dynamicMetadata: ConnectionInfo['dynamicMetadata']): void {
+    const version = this.#current;
+    const { direction } = version.resource;
+    const facts = { name: this.name, direction, filterChainName: '', localAddress: undefined };
+    if (this.#isRefused(version.resource)) socket.destroy();
+    else this.#receive(socket, { ...facts, dynamicMetadata }, undefined);
   }
 
   #accept(accepted: Accepted, bound: BoundAddress): void {

@@ -13,5 +13,6 @@ export function pipeAddress(path: string): Address {
 /** What node:net reports of a socket; an IPv4 client of an IPv6 socket is shown as IPv4. */
 export function socketAddress(ip: string | undefined, port: number | undefined): Address {
   if (ip === undefined || ip === '') return pipeAddress('');
+  if (ip.startsWith('envoy://')) return pipeAddress(ip);
   return ipAddress(ip.startsWith('::ffff:') && ip.includes('.') ? ip.slice(7) : ip, port ?? 0);
 }

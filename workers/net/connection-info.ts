@@ -65,4 +65,6 @@ export interface ConnectionInfo {
   upstreamCluster?: string;
   /** What network filters keep of the connection; made by the first that writes. */
   filterState?: Map<string, string>;
+  /** By filter name: what was known of the connection before its filter chain. */
+  dynamicMetadata?: Map<string, Record<string, unknown>> | undefined;
 }

@@ -1,5 +1,5 @@
 /** Puts gates in front of a server of connections: refused ones are closed, others pass untouched. */
-import { StreamInfo } from '../http/stream-info.ts';
+import { connectionStream, type StreamInfo } from '../http/stream-info.ts';
 import type {
   ChainServer,
   ConnectionObserver,
@@ -53,7 +53,7 @@ class GatedConnection
       const opened = open(this);
       this.handler = handler;
       this.transport = opened.transport;
-      this.info = new StreamInfo(opened.info, clock.ms, clock.wallMs);
+      this.info = connectionStream(opened.info, clock);
       return opened;
     });
     this.openedMs = this.served.openedMs;

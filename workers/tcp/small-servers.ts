@@ -5,7 +5,7 @@ import type {
   OpenConnection,
   ServedConnection,
 } from '../listener/chain-server.ts';
-import { StreamInfo } from '../http/stream-info.ts';
+import { connectionStream, type StreamInfo } from '../http/stream-info.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
@@ -46,7 +46,7 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
     this.openedMs = parts.loop.clock.ms;
     const { transport, info } = open(this);
     this.transport = transport;
-    this.info = new StreamInfo(info, this.openedMs, parts.loop.clock.wallMs);
+    this.info = connectionStream(info, parts.loop.clock);
     this.transport.keepHalfOpen();
   }
 

@@ -7,7 +7,7 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import { type AccessLogType, StreamInfo } from '../http/stream-info.ts';
+import { type AccessLogType, connectionStream, type StreamInfo } from '../http/stream-info.ts';
 import type {
   ConnectionObserver,
   OpenConnection,
@@ -61,7 +61,7 @@ export class TcpConnection
     const { transport, info } = open(this);
     transport.keepHalfOpen();
     this.transport = transport;
-    this.info = new StreamInfo(info, clock.ms, clock.wallMs);
+    this.info = connectionStream(info, clock);
     this.idle = server.idle;
     server.count(index.downstream_cx_total);
   }

@@ -19,6 +19,8 @@ import { TlsStats } from './tls-stats.ts';
 /** Where to connect: a path, or an address with a port and perhaps the address to come from. */
 export type ConnectTarget =
   | { readonly path: string }
+  /** Connected, or about to be. */
+  | { readonly socket: net.Socket }
   | {
       readonly host: string;
       readonly port: number;
@@ -164,7 +166,7 @@ export class UpstreamTlsFactory {
 
 /** A plain connection whose first bytes are these; written before TLS has the socket. */
 function beginWith(preface: Buffer, target: ConnectTarget): net.Socket {
-  const socket = net.connect(target);
+  const socket = 'socket' in target ? target.socket : net.connect(target);
   socket.write(preface);
   return socket;
 }

@@ -1,4 +1,5 @@
 /** One cluster in this worker: configuration, hosts, balancer, limits and statistics. */
+import type net from 'node:net';
 import type {
   ClusterHostsResource,
   ClusterResource,
@@ -17,6 +18,7 @@ import type { SecretStore } from '../tls/secret-store.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork, type Steps } from '../sliced-work.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
+import type { InternalTarget } from './upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
 import { HostSet, type HealthChange, LARGE_SET } from './host-set.ts';
@@ -68,6 +70,8 @@ export interface ClusterContext {
   find(name: string): UpstreamCluster | undefined;
   /** A cluster with active checks has its first request. */
   trafficBegan(cluster: string): void;
+  /** A connection to a listener of this worker. */
+  connectInside(to: InternalTarget): net.Socket;
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly secrets: SecretStore;
@@ -129,6 +133,10 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** Another number after each change of the hosts or their health. */
   get version(): number {
     return this.#set.version;
+  }
+
+  connectInside(to: InternalTarget): net.Socket {
+    return this.#context.connectInside(to);
   }
 
   chooseHost(context: BalanceContext): UpstreamHost | undefined {
@@ -388,6 +396,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       duty: this.#context.duty,
       sockets: this.sockets,
       hasTraffic: () => this.#hasTraffic,
+      connectInside: (to) => this.connectInside(to),
     });
   }
 

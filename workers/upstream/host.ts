@@ -78,6 +78,7 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   get address(): string {
     const { address } = this.resource;
+    if (address.kind === 'internal') return this.id;
     if (address.kind === 'pipe') return address.path;
     return printAuthority({ host: address.address, port: address.port });
   }
@@ -85,6 +86,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   /** A logical host's address changes. */
   get ip(): string {
     const { address } = this.resource;
+    if (address.kind === 'internal') return this.id;
     return address.kind === 'ip' ? address.address : address.path;
   }
 

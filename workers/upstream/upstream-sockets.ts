@@ -9,6 +9,7 @@ export interface UpstreamSocket {
   /** Undefined: plain bytes. */
   readonly tls: UpstreamTlsFactory | undefined;
   readonly proxyProtocol: ProxyProtocolSender | undefined;
+  readonly handedOn: UpstreamSocketOptions['handedOn'];
 }
 
 export class UpstreamSockets {
@@ -36,8 +37,8 @@ export class UpstreamSockets {
 }
 
 function makeSocket(
-  { tls, proxyProtocol }: UpstreamSocketOptions,
+  { tls, proxyProtocol, handedOn }: UpstreamSocketOptions,
   env: UpstreamTlsEnv,
 ): UpstreamSocket {
-  return { tls: tls && new UpstreamTlsFactory(tls, env), proxyProtocol };
+  return { tls: tls && new UpstreamTlsFactory(tls, env), proxyProtocol, handedOn };
 }

@@ -4,7 +4,11 @@
  */
 import type net from 'node:net';
 import { parseAuthority } from '../../shared/authority.ts';
-import type { ClusterResource, HostAddress } from '../../shared/resources/cluster.ts';
+import type {
+  ClusterResource,
+  HostAddress,
+  UpstreamSocketOptions,
+} from '../../shared/resources/cluster.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
 import type { ConnectTarget } from '../tls/upstream-tls.ts';
@@ -18,10 +22,19 @@ export interface UpstreamTransport {
   readonly tls: TlsInfo | undefined;
 }
 
+export interface InternalTarget {
+  readonly listener: string;
+  readonly endpointId: string;
+  /** By filter name; what the host's side knows of the connection. */
+  readonly metadata: Map<string, Record<string, unknown>> | undefined;
+}
+
 interface Cluster {
   readonly loop: WorkerLoop;
   readonly resource: ClusterResource;
   readonly sockets: UpstreamSockets;
+  /** A connection to a listener of this worker. */
+  connectInside(to: InternalTarget): net.Socket;
 }
 
 type Host = Pick<UpstreamHost, 'hostname' | 'resource'>;
@@ -34,15 +47,22 @@ export function openUpstream(
   counters: ByteCounters,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
-  const { tls, proxyProtocol } = cluster.sockets.of(host);
+  const { tls, proxyProtocol, handedOn } = cluster.sockets.of(host);
   const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
   const parts = { loop, handler, counters };
-  const target = targetOf(resource, host.resource.address);
+  const { address } = host.resource;
+  const target =
+    address.kind === 'internal'
+      ? connectInside(cluster, host, { ...address, handedOn })
+      : targetOf(resource, address);
   if (tls === undefined) {
-    const transport = Transport.connect(parts, target, {
-      keepAliveS: keepAliveS(resource),
-      bufferLimitBytes: resource.perConnectionBufferLimitBytes,
-    });
+    const transport =
+      'socket' in target
+        ? Transport.adopt(parts, target.socket)
+        : Transport.connect(parts, target, {
+            keepAliveS: keepAliveS(resource),
+            bufferLimitBytes: resource.perConnectionBufferLimitBytes,
+          });
     if (preface !== undefined) transport.writeData(preface);
     return { transport, tls: undefined };
   }
@@ -59,7 +79,27 @@ function tlsNameOf({ forwardProxy }: ClusterResource, { hostname }: Host): strin
   return parseAuthority(hostname, forwardProxy.defaultPort).host;
 }
 
-function targetOf({ sourceAddress }: ClusterResource, address: HostAddress): ConnectTarget {
+/** The listener inside is told what is handed on of the host and the cluster. */
+function connectInside(
+  cluster: Cluster,
+  host: Host,
+  to: Omit<InternalTarget, 'metadata'> & {
+    readonly handedOn: UpstreamSocketOptions['handedOn'];
+  },
+): { readonly socket: net.Socket } {
+  const { handedOn, listener, endpointId } = to;
+  const metadata = handedOn && new Map<string, Record<string, unknown>>();
+  for (const { of, name } of handedOn ?? []) {
+    const value = (of === 'host' ? host.resource : cluster.resource).metadata?.[name];
+    if (value !== undefined) metadata?.set(name, value);
+  }
+  return { socket: cluster.connectInside({ listener, endpointId, metadata }) };
+}
+
+function targetOf(
+  { sourceAddress }: ClusterResource,
+  address: Exclude<HostAddress, { kind: 'internal' }>,
+): Exclude<ConnectTarget, { socket: net.Socket }> {
   if (address.kind === 'pipe') return { path: address.path };
   const from =
     sourceAddress === undefined
@@ -69,7 +109,7 @@ function targetOf({ sourceAddress }: ClusterResource, address: HostAddress): Con
 }
 
 function setOptions(socket: net.Socket, resource: ClusterResource, target: ConnectTarget): void {
-  if ('path' in target) return;
+  if ('path' in target || 'socket' in target) return;
   socket.setNoDelay(true);
   const delayS = keepAliveS(resource);
   if (delayS !== undefined) socket.setKeepAlive(true, delayS * 1000);

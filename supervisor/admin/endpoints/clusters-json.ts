@@ -1,7 +1,7 @@
 /** envoy.admin.v3.ClusterStatus in JSON form; fields at their default are left out. */
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
-import { addressMessage } from '../address-message.ts';
+import { hostAddressMessage } from '../address-message.ts';
 import type { HealthFlag } from '../../../shared/resources/host-health.ts';
 import type { ClusterStatus, HostStatus, OutlierStatus } from '../admin-context.ts';
 import { HOST_COUNTERS, HOST_GAUGES } from './host-stats.ts';
@@ -27,10 +27,7 @@ export function clusterMessage(cluster: ClusterStatus): JsonObject {
 
 function hostMessage(host: HostStatus, outlier: OutlierStatus | undefined): JsonObject {
   return present({
-    address:
-      host.address.kind === 'pipe'
-        ? { pipe: { path: host.address.path } }
-        : addressMessage(host.address.address, host.address.port),
+    address: hostAddressMessage(host.address),
     stats: [
       ...HOST_COUNTERS.map((name) => statMessage(undefined, name, host.stats[name])),
       ...HOST_GAUGES.map((name) => statMessage('GAUGE', name, host.stats[name])),

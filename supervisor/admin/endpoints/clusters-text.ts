@@ -1,4 +1,5 @@
 /** One cluster as lines of `cluster::key::value` and `cluster::host::key::value`. */
+import { printInternal } from '../../../shared/resources/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import { hostStatEntries } from './host-stats.ts';
 
@@ -49,6 +50,9 @@ function renderHost(cluster: string, host: HostStatus): string {
 
 export function hostLabel(host: HostStatus): string {
   if (host.address.kind === 'pipe') return host.address.path;
+  if (host.address.kind === 'internal') {
+    return printInternal(host.address.listener, host.address.endpointId);
+  }
   const { address, port } = host.address;
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

@@ -1,9 +1,10 @@
 /** `/listeners`: names and bound addresses, as text or envoy.admin.v3.Listeners. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
+import { printInternal } from '../../../shared/resources/cluster.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import type { AdminContext, AdminResponse, ListenerStatus } from '../admin-context.ts';
 import type { EndpointRequest } from '../admin-route.ts';
-import { addressMessage } from '../address-message.ts';
+import { addressMessage, internalMessage } from '../address-message.ts';
 import { describeAddress } from '../bind-admin.ts';
 import { jsonResponse, textResponse } from '../http/responses.ts';
 
@@ -15,8 +16,10 @@ export function answerListeners(request: EndpointRequest, context: AdminContext)
 }
 
 function renderText(listeners: readonly ListenerStatus[]): string {
-  const lines = listeners.flatMap((listener) =>
-    listener.addresses.map((address) => `${listener.name}::${describeAddress(address)}\n`),
+  const lines = listeners.flatMap(({ name, addresses, isInternal = false }) =>
+    isInternal
+      ? [`${name}::${printInternal(name, '')}\n`]
+      : addresses.map((address) => `${name}::${describeAddress(address)}\n`),
   );
   return lines.join('');
 }
@@ -27,7 +30,10 @@ function renderJson(listeners: readonly ListenerStatus[]): JsonObject {
 }
 
 function statusMessage(listener: ListenerStatus): JsonObject {
-  const [first, ...rest] = listener.addresses.map((address) => messageOf(address));
+  const [first, ...rest] =
+    listener.isInternal === true
+      ? [internalMessage(listener.name, '')]
+      : listener.addresses.map((address) => messageOf(address));
   return {
     name: listener.name,
     ...(first === undefined ? {} : { local_address: first }),

@@ -4,7 +4,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 
 export const EXTENSIONS = new ExtensionRegistry<true>('envoy.bootstrap', 'bootstrap extension', [
-  // It only allows internal listeners, which are refused by themselves.
+  // It allows internal listeners; the size of a buffer of the reference's has no counterpart here.
   extension(
     'envoy.bootstrap.internal_listener',
     'envoy.extensions.bootstrap.internal_listener.v3.InternalListener',
@@ -31,6 +31,14 @@ export const LISTENER_MANAGERS = new ExtensionRegistry<true>(
     ),
   ],
 );
+
+/** Listeners without a socket need it. */
+export function allowsInternalListeners(message: Bootstrap): boolean {
+  return (message.bootstrap_extensions ?? []).some(
+    ({ typed_config: config }) =>
+      config?.['@type'].endsWith('internal_listener.v3.InternalListener') === true,
+  );
+}
 
 export function checkBootstrapExtensions(message: Bootstrap, scope: Scope): void {
   for (const [index, entry] of (message.bootstrap_extensions ?? []).entries()) {

@@ -11,7 +11,7 @@ import { Scope, type ResolveContext } from '../scope.ts';
 import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
 import { resolveAdmin } from './admin.ts';
-import { checkBootstrapExtensions } from './bootstrap-extensions.ts';
+import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
 import {
   checkNode,
   checkSecretSources,
@@ -103,6 +103,7 @@ export async function resolveBootstrap(
   const context: ResolveContext = {
     controlPlaneClusters: controlPlaneClusters(message),
     problems: sink,
+    allowsInternalListeners: allowsInternalListeners(message),
     disabledExtensions: overrides.disabledExtensions,
     skipSecrets: overrides.skipSecrets,
     secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),

@@ -43,6 +43,10 @@ function resolveMatch(message: MatchMessage, scope: Scope): SocketMatch {
 }
 
 function resolveSocket(message: Cluster['transport_socket'], scope: Scope): UpstreamSocketOptions {
-  const { tls, proxyProtocol } = resolveUpstreamSocket(message, scope);
-  return { ...optional('tls', tls), ...optional('proxyProtocol', proxyProtocol) };
+  const { tls, proxyProtocol, handedOn } = resolveUpstreamSocket(message, scope);
+  return {
+    ...optional('tls', tls),
+    ...optional('proxyProtocol', proxyProtocol),
+    ...optional('handedOn', handedOn),
+  };
 }

@@ -5,10 +5,11 @@ import type {
   LbEndpoint,
   LocalityLbEndpoints,
 } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
-import type {
-  ClusterHostsResource,
-  HostAddress,
-  HostResource,
+import {
+  type ClusterHostsResource,
+  type HostAddress,
+  type HostResource,
+  printInternal,
 } from '../../../shared/resources/cluster.ts';
 import { HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
 import { printAddress, resolveAddress } from '../addresses.ts';
@@ -153,6 +154,12 @@ function resolveHost(
   scope: Scope,
 ): HostResource | undefined {
   refuseOtherFields(endpoint, ENDPOINT_FIELDS, scope);
+  const internal = endpoint.address?.envoy_internal_address;
+  if (internal !== undefined) {
+    const { server_listener_name: listener = '', endpoint_id: endpointId = '' } = internal;
+    const id = printInternal(listener, endpointId);
+    return { id, address: { kind: 'internal', listener, endpointId }, ...facts };
+  }
   const resolved = resolveAddress(endpoint.address ?? {}, scope.at('address'), STATIC_HINT);
   if (resolved === undefined) return undefined;
   return { id: printAddress(resolved.address), address: hostAddress(resolved.address), ...facts };

@@ -22,6 +22,7 @@ import { Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
 import { type ListenerScope, refuseDoubles } from './filter-chain-match.ts';
+import { checkInternal } from './internal-listener.ts';
 import { resolveListenerAddresses } from './listener-addresses.ts';
 import { resolveListenerFilters } from './listener-filters.ts';
 import type { NetworkFilterResolver } from './network-filters.ts';
@@ -87,12 +88,14 @@ export function resolveListener(
   const scope = new Scope({ ...outer.context, ...told }, outer.place);
   if (refusesKind(message, scope)) return undefined;
   checkBalance(message, scope);
-  const addresses = resolveListenerAddresses(message, scope);
+  const isInternal = message.internal_listener !== undefined;
+  if (isInternal) checkInternal(message, scope);
+  const addresses = isInternal ? [] : resolveListenerAddresses(message, scope);
   const [first] = addresses;
   const address = first === undefined ? (message.name ?? '') : printAddress(first.address);
   // Without an address too, for what else is to be reported.
   const resource = resolveResource(message, addresses, { listener: scope, address }, filters);
-  if (first === undefined) return undefined;
+  if (first === undefined && !isInternal) return undefined;
   return {
     resource,
     // Others pass connections to it that were meant for its addresses.
@@ -116,10 +119,11 @@ function resolveResource(
     message.listener_filters ?? [],
     scope.at('listener_filters'),
   );
-  const { traffic_direction: direction } = message;
+  const { traffic_direction: direction, internal_listener: internal } = message;
+  const isInternal = internal !== undefined;
   return {
     name: message.name ?? randomUUID(),
-    statName: message.stat_prefix ?? statNameOf(address),
+    statName: message.stat_prefix ?? statNameOf(isInternal ? `envoy_internal_${address}` : address),
     addresses: addresses.map((each) => each.address),
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
@@ -133,8 +137,10 @@ function resolveResource(
     ),
     continuesAfterTimeout: message.continue_on_listener_filters_timeout ?? false,
     accessLogs: resolveConnectionLogs(message, scope.at('access_log')),
-    ignoreGlobalConnLimit: message.ignore_global_conn_limit ?? false,
-    bypassesOverload: message.bypass_overload_manager ?? false,
+    // Its connections were counted and admitted where they came in.
+    ignoreGlobalConnLimit: isInternal || (message.ignore_global_conn_limit ?? false),
+    bypassesOverload: isInternal || (message.bypass_overload_manager ?? false),
+    ...(isInternal ? { isInternal } : {}),
   };
 }
 
@@ -197,7 +203,6 @@ function statNameOf(address: string): string {
 function refusesKind(message: ListenerMessage, scope: Scope): boolean {
   for (const [field, what] of [
     ['api_listener', 'an API listener is'],
-    ['internal_listener', 'an internal listener is'],
     ['udp_listener_config', 'a UDP listener is'],
   ] as const) {
     if (message[field] === undefined) continue;
