@@ -134,13 +134,13 @@ export class HealthChecker {
   }
 
   #targetOf(host: HostResource): ProbeTarget {
-    const { cluster, check, sockets, connectInside } = this.#options;
+    const { cluster, check, sockets } = this.#options;
     const { tls } = sockets.of({ resource: host });
     const authority = host.check?.hostname ?? cluster;
     const address = host.check?.address ?? host.address;
     const target = (): ConnectTarget =>
       address.kind === 'internal'
-        ? { socket: connectInside({ ...address, metadata: undefined }) }
+        ? { socket: this.#options.connectInside({ ...address, metadata: undefined }) }
         : connectTarget(address, host, check);
     const plain = (to: ConnectTarget): Socket => ('socket' in to ? to.socket : connect({ ...to }));
     return tls === undefined
