@@ -28,8 +28,12 @@ Where Sluice differs:
   the client does not take in time are dropped beyond 16 MiB, and so is a record of more than 8 MiB;
   the log says how many.
 - \`/logging?paths=\` takes \`name=level\` besides \`name:level\`.
-- The listener speaks HTTP/1.1. HTTP/1.0, 0.9 and HTTP/2 with prior knowledge get 426; a request that
-  Envoy's parser accepts with bare line feeds or folded headers gets 400. Bodies above 1 MiB get 413.
+- The listener speaks HTTP/1.1, and HTTP/2 with prior knowledge, as Envoy's does. HTTP/1.0 and 0.9 get
+  426; a request that Envoy's parser accepts with bare line feeds, folded headers, a carriage return
+  within a value or blanks behind the version gets 400. Bodies above 1 MiB get 413. Requests that are
+  pipelined are all answered, where Envoy closes after the first. An answer to HEAD has no body, where
+  Envoy sends one. An \`Upgrade\` is passed over and the request answered, where Envoy does not answer.
+  Form bodies may name a character set in their content type.
 - The order of clusters and routes in dumps is that of the configuration.
 - \`/\` also shows what the server is doing: workers, traffic, listeners, clusters, certificates.
 

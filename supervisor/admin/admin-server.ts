@@ -14,12 +14,15 @@ import { ADMIN_LIMITS } from './http/admin-limits.ts';
 import type { AdminLimits } from './http/admin-limits.ts';
 import type { AdminStats } from './http/admin-stats.ts';
 import { LargePageGate } from './http/large-page-gate.ts';
+import type { AdminExchange, Refusal } from './http/exchange.ts';
+import { readFirstBytes } from './http/first-bytes.ts';
+import { http1Exchange } from './http/http1-exchange.ts';
 import { readBody } from './http/read-body.ts';
-import { refuseHead, renderRefusal, statusOfParserError } from './http/refusals.ts';
+import { renderRefusal, statusOfParserError } from './http/refusals.ts';
 import type { ParserError } from './http/refusals.ts';
 import { parseRequestTarget } from './http/request-target.ts';
 import { textResponse } from './http/responses.ts';
-import { SERVER_NAME, sendResponse } from './http/send-response.ts';
+import { sendResponse } from './http/send-response.ts';
 
 export interface AdminServerParts {
   readonly router: AdminRouter;
@@ -32,12 +35,21 @@ export interface AdminServerParts {
   readonly onAnswered?: (entry: AdminLogEntry) => void;
 }
 
-interface Exchange {
+/** What an HTTP/1.1 connection is working on. */
+interface Answering {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Told the status before the body is made. */
-  readonly answers: (status: number) => void;
 }
+
+interface Outcome {
+  /** 0: the client left before there was one. */
+  status: number;
+  bytesSent: number;
+}
+
+/** `host:port`, which CONNECT asks for. */
+const AUTHORITY_FORM = /^[^/*]+:\d+$/;
+const TOO_LARGE: Refusal = { status: 413, close: true, text: 'Payload Too Large' };
 
 /** One HTTP server per listening address; all of them share the parts and their limits. */
 export class AdminServer {
@@ -49,8 +61,8 @@ export class AdminServer {
   /** Connections so far: what each is called in the log. */
   #connections = 0;
   readonly #ids = new WeakMap<Duplex, number>();
-  /** The answer that each connection is working on. */
-  readonly #answering = new Map<Duplex, ServerResponse>();
+  /** The newest request of each HTTP/1.1 connection that is not answered yet. */
+  readonly #answering = new Map<Duplex, Answering>();
 
   constructor(parts: AdminServerParts) {
     this.#parts = parts;
@@ -73,16 +85,20 @@ export class AdminServer {
     // The count is checked below; node itself would drop fields silently.
     server.maxHeadersCount = limits.headerFields + 1;
     const serve = (request: IncomingMessage, response: ServerResponse) => {
-      void this.#serve(request, response);
+      void this.#serveHttp1(request, response);
     };
-    server.on('connection', (socket: Socket) => this.#accept(socket));
+    const [serveConnection] = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) =>
+      this.#accept(socket, () => serveConnection?.call(server, socket)),
+    );
     server.on('request', serve);
     server.on('checkExpectation', serve);
     server.on('clientError', (error: Error & ParserError, socket) =>
-      this.#refuse(socket, statusOfParserError(error)),
+      this.#refuse(socket, error, statusOfParserError(error)),
     );
     server.on('connect', (request: IncomingMessage, socket) =>
-      this.#refuse(socket, request.url?.startsWith('/') === true ? 400 : 404),
+      this.#refuse(socket, undefined, AUTHORITY_FORM.test(request.url ?? '') ? 404 : 400),
     );
     this.#servers.push(server);
     return server;
@@ -99,7 +115,7 @@ export class AdminServer {
     for (const server of this.#servers) server.close();
   }
 
-  #accept(socket: Socket): void {
+  #accept(socket: Socket, serveHttp1: () => void): void {
     if (this.#parts.mayConnect?.(socket) === false) {
       socket.destroy();
       return;
@@ -113,132 +129,133 @@ export class AdminServer {
     this.#sockets.add(socket);
     this.#ids.set(socket, this.#connections);
     this.#connections += 1;
-    const closed = this.#parts.stats.connectionOpened(socket);
+    const counted = this.#parts.stats.connectionOpened(socket);
+    const silence = this.#parts.clock.after(
+      this.#limits.headersMs,
+      () => this.#refuse(socket, undefined, 408),
+      { unref: true },
+    );
+    socket.on('error', () => undefined);
     socket.once('close', () => {
+      silence.cancel();
       this.#sockets.delete(socket);
-      closed();
+      counted.closed();
+    });
+    readFirstBytes(socket, (protocol) => {
+      silence.cancel();
+      counted.speaks(protocol);
+      if (protocol === 'HTTP/2') {
+        void this.#serveHttp2(socket);
+        return;
+      }
+      serveHttp1();
+      socket.resume();
     });
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Node's HTTP/2 costs memory that most servers never need. */
+  async #serveHttp2(socket: Socket): Promise<void> {
+    const { serveHttp2 } = await import('./http/http2-exchange.ts');
+    if (socket.destroyed) return;
+    const serve = (exchange: AdminExchange): void => void this.#serve(exchange);
+    serveHttp2(socket, { clock: this.#parts.clock, limits: this.#limits, serve });
+  }
+
+  async #serveHttp1(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
+    const answering = { request, response };
+    this.#answering.set(socket, answering);
+    const { clock } = this.#parts;
+    await this.#serve(http1Exchange(request, response, { clock, limits: this.#limits }));
+    // A client may have sent the next request meanwhile.
+    if (this.#answering.get(socket) === answering) this.#answering.delete(socket);
+  }
+
+  async #serve(exchange: AdminExchange): Promise<void> {
     const { clock } = this.#parts;
     const begun = { startMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
-    const counted = this.#parts.stats.requestBegun(socket);
-    this.#answering.set(socket, response);
-    const bodyOrFailure = await readBody(request, this.#limits.bodyBytes);
-    const refused = this.#refusalOf(request, bodyOrFailure);
-    let bytesSent = 0;
+    const counted = this.#parts.stats.requestBegun(exchange.socket, exchange.protocol);
+    const body = await readBody(exchange.input, this.#limits.bodyBytes);
+    const refused = exchange.refusal() ?? (isTooLarge(body) ? TOO_LARGE : undefined);
+    const isGone = refused === undefined && typeof body !== 'string';
+    const outcome: Outcome = { status: 0, bytesSent: 0 };
     if (refused !== undefined) {
-      bytesSent = this.#sendBare(response, refused);
-    } else if (typeof bodyOrFailure === 'string') {
-      const answers = (status: number): void => counted.answers(status);
-      bytesSent = await this.#answer({ request, response, answers }, bodyOrFailure);
+      outcome.status = refused.status;
+      outcome.bytesSent = exchange.sendBare(refused);
+    } else if (typeof body === 'string') {
+      await this.#answer(exchange, body, (status) => {
+        outcome.status = status;
+        counted.answers(status);
+      }).then((bytes) => (outcome.bytesSent = bytes));
     }
-    this.#answering.delete(socket);
-    const isGone = refused === undefined && typeof bodyOrFailure !== 'string';
-    counted.ended(isGone ? 0 : response.statusCode);
+    counted.ended(outcome.status);
     this.#parts.onAnswered?.({
-      ...(refused === undefined ? describeRequest(request) : describeRefused(request.socket)),
-      connectionId: this.#ids.get(socket) ?? 0,
+      ...(refused === undefined ? describeRequest(exchange) : describeRefused(exchange.socket)),
+      protocol: exchange.protocol,
+      connectionId: this.#ids.get(exchange.socket) ?? 0,
       startMs: begun.startMs,
       durationMs: Math.round(clock.monotonicMs() - begun.monotonicMs),
-      status: isGone ? 0 : response.statusCode,
+      status: outcome.status,
       flags: isGone ? 'DC' : refused === undefined ? '-' : 'DPE',
-      bytesReceived: typeof bodyOrFailure === 'string' ? bodyOrFailure.length : 0,
-      bytesSent,
+      bytesReceived: typeof body === 'string' ? body.length : 0,
+      bytesSent: outcome.bytesSent,
     });
   }
 
   /** Returns the bytes of the body. */
-  async #answer(exchange: Exchange, body: string): Promise<number> {
-    const { request, response } = exchange;
-    const target = request.url ?? '/';
+  async #answer(
+    exchange: AdminExchange,
+    body: string,
+    answers: (status: number) => void,
+  ): Promise<number> {
+    const { target } = exchange;
     const isLarge = this.#parts.router.isLarge(target);
+    const send = async (answer: AdminResponse): Promise<number> => {
+      answers(answer.status);
+      return await this.#send(exchange, answer);
+    };
     if (isLarge && !(await this.#gate.enter())) {
       this.#parts.stats.overLimit();
-      return await this.#send(exchange, textResponse('too many large pages at once\n', 503));
+      return await send(textResponse('too many large pages at once\n', 503));
     }
     try {
-      const answer = await this.#parts.router.answer({
-        method: request.method ?? 'GET',
-        target,
-        headers: request.headers,
-        body,
-        client: describeClient(request.socket),
-      });
-      return answer === undefined
-        ? this.#sendBare(response, { status: 404, close: false })
-        : await this.#send(exchange, answer);
+      const { method, headers } = exchange;
+      const client = describeClient(exchange.socket);
+      const answer = await this.#parts.router.answer({ method, target, headers, body, client });
+      if (answer !== undefined) return await send(answer);
+      answers(404);
+      return exchange.sendBare({ status: 404, close: false });
     } catch {
       // A generator failed in the middle of a page: the client must see that it is not whole.
-      response.destroy();
+      exchange.output.destroy();
       return 0;
     } finally {
       if (isLarge) this.#gate.leave();
     }
   }
 
-  async #send({ request, response, answers }: Exchange, answer: AdminResponse): Promise<number> {
-    answers(answer.status);
-    return await sendResponse(response, answer, {
+  async #send(exchange: AdminExchange, answer: AdminResponse): Promise<number> {
+    return await sendResponse(exchange, answer, {
       clock: this.#parts.clock,
       limits: this.#limits,
-      isHead: request.method === 'HEAD',
+      isHead: exchange.method === 'HEAD',
       onStalledReader: () => this.#parts.stats.stalledReaderClosed(),
     });
   }
 
-  /** What is parsed, but refused before any page is looked for. */
-  #refusalOf(
-    request: IncomingMessage,
-    body: string | { readonly failed: 'too_large' | 'gone' },
-  ): { readonly status: number; readonly close: boolean; readonly text?: string } | undefined {
-    const close = true;
-    if (request.httpVersion !== '1.1') return { status: 426, close, text: 'Upgrade Required' };
-    if (request.rawHeaders.length / 2 > this.#limits.headerFields) {
-      return { status: 431, close, text: 'Request Header Fields Too Large' };
+  /**
+   * Ends a connection whose bytes cannot be read on, with an answer where none has begun. Requests
+   * that came whole before those bytes are answered first.
+   */
+  #refuse(socket: Duplex, error: ParserError | undefined, status: number | undefined): void {
+    const answering = this.#answering.get(socket);
+    if (answering?.request.complete === true && status !== undefined && socket.writable) {
+      // Behind a request that closes the connection nothing is read, and nothing is wrong.
+      if (error?.code === 'HPE_CLOSED_CONNECTION') return;
+      answering.response.once('close', () => this.#refuse(socket, error, status));
+      return;
     }
-    const coding = request.headers['transfer-encoding'];
-    if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-      return { status: 501, close, text: 'Not Implemented' };
-    }
-    const bad = refuseHead(request);
-    if (bad !== undefined) return { status: 400, close, text: bad };
-    if (typeof body !== 'string' && body.failed === 'too_large') {
-      return { status: 413, close, text: 'Payload Too Large' };
-    }
-    return undefined;
-  }
-
-  /** The reference's answers from below its router: few headers, a length instead of chunks. */
-  #sendBare(
-    response: ServerResponse,
-    refusal: { readonly status: number; readonly close: boolean; readonly text?: string },
-  ): number {
-    const text = refusal.text ?? '';
-    response.statusCode = refusal.status;
-    response.sendDate = false;
-    if (text !== '') {
-      response.setHeader('content-length', text.length);
-      response.setHeader('content-type', 'text/plain');
-    }
-    response.setHeader('date', new Date(this.#parts.clock.wallMs()).toUTCString());
-    response.setHeader('server', SERVER_NAME);
-    const close = refusal.close || !response.shouldKeepAlive;
-    if (close) response.setHeader('connection', 'close');
-    else response.removeHeader('connection');
-    if (text === '') response.setHeader('content-length', 0);
-    response.end(text);
-    // The unread rest of a refused body must not hold the connection.
-    if (refusal.close) response.socket?.destroySoon();
-    return text.length;
-  }
-
-  /** Ends a connection whose bytes cannot be read on, with an answer where none has begun. */
-  #refuse(socket: Duplex, status: number | undefined): void {
-    const hasBegun = this.#answering.get(socket)?.headersSent === true;
-    if (status === undefined || !socket.writable || hasBegun) {
+    if (status === undefined || !socket.writable || answering?.response.headersSent === true) {
       socket.destroy();
       return;
     }
@@ -246,6 +263,7 @@ export class AdminServer {
     socket.end(renderRefusal(status, this.#parts.clock));
     this.#parts.onAnswered?.({
       ...describeRefused(socket as Socket),
+      protocol: 'HTTP/1.1',
       connectionId: this.#ids.get(socket) ?? 0,
       startMs: this.#parts.clock.wallMs(),
       durationMs: 0,
@@ -257,17 +275,21 @@ export class AdminServer {
   }
 }
 
-function describeRequest(request: IncomingMessage) {
-  const target = parseRequestTarget(request.url ?? '/');
+function isTooLarge(body: Awaited<ReturnType<typeof readBody>>): boolean {
+  return typeof body !== 'string' && body.failed === 'too_large';
+}
+
+function describeRequest({ socket, method, target: asked, headers }: AdminExchange) {
+  const target = parseRequestTarget(asked);
   const query = target === undefined || target.query === '' ? '' : `?${target.query}`;
-  const headers = Object.entries(request.headers).map(
-    ([name, value]) => [name, Array.isArray(value) ? value.join(',') : value] as const,
+  const fields = Object.entries(headers).map(
+    ([name, value]) => [name, typeof value === 'object' ? value.join(',') : value] as const,
   );
   return {
-    ...describeSocket(request.socket),
-    method: request.method ?? '',
-    path: target === undefined ? (request.url ?? '') : `${target.path}${query}`,
-    headers: Object.fromEntries(headers),
+    ...describeSocket(socket),
+    method,
+    path: target === undefined ? asked : `${target.path}${query}`,
+    headers: Object.fromEntries(fields),
   };
 }
 

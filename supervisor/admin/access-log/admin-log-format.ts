@@ -9,12 +9,14 @@ import { compileLine, cutTo, firstOf } from '../../../shared/substitution/compil
 import type { FormatCommand } from '../../../shared/substitution/format.ts';
 import { compileTimeFormat, makeIsoFormatter } from '../../../shared/substitution/strftime.ts';
 import type { ValueReader } from '../../../shared/substitution/value.ts';
+import type { AdminProtocol } from '../http/exchange.ts';
 
 /** What is known of an answered request. */
 export interface AdminLogEntry {
   /** Wall time of its first byte, Unix milliseconds. */
   readonly startMs: number;
   readonly durationMs: number;
+  readonly protocol: AdminProtocol;
   /** Empty where the request could not be read; so is the path. */
   readonly method: string;
   /** Normalised, with its query. */
@@ -40,7 +42,7 @@ const READERS: Partial<Record<FormatCommand['name'], (command: FormatCommand) =>
   START_TIME: (command) => startTime(command, 'utc'),
   START_TIME_LOCAL: (command) => startTime(command, 'local'),
   DURATION: () => (entry) => entry.durationMs,
-  PROTOCOL: () => () => 'HTTP/1.1',
+  PROTOCOL: () => (entry) => entry.protocol,
   RESPONSE_CODE: () => (entry) => entry.status,
   RESPONSE_CODE_DETAILS: () => (entry) =>
     entry.method === '' ? 'http1.codec_error' : 'admin_filter_response',

@@ -2,6 +2,8 @@
 export interface AdminLimits {
   /** Connections beyond this are answered 503 and closed. */
   readonly connections: number;
+  /** HTTP/2 streams open at the same time on one connection. */
+  readonly streamsPerConnection: number;
   /** Header fields of one request, as the reference counts them; beyond: 431. */
   readonly headerFields: number;
   /** Bytes of the request line and all header fields; beyond: 431. */
@@ -26,6 +28,7 @@ export interface AdminLimits {
 
 export const ADMIN_LIMITS: AdminLimits = {
   connections: 1024,
+  streamsPerConnection: 100,
   headerFields: 100,
   headerBytes: 60 * 1024,
   bodyBytes: 1024 * 1024,

@@ -2,12 +2,13 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../shared/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { HTTP1_CODEC } from '../../../shared/stats/templates/codecs.ts';
+import { HTTP1_CODEC, HTTP2_CODEC } from '../../../shared/stats/templates/codecs.ts';
 import {
   HTTP_CONNECTION_MANAGER,
   LISTENER_HTTP,
 } from '../../../shared/stats/templates/http-connection-manager.ts';
 import { LISTENER, LISTENER_WORKER } from '../../../shared/stats/templates/listener.ts';
+import type { AdminProtocol } from './exchange.ts';
 
 const HTTP = HTTP_CONNECTION_MANAGER.index;
 const CLASSES = [
@@ -17,6 +18,26 @@ const CLASSES = [
   'downstream_rq_4xx',
   'downstream_rq_5xx',
 ] as const;
+
+/** The statistics of each version of HTTP. */
+const VERSIONS = {
+  'HTTP/1.1': {
+    active: 'downstream_cx_http1_active',
+    connections: 'downstream_cx_http1_total',
+    requests: 'downstream_rq_http1_total',
+  },
+  'HTTP/2': {
+    active: 'downstream_cx_http2_active',
+    connections: 'downstream_cx_http2_total',
+    requests: 'downstream_rq_http2_total',
+  },
+} as const;
+
+export interface CountedConnection {
+  /** Its first bytes came. */
+  speaks(protocol: AdminProtocol): void;
+  closed(): void;
+}
 
 export interface CountedRequest {
   /** Counts the answer's status before its body is made, so that a page counts itself. */
@@ -30,6 +51,8 @@ export class AdminStats {
   readonly #writer: StatWriter;
   readonly #clock: Clock;
   readonly #http: number;
+  /** Defined with the first connection that needs it. */
+  #http2: number | undefined;
   readonly #listener: number;
   readonly #listenerHttp: number;
   /** Gauges of open connections, and counters of all connections. */
@@ -47,20 +70,17 @@ export class AdminStats {
     const mainThread = writer.defineBlock(LISTENER_WORKER, 'listener.admin.main_thread.');
     this.#active = [
       this.#http + HTTP.downstream_cx_active,
-      this.#http + HTTP.downstream_cx_http1_active,
       this.#listener + LISTENER.index.downstream_cx_active,
       mainThread + LISTENER_WORKER.index.downstream_cx_active,
     ];
     this.#opened = [
       this.#http + HTTP.downstream_cx_total,
-      this.#http + HTTP.downstream_cx_http1_total,
       this.#listener + LISTENER.index.downstream_cx_total,
       mainThread + LISTENER_WORKER.index.downstream_cx_total,
     ];
   }
 
-  /** Returns what to call when the connection has ended. */
-  connectionOpened(socket: Socket): () => void {
+  connectionOpened(socket: Socket): CountedConnection {
     const openedMs = this.#clock.monotonicMs();
     let endedByClient = false;
     socket.once('end', () => {
@@ -70,13 +90,27 @@ export class AdminStats {
     this.#writer.record(this.#listener + LISTENER.index.connections_accepted_per_socket_event, 1);
     // Nothing holds a connection back, and the gauge counts as used from here on.
     this.#writer.add(this.#listener + LISTENER.index.downstream_pre_cx_active, 0);
-    return () => this.#connectionClosed(socket, openedMs, endedByClient);
+    let version: (typeof VERSIONS)[AdminProtocol] | undefined;
+    return {
+      speaks: (protocol) => {
+        version = VERSIONS[protocol];
+        this.#writer.add(this.#http + HTTP[version.active], 1);
+        this.#writer.increment(this.#http + HTTP[version.connections]);
+        if (protocol === 'HTTP/2') this.#countHttp2();
+      },
+      closed: () => {
+        if (version !== undefined) this.#writer.subtract(this.#http + HTTP[version.active], 1);
+        // The runtime's HTTP/2 takes the end of the client's bytes for itself.
+        const byClient = endedByClient || version === VERSIONS['HTTP/2'];
+        this.#connectionClosed(socket, openedMs, byClient);
+      },
+    };
   }
 
-  requestBegun(socket: Socket): CountedRequest {
+  requestBegun(socket: Socket, protocol: AdminProtocol): CountedRequest {
     const begunMs = this.#clock.monotonicMs();
     this.#writer.increment(this.#http + HTTP.downstream_rq_total);
-    this.#writer.increment(this.#http + HTTP.downstream_rq_http1_total);
+    this.#writer.increment(this.#http + HTTP[VERSIONS[protocol].requests]);
     this.#writer.add(this.#http + HTTP.downstream_rq_active, 1);
     this.#countBytes(socket);
     let isCounted = false;
@@ -112,6 +146,11 @@ export class AdminStats {
   /** A connection or a large page was refused because there are too many. */
   overLimit(): void {
     this.#writer.increment(this.#writer.defineCounter('sluice.admin.refused_over_limit'));
+  }
+
+  #countHttp2(): void {
+    this.#http2 ??= this.#writer.defineBlock(HTTP2_CODEC, 'http2.');
+    this.#writer.increment(this.#http2 + HTTP2_CODEC.index.nghttp2_downstream_connections);
   }
 
   #connectionClosed(socket: Socket, openedMs: number, endedByClient: boolean): void {

@@ -1,9 +1,9 @@
 /** Collects a request's body up to a limit. */
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
 /** The body as latin1 text, `too_large`, or `gone` when the client left first. Never rejects. */
 export async function readBody(
-  request: IncomingMessage,
+  request: Readable,
   limitBytes: number,
 ): Promise<string | { readonly failed: 'too_large' | 'gone' }> {
   const chunks: Buffer[] = [];

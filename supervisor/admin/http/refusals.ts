@@ -3,7 +3,6 @@
  * to the socket itself, since node's parser has given the connection up by then.
  */
 import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../../shared/clock.ts';
 import { SERVER_NAME } from './send-response.ts';
 
@@ -24,8 +23,8 @@ export function statusOfParserError(error: ParserError): number | undefined {
     case 'HPE_HEADER_OVERFLOW':
       return 431;
     case 'HPE_INVALID_VERSION':
-    case 'HPE_PAUSED_H2_UPGRADE':
-      return 426;
+      // The same code stands for bytes behind the version, or in place of it.
+      return error.reason === 'Invalid HTTP version' ? 426 : 400;
     case 'HPE_INVALID_TRANSFER_ENCODING':
       // The same code stands for a length beside chunks, which is an attack, not a missing feature.
       return error.reason?.includes('Content-Length') === true ? 400 : 501;
@@ -55,9 +54,14 @@ const UNKNOWN_METHODS: ReadonlyMap<string | undefined, string> = new Map([
   ['QUERY', ''],
 ]);
 
+interface RefusedHead {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly host: string | undefined;
+}
+
 /** The body of a 400 where node's parser takes a request that the reference refuses. */
-export function refuseHead({ method, url = '', headers }: IncomingMessage): string | undefined {
-  const { host } = headers;
+export function refuseHead({ method, url = '', host }: RefusedHead): string | undefined {
   if (host === undefined) return '';
   const unknown = UNKNOWN_METHODS.get(method);
   if (unknown !== undefined) return unknown;

@@ -21,6 +21,8 @@ export function parseRequestTarget(target: string): RequestTarget | undefined {
 }
 
 function normalisePath(rawPath: string): string {
+  // The reference keeps the first and the last slash even where nothing is between them.
+  if (/^\/{2,}$/.test(rawPath)) return '//';
   const decoded = rawPath.replace(/%([0-9A-Fa-f]{2})/g, (escaped: string, digits: string) => {
     const character = String.fromCharCode(parseInt(digits, 16));
     return /[A-Za-z0-9\-._~]/.test(character) ? character : escaped;

@@ -1,12 +1,13 @@
 /**
- * Writes an answer to node's response with the reference's headers, in its order, chunk by chunk
+ * Writes an answer with the reference's headers, in its order, chunk by chunk
  * with back-pressure. A client that stops reading is closed after a limit, so that a page never
  * grows in memory; between chunks the event loop gets its turn.
  */
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Clock } from '../../../shared/clock.ts';
 import type { AdminBody, AdminResponse } from '../admin-context.ts';
 import type { AdminLimits } from './admin-limits.ts';
+import type { AdminExchange, AnswerFields } from './exchange.ts';
 import { TEXT } from './responses.ts';
 
 export const SERVER_NAME = 'sluice';
@@ -29,42 +30,42 @@ export interface SendOptions {
  * gone. Rejects only when making the body fails.
  */
 export async function sendResponse(
-  res: ServerResponse,
+  exchange: AdminExchange,
   response: AdminResponse,
   options: SendOptions,
 ): Promise<number> {
-  writeHead(res, response, options.clock);
+  exchange.sendHead(response.status, headOf(response, options.clock));
   const { body } = response;
+  const { output } = exchange;
   if (options.isHead) {
-    res.end();
+    output.end();
     await closeBody(body);
     return 0;
   }
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    res.end(body);
+    output.end(body);
     return Buffer.byteLength(body);
   }
   const deadlineMs =
     response.isEndless === true
       ? Number.POSITIVE_INFINITY
       : options.clock.monotonicMs() + options.limits.answerMs;
-  if (Symbol.asyncIterator in body) return await sendEvents(res, body, { ...options, deadlineMs });
-  return await sendChunks(res, joinSmall(body), { ...options, deadlineMs });
+  if (!(Symbol.asyncIterator in body)) {
+    return await sendChunks(output, joinSmall(body), { ...options, deadlineMs });
+  }
+  exchange.flushHead();
+  return await sendEvents(output, body, { ...options, deadlineMs });
 }
 
-function writeHead(res: ServerResponse, response: AdminResponse, clock: Clock): void {
-  res.statusCode = response.status;
-  res.sendDate = false;
-  res.setHeader('content-type', response.contentType ?? TEXT);
-  res.setHeader('cache-control', 'no-cache, max-age=0');
-  res.setHeader('x-content-type-options', 'nosniff');
-  for (const [name, value] of Object.entries(response.headers ?? {})) res.setHeader(name, value);
-  res.setHeader('date', new Date(clock.wallMs()).toUTCString());
-  res.setHeader('server', SERVER_NAME);
-  // Node writes `Connection: keep-alive`, which HTTP/1.1 has by itself and the reference leaves out.
-  if (res.shouldKeepAlive) res.removeHeader('connection');
-  else res.setHeader('connection', 'close');
-  res.setHeader('transfer-encoding', 'chunked');
+function headOf(response: AdminResponse, clock: Clock): AnswerFields {
+  return Object.entries({
+    'content-type': response.contentType ?? TEXT,
+    'cache-control': 'no-cache, max-age=0',
+    'x-content-type-options': 'nosniff',
+    ...response.headers,
+    date: new Date(clock.wallMs()).toUTCString(),
+    server: SERVER_NAME,
+  });
 }
 
 interface ChunkOptions extends SendOptions {
@@ -72,26 +73,25 @@ interface ChunkOptions extends SendOptions {
   readonly deadlineMs: number;
 }
 
-/** What comes asynchronously may be events: each is sent as it comes, the headers before the first. */
+/** What comes asynchronously may be events: each is sent as it comes. */
 async function sendEvents(
-  res: ServerResponse,
+  output: Writable,
   body: AsyncIterable<string | Uint8Array>,
   options: ChunkOptions,
 ): Promise<number> {
-  res.flushHeaders();
   const iterator = body[Symbol.asyncIterator]();
   // A source that has nothing to say for long must learn that nobody listens any more.
   const onClose = (): void => void iterator.return?.();
-  res.once('close', onClose);
+  output.once('close', onClose);
   try {
-    return await sendChunks(res, { [Symbol.asyncIterator]: () => iterator }, options);
+    return await sendChunks(output, { [Symbol.asyncIterator]: () => iterator }, options);
   } finally {
-    res.off('close', onClose);
+    output.off('close', onClose);
   }
 }
 
 async function sendChunks(
-  res: ServerResponse,
+  output: Writable,
   body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
   options: ChunkOptions,
 ): Promise<number> {
@@ -99,11 +99,11 @@ async function sendChunks(
   let turnMs = clock.monotonicMs();
   let bytes = 0;
   for await (const chunk of body) {
-    if (res.destroyed) return bytes;
+    if (output.destroyed) return bytes;
     const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     bytes += encoded.length;
-    if (!res.write(encoded) && !(await untilDrained(res, options))) {
-      giveUp(res, options);
+    if (!output.write(encoded) && !(await untilDrained(output, options))) {
+      giveUp(output, options);
       return bytes;
     }
     // A write that the kernel takes whole drains without a turn of the loop.
@@ -111,18 +111,18 @@ async function sendChunks(
     await new Promise<void>((resolve) => setImmediate(resolve));
     turnMs = clock.monotonicMs();
     if (turnMs > deadlineMs) {
-      giveUp(res, options);
+      giveUp(output, options);
       return bytes;
     }
   }
-  res.end();
+  output.end();
   return bytes;
 }
 
-function giveUp(res: ServerResponse, options: SendOptions): void {
-  if (res.destroyed) return;
+function giveUp(output: Writable, options: SendOptions): void {
+  if (output.destroyed) return;
   options.onStalledReader();
-  res.destroy();
+  output.destroy();
 }
 
 /** Pages yield a line or an element at a time; written one by one they would cost a call each. */
@@ -140,19 +140,19 @@ function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<string | U
 }
 
 /** False when the client left or took nothing for too long. */
-async function untilDrained(res: ServerResponse, options: SendOptions): Promise<boolean> {
+async function untilDrained(output: Writable, options: SendOptions): Promise<boolean> {
   return await new Promise<boolean>((resolve) => {
     const finish = (drained: boolean) => {
       timer.cancel();
-      res.off('drain', onDrain);
-      res.off('close', onClose);
+      output.off('drain', onDrain);
+      output.off('close', onClose);
       resolve(drained);
     };
     const onDrain = () => finish(true);
     const onClose = () => finish(false);
     const timer = options.clock.after(options.limits.stalledReaderMs, onClose, { unref: true });
-    res.on('drain', onDrain);
-    res.on('close', onClose);
+    output.on('drain', onDrain);
+    output.on('close', onClose);
   });
 }
 

@@ -183,6 +183,7 @@ const FILTERS: readonly (readonly [name: string, filter: AccessLogFilter, isLogg
 test('every kind of filter judges by what is known of the request and by the runtime', () => {
   const entry = {
     startMs: 0,
+    protocol: 'HTTP/1.1' as const,
     durationMs: 5,
     method: 'GET',
     path: '/ready?x',

@@ -88,6 +88,9 @@ const REFUSED: readonly (readonly [string, string, number])[] = [
   ['HTTP/0.9', 'GET /ready\r\n\r\n', 426],
   ['HTTP/2.0', 'GET /ready HTTP/2.0\r\nhost: a\r\n\r\n', 426],
   ['HTTP/1.2', 'GET /ready HTTP/1.2\r\nhost: a\r\n\r\n', 426],
+  ['half a version', 'GET /ready HTTP/1.\r\nhost: a\r\n\r\n', 400],
+  ['bytes behind the version', 'GET /ready HTTP/1.1x\r\nhost: a\r\n\r\n', 400],
+  ['bare line feeds', 'GET /ready HTTP/1.1\nhost: a\n\n', 400],
   ['an unknown method', 'FOO /ready HTTP/1.1\r\nhost: a\r\n\r\n', 400],
   ['a method in lower case', 'get /ready HTTP/1.1\r\nhost: a\r\n\r\n', 400],
   ['garbage', '\x00\x01\x02\r\n\r\n', 400],
@@ -136,6 +139,32 @@ test('what is no acceptable request is answered as the reference does and ends t
       );
     });
   }
+  admin.close();
+});
+
+test('requests that came whole are answered before bytes behind them are refused', async () => {
+  const { admin, port } = await start();
+  const ready = 'GET /ready HTTP/1.1\r\nhost: a\r\n\r\n';
+  const answers = await exchange(port, `${ready}${ready}GARBAGE\r\n\r\n`);
+  assert.deepEqual(
+    [...answers.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status),
+    ['200', '200', '400'],
+  );
+  admin.close();
+});
+
+test('what follows a request that closes the connection is not read', async () => {
+  const { admin, port } = await start();
+  const closing = 'GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+  const answers = await exchange(port, `${closing}GET /help HTTP/1.1\r\nhost: a\r\n\r\n`);
+  assert.match(answers, /^HTTP\/1.1 200 OK[^]*LIVE\n\r\n0\r\n\r\n$/);
+  admin.close();
+});
+
+test('a client that says nothing gets 408 after the limit for headers', async () => {
+  const { admin, port } = await start({}, { headersMs: 50 });
+  assert.match(await exchange(port, ''), /^HTTP\/1.1 408 Request Timeout/);
+  assert.match(await exchange(port, 'PRI * HTT'), /^HTTP\/1.1 408 Request Timeout/);
   admin.close();
 });
 

@@ -1,0 +1,87 @@
+/**
+ * HTTP/2 with prior knowledge on the admin listener: a session over a connection whose first bytes
+ * are HTTP/2's, and its streams as exchanges. Loaded with the first such connection.
+ */
+import { performServerHandshake } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../../shared/clock.ts';
+import type { AdminLimits } from './admin-limits.ts';
+import type { AdminExchange, AnswerFields, Refusal } from './exchange.ts';
+import { refuseHead } from './refusals.ts';
+import { SERVER_NAME } from './send-response.ts';
+
+export interface Http2Parts {
+  readonly clock: Clock;
+  readonly limits: AdminLimits;
+  readonly serve: (exchange: AdminExchange) => void;
+}
+
+/** Besides the fields that a client chooses: method, path, scheme, authority. */
+const PSEUDO_FIELDS = 4;
+
+/** Serves the connection, whose first bytes are in its buffer. Ends with it. */
+export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts): void {
+  // A client may close without a word of HTTP/2; node's HTTP/1 keeps its half of a connection open.
+  socket.allowHalfOpen = false;
+  const session = performServerHandshake(socket, {
+    maxHeaderListPairs: limits.headerFields + PSEUDO_FIELDS,
+    settings: {
+      maxConcurrentStreams: limits.streamsPerConnection,
+      maxHeaderListSize: limits.headerBytes,
+      enablePush: false,
+    },
+  });
+  // What a client does wrong ends its connection or stream, and is nobody's concern here.
+  session.on('error', () => undefined);
+  session.setTimeout(limits.idleMs, () => session.close());
+  session.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined);
+    serve(http2Exchange({ stream, headers, socket, clock }));
+  });
+}
+
+interface Http2Message {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Socket;
+  readonly clock: Clock;
+}
+
+function http2Exchange({ stream, headers, socket, clock }: Http2Message): AdminExchange {
+  const { ':authority': authority, ':method': method = '', ':path': target = '' } = headers;
+  const named = Object.fromEntries(Object.entries(headers).filter(([name]) => name[0] !== ':'));
+  const host = authority ?? (typeof headers['host'] === 'string' ? headers['host'] : undefined);
+  const isGone = (): boolean => stream.destroyed || stream.closed;
+  const sendHead = (status: number, answer: AnswerFields): void => {
+    if (!isGone()) stream.respond({ ':status': status, ...Object.fromEntries(answer) });
+  };
+  return {
+    protocol: 'HTTP/2',
+    socket,
+    method,
+    target,
+    headers: { ...named, host },
+    input: stream,
+    output: stream,
+    refusal: () => refusalOf(method, target, host),
+    sendHead,
+    flushHead: () => undefined,
+    sendBare: ({ status, text = '' }) => {
+      const type: AnswerFields = text === '' ? [] : [['content-type', 'text/plain']];
+      sendHead(status, [
+        ...type,
+        ['content-length', String(text.length)],
+        ['date', new Date(clock.wallMs()).toUTCString()],
+        ['server', SERVER_NAME],
+      ]);
+      if (!isGone()) stream.end(text);
+      return text.length;
+    },
+  };
+}
+
+function refusalOf(method: string, url: string, host: string | undefined): Refusal | undefined {
+  const bad = refuseHead({ method, url, host });
+  return bad === undefined ? undefined : { status: 400, close: false, text: bad };
+}
