@@ -103,9 +103,9 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     config: resolved.stats,
     clock,
     ...waits,
-    refresh: () => {
+    refresh: async () => {
       serverStats.refresh(pidsOf(pool), gauges.connections());
-      upstreams.refreshGauges();
+      await upstreams.refreshGauges();
     },
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),

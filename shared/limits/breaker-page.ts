@@ -100,6 +100,15 @@ export class BreakerPage {
     return false;
   }
 
+  /** Whether any of its resources was used. */
+  wasAnyUsed(slot: number): boolean {
+    let at = slot * SLOT_NUMBERS + USED;
+    for (let worker = 0; worker < this.#workers; worker++, at += this.#stride) {
+      if ((this.#numbers[at] ?? 0) !== 0) return true;
+    }
+    return false;
+  }
+
   /** A worker has nothing open any more. What was used stays so. */
   clear(worker: number, slot: number): void {
     for (const resource of LIMITED_RESOURCES) {

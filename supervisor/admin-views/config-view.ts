@@ -9,6 +9,7 @@ import type {
   DumpedResource,
   UnreadyTargets,
 } from '../admin/admin-context.ts';
+import { mapLazily } from '../admin/config-dump/lazy-list.ts';
 import { endpointMessage } from './endpoint-message.ts';
 import type {
   ResourceEntry,
@@ -110,13 +111,13 @@ function select<Kind extends ResourceKind>(
   kind: Kind,
   source: 'static' | 'dynamic',
   state: State,
-): readonly DumpedResource[] {
-  const resources: DumpedResource[] = [];
+): Iterable<DumpedResource> {
+  const versions: (readonly [ResourceEntry<Kind>, ResourceVersion<Kind>])[] = [];
   for (const entry of store.list(kind)) {
     const version = entry.source === source ? entry[state] : undefined;
-    if (version !== undefined) resources.push(dumped(entry, version));
+    if (version !== undefined) versions.push([entry, version]);
   }
-  return resources;
+  return mapLazily(versions, ([entry, version]) => dumped(entry, version));
 }
 
 /** The store's key is not the name. */
@@ -162,20 +163,16 @@ function endpointsOf(
   store: ResourceStore,
   wanted: 'static' | 'dynamic',
   hostsOf: ConfigViewParts['hostsOf'],
-): readonly DumpedResource[] {
-  const resources: DumpedResource[] = [];
+): Iterable<DumpedResource> {
+  const clusters: { readonly name: string; readonly lastUpdatedMs: number }[] = [];
   for (const { source, name, active } of store.list('cluster')) {
     if (source !== wanted || active === undefined) continue;
-    const { lastUpdatedMs } = active;
-    resources.push({
-      name,
-      versionInfo: '',
-      lastUpdatedMs,
-      // Made when it is printed: there may be ten thousand of them.
-      get message() {
-        return { '@type': TYPE_URLS.endpoints, ...endpointMessage(hostsOf(name)) };
-      },
-    });
+    clusters.push({ name, lastUpdatedMs: active.lastUpdatedMs });
   }
-  return resources;
+  return mapLazily(clusters, ({ name, lastUpdatedMs }) => ({
+    name,
+    versionInfo: '',
+    lastUpdatedMs,
+    message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(hostsOf(name)) },
+  }));
 }

@@ -91,36 +91,36 @@ export interface ConfigView {
   /** `versionInfo` is the version of the last CDS or LDS update as a whole, empty before one. */
   clusters(): {
     readonly versionInfo: string;
-    readonly static: readonly DumpedResource[];
-    readonly dynamicActive: readonly DumpedResource[];
-    readonly dynamicWarming: readonly DumpedResource[];
+    readonly static: Iterable<DumpedResource>;
+    readonly dynamicActive: Iterable<DumpedResource>;
+    readonly dynamicWarming: Iterable<DumpedResource>;
   };
   listeners(): {
     readonly versionInfo: string;
-    readonly static: readonly DumpedResource[];
-    readonly dynamic: readonly DumpedListener[];
+    readonly static: Iterable<DumpedResource>;
+    readonly dynamic: Iterable<DumpedListener>;
   };
   routes(): {
     /** False while no connection manager is there: the dump then has no sections of routes. */
     readonly isUsed: boolean;
-    readonly static: readonly DumpedResource[];
-    readonly dynamic: readonly DumpedResource[];
+    readonly static: Iterable<DumpedResource>;
+    readonly dynamic: Iterable<DumpedResource>;
   };
   /** Settings of HTTP filters that came apart from them. */
   extensions(): {
     /** False while no filter waits for any: the dump then has no section of them. */
     readonly isUsed: boolean;
-    readonly filters: readonly DumpedResource[];
+    readonly filters: Iterable<DumpedResource>;
   };
   secrets(): {
-    readonly static: readonly DumpedResource[];
-    readonly dynamicActive: readonly DumpedResource[];
-    readonly dynamicWarming: readonly DumpedResource[];
+    readonly static: Iterable<DumpedResource>;
+    readonly dynamicActive: Iterable<DumpedResource>;
+    readonly dynamicWarming: Iterable<DumpedResource>;
   };
   /** ClusterLoadAssignment messages; only asked for with `include_eds`. */
   endpoints(): {
-    readonly static: readonly DumpedResource[];
-    readonly dynamic: readonly DumpedResource[];
+    readonly static: Iterable<DumpedResource>;
+    readonly dynamic: Iterable<DumpedResource>;
   };
   /** Targets that still have to be ready before the server is LIVE, by component. */
   unreadyTargets(): readonly UnreadyTargets[];

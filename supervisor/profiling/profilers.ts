@@ -20,7 +20,7 @@ export interface WorkerProfilers {
 }
 
 /** A peak is one when the heap is this many times larger than at the one before. */
-const PEAK_GROWTH = 1.05;
+const PEAK_GROWTH = 1.5;
 
 /** `admin.profile_path` when it is not set; the reference's. */
 const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';

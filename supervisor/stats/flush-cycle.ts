@@ -14,7 +14,7 @@ export interface FlushSteps {
   /** Asks every worker for its deltas; resolves with the workers that did not answer in time. */
   collect(limitMs: number): Promise<readonly number[]>;
   /** Sets gauges that are only computed for readers: uptime, memory and the like. */
-  refresh(): void;
+  refresh(): Promise<void>;
   closeIntervals(): void;
   /** Hands the interval to the sinks. Reports its own failures. */
   writeSinks(): Promise<void>;
@@ -87,7 +87,7 @@ export class FlushCycle {
     const { steps } = this.#options;
     const late = await steps.collect(limitMs);
     if (late.length > 0) steps.onLate(late);
-    steps.refresh();
+    await steps.refresh();
   }
 
   #onTimer(): void {

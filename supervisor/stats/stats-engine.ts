@@ -47,7 +47,7 @@ export interface StatsEngineOptions {
   /** Told of waits for the thread that matches filters. */
   readonly traceWait?: WaitTracer | undefined;
   /** Sets gauges that are only computed for readers, such as `server.uptime`. */
-  refresh(): void;
+  refresh(): void | Promise<void>;
   htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
   /** The final runtime values as they are now; none without it. */
   runtime?(): RuntimeValues;
@@ -227,8 +227,8 @@ export class StatsEngine {
         const [late] = await Promise.all([options.collect(limitMs), this.#mergeParent(limitMs)]);
         return late;
       },
-      refresh: () => {
-        options.refresh();
+      refresh: async () => {
+        await options.refresh();
         store.setGauge(server + SERVER.index.stats_recent_lookups, store.recentLookups.total);
       },
       closeIntervals: () => store.flushHistograms(),

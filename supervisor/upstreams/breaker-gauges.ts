@@ -119,9 +119,7 @@ export class BreakerGauges {
   #isUsed(): boolean {
     const { page, slots } = this.#parts;
     if (slots === undefined) return false;
-    return PRIORITIES.some((priority) =>
-      LIMITED_RESOURCES.some((resource) => page.wasUsed(slots[priority], resource)),
-    );
+    return page.wasAnyUsed(slots.DEFAULT) || page.wasAnyUsed(slots.HIGH);
   }
 
   /** A breaker that was never used stays untouched. */

@@ -3,6 +3,7 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
 import type { ClusterHostsResource, HostAnswer } from '../../shared/resources/cluster.ts';
 import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
@@ -61,6 +62,9 @@ export interface UpstreamClustersOptions {
   /** The hosts of a cluster that is in use changed. */
   hostsChanged(): void;
 }
+
+/** Clusters whose gauges are set between two turns of the event loop. */
+const YIELD_AFTER = 1024;
 
 export class UpstreamClusters {
   readonly #options: UpstreamClustersOptions;
@@ -146,9 +150,14 @@ export class UpstreamClusters {
     this.#breakers().clearWorker(worker);
   }
 
-  /** Sets gauges that are only computed for readers. */
-  refreshGauges(): void {
-    for (const cluster of this.#clusters.values()) cluster.breakers.refresh();
+  /** Sets gauges that are only computed for readers; the event loop gets its turns meanwhile. */
+  async refreshGauges(): Promise<void> {
+    let count = 0;
+    for (const cluster of this.#clusters.values()) {
+      cluster.breakers.refresh();
+      count++;
+      if (count % YIELD_AFTER === 0) await setImmediate();
+    }
   }
 
   close(): void {

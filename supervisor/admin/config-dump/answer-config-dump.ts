@@ -15,6 +15,7 @@ import { compileNameMatcher } from '../name-matcher.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
 import type { DumpItem, DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
+import { filterLazily } from './lazy-list.ts';
 import { printFields } from './print-fields.ts';
 import { redact } from './redact.ts';
 
@@ -88,7 +89,7 @@ function narrowByName(
     ...section,
     lists: section.lists.map((list) => ({
       ...list,
-      items: list.items.filter((item) => matcher.matches(item.name)),
+      items: filterLazily(list.items, (item) => matcher.matches(item.name)),
     })),
   }));
 }
@@ -118,7 +119,7 @@ function maskSections(
  */
 function maskElements(
   types: MessageTypes,
-  items: readonly DumpItem[],
+  items: Iterable<DumpItem>,
   wanted: { readonly elementType: string; readonly paths: readonly string[] },
 ): Iterable<JsonObject> | undefined {
   const { elementType, paths } = wanted;
@@ -152,13 +153,14 @@ function* printSections(types: MessageTypes, sections: readonly DumpSection[]): 
     opening = ',\n  ';
     yield* printFields(types, { typeName, depth: 3, separator: ',\n' }, section.fields);
     for (const list of section.lists) {
-      let separator = `,\n   ${quoteJson(list.field)}: [\n    `;
+      const opening = `,\n   ${quoteJson(list.field)}: [\n    `;
+      let separator = opening;
       for (const item of list.items) {
         const element = redact(types, `${typeName}.${list.element}`, item.make());
         yield `${separator}${printJsonAt(element, 4)}`;
         separator = ',\n    ';
       }
-      if (list.items.length > 0) yield '\n   ]';
+      if (separator !== opening) yield '\n   ]';
     }
     yield '\n  }';
   }

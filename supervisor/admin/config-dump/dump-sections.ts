@@ -9,6 +9,7 @@ import type {
   DumpedResource,
   RefusedUpdate,
 } from '../admin-context.ts';
+import { mapLazily } from './lazy-list.ts';
 
 export interface DumpSection {
   /** Without the package: `ClustersConfigDump`. */
@@ -22,7 +23,8 @@ interface DumpList {
   readonly field: string;
   /** The element's message type within the section's, such as `StaticCluster`. */
   readonly element: string;
-  readonly items: readonly DumpItem[];
+  /** Made while it is read; may be read several times. */
+  readonly items: Iterable<DumpItem>;
 }
 
 export interface DumpItem {
@@ -71,8 +73,8 @@ function clustersSection(context: AdminContext): DumpSection {
 
 function endpointsSection(context: AdminContext): DumpSection {
   const endpoints = context.config.endpoints();
-  const items = (resources: readonly DumpedResource[]): DumpItem[] =>
-    resources.map((resource) => ({
+  const items = (resources: Iterable<DumpedResource>): Iterable<DumpItem> =>
+    mapLazily(resources, (resource) => ({
       name: resource.name,
       make: () => ({
         ...versionInfo(resource.versionInfo),
@@ -119,7 +121,7 @@ function listenersSection(context: AdminContext): DumpSection {
       {
         field: 'dynamic_listeners',
         element: 'DynamicListener',
-        items: listeners.dynamic.map((listener) => ({
+        items: mapLazily(listeners.dynamic, (listener) => ({
           name: listener.name,
           make: () => dynamicListener(listener),
         })),
@@ -165,8 +167,8 @@ function routesSections(context: AdminContext): DumpSection[] {
 
 function secretsSection(context: AdminContext): DumpSection {
   const secrets = context.config.secrets();
-  const items = (resources: readonly DumpedResource[], isDynamic: boolean): DumpItem[] =>
-    resources.map((resource) => ({
+  const items = (resources: Iterable<DumpedResource>, isDynamic: boolean): Iterable<DumpItem> =>
+    mapLazily(resources, (resource) => ({
       name: resource.name,
       make: () =>
         compact({
@@ -198,10 +200,10 @@ function secretsSection(context: AdminContext): DumpSection {
 function list(
   field: string,
   element: string,
-  resources: readonly DumpedResource[],
+  resources: Iterable<DumpedResource>,
   member: string,
 ): DumpList {
-  const items = resources.map((resource) => ({
+  const items = mapLazily(resources, (resource) => ({
     name: resource.name,
     make: () => resourceMessage(resource, member),
   }));

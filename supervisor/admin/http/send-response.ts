@@ -13,7 +13,7 @@ import { TEXT } from './responses.ts';
 export const SERVER_NAME = 'sluice';
 
 /** Milliseconds of work after which the event loop gets a turn. */
-const TURN_MS = 5;
+const TURN_MS = 2;
 /** Pieces are joined up to this many characters before they are written. */
 const CHUNK_CHARACTERS = 32 * 1024;
 

@@ -124,9 +124,9 @@ describe('a store with a bootstrap', () => {
     assert.equal(cluster?.message['@type'], 'type.googleapis.com/envoy.config.cluster.v3.Cluster');
     assert.equal(cluster?.message['name'], 'c');
     assert.equal(cluster?.lastUpdatedMs, 1_000);
-    assert.equal(view.listeners().static[0]?.name, 'l');
-    assert.equal(view.routes().static.length, 1);
-    assert.deepEqual(view.endpoints().static[0]?.message, {
+    assert.equal([...view.listeners().static][0]?.name, 'l');
+    assert.equal([...view.routes().static].length, 1);
+    assert.deepEqual([...view.endpoints().static][0]?.message, {
       '@type': 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
       cluster_name: 'c',
       endpoints: [

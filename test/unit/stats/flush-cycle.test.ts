@@ -16,7 +16,7 @@ function recordSteps(overrides: Partial<FlushSteps> = {}): Recorded {
       log.push(`collect ${limitMs}`);
       return Promise.resolve([]);
     },
-    refresh: note('refresh'),
+    refresh: async () => Promise.resolve(void log.push('refresh')),
     closeIntervals: note('close'),
     writeSinks: async () => Promise.resolve(void log.push('sinks')),
     onDropped: note('dropped'),
