@@ -90,7 +90,7 @@ export class AdminServer {
     const [serveConnection] = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) =>
-      this.#accept(socket, () => serveConnection?.call(server, socket)),
+      this.#accept(socket, () => void serveConnection?.call(server, socket)),
     );
     server.on('request', serve);
     server.on('checkExpectation', serve);
@@ -249,16 +249,21 @@ export class AdminServer {
    */
   #refuse(socket: Duplex, error: ParserError | undefined, status: number | undefined): void {
     const answering = this.#answering.get(socket);
-    if (answering?.request.complete === true && status !== undefined && socket.writable) {
+    if (status === undefined || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (answering?.request.complete === true) {
       // Behind a request that closes the connection nothing is read, and nothing is wrong.
       if (error?.code === 'HPE_CLOSED_CONNECTION') return;
       answering.response.once('close', () => this.#refuse(socket, error, status));
       return;
     }
-    if (status === undefined || !socket.writable || answering?.response.headersSent === true) {
-      socket.destroy();
-      return;
-    }
+    if (answering?.response.headersSent === true) socket.destroy();
+    else this.#sendRefusal(socket, status);
+  }
+
+  #sendRefusal(socket: Duplex, status: number): void {
     this.#parts.stats.refused(status);
     socket.end(renderRefusal(status, this.#parts.clock));
     this.#parts.onAnswered?.({

@@ -3,7 +3,7 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
 import type { ClusterHostsResource, HostAnswer } from '../../shared/resources/cluster.ts';
 import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
@@ -156,7 +156,7 @@ export class UpstreamClusters {
     for (const cluster of this.#clusters.values()) {
       cluster.breakers.refresh();
       count++;
-      if (count % YIELD_AFTER === 0) await setImmediate();
+      if (count % YIELD_AFTER === 0) await nextTurn();
     }
   }
 
