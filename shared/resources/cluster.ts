@@ -7,6 +7,7 @@ import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Metadata } from './route.ts';
+import type { SocketOption } from './socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { UpstreamTls } from './tls.ts';
 
@@ -36,10 +37,10 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   readonly maxRequestsPerConnection?: number;
   readonly upstreamHttp: UpstreamHttpOptions;
-  readonly tcpKeepalive?: TcpKeepalive;
   /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
   readonly socketMatches?: readonly SocketMatch[];
-  readonly sourceAddress?: { readonly address: string; readonly port: number };
+  /** By family of the host's address; absent: as the system has them. */
+  readonly localSockets?: Readonly<Record<'v4' | 'v6', LocalSocket>>;
   /** The hosts are those of these clusters, each in turn. */
   readonly aggregate?: { readonly clusters: readonly string[] };
   /** The hosts are those that requests name. */
@@ -109,10 +110,12 @@ export interface UpstreamHttpOptions {
   readonly maxHeadersCount: number;
 }
 
-export interface TcpKeepalive {
-  readonly probes?: number;
-  readonly timeS?: number;
-  readonly intervalS?: number;
+/** This side of connections to hosts. */
+export interface LocalSocket {
+  /** Port 0: any. */
+  readonly source?: { readonly address: string; readonly port: number };
+  /** In their order. */
+  readonly options: readonly SocketOption[];
 }
 
 /** What a cluster's hosts are now; replaces the earlier set of that cluster as a whole. */

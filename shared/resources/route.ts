@@ -158,6 +158,12 @@ export type HashPolicy =
   | { readonly kind: 'query_parameter'; readonly name: string; readonly terminal: boolean }
   | { readonly kind: 'filter_state'; readonly key: string; readonly terminal: boolean };
 
+/** Which hosts a further try leaves out. */
+export type RetryHostPredicate =
+  | { readonly kind: 'previous_hosts' | 'omit_canary_hosts' }
+  /** Hosts whose `envoy.lb` metadata has all of these. */
+  | { readonly kind: 'omit_host_metadata'; readonly labels: Readonly<Record<string, unknown>> };
+
 export interface RetryPolicy {
   /** Comma separated conditions, split and trimmed. */
   readonly retryOn: readonly string[];
@@ -176,7 +182,7 @@ export interface RetryPolicy {
       readonly format: 'SECONDS' | 'UNIX_TIMESTAMP';
     }[];
   };
-  readonly hostPredicates: readonly { readonly kind: 'previous_hosts' | 'omit_canary_hosts' }[];
+  readonly hostPredicates: readonly RetryHostPredicate[];
   readonly hostSelectionRetryMaxAttempts: number;
   readonly previousPrioritiesUpdateFrequency?: number;
 }

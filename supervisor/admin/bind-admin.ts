@@ -7,7 +7,7 @@ import { SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR } from '../../shared/posix/layout
 import { bindSocket, openSocket, setSocketOption } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { SocketOption } from '../../shared/resources/socket-options.ts';
-import { setConfiguredOptions } from '../sockets/configured-options.ts';
+import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
 
 /** `admin.address` could not be bound. */
 export class AdminBindError extends Error {

@@ -5,6 +5,8 @@ import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
 import { EVENT_SINKS } from './clusters/health-checks.ts';
+import { CONNECTION_POOLS } from './clusters/cluster.ts';
+import { ADDRESS_SELECTORS } from './clusters/local-sockets.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './clusters/load-balancing.ts';
@@ -58,6 +60,8 @@ const registries: readonly Registry[] = [
   SINKS,
   DOWNSTREAM_SOCKETS,
   UPSTREAM_SOCKETS,
+  CONNECTION_POOLS,
+  ADDRESS_SELECTORS,
 ];
 
 export function knownExtensions(): readonly KnownExtension[] {

@@ -24,7 +24,7 @@ import {
 } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { SocketOption } from '../../shared/resources/socket-options.ts';
-import { setConfiguredOptions } from './configured-options.ts';
+import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
 import { BindError, formatAddress } from './bind-error.ts';
 
 /** One address as configured. */

@@ -122,6 +122,7 @@ export class LiveCluster implements HostSink {
       this.initialized();
     } else {
       this.#source.start();
+      if (resolved.isUsedAtOnce === true) this.initialized();
     }
     for (const { ready } of options.needs) void ready.then(() => this.#checkReady());
   }

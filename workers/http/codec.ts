@@ -13,6 +13,8 @@ export type ResetReason =
   | 'local_reset'
   | 'remote_reset'
   | 'connection_failure'
+  /** This side of the connection could not be made. */
+  | 'local_connection_failure'
   | 'connection_timeout'
   | 'connection_termination'
   | 'overflow'

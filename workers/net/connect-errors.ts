@@ -1,6 +1,9 @@
 /** Words for failed connections, as the reference shows them: the operating system's or TLS's. */
 import { tlsErrorText } from '../../shared/tls/tls-errors.ts';
 
+/** As `syscall` of errors that the call itself answered. */
+export const IMMEDIATE_CONNECT = 'connect at once';
+
 const TEXTS: Readonly<Record<string, string>> = {
   EACCES: 'Permission denied',
   EADDRNOTAVAIL: 'Cannot assign requested address',
@@ -13,10 +16,19 @@ const TEXTS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'Connection timed out',
 };
 
-/** For example `delayed connect error: Connection refused`. */
-export function connectErrorText(error: NodeJS.ErrnoException): string {
+/** For example `delayed connect error: Connection refused`; `remote` is where to. */
+export function connectErrorText(error: NodeJS.ErrnoException, remote: string): string {
   const ofTls = tlsErrorText(error);
   if (ofTls !== undefined) return ofTls;
+  if (isLocalConnectError(error)) return error.message;
   const code = error.code ?? '';
-  return `delayed connect error: ${TEXTS[code] ?? code}`;
+  const text = TEXTS[code] ?? code;
+  return error.syscall === IMMEDIATE_CONNECT
+    ? `immediate connect error: ${text}|remote address:${remote}`
+    : `delayed connect error: ${text}`;
+}
+
+/** This side's socket could not be made as it was wanted: nothing was sent. */
+export function isLocalConnectError({ syscall }: NodeJS.ErrnoException): boolean {
+  return syscall === 'bind' || syscall === 'setsockopt' || syscall === 'socket';
 }

@@ -5,9 +5,12 @@
  * kernel does not take waits in libuv's queue, which is counted here.
  */
 import { isIPv6 } from 'node:net';
+import type { LocalSocket } from '../../shared/resources/cluster.ts';
 import { HandleAddresses } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
+import { IMMEDIATE_CONNECT } from './connect-errors.ts';
 import { systemError, UV_EOF } from './handle-errors.ts';
+import { openLocalSocket } from './local-socket.ts';
 import type {
   ConnectablePipe,
   ConnectableTcp,
@@ -30,8 +33,6 @@ export type ConnectTo =
   | {
       readonly host: string;
       readonly port: number;
-      readonly localAddress?: string | undefined;
-      readonly localPort?: number | undefined;
     }
   | { readonly path: string };
 
@@ -75,7 +76,7 @@ export class HandleStream extends HandleAddresses implements ByteStream {
   /** `host` is an address, no name. What fails is said with `onStreamClose`, never thrown. */
   static connect(
     target: ConnectTo,
-    keepAliveS: number | undefined,
+    local: LocalSocket | undefined,
     options: HandleStreamOptions,
   ): HandleStream {
     const { handles } = options;
@@ -83,11 +84,12 @@ export class HandleStream extends HandleAddresses implements ByteStream {
     const handle = isPipe ? handles.newPipe() : handles.newTcp();
     const stream = new HandleStream(handle, options, true);
     const request = isPipe ? handles.newPipeConnect() : handles.newTcpConnect();
-    request.oncomplete = (status) => stream.onConnected(status, isPipe ? undefined : keepAliveS);
+    request.oncomplete = (status) => stream.onConnected(status);
     const status = isPipe
       ? (handle as ConnectablePipe).connect(request, target.path)
-      : connectTcp(handle as ConnectableTcp, request, target);
-    if (status !== 0) stream.breakSoon(status, 'connect');
+      : connectTcp(handle as ConnectableTcp, request, { target, local });
+    if (typeof status !== 'number') process.nextTick(() => stream.finish(status));
+    else if (status !== 0) stream.breakSoon(status, IMMEDIATE_CONNECT);
     return stream;
   }
 
@@ -170,7 +172,7 @@ export class HandleStream extends HandleAddresses implements ByteStream {
     else if (!this.isHalfOpen) this.end();
   }
 
-  private onConnected(status: number, keepAliveS: number | undefined): void {
+  private onConnected(status: number): void {
     if (this.isClosed) return;
     this.isConnecting = false;
     if (status !== 0) {
@@ -178,7 +180,6 @@ export class HandleStream extends HandleAddresses implements ByteStream {
       return;
     }
     this.handle.setNoDelay?.(true);
-    if (keepAliveS !== undefined) this.handle.setKeepAlive?.(true, keepAliveS);
     if (!this.isPaused) this.startReading();
     if (this.isEndAsked) this.shutDown();
     this.owner.onStreamConnect();
@@ -260,18 +261,23 @@ function onRead(this: OwnedHandle): void {
   this.stream?.onReadable();
 }
 
+/** The status of the call, or what was wrong before it. */
 function connectTcp(
   handle: ConnectableTcp,
   request: StreamRequest,
-  target: Extract<ConnectTo, { readonly host: string }>,
-): number {
-  const { host, port, localAddress, localPort = 0 } = target;
-  const isV6 = isIPv6(host);
-  if (localAddress !== undefined) {
-    const bound = isIPv6(localAddress)
-      ? handle.bind6(localAddress, localPort, 0)
-      : handle.bind(localAddress, localPort);
-    if (bound !== 0) return bound;
+  {
+    target: { host, port },
+    local,
+  }: {
+    readonly target: Extract<ConnectTo, { readonly host: string }>;
+    readonly local: LocalSocket | undefined;
+  },
+): number | NodeJS.ErrnoException {
+  if (local !== undefined) {
+    const opened = openLocalSocket(local, { host, port });
+    if (typeof opened !== 'number') return opened;
+    const status = handle.open(opened);
+    if (status !== 0) return status;
   }
-  return isV6 ? handle.connect6(request, host, port) : handle.connect(request, host, port);
+  return isIPv6(host) ? handle.connect6(request, host, port) : handle.connect(request, host, port);
 }

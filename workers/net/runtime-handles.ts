@@ -24,8 +24,8 @@ export interface StreamHandle {
 }
 
 export interface ConnectableTcp extends StreamHandle {
-  bind(address: string, port: number): number;
-  bind6(address: string, port: number, flags: number): number;
+  /** Takes over a descriptor. */
+  open(fd: number): number;
   connect(request: StreamRequest, address: string, port: number): number;
   connect6(request: StreamRequest, address: string, port: number): number;
 }

@@ -12,6 +12,8 @@ import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Flushable, WorkerLoop } from '../worker-loop.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
+import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import { connectLocalSocket } from './local-socket.ts';
 import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle-stream.ts';
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 import { SocketStream } from './socket-stream.ts';
@@ -119,15 +121,14 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   static connect(
     parts: TransportParts,
     target: ConnectTo,
-    { keepAliveS, bufferLimitBytes }: ConnectOptions,
+    { local, bufferLimitBytes }: ConnectOptions,
   ): Transport {
     return new Transport(parts, (transport) => {
       const options = transport.handleOptions(bufferLimitBytes);
-      if (options !== undefined) return HandleStream.connect(target, keepAliveS, options);
-      const socket = new net.Socket();
+      if (options !== undefined) return HandleStream.connect(target, local, options);
+      const isPlain = local === undefined || 'path' in target;
+      const socket = isPlain ? net.connect(target) : connectLocalSocket(local, target);
       socket.setNoDelay(true);
-      if (keepAliveS !== undefined) socket.setKeepAlive(true, keepAliveS * 1000);
-      socket.connect(target);
       return new SocketStream(socket, transport);
     });
   }
@@ -325,8 +326,8 @@ export interface TransportParts {
 }
 
 export interface ConnectOptions {
-  /** Seconds of silence before the first probe; undefined without keep-alive probes. */
-  readonly keepAliveS: number | undefined;
+  /** Undefined: as the system has it. */
+  readonly local: LocalSocket | undefined;
   readonly bufferLimitBytes: number;
 }
 

@@ -17,6 +17,11 @@ const words: Readonly<Record<ResetReason, ResetWords>> = {
     flag: ResponseFlag.upstreamConnectionFailure,
     status: 503,
   },
+  local_connection_failure: {
+    text: 'local connection failure',
+    flag: ResponseFlag.upstreamConnectionFailure,
+    status: 503,
+  },
   connection_timeout: {
     text: 'connection timeout',
     flag: ResponseFlag.upstreamConnectionFailure,

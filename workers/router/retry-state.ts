@@ -10,6 +10,7 @@ import type { ResetReason } from '../http/codec.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { GRPC_STATUS_CONDITIONS, RetryOn } from '../routing/retry-conditions.ts';
 import type { RequestRetries } from '../routing/retry-policy.ts';
+import { predicateRefuses } from './host-predicates.ts';
 import type { Priority, UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 
@@ -45,6 +46,12 @@ const COUNTS = {
 const BACKOFF_EXPONENTIAL = CLUSTER.index.upstream_rq_retry_backoff_exponential;
 const BACKOFF_RATELIMITED = CLUSTER.index.upstream_rq_retry_backoff_ratelimited;
 const GRPC_CONDITIONS = [...GRPC_STATUS_CONDITIONS.values()].reduce((all, bit) => all | bit, 0);
+
+const CONNECT_FAILURES: ReadonlySet<ResetReason> = new Set([
+  'connection_failure',
+  'local_connection_failure',
+  'connection_timeout',
+]);
 
 export class RetryState {
   readonly #retries: RequestRetries;
@@ -82,12 +89,8 @@ export class RetryState {
 
   /** Whether a predicate of the policy refuses the host for another try. */
   refuses(host: UpstreamHost): boolean {
-    for (const { kind } of this.#retries.policy.hostPredicates) {
-      if (kind === 'omit_canary_hosts' ? host.resource.canary : this.#tried.includes(host)) {
-        return true;
-      }
-    }
-    return false;
+    const { hostPredicates } = this.#retries.policy;
+    return hostPredicates.some((predicate) => predicateRefuses(predicate, host, this.#tried));
   }
 
   /** What `afterHeaders` would say if every try were left; counts nothing. */
@@ -174,7 +177,7 @@ export class RetryState {
       return true;
     }
     if (!isRequestStarted && (conditions & RetryOn.resetBeforeRequest) !== 0) return true;
-    const isConnectFailure = reason === 'connection_failure' || reason === 'connection_timeout';
+    const isConnectFailure = CONNECT_FAILURES.has(reason);
     return isConnectFailure && (conditions & RetryOn.connectFailure) !== 0;
   }
 

@@ -136,7 +136,10 @@ export class TcpUpstream implements ProxiedUpstream, TransportHandler, TimerOwne
 
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
     if (this.state === 'connecting') {
-      this.failConnect('remote', error === undefined ? '' : connectErrorText(error));
+      this.failConnect(
+        'remote',
+        error === undefined ? '' : connectErrorText(error, this.host.address),
+      );
       return;
     }
     this.finish(error === undefined ? this.lastEnd : 'remote');

@@ -12,11 +12,13 @@ import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
 import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError, SecretMissingError } from '../../shared/tls/tls-errors.ts';
+import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import { connectLocalSocket } from '../net/local-socket.ts';
 import type { SecretStore } from './secret-store.ts';
 import { TlsMaterial } from './tls-material.ts';
 import { TlsStats } from './tls-stats.ts';
 
-/** Where to connect: a path, or an address with a port and perhaps the address to come from. */
+/** Where to connect: a path, or an address with a port. */
 export type ConnectTarget =
   | { readonly path: string }
   /** Connected, or about to be. */
@@ -24,8 +26,6 @@ export type ConnectTarget =
   | {
       readonly host: string;
       readonly port: number;
-      readonly localAddress?: string;
-      readonly localPort?: number;
     };
 
 export interface SecuredSocket {
@@ -49,6 +49,8 @@ interface ConnectWishes {
   readonly hostname: string;
   readonly serverName?: string;
   readonly preface?: Buffer | undefined;
+  /** This side of the connection; undefined: as the system has it. */
+  readonly local?: LocalSocket | undefined;
 }
 
 export class UpstreamTlsFactory {
@@ -80,7 +82,7 @@ export class UpstreamTlsFactory {
    */
   connect(
     target: ConnectTarget,
-    { hostname, serverName = '', preface }: ConnectWishes,
+    { hostname, serverName = '', preface, local }: ConnectWishes,
   ): SecuredSocket {
     const info = new HandshakeInfo();
     const { present } = this.#material;
@@ -88,7 +90,9 @@ export class UpstreamTlsFactory {
     const name = this.#serverName(hostname, serverName);
     const session = this.#sessions.findLast((each) => each.name === name)?.session;
     const options: tls.ConnectionOptions = {
-      ...(preface === undefined ? target : { socket: beginWith(preface, target) }),
+      ...(preface === undefined && local === undefined
+        ? target
+        : { socket: beginWith(preface, target, local) }),
       secureContext: present.contexts.first,
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
@@ -165,8 +169,18 @@ export class UpstreamTlsFactory {
 }
 
 /** A plain connection whose first bytes are these; written before TLS has the socket. */
-function beginWith(preface: Buffer, target: ConnectTarget): net.Socket {
-  const socket = 'socket' in target ? target.socket : net.connect(target);
-  socket.write(preface);
+function beginWith(
+  preface: Buffer | undefined,
+  target: ConnectTarget,
+  local: LocalSocket | undefined,
+): net.Socket {
+  const socket = socketTo(target, local);
+  if (preface !== undefined) socket.write(preface);
   return socket;
+}
+
+function socketTo(target: ConnectTarget, local: LocalSocket | undefined): net.Socket {
+  if ('socket' in target) return target.socket;
+  if (local === undefined || 'path' in target) return net.connect(target);
+  return connectLocalSocket(local, target);
 }

@@ -8,7 +8,7 @@ import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-co
 import type { Address, TlsInfo } from '../net/connection-info.ts';
 import type { Protocol } from '../http/stream-info.ts';
 import { socketAddress } from '../net/addresses.ts';
-import { connectErrorText } from '../net/connect-errors.ts';
+import { connectErrorText, isLocalConnectError } from '../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import { nextUpstreamConnectionId } from './connection-ids.ts';
@@ -41,6 +41,8 @@ const TX_TOTAL = CLUSTER.index.upstream_cx_tx_bytes_total;
 const HOST_CX_TOTAL = HOST.index.cx_total;
 const HOST_CX_ACTIVE = HOST.index.cx_active;
 const HOST_CX_CONNECT_FAIL = HOST.index.cx_connect_fail;
+
+const BIND_ERRORS = CLUSTER.index.bind_errors;
 
 const TIMER_CONNECT = 0;
 const TIMER_IDLE = 1;
@@ -162,7 +164,7 @@ export class Http1PoolConnection
   }
 
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void {
-    if (this.state === 'connecting') this.failConnect('connection_failure', error);
+    if (this.state === 'connecting') this.failConnect(connectFailure(error), error);
     else this.end('remote', 'connection_termination', error === undefined);
   }
 
@@ -210,9 +212,13 @@ export class Http1PoolConnection
     const { cluster, host } = this.pool;
     this.count(CX_CONNECT_FAIL);
     cluster.stats.writer.increment(host.statBase + HOST_CX_CONNECT_FAIL);
-    const how = reason === 'connection_timeout' ? 'local' : 'remote';
+    if (error?.syscall === 'bind') this.count(BIND_ERRORS);
+    const how = reason === 'connection_failure' ? 'remote' : 'local';
     this.finish(how, false);
-    this.pool.onConnectFailure(reason, error === undefined ? '' : connectErrorText(error));
+    this.pool.onConnectFailure(
+      reason,
+      error === undefined ? '' : connectErrorText(error, host.address),
+    );
     this.pool.onConnectionGone(this);
     this.letGo();
   }
@@ -274,4 +280,9 @@ export class Http1PoolConnection
     const { writer, base } = this.pool.cluster.stats;
     writer.increment(base + offset);
   }
+}
+
+function connectFailure(error: NodeJS.ErrnoException | undefined): ResetReason {
+  const isLocal = error !== undefined && isLocalConnectError(error);
+  return isLocal ? 'local_connection_failure' : 'connection_failure';
 }

@@ -3,10 +3,12 @@
  * `onConnect` when bytes can be sent, with TLS after an accepted handshake.
  */
 import type net from 'node:net';
+import { isIPv6 } from 'node:net';
 import { parseAuthority } from '../../shared/authority.ts';
 import type {
   ClusterResource,
   HostAddress,
+  LocalSocket,
   UpstreamSocketOptions,
 } from '../../shared/resources/cluster.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
@@ -54,21 +56,22 @@ export function openUpstream(
   const target =
     address.kind === 'internal'
       ? connectInside(cluster, host, { ...address, handedOn })
-      : targetOf(resource, address);
+      : targetOf(address);
+  const local = 'host' in target ? localSocketOf(resource, target.host) : undefined;
   if (tls === undefined) {
     const transport =
       'socket' in target
         ? Transport.adopt(parts, target.socket)
         : Transport.connect(parts, target, {
-            keepAliveS: keepAliveS(resource),
+            local,
             bufferLimitBytes: resource.perConnectionBufferLimitBytes,
           });
     if (preface !== undefined) transport.writeData(preface);
     return { transport, tls: undefined };
   }
   const hostname = tlsNameOf(resource, host);
-  const { socket, info } = tls.connect(target, { hostname, preface });
-  setOptions(socket, resource, target);
+  const { socket, info } = tls.connect(target, { hostname, preface, local });
+  if ('host' in target) socket.setNoDelay(true);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };
 }
@@ -97,24 +100,12 @@ function connectInside(
 }
 
 function targetOf(
-  { sourceAddress }: ClusterResource,
   address: Exclude<HostAddress, { kind: 'internal' }>,
 ): Exclude<ConnectTarget, { socket: net.Socket }> {
   if (address.kind === 'pipe') return { path: address.path };
-  const from =
-    sourceAddress === undefined
-      ? {}
-      : { localAddress: sourceAddress.address, localPort: sourceAddress.port };
-  return { host: address.address, port: address.port, ...from };
+  return { host: address.address, port: address.port };
 }
 
-function setOptions(socket: net.Socket, resource: ClusterResource, target: ConnectTarget): void {
-  if ('path' in target || 'socket' in target) return;
-  socket.setNoDelay(true);
-  const delayS = keepAliveS(resource);
-  if (delayS !== undefined) socket.setKeepAlive(true, delayS * 1000);
-}
-
-function keepAliveS({ tcpKeepalive }: ClusterResource): number | undefined {
-  return tcpKeepalive === undefined ? undefined : (tcpKeepalive.timeS ?? 0);
+function localSocketOf({ localSockets }: ClusterResource, host: string): LocalSocket | undefined {
+  return localSockets?.[isIPv6(host) ? 'v6' : 'v4'];
 }

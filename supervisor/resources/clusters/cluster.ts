@@ -1,11 +1,8 @@
 /** Resolves envoy.config.cluster.v3.Cluster. */
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
-import type {
-  BindConfig,
-  TcpKeepalive as TcpKeepaliveMessage,
-} from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
-import type { ClusterResource, TcpKeepalive } from '../../../shared/resources/cluster.ts';
-import { resolveSocketAddress } from '../addresses.ts';
+import type { BindConfig } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
+import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
@@ -19,6 +16,7 @@ import { forwardProxyOptions } from './forward-proxy-cluster.ts';
 import { resolveCheckEventLogs, resolveHealthCheck } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
+import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveUpstreamHttp } from './upstream-http.ts';
 
@@ -51,6 +49,7 @@ const FIELDS = knownFields<Cluster>([
   'metadata',
   'protocol_selection',
   'upstream_connection_options',
+  'upstream_config',
   'close_connections_on_host_health_failure',
   'track_timeout_budgets',
   'track_cluster_stats',
@@ -73,6 +72,29 @@ const FIELDS = knownFields<Cluster>([
   'maglev_lb_config',
 ]);
 
+/** What streams are made of connections: all of them leave that to the route. */
+export const CONNECTION_POOLS = new ExtensionRegistry<true>(
+  'envoy.upstreams',
+  'upstream connection pool',
+  [
+    extension(
+      'envoy.upstreams.http.generic',
+      'envoy.extensions.upstreams.http.generic.v3.GenericConnectionPoolProto',
+      () => true,
+    ),
+    extension(
+      'envoy.upstreams.http.http',
+      'envoy.extensions.upstreams.http.http.v3.HttpConnectionPoolProto',
+      () => true,
+    ),
+    extension(
+      'envoy.upstreams.tcp.generic',
+      'envoy.extensions.upstreams.tcp.generic.v3.GenericConnectionPoolProto',
+      () => true,
+    ),
+  ],
+);
+
 const CONNECT_TIMEOUT_MS = 5_000;
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
@@ -93,9 +115,8 @@ export function resolveCluster(
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const scope = new Scope({ ...outer.context, onNamedSecret }, outer.place);
   const name = message.name ?? '';
-  if (message.wait_for_warm_on_init === false && message.type !== 'STATIC') {
-    const what = 'a cluster that is used before its hosts are known is';
-    scope.at('wait_for_warm_on_init').unsupported(what, 'leave it out');
+  if (message.upstream_config !== undefined) {
+    CONNECTION_POOLS.resolve(message.upstream_config, scope.at('upstream_config'));
   }
   const discovery = resolveDiscovery(message, defaults.dns, scope);
   const hosts = isStatic(message)
@@ -123,6 +144,7 @@ export function resolveCluster(
     secrets,
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
+    ...(message.wait_for_warm_on_init === false ? { isUsedAtOnce: true } : {}),
     ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
     ...(healthCheck?.eventLog === undefined
       ? {}
@@ -151,7 +173,7 @@ function resolveResource(
   bindConfig: BindConfig | undefined,
   scope: Scope,
 ): ClusterResource {
-  const { upstream_connection_options: connection, track_cluster_stats: track } = message;
+  const { upstream_connection_options: connection } = message;
   const bind = message.upstream_bind_config ?? bindConfig;
   return {
     name,
@@ -161,8 +183,10 @@ function resolveResource(
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),
-    ...optional('tcpKeepalive', keepalive(connection?.tcp_keepalive)),
-    ...optional('sourceAddress', sourceAddress(bind, scope.at('upstream_bind_config'))),
+    ...optional(
+      'localSockets',
+      resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),
+    ),
     ...resolveSockets(message, scope),
     ...optional(
       'healthCheck',
@@ -172,37 +196,25 @@ function resolveResource(
     ignoreNewHostsUntilFirstHealthCheck:
       message.common_lb_config?.ignore_new_hosts_until_first_hc ?? false,
     ...optional('metadata', resolveMetadata(message.metadata)),
-    trackClusterStats: {
-      timeoutBudgets: track?.timeout_budgets ?? message.track_timeout_budgets ?? false,
-      requestResponseSizes: track?.request_response_sizes ?? false,
-    },
+    trackClusterStats: resolveTracking(message, scope),
+  };
+}
+
+/** The older field is one of the newer ones. */
+function resolveTracking(
+  { track_cluster_stats: track = {}, track_timeout_budgets: budgets }: Cluster,
+  scope: Scope,
+): ClusterResource['trackClusterStats'] {
+  if (track.per_endpoint_stats === true) {
+    scope.at('track_cluster_stats', 'per_endpoint_stats').unsupported('statistics per host are');
+  }
+  return {
+    timeoutBudgets: track.timeout_budgets ?? budgets ?? false,
+    requestResponseSizes: track.request_response_sizes ?? false,
   };
 }
 
 /** Colons would look like the end of a name to readers of statistics. */
 function statNameOf(name: string): string {
   return name.replaceAll(/:\/{0,2}|\0/g, '_');
-}
-
-function keepalive(message: TcpKeepaliveMessage | undefined): TcpKeepalive | undefined {
-  if (message === undefined) return undefined;
-  return {
-    ...optional('probes', message.keepalive_probes),
-    ...optional('timeS', message.keepalive_time),
-    ...optional('intervalS', message.keepalive_interval),
-  };
-}
-
-const BIND_FIELDS = knownFields<BindConfig>(['source_address']);
-
-function sourceAddress(
-  message: BindConfig | undefined,
-  scope: Scope,
-): ClusterResource['sourceAddress'] {
-  if (message === undefined) return undefined;
-  refuseOtherFields(message, BIND_FIELDS, scope);
-  if (message.source_address === undefined) return undefined;
-  const resolved = resolveSocketAddress(message.source_address, scope.at('source_address'));
-  if (resolved?.address.kind !== 'ip') return undefined;
-  return { address: resolved.address.address, port: resolved.address.port };
 }

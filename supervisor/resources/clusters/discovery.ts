@@ -49,10 +49,12 @@ export const CLUSTER_TYPES = new ExtensionRegistry<Make>('envoy.clusters', 'clus
 ]);
 
 /** Older names of the types with settings of their own; without these they read the cluster's. */
-const NAMED_TYPES: Readonly<Record<string, 'STRICT_DNS' | 'LOGICAL_DNS'>> = {
-  'envoy.cluster.strict_dns': 'STRICT_DNS',
-  'envoy.cluster.logical_dns': 'LOGICAL_DNS',
-};
+const NAMED_TYPES: ReadonlyMap<string, NonNullable<Cluster['type']>> = new Map([
+  ['envoy.cluster.static', 'STATIC'],
+  ['envoy.cluster.strict_dns', 'STRICT_DNS'],
+  ['envoy.cluster.logical_dns', 'LOGICAL_DNS'],
+  ['envoy.cluster.original_dst', 'ORIGINAL_DST'],
+]);
 
 /** Undefined when the hosts are those of `load_assignment`, or after a reported problem. */
 export function resolveDiscovery(
@@ -67,6 +69,20 @@ export function resolveDiscovery(
   } else if (type !== 'EDS' && eds !== undefined) {
     scope.at('eds_cluster_config').error('conflict', 'eds_cluster_config set in a non-EDS cluster');
   }
+  return resolveByType(type, message, { defaults, place: scope });
+}
+
+interface Surroundings {
+  readonly defaults: DnsDefaults;
+  /** The cluster's own. */
+  readonly place: Scope;
+}
+
+function resolveByType(
+  type: NonNullable<Cluster['type']>,
+  message: Cluster,
+  { defaults, place: scope }: Surroundings,
+): Discovery | undefined {
   switch (type) {
     case 'STATIC':
       return undefined;
@@ -107,16 +123,26 @@ function resolveEndpointDiscovery(message: Cluster, scope: Scope): Discovery | u
 function resolveCustom(
   custom: CustomType,
   message: Cluster,
-  { defaults, place }: { readonly defaults: DnsDefaults; readonly place: Scope },
+  surroundings: Surroundings,
 ): Discovery | undefined {
-  const named = NAMED_TYPES[custom.name ?? ''];
-  if (named !== undefined && custom.typed_config === undefined) {
-    return resolveDnsCluster(message, named === 'LOGICAL_DNS', { defaults, place });
+  const { defaults, place } = surroundings;
+  const at = place.at('cluster_type');
+  if (custom.typed_config !== undefined) {
+    return CLUSTER_TYPES.resolve(custom, at)?.(message, defaults, place);
   }
-  return CLUSTER_TYPES.resolve(custom, place.at('cluster_type'))?.(message, defaults, place);
+  const { name = '' } = custom;
+  const named = NAMED_TYPES.get(name);
+  if (named !== undefined) return resolveByType(named, message, surroundings);
+  at.error(
+    'extension',
+    `Didn't find a registered cluster factory implementation for name: '${name}'`,
+    `there is ${[...NAMED_TYPES.keys()].join(', ')}; others need typed_config`,
+  );
+  return undefined;
 }
 
 /** Whether the hosts are those of `load_assignment`. */
 export function isStatic({ cluster_type: custom, type = 'STATIC' }: Cluster): boolean {
-  return custom === undefined && type === 'STATIC';
+  if (custom === undefined) return type === 'STATIC';
+  return custom.typed_config === undefined && NAMED_TYPES.get(custom.name ?? '') === 'STATIC';
 }

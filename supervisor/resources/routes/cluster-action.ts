@@ -31,6 +31,7 @@ const FIELDS = knownFields<RouteAction>(
     'timeout',
     'idle_timeout',
     'retry_policy',
+    'retry_policy_typed_config',
     'hedge_policy',
     'request_mirror_policies',
     'priority',

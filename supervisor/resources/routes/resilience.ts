@@ -6,6 +6,7 @@ import type {
   RetryPolicy as RetryPolicyMessage,
   RouteAction_RequestMirrorPolicy as MirrorMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import type { Any } from '../../../shared/api/well-known.ts';
 import type {
   HedgePolicy,
   RequestMirrorPolicy,
@@ -26,6 +27,7 @@ const MIRROR_FIELDS = knownFields<MirrorMessage>(
 
 interface ResilienceMessage {
   readonly retry_policy?: RetryPolicyMessage;
+  readonly retry_policy_typed_config?: Any;
   readonly hedge_policy?: HedgePolicyMessage;
 }
 
@@ -36,6 +38,11 @@ interface Resilience {
 
 export function resolveResilience(message: ResilienceMessage, scope: Scope): Resilience {
   const { retry_policy: retry, hedge_policy: hedge } = message;
+  if (message.retry_policy_typed_config !== undefined) {
+    scope
+      .at('retry_policy_typed_config')
+      .warning('no_effect', 'it has no effect, as in Envoy', 'use retry_policy');
+  }
   return {
     ...optional(
       'retryPolicy',

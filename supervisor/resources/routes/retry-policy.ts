@@ -3,9 +3,15 @@ import type {
   HedgePolicy as HedgePolicyMessage,
   RetryPolicy as RetryPolicyMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { HedgePolicy, RetryPolicy } from '../../../shared/resources/route.ts';
+import type { OmitHostMetadataConfig } from '../../../shared/api/generated/envoy/extensions/retry/host/omit_host_metadata/v3/omit_host_metadata_config.ts';
+import type {
+  HedgePolicy,
+  RetryHostPredicate,
+  RetryPolicy,
+} from '../../../shared/resources/route.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveMetadata } from '../metadata.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
@@ -24,15 +30,15 @@ const FIELDS = knownFields<RetryPolicyMessage>([
   'rate_limited_retry_back_off',
   'retriable_headers',
   'retriable_request_headers',
+  'retry_options_predicates',
 ]);
 const HEDGE_FIELDS = knownFields<HedgePolicyMessage>([
   'initial_requests',
   'hedge_on_per_try_timeout',
+  'additional_request_chance',
 ]);
 
-type HostPredicate = RetryPolicy['hostPredicates'][number];
-
-export const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>(
+export const HOST_PREDICATES = new ExtensionRegistry<RetryHostPredicate>(
   'envoy.retry_host_predicates',
   'retry host predicate',
   [
@@ -46,7 +52,22 @@ export const HOST_PREDICATES = new ExtensionRegistry<HostPredicate>(
       'envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate',
       () => ({ kind: 'omit_canary_hosts' }),
     ),
+    extension(
+      'envoy.retry_host_predicates.omit_host_metadata',
+      'envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig',
+      ({ metadata_match: match }: OmitHostMetadataConfig) => ({
+        kind: 'omit_host_metadata',
+        labels: resolveMetadata(match)?.['envoy.lb'] ?? {},
+      }),
+    ),
   ],
+);
+
+/** The reference brings none either. */
+const OPTIONS_PREDICATES = new ExtensionRegistry<never>(
+  'envoy.retry_options_predicates',
+  'retry options predicate',
+  [],
 );
 
 /** Gives how often priorities that were tried are left out anew. */
@@ -68,6 +89,9 @@ const RATE_LIMITED_MAX_MS = 300_000;
 export function resolveRetryPolicy(message: RetryPolicyMessage, scope: Scope): RetryPolicy {
   refuseOtherFields(message, FIELDS, scope);
   const { retry_priority: priority, rate_limited_retry_back_off: rateLimited } = message;
+  for (const [index, predicate] of (message.retry_options_predicates ?? []).entries()) {
+    OPTIONS_PREDICATES.resolve(predicate, scope.at('retry_options_predicates', index));
+  }
   const predicates = (message.retry_host_predicate ?? []).map((predicate, index) =>
     HOST_PREDICATES.resolve(predicate, scope.at('retry_host_predicate', index)),
   );
@@ -143,6 +167,10 @@ function resolveRateLimited(
 
 export function resolveHedgePolicy(message: HedgePolicyMessage, scope: Scope): HedgePolicy {
   refuseOtherFields(message, HEDGE_FIELDS, scope);
+  for (const field of ['initial_requests', 'additional_request_chance'] as const) {
+    if (message[field] === undefined) continue;
+    scope.at(field).warning('no_effect', `'${field}' has no effect, as in Envoy`);
+  }
   return {
     initialRequests: message.initial_requests ?? 1,
     hedgeOnPerTryTimeout: message.hedge_on_per_try_timeout ?? false,

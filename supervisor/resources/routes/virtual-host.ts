@@ -32,6 +32,7 @@ const FIELDS = knownFields<VirtualHostMessage>(
     'include_request_attempt_count',
     'include_attempt_count_in_response',
     'retry_policy',
+    'retry_policy_typed_config',
     'hedge_policy',
     'request_mirror_policies',
     'metadata',

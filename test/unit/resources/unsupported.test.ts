@@ -140,9 +140,9 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'another set than UNKNOWN, HEALTHY and DEGRADED is not supported yet',
   ],
   [
-    bootstrapWith('cluster', { type: 'STRICT_DNS', wait_for_warm_on_init: false }),
-    `${CLUSTER}.wait_for_warm_on_init`,
-    'a cluster that is used before its hosts are known is not supported yet',
+    bootstrapWith('cluster', { track_cluster_stats: { per_endpoint_stats: true } }),
+    `${CLUSTER}.track_cluster_stats.per_endpoint_stats`,
+    'statistics per host are not supported yet',
   ],
   [
     bootstrapWith('cluster', {
