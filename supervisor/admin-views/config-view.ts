@@ -7,6 +7,7 @@ import type {
   ConfigView,
   DumpedListener,
   DumpedResource,
+  RefusedUpdate,
   UnreadyTargets,
 } from '../admin/admin-context.ts';
 import { mapLazily } from '../admin/config-dump/lazy-list.ts';
@@ -61,7 +62,7 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
     }),
     routes: () => ({
       isUsed: hasConnectionManager(store),
-      static: select(store, 'route_configuration', 'static', 'active'),
+      static: [...select(store, 'route_configuration', 'static', 'active'), ...inlineRoutes(store)],
       dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
     }),
     extensions: () => ({
@@ -120,6 +121,28 @@ function select<Kind extends ResourceKind>(
   return mapLazily(versions, ([entry, version]) => dumped(entry, version));
 }
 
+/** Those that listeners from elsewhere hold themselves. */
+function inlineRoutes(store: ResourceStore): readonly DumpedResource[] {
+  const found: DumpedResource[] = [];
+  for (const { source, active, warming, draining } of store.list('listener')) {
+    if (source !== 'dynamic') continue;
+    for (const version of [active, warming, draining]) {
+      for (const message of version?.resolved.inlineRoutes ?? []) {
+        found.push({
+          name: message.name ?? '',
+          versionInfo: '',
+          lastUpdatedMs: version?.lastUpdatedMs ?? 0,
+          message: {
+            '@type': TYPE_URLS.route_configuration,
+            ...(message as unknown as JsonObject),
+          },
+        });
+      }
+    }
+  }
+  return found;
+}
+
 /** The store's key is not the name. */
 const hasKeyOfItsOwn: ReadonlySet<ResourceKind> = new Set([
   'route_configuration',
@@ -140,8 +163,14 @@ function dumped<Kind extends ResourceKind>(
     get message() {
       return { '@type': TYPE_URLS[kind], ...message };
     },
-    ...(refused === undefined ? {} : { error: refused }),
+    ...(refused === undefined ? {} : { error: withType(kind, refused) }),
   };
+}
+
+function withType(kind: ResourceKind, refused: RefusedUpdate): RefusedUpdate {
+  const { failedMessage } = refused;
+  if (failedMessage === undefined) return refused;
+  return { ...refused, failedMessage: { '@type': TYPE_URLS[kind], ...failedMessage } };
 }
 
 function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
@@ -152,7 +181,8 @@ function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
       const version = entry[state];
       return version === undefined ? {} : { [state]: dumped(entry, version) };
     });
-    const error = entry.refused === undefined ? {} : { error: entry.refused };
+    const { refused } = entry;
+    const error = refused === undefined ? {} : { error: withType('listener', refused) };
     listeners.push(Object.assign({ name: entry.name }, ...states, error) as DumpedListener);
   }
   return listeners;

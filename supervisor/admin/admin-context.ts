@@ -81,7 +81,6 @@ export interface DumpedResource {
 
 export interface RefusedUpdate {
   readonly details: string;
-  readonly versionInfo: string;
   readonly lastAttemptMs: number;
   readonly failedMessage?: JsonObject;
 }

@@ -38,6 +38,8 @@ export interface LoadOptions {
    * already, so that all are found at once; what then follows from these is left out.
    */
   readonly check?: (message: MessageObject) => readonly Problem[] | Promise<readonly Problem[]>;
+  /** Says of an error that the rest of the message is of use all the same; absent: of none. */
+  readonly isLocal?: (problem: Problem, message: MessageObject) => boolean;
 }
 
 /** A message that passed all checks of the pipeline, and how to speak about its source. */
@@ -49,6 +51,8 @@ export interface LoadedMessage<T> {
    * with its position.
    */
   readonly warnings: readonly Problem[];
+  /** Errors that the caller takes as local. */
+  readonly localErrors: readonly Problem[];
   /** For `server.static_unknown_fields` or `server.dynamic_unknown_fields`. */
   readonly unknownFieldCount: number;
   readonly featureUses: FeatureUses;
@@ -116,10 +120,14 @@ async function loadSources<T>(
       : (await import('./pool.ts')).locateInPool(sources, problems);
   const later = isWorthChecking(result) ? ((await options.check?.(result.message)) ?? []) : [];
   const problems = [...result.problems, ...(await locate(withoutEchoes(later, result.problems)))];
-  if (problems.some(isError)) throw new ConfigError('config_invalid', problems);
+  const errors = problems.filter(isError);
+  const isLocal = (problem: Problem): boolean =>
+    options.isLocal?.(problem, result.message) ?? false;
+  if (!errors.every(isLocal)) throw new ConfigError('config_invalid', problems);
   return {
     message: result.message as T,
-    warnings: problems,
+    warnings: problems.filter((problem) => !isError(problem)),
+    localErrors: errors,
     unknownFieldCount: result.unknownFieldCount,
     featureUses: result.featureUses,
     locate,

@@ -192,17 +192,36 @@ export function checkConfigSource(
       );
       return;
     case 'rest':
-      if (isStaticCluster(source.cluster)) return;
-      scope.error(
-        'reference',
-        'envoy.config.core.v3.ApiConfigSource must have a statically defined non-EDS cluster: ' +
-          `'${source.cluster}' does not exist, was added via api, or is an EDS cluster`,
-      );
-      return;
+      return checkApiCluster(source.cluster, isStaticCluster, scope);
     case 'grpc':
-      return checkGrpcTarget(source.target, isStaticCluster, scope);
+      if (source.target.kind === 'uri') return;
+      return checkApiCluster(source.target.cluster, isStaticCluster, scope);
     case 'ads':
   }
+}
+
+function checkApiCluster(
+  cluster: string,
+  isStaticCluster: (name: string) => boolean,
+  scope: Scope,
+): void {
+  if (isStaticCluster(cluster)) return;
+  scope.error(
+    'reference',
+    'envoy.config.core.v3.ApiConfigSource must have a statically defined non-EDS cluster: ' +
+      `'${cluster}' does not exist, was added via api, or is an EDS cluster`,
+  );
+}
+
+/** Clusters that get their own hosts from a control plane cannot be the way to one. */
+export function canCarryDiscovery(
+  cluster:
+    | { readonly discovery?: { readonly kind: string; readonly source?: ConfigSource } }
+    | undefined,
+): boolean {
+  if (cluster === undefined) return false;
+  const { discovery } = cluster;
+  return discovery?.kind !== 'endpoints' || discovery.source?.kind === 'path';
 }
 
 export function checkGrpcTarget(

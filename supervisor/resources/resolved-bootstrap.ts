@@ -3,6 +3,7 @@
  * in the workers' form, and the few facts that the supervisor itself acts on. Types only.
  */
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
+import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
 import type {
   ClusterHostsResource,
@@ -218,6 +219,8 @@ export interface ResolvedListener {
   readonly addresses: readonly AddressToBind[];
   /** `enable_reuse_port`, true when not set. */
   readonly reusePort: boolean;
+  /** Messages of the route configurations that it holds itself. */
+  readonly inlineRoutes: readonly RouteConfiguration[];
   readonly namedRoutes: readonly NamedRoutes[];
   readonly namedFilters: readonly NamedFilter[];
   /** What its connections need beside it. */

@@ -9,6 +9,7 @@ import type { ServerStats } from '../server-stats.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import {
   removalsOf,
+  withoutDoubles,
   type DiscoveredResource,
   type DiscoveryConsumer,
   type DiscoveryUpdate,
@@ -38,7 +39,9 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     const { store, stats, clock, log } = this.#options;
     const refusals: string[] = [];
     let changes = 0;
-    for (const resource of update.resources) {
+    const { first, doubles } = withoutDoubles(update.resources);
+    for (const name of doubles) refusals.push(`${name}: duplicate cluster ${name} found`);
+    for (const resource of first) {
       const outcome = this.#put(resource);
       if (typeof outcome === 'string') refusals.push(`${resource.name}: ${outcome}`);
       else if (outcome) changes++;
@@ -61,7 +64,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
   }
 
   /** Whether anything changed, or why not. */
-  #put({ name, message, versionInfo }: DiscoveredResource): boolean | string {
+  #put({ name, message, versionInfo, fault }: DiscoveredResource): boolean | string {
     const { store, resolver, serverStats, clock, log } = this.#options;
     const known = store.get('cluster', name);
     if (known?.source === 'static') {
@@ -70,20 +73,20 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     }
     const present = known?.warming ?? known?.active;
     if (present !== undefined && isSameMessage(present.message, message)) return false;
+    // What is refused counts too, as in the reference.
+    if (present === undefined) serverStats.clusterAdded();
+    else serverStats.clusterModified();
     const lastUpdatedMs = clock.wallMs();
-    const { resolved, error } = resolver.cluster(message);
+    const { resolved, error } = fault === undefined ? resolver.cluster(message) : { error: fault };
     if (error !== undefined) {
       log('warning', `cds: cluster '${name}' config rejected: ${error}`);
       store.refuse('cluster', name, {
         details: error,
-        versionInfo,
         lastAttemptMs: lastUpdatedMs,
         failedMessage: message,
       });
       return error;
     }
-    if (present === undefined) serverStats.clusterAdded();
-    else serverStats.clusterModified();
     store.putWarming('cluster', name, { message, versionInfo, lastUpdatedMs, resolved });
     return true;
   }

@@ -15,7 +15,12 @@ import type { ConfigSource as SourceText } from '../config/pipeline.ts';
 import { formatProblem } from '../config/config-error.ts';
 import type { RuntimeTexts } from '../config/validate/api-status.ts';
 import { durationMs } from '../resources/values.ts';
-import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
+import type { Place, Problem } from '../config/problem.ts';
+import {
+  withoutDoubles,
+  type DiscoveredResource,
+  type DiscoveryUpdate,
+} from './discovery-update.ts';
 import type { ResourceType } from './resource-type.ts';
 
 export interface DecodeEnvironment {
@@ -48,15 +53,18 @@ export async function decodeResponse(
   type: ResourceType,
   environment: DecodeEnvironment,
 ): Promise<DiscoveryUpdate> {
-  const message = await load<DiscoveryResponse>(SOTW, source, environment);
+  const { message, faults } = await load<DiscoveryResponse>(SOTW, source, environment);
   const versionInfo = message.version_info ?? '';
   const present: DiscoveredResource[] = [];
   const heartbeats: Heartbeat[] = [];
-  for (const any of message.resources ?? []) {
-    if (typeName(any) !== WRAPPER) present.push(named(any, type, versionInfo));
-    else sort(any as unknown as Resource, { type, versionInfo, present, heartbeats });
+  const mismatch = (url: string): string =>
+    `${url} does not match the message-wide type URL ${type.typeUrl} in DiscoveryResponse`;
+  const into = { type, versionInfo, present, heartbeats, mismatch };
+  for (const [index, any] of (message.resources ?? []).entries()) {
+    const fault = faults.get(index);
+    if (typeName(any) === WRAPPER) sort(any as unknown as Resource, fault, into);
+    else present.push(named(any, fault, into));
   }
-  refuseDoubles(present);
   const removed = type.isWholeSet ? 'rest' : [];
   return { versionInfo, resources: present, removed, ...heartbeatsOf(heartbeats) };
 }
@@ -67,14 +75,22 @@ export async function decodeDeltaResponse(
   type: ResourceType,
   environment: DecodeEnvironment,
 ): Promise<DiscoveryUpdate> {
-  const message = await load<DeltaDiscoveryResponse>(DELTA, source, environment);
+  const { message, faults } = await load<DeltaDiscoveryResponse>(DELTA, source, environment);
   const versionInfo = message.system_version_info ?? '';
   const present: DiscoveredResource[] = [];
   const heartbeats: Heartbeat[] = [];
-  for (const resource of message.resources ?? []) {
-    sort(resource, { type, versionInfo, present, heartbeats });
+  const mismatch = (url: string): string =>
+    `type URL ${url} embedded in an individual Any does not match the message-wide type URL ` +
+    `${type.typeUrl} in DeltaDiscoveryResponse`;
+  const into = { type, versionInfo, present, heartbeats, mismatch };
+  for (const [index, resource] of (message.resources ?? []).entries()) {
+    sort(resource, faults.get(index), into);
   }
-  refuseDoubles(present);
+  const [double] = withoutDoubles(present.filter(({ name }) => name !== '')).doubles;
+  if (double !== undefined) {
+    const text = `duplicate name ${double} found among added/updated resources`;
+    throw new ResponseError('refused', text);
+  }
   const removed = message.removed_resources ?? [];
   const both = present.find(({ name }) => removed.includes(name));
   if (both !== undefined) {
@@ -84,6 +100,15 @@ export async function decodeDeltaResponse(
     );
   }
   return { versionInfo, resources: present, removed, ...heartbeatsOf(heartbeats) };
+}
+
+/** What an answer is sorted into, and its words for a resource of another type. */
+interface Sorting {
+  readonly type: ResourceType;
+  readonly versionInfo: string;
+  readonly present: DiscoveredResource[];
+  readonly heartbeats: Heartbeat[];
+  readonly mismatch: (url: string) => string;
 }
 
 type Heartbeat = Pick<DiscoveredResource, 'name' | 'ttlMs'>;
@@ -96,68 +121,84 @@ async function load<Message>(
   messageType: string,
   source: SourceText,
   environment: DecodeEnvironment,
-): Promise<Message> {
+): Promise<{ readonly message: Message; readonly faults: ReadonlyMap<number, string> }> {
   const { unknownFields } = environment;
   try {
     const loaded = await loadMessageBytes<Message>(messageType, source, {
       unknownFields,
       runtime: environment.runtime(),
+      isLocal: (problem, message) =>
+        isRule(problem) && extensionAt(problem.place, message) !== undefined,
     });
     environment.onWarnings(loaded);
-    return loaded.message;
+    const faults = new Map<number, string>();
+    for (const problem of loaded.localErrors) {
+      const index = extensionAt(problem.place, loaded.message);
+      if (index !== undefined && !faults.has(index)) faults.set(index, textOf(problem));
+    }
+    return { message: loaded.message, faults };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const errors = error.problems.filter(({ severity }) => severity === 'error');
-    const isReadable = errors.every(
-      ({ rule }) => rule.startsWith('validate.') || rule === 'unknown_field',
-    );
     const [first] = errors;
-    const text = first === undefined ? error.message : (first.reference ?? formatProblem(first));
-    throw new ResponseError(isReadable ? 'refused' : 'unreadable', text, { cause: error });
+    const text = first === undefined ? error.message : textOf(first);
+    const code = errors.every(isRule) ? 'refused' : 'unreadable';
+    throw new ResponseError(code, text, { cause: error });
   }
+}
+
+/** A rule of the API is broken by what could be read. */
+function isRule({ rule }: Problem): boolean {
+  return rule.startsWith('validate.') || rule === 'unknown_field';
+}
+
+function textOf(problem: Problem): string {
+  return problem.reference ?? formatProblem(problem);
+}
+
+/** The index of the resource in whose extensions' settings a place lies; undefined: it lies in none. */
+function extensionAt(place: Place | undefined, message: unknown): number | undefined {
+  const keys: (string | number)[] = [];
+  for (let step = place; step !== undefined; step = step.parent) keys.unshift(step.key);
+  const [list, index] = keys;
+  if (list !== 'resources' || typeof index !== 'number') return undefined;
+  // The resource itself may stand in a wrapper.
+  const start = keys[2] === 'resource' ? 3 : 2;
+  let value = message;
+  for (const [depth, key] of keys.entries()) {
+    value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[key];
+    if (depth < start || typeof value !== 'object' || value === null) continue;
+    if ('@type' in value) return index;
+  }
+  return undefined;
 }
 
 /** A heartbeat names a resource and has none: it only keeps what is there. */
 function sort(
   { name = '', version = '', resource, ttl }: Resource,
-  into: {
-    readonly type: ResourceType;
-    readonly versionInfo: string;
-    readonly present: DiscoveredResource[];
-    readonly heartbeats: Heartbeat[];
-  },
+  fault: string | undefined,
+  into: Sorting,
 ): void {
   const life = ttl === undefined ? {} : { ttlMs: durationMs(ttl) };
   if (resource === undefined) {
     into.heartbeats.push({ name, ...life });
     return;
   }
-  const found = named(resource, into.type, version === '' ? into.versionInfo : version);
+  const versionInfo = version === '' ? into.versionInfo : version;
+  const found = named(resource, fault, { ...into, versionInfo });
   into.present.push({ ...found, name: name === '' ? found.name : name, ...life });
 }
 
-function named(any: Any, type: ResourceType, versionInfo: string): DiscoveredResource {
+function named(
+  any: Any,
+  fault: string | undefined,
+  { type, versionInfo, mismatch }: Sorting,
+): DiscoveredResource {
   const { '@type': url, ...message } = any as Any & JsonObject;
-  if (url.slice(url.lastIndexOf('/') + 1) !== type.message) {
-    throw new ResponseError(
-      'refused',
-      `Unexpected resource type ${url} in an answer for ${type.typeUrl}`,
-    );
-  }
-  const name = message[type.nameField];
-  return { name: typeof name === 'string' ? name : '', versionInfo, message };
-}
-
-function refuseDoubles(resources: readonly (DiscoveredResource | undefined)[]): void {
-  const seen = new Set<string>();
-  for (const resource of resources) {
-    // Listeners may come without a name and get one.
-    if (resource === undefined || resource.name === '') continue;
-    if (seen.has(resource.name)) {
-      throw new ResponseError('refused', `duplicate resource ${resource.name} found`);
-    }
-    seen.add(resource.name);
-  }
+  if (typeName(any) !== type.message) throw new ResponseError('refused', mismatch(url));
+  const value = message[type.nameField];
+  const name = typeof value === 'string' ? value : '';
+  return { name, versionInfo, message, ...(fault === undefined ? {} : { fault }) };
 }
 
 function typeName(any: Any): string {

@@ -19,13 +19,13 @@ export interface Mux {
   close(): void;
 }
 
-const INVALID_ARGUMENT = 3;
+const INTERNAL = 13;
 /** A reason is cut here: it travels in a request. */
 const REASON_LIMIT = 4096;
 
 export function errorDetail(refusal: string | undefined): object {
   if (refusal === undefined) return {};
-  return { error_detail: { code: INVALID_ARGUMENT, message: refusal.slice(0, REASON_LIMIT) } };
+  return { error_detail: { code: INTERNAL, message: refusal.slice(0, REASON_LIMIT) } };
 }
 
 export class RequestEncoder {

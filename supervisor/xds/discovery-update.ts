@@ -7,6 +7,8 @@ export interface DiscoveredResource {
   readonly versionInfo: string;
   /** The normalised message without `@type`. */
   readonly message: JsonObject;
+  /** The settings of an extension in it break the API's rules: it is refused, others are not. */
+  readonly fault?: string;
   /** Without another word from the control plane it goes after this time. */
   readonly ttlMs?: number;
 }
@@ -39,6 +41,22 @@ export interface DiscoverySource {
   start(): void;
   /** Nothing is handed over any more. */
   close(): void;
+}
+
+/** The first of each name, and the names that stand there more than once. */
+export function withoutDoubles(resources: readonly DiscoveredResource[]): {
+  readonly first: readonly DiscoveredResource[];
+  readonly doubles: readonly string[];
+} {
+  const seen = new Set<string>();
+  const doubles: string[] = [];
+  const first = resources.filter(({ name }) => {
+    const isDouble = seen.has(name);
+    if (isDouble) doubles.push(name);
+    seen.add(name);
+    return !isDouble;
+  });
+  return { first, doubles };
 }
 
 /** Which of the names that are there go with an update. */

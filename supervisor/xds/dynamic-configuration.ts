@@ -12,7 +12,7 @@ import type { UnreadyTargets } from '../admin/admin-context.ts';
 import { formatProblem } from '../config/config-error.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
-import type { ConfigSource } from '../resources/config-source.ts';
+import { canCarryDiscovery, type ConfigSource } from '../resources/config-source.ts';
 import type {
   NamedFilter,
   NamedRoutes,
@@ -84,6 +84,10 @@ export class DynamicConfiguration {
       maxRegexProgramSize: options.resolved.maxRegexProgramSize,
       disabledExtensions: options.resolved.disabledExtensions,
       isKnownCluster: (name) => store.get('cluster', name)?.active !== undefined,
+      isStaticCluster: (name) => {
+        const known = store.get('cluster', name);
+        return known?.source === 'static' && canCarryDiscovery(known.active?.resolved);
+      },
       warn: (text) => log.warning(text),
     });
     this.#sources = new DiscoverySources({

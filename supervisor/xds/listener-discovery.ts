@@ -5,6 +5,7 @@ import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import {
   removalsOf,
+  withoutDoubles,
   type DiscoveredResource,
   type DiscoveryConsumer,
   type DiscoveryUpdate,
@@ -34,7 +35,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
   /** Good listeners of an update are taken even when others are refused; then nothing is removed. */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const { store, listeners, log } = this.#options;
-    const resources = update.resources.map(withName);
+    const { first: resources, doubles } = withoutDoubles(update.resources.map(withName));
     const removals = this.#removals({ ...update, resources });
     const resolutions = resources.map((resource) => ({
       resource,
@@ -43,7 +44,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     const isGood = resolutions.every(({ refusal }) => refusal === undefined);
     // An address that moves from one listener to another is free before it is taken.
     if (isGood) for (const name of removals) await listeners.remove(name);
-    const refusals: string[] = [];
+    const refusals = doubles.map((name) => `${name}: duplicate listener ${name} found`);
     for (const { resource, resolved, refusal } of resolutions) {
       const outcome = resolved === undefined ? refusal : await this.#put(resource, resolved);
       if (outcome === undefined) continue;
@@ -63,7 +64,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
   }
 
   /** Neither resolved nor refused: there is nothing to do. */
-  #resolve({ name, message }: DiscoveredResource): {
+  #resolve({ name, message, fault }: DiscoveredResource): {
     readonly resolved?: ResolvedListener;
     readonly refusal?: string;
   } {
@@ -75,6 +76,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     }
     const present = known?.warming ?? known?.active;
     if (present !== undefined && isSameMessage(present.message, message)) return {};
+    if (fault !== undefined) return { refusal: fault };
     const { resolved, error } = resolver.listener(message);
     if (error !== undefined) return { refusal: error };
     const { resource } = resolved;
@@ -118,12 +120,11 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     }
   }
 
-  #refuse({ name, message, versionInfo }: DiscoveredResource, details: string): void {
+  #refuse({ name, message }: DiscoveredResource, details: string): void {
     const { store, clock, log } = this.#options;
     log('warning', `lds: listener '${name}' config rejected: ${details}`);
     store.refuse('listener', name, {
       details,
-      versionInfo,
       lastAttemptMs: clock.wallMs(),
       failedMessage: message,
     });

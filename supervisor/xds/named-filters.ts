@@ -82,7 +82,7 @@ class SharedFilter extends SharedResource {
     if (found.name !== name) {
       return `Unexpected resource name in ExtensionConfigDS response: ${found.name}`;
     }
-    return await this.#take(found);
+    return found.fault ?? (await this.#take(found));
   }
 
   protected override ended(): void {

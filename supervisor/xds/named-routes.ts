@@ -50,7 +50,7 @@ class SharedRoutes extends SharedResource {
     });
   }
 
-  override async update({ resources, versionInfo }: DiscoveryUpdate): Promise<string | undefined> {
+  override async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
     const { name } = this.#routes;
     const [other] = resources;
     if (other === undefined) {
@@ -64,12 +64,12 @@ class SharedRoutes extends SharedResource {
     const { store, resolver, clock } = this.#options;
     const present = store.get('route_configuration', this.#routes.key)?.active;
     if (present !== undefined && isSameMessage(present.message, found.message)) return undefined;
-    const { resolved, error } = resolver.routes(found.message);
+    const { resolved, error } =
+      found.fault === undefined ? resolver.routes(found.message) : { error: found.fault };
     const lastUpdatedMs = clock.wallMs();
     if (error !== undefined) {
       store.refuse('route_configuration', this.#routes.key, {
         details: error,
-        versionInfo,
         lastAttemptMs: lastUpdatedMs,
         failedMessage: found.message,
       });

@@ -15,6 +15,11 @@ import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import { formatPlace, type Place, type Problem } from '../config/problem.ts';
+import {
+  checkSources,
+  sourcesOfCluster,
+  sourcesOfListener,
+} from '../resources/bootstrap/dynamic-resources.ts';
 import { resolveClusterDefaults } from '../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../resources/clusters/cluster.ts';
 import { resolveLoadAssignment } from '../resources/clusters/load-assignment.ts';
@@ -41,6 +46,8 @@ export interface ResolverOptions {
   /** Certificates and keys are not read. */
   readonly skipSecrets?: boolean;
   isKnownCluster(name: string): boolean;
+  /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
+  readonly isStaticCluster?: (name: string) => boolean;
   /** Of what is accepted though it has no effect. */
   warn(text: string): void;
 }
@@ -57,15 +64,19 @@ export class ResourceResolver {
   }
 
   cluster(message: JsonObject): Resolution<ResolvedCluster> {
-    return this.#run((scope) =>
-      resolveCluster(message as unknown as Cluster, this.#defaults, scope),
-    );
+    return this.#run((scope) => {
+      const resolved = resolveCluster(message as unknown as Cluster, this.#defaults, scope);
+      if (resolved !== undefined) this.#checkSources(sourcesOfCluster(resolved), scope);
+      return resolved;
+    });
   }
 
   listener(message: JsonObject): Resolution<ResolvedListener> {
-    return this.#run((scope) =>
-      resolveListener(message as unknown as Listener, this.#filters, scope),
-    );
+    return this.#run((scope) => {
+      const resolved = resolveListener(message as unknown as Listener, this.#filters, scope);
+      if (resolved !== undefined) this.#checkSources(sourcesOfListener(resolved), scope);
+      return resolved;
+    });
   }
 
   routes(message: JsonObject): Resolution<RouteConfigurationResource> {
@@ -111,6 +122,11 @@ export class ResourceResolver {
       case 'runtime':
     }
     return problems;
+  }
+
+  #checkSources(named: ReturnType<typeof sourcesOfListener>, scope: Scope): void {
+    const { isStaticCluster } = this.#options;
+    if (isStaticCluster !== undefined) checkSources(named, isStaticCluster, scope);
   }
 
   #resolveRoutes(message: JsonObject, scope: Scope): RouteConfigurationResource | undefined {

@@ -234,11 +234,13 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     { interests }: State,
     update: DiscoveryUpdate,
   ): readonly Promise<string | undefined>[] {
-    return interests
-      .distribute(update)
-      .map(({ subscription, update: part }) =>
-        subscription.deliverStream(() => Promise.resolve(part)),
-      );
+    const isDelta = this.#protocol.kind === 'delta';
+    return interests.distribute(update).map(async ({ subscription, update: part }) => {
+      const refusal = await subscription.deliverStream(() => Promise.resolve(part));
+      // The reference counts what it refuses incrementally when it comes and when it fails.
+      if (isDelta && refusal !== undefined) subscription.attempted();
+      return refusal;
+    });
   }
 
   /** What changes in one turn of the loop is said at once. */

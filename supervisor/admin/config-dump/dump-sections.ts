@@ -113,6 +113,7 @@ function extensionsSections(context: AdminContext): DumpSection[] {
 
 function listenersSection(context: AdminContext): DumpSection {
   const listeners = context.config.listeners();
+  const dynamic = [...listeners.dynamic];
   return {
     type: 'ListenersConfigDump',
     fields: versionInfo(listeners.versionInfo),
@@ -121,10 +122,13 @@ function listenersSection(context: AdminContext): DumpSection {
       {
         field: 'dynamic_listeners',
         element: 'DynamicListener',
-        items: mapLazily(listeners.dynamic, (listener) => ({
-          name: listener.name,
-          make: () => dynamicListener(listener),
-        })),
+        items: [
+          ...dynamic.map((listener) => ({
+            name: listener.name,
+            make: () => dynamicListener(listener),
+          })),
+          ...dynamic.flatMap(({ error }) => namelessError(error)),
+        ],
       },
     ],
   };
@@ -140,6 +144,13 @@ function dynamicListener(listener: DumpedListener): JsonObject {
     draining_state: state(listener.draining),
     error_state: errorState(listener.error),
   });
+}
+
+/** The reference names what was refused once with its listener and once by itself. */
+function namelessError(error: RefusedUpdate | undefined): DumpItem[] {
+  if (error === undefined) return [];
+  const { failedMessage: failed_configuration, details } = error;
+  return [{ name: '', make: () => ({ error_state: compact({ failed_configuration, details }) }) }];
 }
 
 function routesSections(context: AdminContext): DumpSection[] {
@@ -225,7 +236,6 @@ function errorState(error: RefusedUpdate | undefined): JsonObject | undefined {
     failed_configuration: error.failedMessage,
     last_update_attempt: timestamp(error.lastAttemptMs),
     details: error.details,
-    version_info: error.versionInfo === '' ? undefined : error.versionInfo,
   });
 }
 

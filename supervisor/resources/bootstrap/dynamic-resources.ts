@@ -4,13 +4,20 @@ import type {
   Bootstrap_DynamicResources as DynamicResources,
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import {
+  type ConfigSource,
   checkConfigSource,
   checkGrpcTarget,
   resolveConfigSource,
   resolveGrpcSource,
 } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { DynamicSources, NamedSecret, NodeIdentity } from '../resolved-bootstrap.ts';
+import type {
+  DynamicSources,
+  NamedSecret,
+  NodeIdentity,
+  ResolvedCluster,
+  ResolvedListener,
+} from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
@@ -43,19 +50,48 @@ export function resolveDynamicResources(
   };
 }
 
-/** Where secrets come from that clusters and listeners name. */
-export function checkSecretSources(
-  resources: StaticResources,
+/** Where that comes from which clusters and listeners name instead of holding it. */
+export function checkNamedSources(
+  { clusters, listeners }: StaticResources,
   isStaticCluster: (name: string) => boolean,
   scope: Scope,
 ): void {
-  for (const { source } of namedSecrets(resources)) {
-    if (source.kind !== 'path') checkConfigSource(source, isStaticCluster, scope);
+  for (const [index, { resolved }] of clusters.entries()) {
+    checkSources(sourcesOfCluster(resolved), isStaticCluster, scope.at('clusters', index));
+  }
+  for (const [index, { resolved }] of listeners.entries()) {
+    checkSources(sourcesOfListener(resolved), isStaticCluster, scope.at('listeners', index));
   }
 }
 
-function namedSecrets({ clusters, listeners }: StaticResources): readonly NamedSecret[] {
-  return [...clusters, ...listeners].flatMap(({ resolved }) => resolved.secrets);
+export function sourcesOfCluster({ discovery, secrets }: ResolvedCluster): NamedSources {
+  const sources = discovery?.kind === 'endpoints' ? [discovery.source] : [];
+  return { sources, secrets };
+}
+
+export function sourcesOfListener({
+  namedRoutes,
+  namedFilters,
+  secrets,
+}: ResolvedListener): NamedSources {
+  return { sources: [...namedRoutes, ...namedFilters].map(({ source }) => source), secrets };
+}
+
+interface NamedSources {
+  readonly sources: readonly ConfigSource[];
+  readonly secrets: readonly NamedSecret[];
+}
+
+export function checkSources(
+  { sources, secrets }: NamedSources,
+  isStaticCluster: (name: string) => boolean,
+  scope: Scope,
+): void {
+  for (const source of sources) checkConfigSource(source, isStaticCluster, scope);
+  // Whether their files are there was looked at where they are named.
+  for (const { source } of secrets) {
+    if (source.kind !== 'path') checkConfigSource(source, isStaticCluster, scope);
+  }
 }
 
 /** What is there that asks a control plane. */

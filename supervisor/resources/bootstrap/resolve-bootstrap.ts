@@ -5,6 +5,7 @@
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
 import { resolveStatsConfig } from '../../stats/resolve-stats-config.ts';
+import { canCarryDiscovery } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { NodeIdentity, ResolvedBootstrap } from '../resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
@@ -14,7 +15,7 @@ import { resolveAdmin } from './admin.ts';
 import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
 import {
   checkNode,
-  checkSecretSources,
+  checkNamedSources,
   controlPlaneClusters,
   resolveDynamicResources,
 } from './dynamic-resources.ts';
@@ -128,9 +129,9 @@ export async function resolveBootstrap(
     secrets,
   };
   const isStaticCluster = (name: string): boolean =>
-    clusters.get(name)?.resolved.discovery?.kind !== 'endpoints' && clusters.has(name);
+    canCarryDiscovery(clusters.get(name)?.resolved);
   const dynamic = resolveDynamicResources(message, isStaticCluster, scope);
-  checkSecretSources(resources, isStaticCluster, scope.at('static_resources'));
+  checkNamedSources(resources, isStaticCluster, scope.at('static_resources'));
   const usesRuntime = checkRuntimeSources(runtime.layers, isStaticCluster, scope);
   checkNode(node, { dynamic, resources, usesRuntime }, scope);
   const bootstrap: ResolvedBootstrap = {

@@ -1,6 +1,7 @@
 /** Resolves envoy.config.listener.v3.Listener into what workers run and what the supervisor binds. */
 import { randomUUID } from 'node:crypto';
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
 import type {
   BoundAddress,
@@ -18,7 +19,7 @@ import type {
   NamedSecret,
   ResolvedListener,
 } from '../resolved-bootstrap.ts';
-import { Scope } from '../scope.ts';
+import { type ResolveContext, Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
 import { type ListenerScope, refuseDoubles } from './filter-chain-match.ts';
@@ -84,7 +85,12 @@ export function resolveListener(
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const namedFilters: NamedFilter[] = [];
   const onNamedFilter = (filter: NamedFilter): void => void namedFilters.push(filter);
-  const told = { onNamedRoutes, onNamedSecret, onNamedFilter };
+  const inlineRoutes: RouteConfiguration[] = [];
+  const onInlineRoutes: ResolveContext['onInlineRoutes'] = (inline, resolved) => {
+    inlineRoutes.push(inline);
+    outer.context.onInlineRoutes?.(inline, resolved);
+  };
+  const told = { onInlineRoutes, onNamedRoutes, onNamedSecret, onNamedFilter };
   const scope = new Scope({ ...outer.context, ...told }, outer.place);
   if (refusesKind(message, scope)) return undefined;
   checkBalance(message, scope);
@@ -100,6 +106,7 @@ export function resolveListener(
     resource,
     // Others pass connections to it that were meant for its addresses.
     addresses: isBound(message) ? addresses : [],
+    inlineRoutes,
     namedRoutes,
     namedFilters,
     secrets,

@@ -93,7 +93,7 @@ describe('a control plane that misbehaves', () => {
       resources: [clusterOf('a', 1000)],
     };
     for (let count = 0; count < 5; count += 1) control.sendRaw(repeated);
-    const twice = [clusterOf('b', 1), clusterOf('b', 2)];
+    const twice = [clusterOf('a', 1000), clusterOf('a', 2)];
     control.sendRaw({ ...type, version_info: '2', resources: twice });
     control.sendRaw({ ...type, version_info: '3', resources: [routesOf('x')] });
     control.sendRaw({ ...type, version_info: '4', resources: [resource.cluster({ name: '' })] });
@@ -101,8 +101,8 @@ describe('a control plane that misbehaves', () => {
       const seen = control.requests.flatMap(({ error_detail: detail }) => detail?.message ?? []);
       return seen.length === 3 ? seen : undefined;
     });
-    assert.match(refusals[0] ?? '', /duplicate resource b found/);
-    assert.match(refusals[1] ?? '', /Unexpected resource type|route\.v3\.RouteConfiguration/);
+    assert.match(refusals[0] ?? '', /a: duplicate cluster a found/);
+    assert.match(refusals[1] ?? '', /RouteConfiguration does not match the message-wide type URL/);
     assert.deepEqual(await clustersOf(sluice), before);
     assert.equal(await sluice.stat('cluster_manager.cds.update_rejected'), 3);
   });

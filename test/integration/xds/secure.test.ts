@@ -92,7 +92,7 @@ describe('a control plane behind a cluster with a TLS transport socket', () => {
     await using sluice = await startSluice({
       bootstrap: bootstrapOf(control.port, tlsSocket(authority, 'control.test'), GRPC),
     });
-    assert.ok(await knows(sluice, 'up'));
+    await waitUntil('the cluster', async () => await knows(sluice, 'up'));
     assert.equal(await sluice.stat('cluster.control.ssl.handshake'), 1);
     assert.equal(control.requests[0]?.metadata['x-token'], 'secret');
   });

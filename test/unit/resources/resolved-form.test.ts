@@ -81,6 +81,17 @@ describe('a resolved listener', () => {
           },
         ],
         reusePort: true,
+        inlineRoutes: [
+          {
+            virtual_hosts: [
+              {
+                name: 'v',
+                domains: ['*'],
+                routes: [{ match: { prefix: '/' }, route: { cluster: 'c' } }],
+              },
+            ],
+          },
+        ],
         namedRoutes: [],
         namedFilters: [],
         secrets: [],

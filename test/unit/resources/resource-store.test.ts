@@ -52,7 +52,7 @@ describe('the resource store', () => {
   it('remembers a refused update without touching what is active', () => {
     const store = new ResourceStore();
     store.putActive('route_configuration', 'r', routes('1'));
-    const refused = { details: 'bad', versionInfo: '2', lastAttemptMs: 8 };
+    const refused = { details: 'bad', lastAttemptMs: 8 };
     store.refuse('route_configuration', 'r', refused);
     assert.equal(store.get('route_configuration', 'r')?.active?.versionInfo, '1');
     assert.deepEqual(store.get('route_configuration', 'r')?.refused, refused);

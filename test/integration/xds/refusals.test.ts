@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import { resource } from '../../support/discovery-files.ts';
+import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+const ADS = { ads: {}, resource_api_version: 'V3' };
+const TYPE = 'type.googleapis.com/envoy.config';
+
+/** A refused resource and the reference's words for it. */
+const CLUSTERS: readonly { readonly bad: object; readonly words: string }[] = [
+  {
+    bad: { connect_timeout: '0s' },
+    words:
+      'Proto constraint validation failed (ClusterValidationError.ConnectTimeout: value must be greater than 0s)',
+  },
+  {
+    bad: { type: 'EDS' },
+    words:
+      'Error adding/updating cluster(s) bad: cannot create an EDS cluster without an EDS config',
+  },
+  {
+    bad: {
+      type: 'EDS',
+      eds_cluster_config: { eds_config: { path_config_source: { path: '/nonexistent' } } },
+    },
+    words:
+      "Error adding/updating cluster(s) bad: paths must refer to an existing path in the system: '/nonexistent' does not exist",
+  },
+  {
+    bad: {
+      type: 'EDS',
+      eds_cluster_config: {
+        eds_config: {
+          api_config_source: {
+            api_type: 'GRPC',
+            transport_api_version: 'V3',
+            grpc_services: [{ envoy_grpc: { cluster_name: 'nope' } }],
+          },
+        },
+      },
+    },
+    words:
+      "Error adding/updating cluster(s) bad: envoy.config.core.v3.ApiConfigSource must have a statically defined non-EDS cluster: 'nope' does not exist, was added via api, or is an EDS cluster",
+  },
+];
+
+const direct = httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }]);
+const LISTENERS: readonly { readonly bad: object; readonly words: string }[] = [
+  {
+    bad: httpListener([], { hcm: { stat_prefix: '' } }),
+    words:
+      'Error adding/updating listener(s) bad: Proto constraint validation failed (HttpConnectionManagerValidationError.StatPrefix: value length must be at least 1 characters)\n',
+  },
+  {
+    bad: { ...direct, filter_chains: undefined },
+    words:
+      "Error adding/updating listener(s) bad: error adding listener '127.0.0.1:0': no filter chains specified\n",
+  },
+];
+
+describe('a resource that cannot be used', () => {
+  it("is refused with the reference's words while the good ones beside it are taken", async () => {
+    await using control = await startControlPlane();
+    control.set('cluster.v3.Cluster', '0', []);
+    control.set('listener.v3.Listener', '0', []);
+    await using sluice = await startSluice({
+      bootstrap: {
+        node: { id: 'me', cluster: 'mine' },
+        admin: ADMIN,
+        static_resources: {
+          clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
+        },
+        dynamic_resources: {
+          ads_config: {
+            api_type: 'GRPC',
+            transport_api_version: 'V3',
+            grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+          },
+          cds_config: ADS,
+          lds_config: ADS,
+        },
+      },
+    });
+    const refusal = async (type: string, resources: readonly object[]): Promise<string> => {
+      const known = control.requests.length;
+      control.sendRaw({ type_url: `${TYPE}.${type}`, version_info: '1', resources });
+      const { error_detail: detail } = await waitUntil('a refusal', () =>
+        control.requests.slice(known).find(({ error_detail: each }) => each !== undefined),
+      );
+      return detail?.message ?? '';
+    };
+    const plain = (message: object): object => JSON.parse(JSON.stringify(message)) as object;
+    for (const { bad, words } of CLUSTERS) {
+      const cluster = resource.cluster(plain({ name: 'bad', ...bad }));
+      assert.equal(await refusal('cluster.v3.Cluster', [cluster]), words);
+    }
+    for (const { bad, words } of LISTENERS) {
+      const listener = resource.listener(plain({ ...bad, name: 'bad' }));
+      const good = resource.listener(httpListener([], { name: 'good' }));
+      assert.equal(await refusal('listener.v3.Listener', [listener, good]), words);
+    }
+    assert.ok(await sluice.listenerPort('good'));
+    const { body } = await sluice.admin('/config_dump?resource=dynamic_listeners');
+    const { configs } = JSON.parse(body) as {
+      configs: { name?: string; error_state?: { failed_configuration: object; details: string } }[];
+    };
+    const shown = configs.find(({ name }) => name === 'bad')?.error_state;
+    assert.match(shown?.details ?? '', /no filter chains specified/);
+    assert.ok(shown?.failed_configuration && '@type' in shown.failed_configuration);
+    assert.equal(await sluice.stat('cluster_manager.cluster_added'), CLUSTERS.length);
+  });
+});
