@@ -50,7 +50,8 @@ export function compileValueMatcher(matcher: ValueMatcher): ValuePredicate {
       return (value) => typeof value === 'string' && matches(toByteString(value));
     }
     case 'present':
-      return (value) => (value !== undefined) === matcher.present;
+      // As in the reference: what is not there never matches, not even where it should be missing.
+      return (value) => value !== undefined && matcher.present;
     case 'list': {
       const matches = compileValueMatcher(matcher.item);
       return (value) => Array.isArray(value) && value.some((item) => matches(item));

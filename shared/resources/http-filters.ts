@@ -7,7 +7,14 @@ import type { AccessLogConfig } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
 import type { TapFilterOptions } from './tap.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
-import type { HeaderMatcher, RuntimeFraction, StringMatcher } from './matchers.ts';
+import type { MatcherTree } from './matcher-tree.ts';
+import type {
+  FilterStateMatcher,
+  HeaderMatcher,
+  MetadataMatcher,
+  RuntimeFraction,
+  StringMatcher,
+} from './matchers.ts';
 
 /** `isOffByDefault`: the filter sees only requests whose route has settings for it. */
 export type HttpFilter = ConfiguredFilter & { readonly isOffByDefault?: true };
@@ -233,6 +240,13 @@ export type RbacRule =
       readonly prefixLength: number;
     }
   | { readonly kind: 'requested_server_name'; readonly matcher: StringMatcher }
+  | { readonly kind: 'path_template'; readonly template: string }
+  | {
+      readonly kind: 'metadata';
+      readonly source: 'dynamic' | 'route';
+      readonly matcher: MetadataMatcher;
+    }
+  | { readonly kind: 'filter_state'; readonly matcher: FilterStateMatcher }
   /** Absent: any client with a verified certificate. */
   | { readonly kind: 'authenticated'; readonly principal?: StringMatcher };
 
@@ -248,9 +262,22 @@ export interface RbacRules {
   readonly policies: readonly RbacPolicy[];
 }
 
+/** A leaf of a tree: what becomes of the request, and under which name that is told. */
+export interface RbacAction {
+  readonly name: string;
+  readonly action: 'ALLOW' | 'DENY' | 'LOG';
+}
+
+/** Rules, or a tree whose requests without a match are denied. */
+export type RbacDecider =
+  | { readonly kind: 'rules'; readonly rules: RbacRules }
+  | { readonly kind: 'tree'; readonly tree: MatcherTree<RbacAction> };
+
 export interface RbacOptions {
-  readonly rules?: RbacRules;
-  readonly shadowRules?: RbacRules;
+  readonly rules?: RbacDecider;
+  readonly shadowRules?: RbacDecider;
+  /** Counts by policy too. */
+  readonly countsPolicies: boolean;
   readonly rulesStatPrefix: string;
   readonly shadowRulesStatPrefix: string;
 }

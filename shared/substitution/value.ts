@@ -42,13 +42,17 @@ function isList(value: object): value is readonly JsonValue[] {
 
 // oxlint-disable-next-line no-control-regex -- control characters are what JSON must escape
 const NEEDS_CARE = /["\\\x00-\x1f\x80-\uffff]/;
+const NEEDS_CARES = new RegExp(NEEDS_CARE, 'g');
 
 /** A JSON string; bytes that are no UTF-8 become `\u0080` to `\u00ff`, so that a line stays valid. */
 export function quote(text: string): string {
   if (!NEEDS_CARE.test(text)) return `"${text}"`;
-  const quoted = JSON.stringify(text);
-  if (isUtf8(Buffer.from(text, 'latin1'))) return quoted;
-  return quoted.replace(/[\x80-\xff]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  if (isUtf8(Buffer.from(text, 'latin1'))) return JSON.stringify(text);
+  // As in the reference: then every character that needs care is written by its number.
+  const byNumber = text.replace(NEEDS_CARES, (char) => {
+    return `\\u00${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return `"${byNumber}"`;
 }
 
 /**

@@ -2,22 +2,49 @@
  * Decides by policies whether a request may pass. Pure: it looks at headers and at the connection's
  * facts. Source: envoy.config.rbac.v3.
  */
-import type { RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
+import type { RbacDecider, RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { compileAddressRanges } from '../../shared/matchers/address-matcher.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
+import { compileMetadataMatcher } from '../../shared/matchers/value-matcher.ts';
+import { compileMatcherTree } from '../matching/matcher-tree.ts';
+import { compilePathTemplate } from '../routing/path-template.ts';
+import { compileFilterState } from '../routing/route-conditions.ts';
+import type { Runtime } from '../runtime.ts';
 
 interface RbacDecision {
   readonly isAllowed: boolean;
   /** Name of the first policy that matched; undefined for none. */
   readonly policy: string | undefined;
+  /** Whether policies that only log would log it; undefined where none does. */
+  readonly isLogged: boolean | undefined;
 }
 
 export type RbacEngine = (headers: HeaderMap, info: StreamInfo) => RbacDecision;
 
 type RulePredicate = (headers: HeaderMap, info: StreamInfo) => boolean;
+
+export function compileRbacDecider(decider: RbacDecider, runtime: Runtime): RbacEngine {
+  if (decider.kind === 'rules') return compileRbacRules(decider.rules);
+  let logs = false;
+  const match = compileMatcherTree(
+    decider.tree,
+    (action) => {
+      logs ||= action.action === 'LOG';
+      return action;
+    },
+    runtime,
+  );
+  return (headers, info) => {
+    const found = match(headers, info);
+    if (found === undefined) return { isAllowed: false, policy: undefined, isLogged: undefined };
+    const { action, name } = found;
+    const isLogged = logs ? action === 'LOG' : undefined;
+    return { isAllowed: action !== 'DENY', policy: name, isLogged };
+  };
+}
 
 export function compileRbacRules(rules: RbacRules): RbacEngine {
   const policies = rules.policies.map(({ name, permission, principal }) => ({
@@ -31,7 +58,8 @@ export function compileRbacRules(rules: RbacRules): RbacEngine {
     );
     const isMatched = found !== undefined;
     const isAllowed = rules.action === 'LOG' || (rules.action === 'ALLOW') === isMatched;
-    return { isAllowed, policy: found?.name };
+    const isLogged = rules.action === 'LOG' ? isMatched : undefined;
+    return { isAllowed, policy: found?.name, isLogged };
   };
 }
 
@@ -57,6 +85,18 @@ function compileRule(rule: RbacRule): RulePredicate {
       const matches = compileStringMatcher(rule.path);
       return (headers) => matches(pathOnly(headers.path));
     }
+    case 'path_template': {
+      const template = compilePathTemplate(rule.template);
+      return (headers) => template.matches(pathOnly(headers.path));
+    }
+    case 'metadata': {
+      const matches = compileMetadataMatcher(rule.matcher);
+      return rule.source === 'route'
+        ? (_, info) => matches(info.route?.metadata)
+        : (_, info) => matches(info.dynamicMetadata);
+    }
+    case 'filter_state':
+      return compileFilterState(rule.matcher);
     default:
       return compileConnectionRule(rule);
   }
@@ -64,7 +104,18 @@ function compileRule(rule: RbacRule): RulePredicate {
 
 type ConnectionRule = Exclude<
   RbacRule,
-  { readonly kind: 'any' | 'and' | 'or' | 'not' | 'header' | 'path' }
+  {
+    readonly kind:
+      | 'any'
+      | 'and'
+      | 'or'
+      | 'not'
+      | 'header'
+      | 'path'
+      | 'path_template'
+      | 'metadata'
+      | 'filter_state';
+  }
 >;
 
 function compileConnectionRule(rule: ConnectionRule): RulePredicate {

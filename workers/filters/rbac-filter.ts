@@ -3,9 +3,13 @@ import type { RbacOptions, RbacPerRoute } from '../../shared/resources/http-filt
 import { RBAC, RBAC_SHADOW } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import { addMetadata } from './add-metadata.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
-import { compileRbacRules, type RbacEngine } from './rbac-engine.ts';
+import { compileRbacDecider, type RbacEngine } from './rbac-engine.ts';
+
+const NAMESPACE = 'envoy.filters.http.rbac';
+const COMMON = 'envoy.common';
 
 interface CompiledRbac {
   readonly rules: RbacEngine | undefined;
@@ -32,8 +36,8 @@ export function makeRbacFilter(
   context.onBlock(base);
   context.onBlock(shadowBase);
   const compiled = new CompiledSettings(({ rules, shadowRules }: RbacOptions) => ({
-    rules: rules && compileRbacRules(rules),
-    shadowRules: shadowRules && compileRbacRules(shadowRules),
+    rules: rules && compileRbacDecider(rules, context.runtime),
+    shadowRules: shadowRules && compileRbacDecider(shadowRules, context.runtime),
   }));
   const parts: RbacParts = { name, context, own, base, shadowBase, compiled };
   return { name, create: (callbacks) => new RbacFilter(parts, callbacks) };
@@ -59,12 +63,17 @@ class RbacFilter extends PassThroughFilter {
     const { info } = this.callbacks;
     if (shadowRules !== undefined) {
       const { shadow_allowed: allowed, shadow_denied: denied } = RBAC_SHADOW.index;
-      const { isAllowed } = shadowRules(headers, info);
+      const { isAllowed, policy } = shadowRules(headers, info);
       stats.increment(shadowBase + (isAllowed ? allowed : denied));
+      this.tell(`${settings.shadowRulesStatPrefix}shadow_`, isAllowed, policy);
+      if (settings.countsPolicies) this.countPolicy(policy, 'shadow_', isAllowed);
     }
     if (rules === undefined) return 'continue';
-    const { isAllowed, policy } = rules(headers, info);
+    const { isAllowed, policy, isLogged } = rules(headers, info);
     stats.increment(base + (isAllowed ? RBAC.index.allowed : RBAC.index.denied));
+    if (isLogged !== undefined) addMetadata(info, COMMON, { access_log_hint: isLogged });
+    this.tell(`${settings.rulesStatPrefix}enforced_`, isAllowed, policy);
+    if (settings.countsPolicies) this.countPolicy(policy, '', isAllowed);
     if (isAllowed) return 'continue';
     this.callbacks.sendLocalReply({
       status: 403,
@@ -72,5 +81,25 @@ class RbacFilter extends PassThroughFilter {
       details: `rbac_access_denied_matched_policy[${policy ?? 'none'}]`.replaceAll(' ', '_'),
     });
     return 'stop';
+  }
+
+  /** Leaves what was decided where access logs and other filters read it. */
+  private tell(prefix: string, isAllowed: boolean, policy: string | undefined): void {
+    addMetadata(this.callbacks.info, NAMESPACE, {
+      ...(policy === undefined ? {} : { [`${prefix}effective_policy_id`]: policy }),
+      [`${prefix}engine_result`]: isAllowed ? 'allowed' : 'denied',
+    });
+  }
+
+  private countPolicy(
+    policy: string | undefined,
+    prefix: '' | 'shadow_',
+    isAllowed: boolean,
+  ): void {
+    if (policy === undefined) return;
+    const { stats, statPrefix } = this.parts.context;
+    const verdict = isAllowed ? 'allowed' : 'denied';
+    const name = `${statPrefix}rbac.policy.${policy}.${prefix}${verdict}`;
+    stats.increment(stats.defineCounter(name));
   }
 }

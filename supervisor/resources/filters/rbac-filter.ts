@@ -5,6 +5,7 @@ import type {
 } from '../../../shared/api/generated/envoy/extensions/filters/http/rbac/v3/rbac.ts';
 import type {
   HttpFilter,
+  RbacDecider,
   RbacOptions,
   RbacPerRoute,
 } from '../../../shared/resources/http-filters.ts';
@@ -12,6 +13,7 @@ import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
+import { resolveRbacMatcher } from './rbac-matcher.ts';
 import { resolveRbacRules } from './rbac-rules.ts';
 
 export const RBAC_FILTER = {
@@ -39,15 +41,31 @@ const FIELDS = knownFields<RBAC>([
   'shadow_rules',
   'rules_stat_prefix',
   'shadow_rules_stat_prefix',
+  'matcher',
+  'shadow_matcher',
+  'track_per_rule_stats',
 ]);
 
 function resolveRbac(message: RBAC, scope: Scope): RbacOptions {
   refuseOtherFields(message, FIELDS, scope);
-  const { rules, shadow_rules: shadow } = message;
   return {
     rulesStatPrefix: message.rules_stat_prefix ?? '',
     shadowRulesStatPrefix: message.shadow_rules_stat_prefix ?? '',
-    ...optional('rules', rules && resolveRbacRules(rules, scope.at('rules'))),
-    ...optional('shadowRules', shadow && resolveRbacRules(shadow, scope.at('shadow_rules'))),
+    countsPolicies: message.track_per_rule_stats ?? false,
+    ...optional('rules', resolveDecider(message, '', scope)),
+    ...optional('shadowRules', resolveDecider(message, 'shadow_', scope)),
   };
+}
+
+/** A tree wins over rules. */
+function resolveDecider(
+  message: RBAC,
+  prefix: '' | 'shadow_',
+  scope: Scope,
+): RbacDecider | undefined {
+  const rules = message[`${prefix}rules`];
+  const matcher = message[`${prefix}matcher`];
+  if (matcher !== undefined) return resolveRbacMatcher(matcher, scope.at(`${prefix}matcher`));
+  if (rules === undefined) return undefined;
+  return { kind: 'rules', rules: resolveRbacRules(rules, scope.at(`${prefix}rules`)) };
 }

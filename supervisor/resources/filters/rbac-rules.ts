@@ -6,12 +6,16 @@ import type {
   RBAC,
 } from '../../../shared/api/generated/envoy/config/rbac/v3/rbac.ts';
 import type { CidrRange } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
+import type { MetadataMatcher } from '../../../shared/api/generated/envoy/type/matcher/v3/metadata.ts';
 import type { PathMatcher } from '../../../shared/api/generated/envoy/type/matcher/v3/path.ts';
 import type { RbacRule, RbacRules } from '../../../shared/resources/http-filters.ts';
 import { resolveCidr } from '../http/cidr.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveFilterStateMatcher } from '../matchers/filter-state-matcher.ts';
 import { resolveHeaderMatcher } from '../matchers/header-matcher.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
+import { resolveMetadataMatcher } from '../matchers/value-matcher.ts';
+import { PATH_MATCH } from '../routes/path-templates.ts';
 import type { Scope } from '../scope.ts';
 
 const RULES_FIELDS = knownFields<RBAC>(['action', 'policies']);
@@ -27,6 +31,9 @@ const PERMISSION_FIELDS = knownFields<Permission>([
   'destination_port_range',
   'not_rule',
   'requested_server_name',
+  'metadata',
+  'sourced_metadata',
+  'uri_template',
 ]);
 const PRINCIPAL_FIELDS = knownFields<Principal>([
   'and_ids',
@@ -39,6 +46,9 @@ const PRINCIPAL_FIELDS = knownFields<Principal>([
   'header',
   'url_path',
   'not_id',
+  'metadata',
+  'sourced_metadata',
+  'filter_state',
 ]);
 
 /** What stands for a rule that was refused: a resource with a problem is never used. */
@@ -85,6 +95,10 @@ function resolvePermission(message: Permission, scope: Scope): RbacRule {
     const matcher = resolveStringMatcher(serverName, scope.at('requested_server_name'));
     return matcher === undefined ? REFUSED : { kind: 'requested_server_name', matcher };
   }
+  if (message.uri_template !== undefined) {
+    const template = PATH_MATCH.resolve(message.uri_template, scope.at('uri_template'));
+    return template === undefined ? REFUSED : { kind: 'path_template', template };
+  }
   return requestRule(message, scope);
 }
 
@@ -106,12 +120,19 @@ function resolvePrincipal(message: Principal, scope: Scope): RbacRule {
     return cidrRule('direct_remote_ip', direct, scope.at('direct_remote_ip'));
   }
   if (remote !== undefined) return cidrRule('remote_ip', remote, scope.at('remote_ip'));
+  if (message.filter_state !== undefined) {
+    const matcher = resolveFilterStateMatcher(message.filter_state, scope.at('filter_state'));
+    return matcher === undefined ? REFUSED : { kind: 'filter_state', matcher };
+  }
   return requestRule(message, scope);
 }
 
 /** What permissions and principals have in common. */
 function requestRule(
-  message: Pick<Permission & Principal, 'any' | 'header' | 'url_path'>,
+  message: Pick<
+    Permission & Principal,
+    'any' | 'header' | 'url_path' | 'metadata' | 'sourced_metadata'
+  >,
   scope: Scope,
 ): RbacRule {
   if (message.header !== undefined) {
@@ -119,7 +140,21 @@ function requestRule(
     return header === undefined ? REFUSED : { kind: 'header', header };
   }
   if (message.url_path !== undefined) return pathRule(message.url_path, scope.at('url_path'));
-  return { kind: 'any' };
+  const { metadata, sourced_metadata: sourced } = message;
+  if (metadata !== undefined) return metadataRule(metadata, 'dynamic', scope.at('metadata'));
+  if (sourced === undefined) return { kind: 'any' };
+  const source = sourced.metadata_source === 'ROUTE' ? 'route' : 'dynamic';
+  const place = scope.at('sourced_metadata', 'metadata_matcher');
+  return metadataRule(sourced.metadata_matcher ?? {}, source, place);
+}
+
+function metadataRule(
+  message: MetadataMatcher,
+  source: 'dynamic' | 'route',
+  scope: Scope,
+): RbacRule {
+  const matcher = resolveMetadataMatcher(message, scope);
+  return matcher === undefined ? REFUSED : { kind: 'metadata', source, matcher };
 }
 
 function pathRule(message: PathMatcher, scope: Scope): RbacRule {
