@@ -1,12 +1,13 @@
 /**
  * Replaces everything that the API marks as sensitive before a message leaves the process. A field
- * inside a sensitive one is sensitive too. Untyped configuration (Struct, TypedStruct) carries no
- * marks of its own and is redacted only below a sensitive field.
+ * inside a sensitive one is sensitive too, and a TypedStruct is read as the type that it names. Other
+ * untyped configuration (Struct) carries no marks and is redacted only below a sensitive field.
  */
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { MessageTypes } from '../message-types.ts';
 import { typeNameOf } from '../message-types.ts';
+import { isTypedStruct, readTypedStruct } from './typed-struct.ts';
 
 const REDACTED = '[redacted]';
 const REDACTED_BYTES = Buffer.from(REDACTED).toString('base64');
@@ -20,6 +21,7 @@ export function redact(
 ): JsonObject {
   const ownType = message['@type'];
   const actual = typeof ownType === 'string' ? typeNameOf(ownType) : typeName;
+  if (isTypedStruct(actual)) return redactTypedStruct(types, actual, message, isSecret);
   const descriptor = types.find(actual);
   if (descriptor === undefined || actual.startsWith('google.protobuf.')) {
     return isSecret ? (redactUntyped(message) as JsonObject) : message;
@@ -35,6 +37,23 @@ export function redact(
     else copy[name] = clean;
   }
   return copy ?? message;
+}
+
+/** A value that cannot be read as its type may hold anything. */
+function redactTypedStruct(
+  types: MessageTypes,
+  typeName: string,
+  struct: JsonObject,
+  isSecret: boolean,
+): JsonObject {
+  const { type_url: url, value } = struct;
+  if (value === undefined) return struct;
+  const inner = readTypedStruct(typeName, struct);
+  if (inner === undefined || typeof url !== 'string') {
+    return { ...struct, value: redactUntyped(value) };
+  }
+  const { '@type': _url, ...clean } = redact(types, typeNameOf(url), inner, isSecret);
+  return { ...struct, value: clean };
 }
 
 /** Undefined: numbers, booleans and enums are left out, as the reference does. */

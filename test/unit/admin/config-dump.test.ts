@@ -225,8 +225,9 @@ function secretOf({ kind, type = '' }: FieldDescriptor): JsonValue {
 const TYPES = createMessageTypes();
 
 test('nothing that the API marks as sensitive leaves, wherever it stands', async () => {
-  const messages = [...sensitiveMessages()];
-  assert.ok(messages.length >= 10, String(messages.length));
+  const typed = [...sensitiveMessages()];
+  assert.ok(typed.length >= 10, String(typed.length));
+  const messages = [...typed, ...typed.flatMap(asTypedStructs)];
   const filters = messages.map((typed_config) => ({ name: 'f', typed_config }));
   const listener = resource({
     '@type': 'type.googleapis.com/envoy.config.listener.v3.Listener',
@@ -246,6 +247,83 @@ test('nothing that the API marks as sensitive leaves, wherever it stands', async
     assert.ok(!text.includes(SECRET) && !text.includes(encoded), `${what} leaves as ${text}`);
   }
   assert.equal(shown.length, messages.length);
+});
+
+/** The same as TypedStructs of both kinds, with the names of fields as JSON has them. */
+function asTypedStructs({ '@type': type_url = '', ...fields }: JsonObject): JsonObject[] {
+  return ['xds.type.v3.TypedStruct', 'udpa.type.v1.TypedStruct'].map((kind) => ({
+    '@type': `type.googleapis.com/${kind}`,
+    type_url,
+    value: inLowerCamelCase(fields),
+  }));
+}
+
+function inLowerCamelCase(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(inLowerCamelCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      inLowerCamelCase(inner as JsonValue),
+    ]),
+  );
+}
+
+test('a TypedStruct is shown as the type that it names, with only its secrets hidden', async () => {
+  const chain = (value: JsonObject): JsonObject => ({
+    name: 'tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/xds.type.v3.TypedStruct',
+      type_url:
+        'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+      value,
+    },
+  });
+  const listener = resource({
+    '@type': 'type.googleapis.com/envoy.config.listener.v3.Listener',
+    name: 'l',
+    filter_chains: [
+      {
+        transport_socket: chain({
+          commonTlsContext: {
+            tlsCertificates: [
+              {
+                certificateChain: { inlineString: 'public' },
+                privateKey: { inlineString: SECRET },
+              },
+            ],
+          },
+        }),
+      },
+    ],
+  });
+  const { config } = fakeContext().context;
+  const { context } = fakeContext({
+    config: { ...config, listeners: () => ({ ...config.listeners(), static: [listener] }) },
+  });
+  const { body } = await ask(context, '/config_dump?resource=static_listeners');
+  const [shown] = (
+    JSON.parse(body) as {
+      readonly configs: readonly {
+        readonly listener: {
+          readonly filter_chains: readonly { readonly transport_socket: JsonObject }[];
+        };
+      }[];
+    }
+  ).configs;
+  assert.deepEqual(
+    shown?.listener.filter_chains[0]?.transport_socket,
+    chain({
+      common_tls_context: {
+        tls_certificates: [
+          {
+            certificate_chain: { inline_string: 'public' },
+            private_key: { inline_string: '[redacted]' },
+          },
+        ],
+      },
+    }),
+  );
 });
 
 interface Dumped {

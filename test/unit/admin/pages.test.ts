@@ -5,6 +5,7 @@ import type { LogLevel } from '../../../shared/logging/levels.ts';
 import type { AdminContext, ServerState } from '../../../supervisor/admin/admin-context.ts';
 import { statsForm } from '../../../supervisor/admin/home/stats-form.ts';
 import { parseQuery } from '../../../supervisor/admin/http/query.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { ask } from './ask.ts';
 import { fakeContext } from './fake-context.ts';
 
@@ -22,6 +23,27 @@ test('/ready names the state and is 200 only when LIVE', async () => {
     );
     assert.deepEqual([answer.status, answer.body], [status, `${state}\n`]);
   }
+});
+
+test('/server_info shows --config-yaml as it was given, unless a secret is in it', async () => {
+  const shown = async (config_yaml: string): Promise<unknown> => {
+    const { server } = fakeContext().context;
+    const { context } = fakeContext({
+      server: { ...server, commandLineOptions: () => ({ config_yaml }) },
+    });
+    const { body } = await ask(context, '/server_info');
+    const info = JSON.parse(body) as { readonly command_line_options: JsonObject };
+    return info.command_line_options['config_yaml'];
+  };
+  const plain = '{node: {id: a}} # as it was';
+  assert.equal(await shown(plain), plain);
+  const secret =
+    'static_resources: {secrets: [{name: s, generic_secret: {secret: {inline_string: hush}}}]}';
+  assert.deepEqual(JSON.parse(String(await shown(secret))), {
+    static_resources: {
+      secrets: [{ name: 's', generic_secret: { secret: { inline_string: '[redacted]' } } }],
+    },
+  });
 });
 
 test('/server_info prints options, node and their defaults in the order of the API', async () => {
