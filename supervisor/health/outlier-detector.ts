@@ -11,7 +11,8 @@ import type { OutlierEvent } from './outlier-events.ts';
 import type { OutlierKind, OutlierSettings } from '../resources/clusters/outlier-detection.ts';
 
 export interface OutlierDetectorOptions {
-  readonly settings: OutlierSettings;
+  /** As the runtime has them now. */
+  readonly settings: () => OutlierSettings;
   readonly page: OutlierPage;
   readonly clock: Clock;
   readonly random: () => number;
@@ -48,13 +49,12 @@ export class OutlierDetector {
   readonly #hosts = new Map<string, WatchedHost>();
   readonly external: RateSummary = { average: NO_RATE, threshold: NO_RATE };
   readonly local: RateSummary = { average: NO_RATE, threshold: NO_RATE };
-  readonly #timer: Timer;
+  #timer: Timer | undefined;
   #active = 0;
 
   constructor(options: OutlierDetectorOptions) {
     this.#options = options;
-    const { clock, settings } = options;
-    this.#timer = clock.every(settings.intervalMs, () => this.#endInterval());
+    this.#beginInterval();
   }
 
   /** These hosts, each with its slot, from now on. */
@@ -87,6 +87,13 @@ export class OutlierDetector {
     if (host !== undefined && host.ejectedAtMs === undefined) this.#detect(host, kind);
   }
 
+  /** An active check found the host well: that ends its ejection, where this is wanted. */
+  passedCheck(id: string): void {
+    const host = this.#hosts.get(id);
+    if (host?.ejectedAtMs === undefined || !this.#options.settings().endsByCheck) return;
+    this.#uneject(host, this.#options.clock.monotonicMs());
+  }
+
   /** Percentages of the last interval, -1 without enough requests. */
   ratesOf(id: string): { readonly successRate: number; readonly localOriginSuccessRate: number } {
     const host = this.#hosts.get(id);
@@ -97,15 +104,25 @@ export class OutlierDetector {
   }
 
   close(): void {
-    this.#timer.cancel();
+    this.#timer?.cancel();
+  }
+
+  #beginInterval(): void {
+    const { clock, settings } = this.#options;
+    this.#timer = clock.after(settings().intervalMs, () => {
+      this.#endInterval();
+      this.#beginInterval();
+    });
   }
 
   #detect(host: WatchedHost, kind: OutlierKind): void {
-    const { settings, random } = this.#options;
+    const { random } = this.#options;
+    const settings = this.#options.settings();
     this.#count(`ejections_detected_${kind}`);
-    if (random() * 100 >= settings.enforcing[kind]) {
-      this.#log(host, kind, { action: 'EJECT', isEnforced: false });
-      return;
+    // Older statistics.
+    if (kind === 'consecutive_5xx') this.#count('ejections_consecutive_5xx');
+    if (kind === 'success_rate' || kind === 'local_origin_success_rate') {
+      this.#count('ejections_success_rate');
     }
     const percent = (100 * (this.#active + 1)) / this.#hosts.size;
     const isFirst = settings.alwaysEjectsOne && this.#active === 0;
@@ -113,22 +130,22 @@ export class OutlierDetector {
       this.#count('ejections_overflow');
       return;
     }
+    // An older statistic, which knows these two kinds only.
+    if (kind === 'consecutive_5xx' || kind === 'success_rate') this.#count('ejections_total');
+    if (random() * 100 >= settings.enforcing[kind]) {
+      this.#log(host, kind, { action: 'EJECT', isEnforced: false });
+      return;
+    }
     this.#eject(host);
     this.#log(host, kind, { action: 'EJECT', isEnforced: true });
     host.lastActionMs = host.ejectedAtMs;
-    // An older statistic, which knows these two kinds only.
-    if (kind === 'consecutive_5xx' || kind === 'success_rate') this.#count('ejections_total');
     this.#count('ejections_enforced_total');
     this.#count(`ejections_enforced_${kind}`);
-    if (kind === 'consecutive_5xx') this.#count('ejections_consecutive_5xx');
-    if (kind === 'success_rate' || kind === 'local_origin_success_rate') {
-      this.#count('ejections_success_rate');
-    }
   }
 
   #eject(host: WatchedHost): void {
     const { settings, clock, random } = this.#options;
-    const { baseEjectionMs, maxEjectionMs, maxEjectionJitterMs } = settings;
+    const { baseEjectionMs, maxEjectionMs, maxEjectionJitterMs } = settings();
     if (host.backOff * baseEjectionMs < maxEjectionMs + baseEjectionMs) host.backOff += 1;
     host.jitterMs = random() * maxEjectionJitterMs;
     host.ejectedAtMs = clock.monotonicMs();
@@ -141,7 +158,7 @@ export class OutlierDetector {
     const nowMs = this.#options.clock.monotonicMs();
     for (const host of this.#hosts.values()) this.#reconsider(host, nowMs);
     this.#judgeRates('external');
-    if (this.#options.settings.thresholds.splitsErrors) this.#judgeRates('local');
+    if (this.#options.settings().thresholds.splitsErrors) this.#judgeRates('local');
   }
 
   #reconsider(host: WatchedHost, nowMs: number): void {
@@ -149,9 +166,12 @@ export class OutlierDetector {
       if (host.backOff > 0) host.backOff -= 1;
       return;
     }
-    const { baseEjectionMs, maxEjectionMs } = this.#options.settings;
+    const { baseEjectionMs, maxEjectionMs } = this.#options.settings();
     const lastsMs = Math.min(baseEjectionMs * host.backOff, maxEjectionMs) + host.jitterMs;
-    if (nowMs - host.ejectedAtMs < lastsMs) return;
+    if (nowMs - host.ejectedAtMs >= lastsMs) this.#uneject(host, nowMs);
+  }
+
+  #uneject(host: WatchedHost, nowMs: number): void {
     host.ejectedAtMs = undefined;
     this.#log(host, 'consecutive_5xx', { action: 'UNEJECT', isEnforced: false });
     host.lastActionMs = nowMs;
@@ -161,7 +181,8 @@ export class OutlierDetector {
   }
 
   #judgeRates(side: 'external' | 'local'): void {
-    const { page, settings } = this.#options;
+    const { page } = this.#options;
+    const settings = this.#options.settings();
     const isLocal = side === 'local';
     const least = Math.min(
       settings.successRate.requestVolume,

@@ -15,10 +15,16 @@ export interface OutlierEvent {
   readonly rates: { readonly host: number; readonly average: number; readonly threshold: number };
 }
 
+/** Where a type is not called as the statistic. */
+const EVENT_TYPES: Partial<Record<OutlierKind, string>> = {
+  local_origin_success_rate: 'SUCCESS_RATE_LOCAL_ORIGIN',
+  local_origin_failure_percentage: 'FAILURE_PERCENTAGE_LOCAL_ORIGIN',
+};
+
 export function outlierEventMessage(event: OutlierEvent): object {
   const { cluster, host, kind, action, wallMs, sinceLastMs, ejections, isEnforced } = event;
   return {
-    type: kind.toUpperCase(),
+    type: EVENT_TYPES[kind] ?? kind.toUpperCase(),
     timestamp: new Date(wallMs).toISOString(),
     ...(sinceLastMs === undefined
       ? {}

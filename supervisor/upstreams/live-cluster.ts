@@ -15,6 +15,7 @@ import { checkEventMessage } from '../health/check-events.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { outlierEventMessage } from '../health/outlier-events.ts';
 import { OutlierDetector } from '../health/outlier-detector.ts';
+import { withRuntime } from '../health/outlier-runtime.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
@@ -197,6 +198,7 @@ export class LiveCluster implements HostSink {
     if (!state.wasChecked) this.#unchecked -= 1;
     state.wasChecked = true;
     const hasFailed = (state.bits & HEALTH_BITS.failed_active_hc) !== 0;
+    if (!hasFailed) this.outlier?.passedCheck(id);
     if (hasFailed && (state.bits & HEALTH_BITS.pending_dynamic_removal) !== 0) {
       this.setHosts(this.#hosts.filter((host) => host.id !== id && !this.#isLeaving(host)));
     } else {
@@ -291,7 +293,7 @@ export class LiveCluster implements HostSink {
     const settings = resolved.outlierDetection;
     if (settings === undefined || this.#outlierStats === undefined) return undefined;
     return new OutlierDetector({
-      settings,
+      settings: () => withRuntime(settings, this.#options.runtime()),
       page: this.#options.slots().page,
       clock,
       random,

@@ -31,6 +31,8 @@ export class HealthSession {
   readonly #options: HealthSessionOptions;
   #bits: number;
   #isFirst: boolean;
+  /** By outlier detection, which wants to hear of each check that the host passes then. */
+  #isEjected: boolean;
   #passedInARow = 0;
   #failedInARow = 0;
   #timer: Timer | undefined;
@@ -38,6 +40,7 @@ export class HealthSession {
   constructor(options: HealthSessionOptions) {
     this.#options = options;
     this.#bits = options.bits & ACTIVE_CHECK_BITS;
+    this.#isEjected = (options.bits & HEALTH_BITS.failed_outlier_check) !== 0;
     this.#isFirst = !options.wasChecked;
     const { initialJitterMs, intervalMs } = options.check;
     // A host that another worker checked before waits no longer than one interval.
@@ -47,6 +50,7 @@ export class HealthSession {
 
   /** What all workers know of the host now: a later check changes that, not what was found here. */
   noteBits(bits: number): void {
+    this.#isEjected = (bits & HEALTH_BITS.failed_outlier_check) !== 0;
     const fails = (bits & ~this.#bits & HEALTH_BITS.failed_active_hc) !== 0;
     if (fails) this.#passedInARow = 0;
     this.#bits = bits & ACTIVE_CHECK_BITS;
@@ -84,7 +88,8 @@ export class HealthSession {
     const isPending = outcome.kind === 'passed' ? this.#pass(outcome) : this.#fail(outcome);
     this.#isFirst = false;
     this.#bits &= ~HEALTH_BITS.pending_active_hc;
-    if (wasFirst || this.#bits !== before) this.#options.report(this.#bits);
+    const passesEjected = this.#isEjected && outcome.kind === 'passed';
+    if (wasFirst || passesEjected || this.#bits !== before) this.#options.report(this.#bits);
     this.#wait(this.#intervalMs(outcome.kind === 'passed', isPending));
   }
 

@@ -4,37 +4,58 @@ import type {
   ConsecutiveKind,
   OutlierThresholds,
 } from '../../shared/resources/outlier-detection.ts';
+import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import type { Runtime } from '../runtime.ts';
+
+export interface OutlierMonitorParts {
+  readonly page: OutlierPage;
+  /** Of the host. */
+  readonly slot: number;
+  readonly thresholds: OutlierThresholds;
+  readonly runtime: Pick<Runtime, 'snapshot'>;
+  /** A threshold of failures in a row is reached. */
+  readonly report: (kind: ConsecutiveKind) => void;
+}
+
+const ESTABLISHED = 200;
 
 export class OutlierMonitor {
   readonly #page: OutlierPage;
   readonly #slot: number;
   readonly #thresholds: OutlierThresholds;
-  readonly #report: (kind: ConsecutiveKind) => void;
+  readonly #runtime: OutlierMonitorParts['runtime'];
+  readonly #report: OutlierMonitorParts['report'];
 
-  constructor(
-    page: OutlierPage,
-    slot: number,
-    thresholds: OutlierThresholds,
-    report: (kind: ConsecutiveKind) => void,
-  ) {
+  constructor({ page, slot, thresholds, runtime, report }: OutlierMonitorParts) {
     this.#page = page;
     this.#slot = slot;
     this.#thresholds = thresholds;
+    this.#runtime = runtime;
     this.#report = report;
+  }
+
+  /** A request has its connection, whatever comes of it. */
+  connected(): void {
+    if (!this.#thresholds.splitsErrors) return;
+    this.#page.add(this.#slot, OUTLIER_SLOT.localTotal);
+    this.#page.add(this.#slot, OUTLIER_SLOT.localSuccess);
+    this.#page.clear(this.#slot, OUTLIER_SLOT.consecutive_local_origin_failure);
+  }
+
+  /** A connection stands, and nothing that it carries says more of the host. */
+  established(): void {
+    if (this.#thresholds.splitsErrors) this.connected();
+    else this.note(ESTABLISHED);
   }
 
   /** `status` is the host's answer; negative: what this side answers for want of one. */
   note(status: number): void {
     const page = this.#page;
     const slot = this.#slot;
-    if (this.#thresholds.splitsErrors) {
+    if (status < 0 && this.#thresholds.splitsErrors) {
       page.add(slot, OUTLIER_SLOT.localTotal);
-      if (status < 0) {
-        this.#count('consecutive_local_origin_failure');
-        return;
-      }
-      page.add(slot, OUTLIER_SLOT.localSuccess);
-      page.clear(slot, OUTLIER_SLOT.consecutive_local_origin_failure);
+      this.#count('consecutive_local_origin_failure');
+      return;
     }
     const code = Math.abs(status);
     page.add(slot, OUTLIER_SLOT.total);
@@ -51,7 +72,9 @@ export class OutlierMonitor {
   /** Exactly one worker sees the count reach its threshold. */
   #count(kind: ConsecutiveKind): void {
     const count = this.#page.add(this.#slot, OUTLIER_SLOT[kind]) + 1;
-    if (count !== this.#thresholds.consecutive[kind]) return;
+    const { snapshot } = this.#runtime;
+    const configured = this.#thresholds.consecutive[kind];
+    if (count !== readInteger(snapshot, `outlier_detection.${kind}`, configured)) return;
     this.#page.clear(this.#slot, OUTLIER_SLOT[kind]);
     this.#report(kind);
   }

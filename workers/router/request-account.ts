@@ -54,7 +54,8 @@ export class RequestAccount {
   }
 
   /** A try got its connection. */
-  connected(): void {
+  connected({ host }: UpstreamRequest): void {
+    host.outlier?.connected();
     this.#stats.countVirtual(this.#info, VIRTUAL.upstream_rq_total);
   }
 

@@ -145,7 +145,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     this.isRequestStarted = true;
-    this.account?.connected();
+    this.account?.connected(upstream);
     noteConnection(info, connection, nowMs);
     if (this.tries.requestDoneMs >= 0) upstream.startTimers();
   }

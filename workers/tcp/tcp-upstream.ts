@@ -23,7 +23,6 @@ const TX_TOTAL = index.upstream_cx_tx_bytes_total;
 const TIMER_CONNECT = 0;
 
 /** What connecting came to, in the terms of outlier detection: a status, negative for our own. */
-const CONNECTED = 200;
 const REFUSED = -503;
 const TIMED_OUT = -504;
 
@@ -121,7 +120,7 @@ export class TcpUpstream implements ProxiedUpstream, TransportHandler, TimerOwne
     writer.add(base + index.upstream_rq_active, 1);
     writer.increment(host.statBase + HOST.index.rq_total);
     writer.add(host.statBase + HOST.index.rq_active, 1);
-    host.outlier?.note(CONNECTED);
+    host.outlier?.established();
     this.owner.onUpstreamReady();
   }
 

@@ -15,7 +15,6 @@ import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/
 import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 
 /** What connecting came to, in the terms of outlier detection: a status, negative for our own. */
-const CONNECTED = 200;
 const REFUSED = -503;
 const TIMED_OUT = -504;
 
@@ -120,7 +119,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void {
     this.encoder = encoder;
     this.connection = connection;
-    this.host.outlier?.note(CONNECTED);
+    this.host.outlier?.established();
     encoder.encodeHeaders(this.headers, false);
   }
 

@@ -254,10 +254,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     const { outlierDetection: thresholds } = this.resource;
     const slot = host.resource.outlierSlot;
     if (thresholds === undefined || slot === undefined || host.outlier !== undefined) return;
+    const { runtime } = this.#context;
     const page = this.#context.outlierPage();
-    host.outlier = new OutlierMonitor(page, slot, thresholds, (kind) =>
-      this.#context.outlierDetected(this.name, host.id, kind),
-    );
+    const report = (kind: ConsecutiveKind): void =>
+      this.#context.outlierDetected(this.name, host.id, kind);
+    host.outlier = new OutlierMonitor({ page, slot, thresholds, runtime, report });
   }
 
   #bindLimits({ breakerSlots }: ClusterHostsResource): void {

@@ -14,6 +14,8 @@ export interface OutlierSettings {
   readonly maxEjectionJitterMs: number;
   readonly maxEjectionPercent: number;
   readonly alwaysEjectsOne: boolean;
+  /** A passed active check ends an ejection. */
+  readonly endsByCheck: boolean;
   readonly successRate: {
     readonly minimumHosts: number;
     readonly requestVolume: number;
@@ -66,11 +68,6 @@ const FIELDS = knownFields<OutlierDetection>([
 
 export function resolveOutlierDetection(message: OutlierDetection, scope: Scope): OutlierSettings {
   refuseOtherFields(message, FIELDS, scope);
-  if (message.successful_active_health_check_uneject_host === false) {
-    scope
-      .at('successful_active_health_check_uneject_host')
-      .warning('no_effect', 'a passed active check never ends an ejection early');
-  }
   const baseEjectionMs = durationMsOr(message.base_ejection_time, 30_000);
   return {
     thresholds: {
@@ -87,6 +84,7 @@ export function resolveOutlierDetection(message: OutlierDetection, scope: Scope)
     maxEjectionJitterMs: durationMsOr(message.max_ejection_time_jitter, 0),
     maxEjectionPercent: message.max_ejection_percent ?? 10,
     alwaysEjectsOne: message.always_eject_one_host ?? false,
+    endsByCheck: message.successful_active_health_check_uneject_host ?? true,
     successRate: {
       minimumHosts: message.success_rate_minimum_hosts ?? 5,
       requestVolume: message.success_rate_request_volume ?? 100,
