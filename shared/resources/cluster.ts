@@ -36,6 +36,10 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly perConnectionBufferLimitBytes: number;
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   readonly maxRequestsPerConnection?: number;
+  /** Connections for as many requests as there are, times this; absent: as many as there are. */
+  readonly preconnect?: PreconnectRatios;
+  /** Connections of one client's connection serve no other. */
+  readonly hasPoolPerClient?: true;
   readonly upstreamHttp: UpstreamHttpOptions;
   /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
   readonly socketMatches?: readonly SocketMatch[];
@@ -108,6 +112,14 @@ export interface UpstreamHttpOptions {
   readonly maxConnectionDurationMs?: number;
   readonly maxResponseHeadersKb: number;
   readonly maxHeadersCount: number;
+}
+
+/** From 1 to 3. */
+export interface PreconnectRatios {
+  /** Of the requests to a host. */
+  readonly perHost: number;
+  /** Of the requests to all hosts: connections to those that will be chosen next. */
+  readonly predictive: number;
 }
 
 /** This side of connections to hosts. */

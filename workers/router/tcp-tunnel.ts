@@ -11,13 +11,15 @@ import type { UpstreamEnd, UpstreamOwner } from '../tcp/proxied-upstream.ts';
 import { TcpUpstream } from '../tcp/tcp-upstream.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
-import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { StreamSource, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 
 const CX_OVERFLOW = CLUSTER.index.upstream_cx_overflow;
 const PENDING_OVERFLOW = CLUSTER.index.upstream_rq_pending_overflow;
 const EMPTY = Buffer.alloc(0);
 
-export class TcpTunnel implements HttpPool, RequestEncoder, UpstreamOwner, UpstreamConnectionFacts {
+export class TcpTunnel
+  implements StreamSource, RequestEncoder, UpstreamOwner, UpstreamConnectionFacts
+{
   private readonly cluster: UpstreamCluster;
   private readonly host: UpstreamHost;
   readonly downstreamInfo: ConnectionInfo;

@@ -8,7 +8,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
-import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { StreamSource, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { TryFigures } from './try-figures.ts';
 import type { UpstreamTryLog } from './upstream-log.ts';
 
@@ -55,7 +55,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   /** Another try was begun beside this one. */
   isRetried = false;
   private readonly owner: UpstreamRequestOwner;
-  private readonly pool: HttpPool;
+  private readonly pool: StreamSource;
   private readonly headers: HeaderMap;
   private readonly bufferLimitBytes: number;
   private encoder: RequestEncoder | undefined = undefined;
@@ -74,7 +74,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   constructor(
     owner: UpstreamRequestOwner,
-    target: { readonly host: UpstreamHost; readonly pool: HttpPool },
+    target: { readonly host: UpstreamHost; readonly pool: StreamSource },
     headers: HeaderMap,
     options: TryOptions,
   ) {

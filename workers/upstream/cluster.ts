@@ -24,6 +24,7 @@ import { UpstreamHost } from './host.ts';
 import { HostSet, type HealthChange, LARGE_SET } from './host-set.ts';
 import { Http1Pool } from './http1-pool.ts';
 import type { HttpPool } from './http-pool.ts';
+import { Preconnecting } from './preconnecting.ts';
 import type { HashTable } from './hash-tables.ts';
 import { AggregateBalancer, type MemberCluster } from './aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
@@ -92,6 +93,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #context: ClusterContext;
   readonly #balancer: LoadBalancer;
   readonly #checker: HealthChecker | undefined;
+  /** Undefined: connections come with requests. */
+  readonly #preconnecting: Preconnecting | undefined;
   #boundSlot: number | undefined = undefined;
   #hasTraffic = false;
   #requested: RequestedHosts | undefined = undefined;
@@ -111,6 +114,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.sockets = new UpstreamSockets(resource, { ...context, statOwner: this.stats.prefix });
     this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
     this.#balancer = this.#makeBalancer();
+    this.#preconnecting = this.#makePreconnecting();
     this.#checker = this.#makeChecker();
     this.#work = new SlicedWork(context.loop);
     this.#set = this.#makeHostSet();
@@ -147,7 +151,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       if (overrideHost.isStrict) return undefined;
     }
     for (let draw = 0; ; draw++) {
-      const host = this.#balancer.choose(context, draw);
+      const host = this.#preconnecting?.take() ?? this.#balancer.choose(context, draw);
       if (this.#balancer.isPanicking) {
         this.stats.writer.increment(this.stats.base + LB_HEALTHY_PANIC);
       }
@@ -157,10 +161,22 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
   }
 
-  /** Connections that tell their host of one client serve no other. */
+  /** A pool for a request that is about to begin there. */
   poolOf(host: UpstreamHost, priority: Priority, client: ConnectionInfo): HttpPool {
-    if (this.sockets.of(host).proxyProtocol !== undefined)
-      return this.#poolFor(client, host, priority);
+    const pool = this.#poolOf(host, priority, client);
+    this.#preconnecting?.connectAhead((next) => this.#poolOf(next, priority, client));
+    return pool;
+  }
+
+  /** Connections that tell their host of one client serve no other. */
+  #poolOf(host: UpstreamHost, priority: Priority, client: ConnectionInfo): HttpPool {
+    if (this.resource.hasPoolPerClient === true) {
+      return this.#poolFor(client, { host, priority, key: `${priority} #${client.id}` });
+    }
+    if (this.sockets.of(host).proxyProtocol !== undefined) {
+      const key = `${priority} ${client.remoteAddress.text} ${client.localAddress.text}`;
+      return this.#poolFor(client, { host, priority, key });
+    }
     let pool = host.pools[priority];
     if (pool === undefined) {
       pool = new Http1Pool(host.home ?? this, host, priority);
@@ -170,8 +186,14 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return pool;
   }
 
-  #poolFor(client: ConnectionInfo, host: UpstreamHost, priority: Priority): HttpPool {
-    const key = `${priority} ${client.remoteAddress.text} ${client.localAddress.text}`;
+  #poolFor(
+    client: ConnectionInfo,
+    {
+      host,
+      priority,
+      key,
+    }: { readonly host: UpstreamHost; readonly priority: Priority; readonly key: string },
+  ): HttpPool {
     let pool = host.clientPools.get(key);
     if (pool === undefined) {
       const onEmpty = (): void => void host.clientPools.delete(key);
@@ -382,6 +404,18 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       },
       follow: (update) => this.#checker?.putHosts(update) ?? nothing(),
       healthNoted: (id, bits) => this.#checker?.noteBits(id, bits),
+    });
+  }
+
+  #makePreconnecting(): Preconnecting | undefined {
+    const { preconnect, lbPolicy } = this.resource;
+    const isForeseeable = lbPolicy.kind === 'ROUND_ROBIN' || lbPolicy.kind === 'RANDOM';
+    if (preconnect === undefined || preconnect.predictive <= 1) return undefined;
+    if (!isForeseeable || lbPolicy.subsets !== undefined) return undefined;
+    return new Preconnecting({
+      ratio: preconnect.predictive,
+      hosts: () => this.hosts,
+      chooseNext: (context) => this.#balancer.choose(context, 0),
     });
   }
 

@@ -127,6 +127,12 @@ export class UpstreamHost implements UpstreamHostInfo {
     return this.resource.priority;
   }
 
+  allPools(): readonly HttpPool[] {
+    const { DEFAULT, HIGH } = this.pools;
+    const shared = [DEFAULT, HIGH].filter((pool) => pool !== undefined);
+    return this.clientPools.size === 0 ? shared : [...shared, ...this.clientPools.values()];
+  }
+
   /** Counts one more connection when the host and its cluster may have one. */
   tryOpenConnection(cluster: ResourceLimits, priority: 'DEFAULT' | 'HIGH'): boolean {
     const own = this.connectionLimits?.[priority];

@@ -37,11 +37,38 @@ export interface PoolClient extends ResponseDecoder {
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void;
 }
 
-export interface HttpPool {
+/** What a pool carries and could carry. */
+export interface PoolLoad {
+  readonly pending: number;
+  readonly active: number;
+  /** Requests that its connections could take, those included that are being made. */
+  readonly capacity: number;
+}
+
+/** Where a request gets its stream. */
+export interface StreamSource {
   newStream(client: PoolClient): void;
   /** Takes back a request that still waits. */
   cancel(client: PoolClient): void;
   /** No more connections for new requests; idle ones close. */
   drain(): void;
   close(): void;
+}
+
+export interface HttpPool extends StreamSource {
+  readonly load: PoolLoad;
+  /**
+   * Makes one more connection when there are fewer than `ratio` times its requests and the next one
+   * need; false when not.
+   */
+  preconnect(ratio: number): boolean;
+}
+
+/** Whether requests, with those that are expected, times the ratio need more than there is. */
+export function needsConnection(
+  { pending, active, capacity }: PoolLoad,
+  ratio: number,
+  expected: number,
+): boolean {
+  return (pending + active + expected) * ratio > capacity + active;
 }

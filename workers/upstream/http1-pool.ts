@@ -8,7 +8,7 @@ import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { Priority, UpstreamCluster } from './cluster.ts';
 import type { UpstreamHost } from './host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';
-import type { HttpPool, PoolClient } from './http-pool.ts';
+import { type HttpPool, needsConnection, type PoolClient, type PoolLoad } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 
 const CX_OVERFLOW = CLUSTER.index.upstream_cx_overflow;
@@ -24,6 +24,9 @@ const RQ_CANCELLED = CLUSTER.index.upstream_rq_cancelled;
 const HOST_RQ_TOTAL = HOST.index.rq_total;
 const HOST_RQ_PENDING_ACTIVE = HOST.index.rq_pending_active;
 const HOST_RQ_ACTIVE = HOST.index.rq_active;
+
+/** Connections that one event may begin. */
+const CONNECTIONS_AT_ONCE = 3;
 
 /** A pool whose connections serve the requests of one client alone. */
 interface ClientPool {
@@ -62,6 +65,7 @@ export class Http1Pool implements HttpPool {
     const connection = this.ready.pop();
     if (connection !== undefined) {
       this.attach(connection, client);
+      this.connectAsNeeded();
       return;
     }
     const { writer, base } = this.cluster.stats;
@@ -79,7 +83,17 @@ export class Http1Pool implements HttpPool {
     writer.add(base + RQ_PENDING_ACTIVE, 1);
     writer.add(this.host.statBase + HOST_RQ_PENDING_ACTIVE, 1);
     this.pending.add(client);
-    this.connectForPending();
+    this.connectAsNeeded();
+  }
+
+  get load(): PoolLoad {
+    const capacity = this.connecting + this.ready.length;
+    return { pending: this.pending.size, active: this.all.size - capacity, capacity };
+  }
+
+  preconnect(ratio: number): boolean {
+    if (this.isDraining || this.host.health === 'unhealthy') return false;
+    return needsConnection(this.load, ratio, 1) && this.tryConnect();
   }
 
   cancel(client: PoolClient): void {
@@ -128,8 +142,8 @@ export class Http1Pool implements HttpPool {
     if (this.all.size === 0 && this.pending.size === 0) {
       this.uncountPool();
       this.own?.onEmpty();
-    } else {
-      this.connectForPending();
+    } else if (this.pending.size > 0) {
+      this.connectAsNeeded();
     }
   }
 
@@ -162,7 +176,7 @@ export class Http1Pool implements HttpPool {
       this.takePending(client);
       this.attach(connection, client);
     }
-    if (this.pending.size > 0) this.connectForPending();
+    if (this.pending.size > 0) this.connectAsNeeded();
   }
 
   private takePending(client: PoolClient): boolean {
@@ -174,18 +188,26 @@ export class Http1Pool implements HttpPool {
     return true;
   }
 
-  private connectForPending(): void {
-    while (this.pending.size > this.connecting) {
-      if (!this.host.tryOpenConnection(this.limits, this.priority)) {
-        const { writer, base } = this.cluster.stats;
-        writer.increment(base + CX_OVERFLOW);
-        // Other hosts may hold all connections; without one of its own this host would never answer.
-        if (this.all.size > 0) return;
-        this.host.openConnection(this.limits, this.priority);
-      }
-      this.connecting++;
-      this.all.add(new Http1PoolConnection(this));
+  private connectAsNeeded(): void {
+    const { preconnect } = this.cluster.resource;
+    const isAhead = preconnect !== undefined && this.host.health !== 'unhealthy';
+    const ratio = isAhead ? preconnect.perHost : 1;
+    for (let made = 0; made < CONNECTIONS_AT_ONCE; made++) {
+      if (!needsConnection(this.load, ratio, 0) || !this.tryConnect()) return;
     }
+  }
+
+  private tryConnect(): boolean {
+    if (!this.host.tryOpenConnection(this.limits, this.priority)) {
+      const { writer, base } = this.cluster.stats;
+      writer.increment(base + CX_OVERFLOW);
+      // Other hosts may hold all connections; without one of its own this host would never answer.
+      if (this.all.size > 0) return false;
+      this.host.openConnection(this.limits, this.priority);
+    }
+    this.connecting++;
+    this.all.add(new Http1PoolConnection(this));
+    return true;
   }
 
   private countPool(): boolean {

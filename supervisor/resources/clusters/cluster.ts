@@ -8,7 +8,7 @@ import { resolveMetadata } from '../metadata.ts';
 import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
-import { durationMsOr, optional } from '../values.ts';
+import { durationMsOr, float, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
@@ -50,6 +50,8 @@ const FIELDS = knownFields<Cluster>([
   'protocol_selection',
   'upstream_connection_options',
   'upstream_config',
+  'preconnect_policy',
+  'connection_pool_per_downstream_connection',
   'close_connections_on_host_health_failure',
   'track_timeout_budgets',
   'track_cluster_stats',
@@ -94,6 +96,11 @@ export const CONNECTION_POOLS = new ExtensionRegistry<true>(
     ),
   ],
 );
+
+const PRECONNECT_FIELDS = knownFields<NonNullable<Cluster['preconnect_policy']>>([
+  'per_upstream_preconnect_ratio',
+  'predictive_preconnect_ratio',
+]);
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
@@ -187,6 +194,7 @@ function resolveResource(
       'localSockets',
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),
     ),
+    ...resolvePools(message, scope),
     ...resolveSockets(message, scope),
     ...optional(
       'healthCheck',
@@ -198,6 +206,18 @@ function resolveResource(
     ...optional('metadata', resolveMetadata(message.metadata)),
     trackClusterStats: resolveTracking(message, scope),
   };
+}
+
+function resolvePools(
+  { preconnect_policy: policy, connection_pool_per_downstream_connection: isPerClient }: Cluster,
+  scope: Scope,
+): Pick<ClusterResource, 'preconnect' | 'hasPoolPerClient'> {
+  const perClient = isPerClient === true ? { hasPoolPerClient: true as const } : {};
+  if (policy === undefined) return perClient;
+  refuseOtherFields(policy, PRECONNECT_FIELDS, scope.at('preconnect_policy'));
+  const perHost = float(policy.per_upstream_preconnect_ratio ?? 1);
+  const predictive = float(policy.predictive_preconnect_ratio ?? 1);
+  return { ...perClient, preconnect: { perHost, predictive } };
 }
 
 /** The older field is one of the newer ones. */
