@@ -116,11 +116,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "field 'detect_degraded_hosts' is not supported yet",
   ],
   [
-    bootstrapWith('cluster', { preconnect_policy: { predictive_preconnect_ratio: 2 } }),
-    `${CLUSTER}.preconnect_policy`,
-    "field 'preconnect_policy' is not supported yet",
-  ],
-  [
     bootstrapWith('cluster', { health_checks: [CHECK, { ...CHECK, name: 'second' }] }),
     `${CLUSTER}.health_checks`,
     'more than one health check is not supported yet',
