@@ -49,14 +49,34 @@ export class LoopTimer {
 
 /** All armed timers of one delay; a ring through the list itself. */
 export class TimerList {
-  readonly delayMs: number;
+  #delayMs: number;
   readonly #timers: LoopTimers;
   previous: LoopTimer | TimerList = this;
   next: LoopTimer | TimerList = this;
 
   constructor(timers: LoopTimers, delayMs: number) {
     this.#timers = timers;
-    this.delayMs = delayMs;
+    this.#delayMs = delayMs;
+  }
+
+  get delayMs(): number {
+    return this.#delayMs;
+  }
+
+  /** Of a list of one's own: those that are armed are due as much sooner or later. */
+  setDelay(delayMs: number): void {
+    const changeMs = Math.max(1, delayMs) - this.#delayMs;
+    if (changeMs === 0) return;
+    this.#delayMs += changeMs;
+    for (let each = this.next; each instanceof LoopTimer;) {
+      each.deadlineMs += changeMs;
+      if (each.next === undefined) break;
+      each = each.next;
+    }
+    const first = this.next;
+    if (first instanceof LoopTimer && first.deadlineMs < this.#timers.wakeAtMs) {
+      this.#timers.wakeBy(first.deadlineMs);
+    }
   }
 
   /** Arms or re-arms: due `delayMs` after the present event of the loop. */
@@ -78,6 +98,7 @@ export class LoopTimers {
   readonly #source: Clock;
   readonly #afterEvent: () => void;
   readonly #lists = new Map<number, TimerList>();
+  readonly #ownLists: TimerList[] = [];
   #wake: Timer | undefined = undefined;
   wakeAtMs = Number.POSITIVE_INFINITY;
 
@@ -101,6 +122,13 @@ export class LoopTimers {
     return list;
   }
 
+  /** A list whose delay may change; there are few, and they stay. */
+  ownList(delayMs: number): TimerList {
+    const list = new TimerList(this, Math.max(1, delayMs));
+    this.#ownLists.push(list);
+    return list;
+  }
+
   wakeBy(deadlineMs: number): void {
     this.#wake?.cancel();
     this.wakeAtMs = deadlineMs;
@@ -116,7 +144,8 @@ export class LoopTimers {
     this.wakeAtMs = Number.POSITIVE_INFINITY;
     this.clock.refresh();
     const dueMs = this.clock.ms + EARLY_MS;
-    for (const list of this.#lists.values()) {
+    const lists = [...this.#lists.values(), ...this.#ownLists];
+    for (const list of lists) {
       // Timers armed while others are called land behind `dueMs`, since delays are at least 1 ms.
       for (let first = list.next; first instanceof LoopTimer; first = list.next) {
         if (first.deadlineMs > dueMs) break;
@@ -125,7 +154,7 @@ export class LoopTimers {
       }
     }
     let earliestMs = Number.POSITIVE_INFINITY;
-    for (const list of this.#lists.values()) {
+    for (const list of lists) {
       const first = list.next;
       if (first instanceof LoopTimer) earliestMs = Math.min(earliestMs, first.deadlineMs);
     }

@@ -1,5 +1,7 @@
 /** The overload manager's configuration as it acts on it. Types only. */
 
+import type { LeastTimeout, ShedPoint } from '../../shared/resources/overload.ts';
+
 export type ResourceMonitor = { readonly name: string } &
   /** Memory of all processes of this server. */
   (
@@ -20,10 +22,18 @@ export interface OverloadAction {
   readonly triggers: readonly Trigger[];
 }
 
+export interface LoadShedPoint {
+  readonly point: ShedPoint;
+  readonly triggers: readonly Trigger[];
+}
+
 export interface OverloadConfig {
   readonly refreshMs: number;
   readonly monitors: readonly ResourceMonitor[];
   readonly actions: readonly OverloadAction[];
+  readonly shedPoints: readonly LoadShedPoint[];
+  /** What the action on timeouts comes down to. */
+  readonly leastTimeouts: readonly LeastTimeout[];
   /** Of all listeners together; absent: no limit. */
   readonly maxConnections?: number;
 }

@@ -3,17 +3,19 @@
  * What it decides is carried out by others: workers refuse requests and connections, the server takes
  * listening sockets from them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { OverloadState } from '../../shared/resources/overload.ts';
-import { CALM } from '../../shared/resources/overload.ts';
+import { CALM, SHED_POINT_PREFIX } from '../../shared/resources/overload.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
   OVERLOAD,
   OVERLOAD_ACTION,
   OVERLOAD_MONITOR,
+  OVERLOAD_SHED_POINT,
   OVERLOAD_SHRINK,
 } from '../../shared/stats/templates/server.ts';
-import type { OverloadAction, OverloadConfig, Trigger } from './overload-config.ts';
+import type { LoadShedPoint, OverloadAction, OverloadConfig, Trigger } from './overload-config.ts';
 import { makePressureReader, type PressureEnvironment, type ReadPressure } from './pressure.ts';
 
 export interface OverloadOptions {
@@ -42,6 +44,13 @@ interface WatchedAction {
   scale: number;
 }
 
+interface WatchedPoint {
+  readonly point: LoadShedPoint;
+  readonly base: number;
+  /** From 0 to 1. */
+  scale: number;
+}
+
 const PREFIX = 'envoy.overload_actions.';
 const CONNECTION_LIMIT = 'envoy.resource_monitors.global_downstream_max_connections';
 
@@ -49,6 +58,7 @@ export class OverloadManager {
   readonly #options: OverloadOptions;
   readonly #monitors: readonly WatchedMonitor[];
   readonly #actions: readonly WatchedAction[];
+  readonly #points: readonly WatchedPoint[];
   readonly #delay: number;
   #timer: Timer | undefined;
   #refreshedMs = 0;
@@ -75,6 +85,13 @@ export class OverloadManager {
       if (action.name === `${PREFIX}shrink_heap`) stats.defineBlock(OVERLOAD_SHRINK, prefix);
       return { action, base: stats.defineBlock(OVERLOAD_ACTION, prefix), scale: 0 };
     });
+    this.#points = (config?.shedPoints ?? []).map((point) => this.#watchPoint(point));
+  }
+
+  #watchPoint(point: LoadShedPoint): WatchedPoint {
+    const { stats } = this.#options;
+    const prefix = `overload.${SHED_POINT_PREFIX}${point.point}.`;
+    return { point, base: stats.defineBlock(OVERLOAD_SHED_POINT, prefix), scale: 0 };
   }
 
   /** What new workers are told. */
@@ -110,14 +127,14 @@ export class OverloadManager {
       }
     }
     for (const watched of this.#actions) this.#weigh(watched);
+    for (const watched of this.#points) this.#weighPoint(watched);
     this.#tell();
   }
 
   #weigh(watched: WatchedAction): void {
     const { stats, log } = this.#options;
     const { action, base } = watched;
-    const scales = action.triggers.map((trigger) => this.#scaleOf(trigger));
-    const scale = Math.max(0, ...scales);
+    const scale = this.#strongest(action.triggers);
     if (scale === watched.scale) return;
     if (scale === 1 || watched.scale === 1) {
       log('info', `Overload action ${action.name} became ${scale === 1 ? '' : 'in'}active`);
@@ -125,6 +142,17 @@ export class OverloadManager {
     watched.scale = scale;
     stats.setGauge(base + OVERLOAD_ACTION.index.active, scale === 1 ? 1 : 0);
     stats.setGauge(base + OVERLOAD_ACTION.index.scale_percent, Math.round(scale * 100));
+  }
+
+  #weighPoint(watched: WatchedPoint): void {
+    const { stats } = this.#options;
+    watched.scale = this.#strongest(watched.point.triggers);
+    const gauge = watched.base + OVERLOAD_SHED_POINT.index.scale_percent;
+    stats.setGauge(gauge, Math.round(watched.scale * 100));
+  }
+
+  #strongest(triggers: readonly Trigger[]): number {
+    return Math.max(0, ...triggers.map((trigger) => this.#scaleOf(trigger)));
   }
 
   #scaleOf(trigger: Trigger): number {
@@ -139,13 +167,15 @@ export class OverloadManager {
       refusedRequests: this.#scale('stop_accepting_requests'),
       endedKeepalives: this.#scale('disable_http_keepalive'),
       rejectedConnections: this.#scale('reject_incoming_connections'),
+      shed: Object.fromEntries(
+        this.#points
+          .filter(({ scale }) => scale > 0)
+          .map(({ point, scale }) => [point.point, scale]),
+      ),
+      timeoutScale: this.#scale('reduce_timeouts'),
+      leastTimeouts: this.#options.config?.leastTimeouts ?? [],
     };
-    const known = this.#state;
-    const isSame =
-      state.refusedRequests === known.refusedRequests &&
-      state.endedKeepalives === known.endedKeepalives &&
-      state.rejectedConnections === known.rejectedConnections;
-    const told = isSame ? undefined : this.#options.publish(state);
+    const told = isDeepStrictEqual(state, this.#state) ? undefined : this.#options.publish(state);
     this.#state = state;
     const isHeld = this.#scale('stop_accepting_connections') === 1;
     if (isHeld === this.#isHeld) return;

@@ -75,6 +75,74 @@ describe('the overload manager', () => {
   });
 });
 
+const TIMERS_TYPE = 'type.googleapis.com/envoy.config.overload.v3.ScaleTimersOverloadActionConfig';
+
+describe('load shed points and shorter timeouts', () => {
+  it('refuse work at each point by its own pressure, count it, and end idle connections sooner', async () => {
+    using scratch = makeScratch();
+    const press = (value: string): void => moveIntoPlace(scratch, 'pressure', value);
+    press('0');
+    const point = (name: string, from: number): object => ({
+      name: `envoy.load_shed_points.${name}`,
+      triggers: [{ name: MONITOR, threshold: { value: from } }],
+    });
+    const config = {
+      refresh_interval: '0.02s',
+      resource_monitors: [
+        { name: MONITOR, typed_config: { '@type': TYPE, filename: scratch.file('pressure') } },
+      ],
+      actions: [
+        {
+          name: 'envoy.overload_actions.reduce_timeouts',
+          triggers: [{ name: MONITOR, threshold: { value: 0.9 } }],
+          typed_config: {
+            '@type': TIMERS_TYPE,
+            timer_scale_factors: [
+              { timer: 'HTTP_DOWNSTREAM_CONNECTION_IDLE', min_timeout: '0.05s' },
+            ],
+          },
+        },
+      ],
+      loadshed_points: [
+        point('tcp_listener_accept', 0.6),
+        point('http1_server_abort_dispatch', 0.4),
+        point('http_connection_manager_decode_headers', 0.2),
+      ],
+    };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [httpListener(GREETING)] }, { overload_manager: config }),
+      concurrency: 1,
+    });
+    const port = await sluice.listenerPort('web');
+    const pressed = async (value: string): Promise<void> => {
+      press(value);
+      const shown = `pressure: ${Math.round(Number(value) * 100)}\n`;
+      await waitUntil(`a pressure of ${value}`, async () =>
+        (await sluice.admin('/stats?filter=resource.pressure')).body.endsWith(shown),
+      );
+    };
+    const patient = await openRaw(port);
+    patient.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
+    await patient.until(/hi$/);
+    await pressed('0.3');
+    assert.match(await answer(port), /^HTTP\/1\.1 503 .*\r\n\r\nenvoy overloaded$/s);
+    await pressed('0.5');
+    assert.match(await answer(port), /^HTTP\/1\.1 500 .*connection: close\r\n.*Server Error$/s);
+    await pressed('0.7');
+    assert.equal(await (await openRaw(port)).closed(), '');
+    await pressed('0.95');
+    assert.match(await patient.closed(), /^HTTP\/1\.1 200 [^]*hi$/);
+    const { body } = await sluice.admin('/stats?filter=shed_load_count|cx_idle_timeout');
+    for (const name of ['http1_server_abort_dispatch', 'tcp_listener_accept']) {
+      assert.match(
+        body,
+        new RegExp(`^overload\\.envoy\\.load_shed_points\\.${name}\\..*: 1$`, 'm'),
+      );
+    }
+    assert.match(body, /^http\.web\.downstream_cx_idle_timeout: 1$/m);
+  });
+});
+
 describe('the limit on downstream connections', () => {
   it('is reached exactly, whichever workers the kernel chooses, and given back', async () => {
     const name = 'envoy.resource_monitors.global_downstream_max_connections';

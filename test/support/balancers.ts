@@ -34,6 +34,7 @@ export function clusterContext(): ClusterContext {
     hostWanted: () => undefined,
     hostUsed: () => undefined,
     find: () => undefined,
+    overload: { sheds: () => false },
     connectInside: () => assert.fail('no listener inside'),
     breakerPage: () => assert.fail('no slot was given'),
     duty: {

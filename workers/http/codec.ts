@@ -96,6 +96,8 @@ export interface ServerCodec {
   startDrain(): void;
   /** From now on responses ask the client to close; the caller closes when it does not. */
   announceClose(): void;
+  /** Answers what comes, or the open request, with 500, and closes. */
+  abort(): void;
   /** Takes no further request; the owner is about to close. */
   stop(): void;
   readonly openStreams: number;

@@ -67,7 +67,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #routes = new RouteStore();
   readonly #secrets = new SecretStore();
   readonly #extensions = new ExtensionStore();
-  readonly #overload = new OverloadGate(Math.random);
+  readonly #overload: OverloadGate;
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
   #settled: Promise<void> | undefined = undefined;
@@ -86,8 +86,11 @@ class WorkerDataPlane implements DataPlane {
   constructor(env: DataPlaneEnv) {
     this.#env = env;
     this.#loop = new WorkerLoop(env.clock);
+    const { timers } = this.#loop;
+    this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers });
     this.#clusters = new ClusterManager({
       loop: this.#loop,
+      overload: this.#overload,
       stats: env.stats,
       runtime: this.#runtime,
       secrets: this.#secrets,

@@ -195,6 +195,7 @@ function compileTcpProxy(
     clusters,
     runtime,
     drain: context.drain.viewOf(listener, context.chainDrain),
+    overload: overloadOf(listener, context),
     random: Math.random,
     accessLogs: own.logs,
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
@@ -260,6 +261,7 @@ function compileManager(
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const terminal = terminalFilter(
     config,
+    listener,
     { stats: routerStats, upstreamLogs: upstreamLogs.logs },
     context,
   );
@@ -295,7 +297,7 @@ function compileManager(
     }),
     terminal,
     drain,
-    overload: listener.bypassesOverload ? new OverloadGate(Math.random) : context.overload,
+    overload: overloadOf(listener, context),
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
   const release = (): void => {
@@ -306,6 +308,13 @@ function compileManager(
     for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { server: serveHttp(manager), release };
+}
+
+/** Another one, which is never told of any pressure, for listeners that serve in any case. */
+function overloadOf(listener: ListenerResource, context: CompilerContext): OverloadGate {
+  if (!listener.bypassesOverload) return context.overload;
+  const { env, loop } = context;
+  return new OverloadGate({ random: Math.random, stats: env.stats, timers: loop.timers });
 }
 
 function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
@@ -322,6 +331,7 @@ function routerOf(config: HttpConnectionManager): RouterSettings {
 
 function terminalFilter(
   config: HttpConnectionManager,
+  listener: ListenerResource,
   own: Pick<RouterContext, 'stats' | 'upstreamLogs'>,
   context: CompilerContext,
 ): TerminalFilterFactory {
@@ -333,6 +343,7 @@ function terminalFilter(
     respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
     suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
     proxy100Continue: config.proxy100Continue,
+    overload: overloadOf(listener, context),
     shadows: {
       loop: context.loop,
       clusters: context.clusters,

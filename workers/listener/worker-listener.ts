@@ -285,7 +285,10 @@ export class WorkerListener implements ConnectionObserver {
   /** A connection that is not refused counts until `limits.closed`. */
   #isRefused(resource: ListenerResource): boolean {
     const { stats, overload } = this.#context;
-    if (!resource.bypassesOverload && overload.rejectsConnection()) {
+    if (
+      !resource.bypassesOverload &&
+      (overload.rejectsConnection() || overload.sheds('tcp_listener_accept'))
+    ) {
       stats.increment(this.#base + CX_OVERLOAD_REJECT);
       return true;
     }

@@ -37,6 +37,10 @@ export function answerNoRoute(callbacks: TerminalCallbacks): void {
   callbacks.sendLocalReply({ status: 404, body: '', details: 'route_not_found' });
 }
 
+export function answerOverload(callbacks: TerminalCallbacks): void {
+  callbacks.sendLocalReply({ status: 503, body: 'envoy overloaded', details: 'overload' });
+}
+
 export function answerNoCluster(callbacks: TerminalCallbacks, route: ClusterRoute): void {
   const { info } = callbacks;
   info.responseFlags |= ResponseFlag.noClusterFound;

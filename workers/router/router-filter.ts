@@ -16,6 +16,7 @@ import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { type RequestRetries, takeRequestRetries } from '../routing/retry-policy.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { TimerOwner } from '../timers.ts';
+import type { OverloadGate } from '../overload-gate.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
@@ -32,6 +33,7 @@ import {
   answerFailure,
   answerNoCluster,
   answerNoRoute,
+  answerOverload,
   exceededRetryBuffer,
   type Failure,
   noHealthyUpstream,
@@ -54,12 +56,14 @@ import type { TryTimeout, UpstreamRequest, UpstreamRequestOwner } from './upstre
 const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;
 const NO_CLUSTER = ROUTER.index.no_cluster;
+const OVERLOAD_REPLY = ROUTER.index.rq_overload_local_reply;
 
 export interface RouterContext extends HeaderOptions {
   readonly loop: WorkerLoop;
   readonly clusters: ClusterManager;
   readonly stats: RouterStats;
   readonly proxy100Continue: boolean;
+  readonly overload: OverloadGate;
   readonly shadows: ShadowContext;
   /** Written once per try. */
   readonly upstreamLogs: readonly AccessLog[];
@@ -255,6 +259,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (cluster === undefined) {
       this.context.stats.count(NO_CLUSTER);
       answerNoCluster(this.callbacks, route);
+      return;
+    }
+    if (this.context.overload.sheds('http_downstream_filter_check')) {
+      this.context.stats.count(OVERLOAD_REPLY);
+      answerOverload(this.callbacks);
       return;
     }
     this.route = route;

@@ -99,6 +99,10 @@ export class TcpConnection
     info.bytesReceived += length;
     info.downstreamWireBytesReceived += length;
     this.idle?.arm(this.idleTimer);
+    if (this.server.parts.overload.sheds('tcp_proxy_on_data')) {
+      this.closeOverloaded();
+      return;
+    }
     if (upstream === undefined) return;
     info.upstreamWireBytesSent += length;
     upstream.writeData(input.subarray(start, end));
@@ -239,6 +243,10 @@ export class TcpConnection
   /** One try; every way out of here is either a connection under way or the end. */
   private connect(): void {
     const { server, info } = this;
+    if (server.parts.overload.sheds('tcp_proxy_upstream_connect')) {
+      this.closeOverloaded();
+      return;
+    }
     const { upstreamCluster: named } = info.connection;
     const { subset } = server.config;
     const target = named === undefined ? server.pickCluster() : { name: named, subset };
@@ -301,6 +309,11 @@ export class TcpConnection
     return undefined;
   }
 
+  private closeOverloaded(): void {
+    this.server.count(index.downstream_cx_overload_close);
+    this.giveUp(ResponseFlag.overloadManager);
+  }
+
   private giveUp(flag: number): void {
     this.info.responseFlags |= flag;
     this.close();
@@ -358,6 +371,7 @@ export class TcpConnection
 
 /** Counts a connection that begins; false when a limit is in the way. */
 function openFor(cluster: UpstreamCluster, host: UpstreamHost): boolean {
+  if (cluster.refusesConnection()) return false;
   const limits = cluster.limits.DEFAULT;
   if (!limits.tryOpen('pendingRequests')) {
     countOf(cluster, CLUSTER.index.upstream_rq_pending_overflow);

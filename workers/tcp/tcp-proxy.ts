@@ -15,6 +15,7 @@ import type {
   ServedConnection,
 } from '../listener/chain-server.ts';
 import type { ByteCounters } from '../net/transport.ts';
+import type { OverloadGate } from '../overload-gate.ts';
 import type { Runtime } from '../runtime.ts';
 import type { LoopTimer, TimerList } from '../timers.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -32,6 +33,7 @@ export interface TcpProxyParts {
   readonly clusters: ClusterManager;
   readonly runtime: Runtime;
   readonly drain: DrainControl;
+  readonly overload: OverloadGate;
   /** From 0 to 1. */
   random(): number;
   readonly accessLogs: readonly AccessLog[];

@@ -17,6 +17,7 @@ import { UpstreamSockets } from './upstream-sockets.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork, type Steps } from '../sliced-work.ts';
+import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { InternalTarget } from './upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
@@ -71,6 +72,8 @@ export interface ClusterContext {
   find(name: string): UpstreamCluster | undefined;
   /** A cluster with active checks has its first request. */
   trafficBegan(cluster: string): void;
+  /** Whether one more connection to a host is opened. */
+  readonly overload: Pick<OverloadGate, 'sheds'>;
   /** A connection to a listener of this worker. */
   connectInside(to: InternalTarget): net.Socket;
   readonly loop: WorkerLoop;
@@ -137,6 +140,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** Another number after each change of the hosts or their health. */
   get version(): number {
     return this.#set.version;
+  }
+
+  /** An overload keeps one more connection from being opened. */
+  refusesConnection(): boolean {
+    return this.#context.overload.sheds('connection_pool_new_connection');
   }
 
   connectInside(to: InternalTarget): net.Socket {

@@ -68,6 +68,10 @@ export class Http1Pool implements HttpPool {
       this.connectAsNeeded();
       return;
     }
+    if (this.cluster.refusesConnection()) {
+      client.onPoolFailure('overflow', '', false);
+      return;
+    }
     const { writer, base } = this.cluster.stats;
     if (!this.countPool()) {
       writer.increment(base + CX_POOL_OVERFLOW);

@@ -90,6 +90,12 @@ export const OVERLOAD_ACTION = defineTemplate('overload_action', {
   scale_percent: ownGauge('How much of the action is in force'),
 });
 
+/** Prefix: `overload.<load shed point>.`; workers count there by the same name. */
+export const OVERLOAD_SHED_POINT = defineTemplate('overload_shed_point', {
+  scale_percent: ownGauge('How much of the work is refused at this point'),
+  shed_load_count: counter('Pieces of work refused at this point'),
+});
+
 /** Prefix: `overload.envoy.overload_actions.shrink_heap.` */
 export const OVERLOAD_SHRINK = defineTemplate('overload_shrink', {
   shrink_count: counter('Times that memory was given back'),

@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import type {
   OverloadAction as ActionMessage,
   OverloadManager,
-  Trigger as TriggerMessage,
 } from '../../../shared/api/generated/envoy/config/overload/v3/overload.ts';
 import type { CgroupMemoryConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/cgroup_memory/v3/cgroup_memory.ts';
 import type { CpuUtilizationConfig } from '../../../shared/api/generated/envoy/extensions/resource_monitors/cpu_utilization/v3/cpu_utilization.ts';
@@ -17,12 +16,14 @@ import type {
   OverloadAction,
   OverloadConfig,
   ResourceMonitor,
-  Trigger,
 } from '../../overload/overload-config.ts';
+import type { LeastTimeout } from '../../../shared/resources/overload.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
+import { resolveLeastTimeouts } from './least-timeouts.ts';
+import { resolveShedPoints, resolveTriggers } from './load-shed-points.ts';
 
 const FIELDS = knownFields<OverloadManager>(
   ['resource_monitors', 'actions', 'loadshed_points', 'refresh_interval'],
@@ -123,13 +124,12 @@ export function resolveOverloadManager(
     if (resolved?.kind === 'connections') maxConnections = resolved.max;
     else if (resolved !== undefined) monitors.push({ ...resolved, name });
   }
-  for (const [index] of (message.loadshed_points ?? []).entries()) {
-    scope.at('loadshed_points', index).unsupported('load shed points are', 'use an action');
-  }
   return {
     refreshMs: durationMsOr(message.refresh_interval, REFRESH_MS),
     monitors,
     actions: resolveActions(message, known, scope),
+    shedPoints: resolveShedPoints(message.loadshed_points, known, scope.at('loadshed_points')),
+    leastTimeouts: leastTimeoutsOf(message, scope),
     ...optional('maxConnections', maxConnections),
   };
 }
@@ -147,24 +147,17 @@ function resolveActions(
     if (seen.has(name)) place.error('duplicate', `Duplicate overload action ${name}`);
     seen.add(name);
     checkAction(action, message, place);
-    const watched = new Set<string>();
-    return {
-      name,
-      triggers: triggers.map((trigger, number) => {
-        const at = place.at('triggers', number);
-        const monitor = trigger.name ?? '';
-        if (!known.has(monitor)) {
-          const text = `Unknown trigger resource ${monitor} for overload action ${name}`;
-          at.error('reference', text);
-        }
-        if (watched.has(monitor)) {
-          at.error('duplicate', `Duplicate trigger resource for overload action ${name}`);
-        }
-        watched.add(monitor);
-        return resolveTrigger(trigger, monitor, at);
-      }),
-    };
+    const what = `overload action ${name}`;
+    return { name, triggers: resolveTriggers(triggers, { known, what }, place.at('triggers')) };
   });
+}
+
+function leastTimeoutsOf(message: OverloadManager, scope: Scope): readonly LeastTimeout[] {
+  return (message.actions ?? []).flatMap(({ name, typed_config: config }, index) =>
+    name === REDUCE_TIMEOUTS && config !== undefined
+      ? resolveLeastTimeouts(config, scope.at('actions', index, 'typed_config'))
+      : [],
+  );
 }
 
 /** What actions need, and what they cannot do in this runtime. */
@@ -174,7 +167,6 @@ function checkAction(action: ActionMessage, message: OverloadManager, place: Sco
     if (config === undefined) {
       place.error('conflict', `Overload action "${name}" requires typed_config`);
     }
-    place.unsupported(`overload action '${name}' is`);
   } else if (config !== undefined && name !== SHRINK_HEAP) {
     const text = `Overload action name "${name}" conflicts with its typed config`;
     place.at('typed_config').error('conflict', text);
@@ -188,19 +180,4 @@ function checkAction(action: ActionMessage, message: OverloadManager, place: Sco
   if (name === SHRINK_HEAP) {
     place.warning('no_effect', 'the runtime gives memory back by itself');
   }
-}
-
-function resolveTrigger(message: TriggerMessage, monitor: string, scope: Scope): Trigger {
-  const { scaled } = message;
-  if (scaled === undefined) {
-    return { monitor, kind: 'threshold', value: Number(message.threshold?.value ?? 0) };
-  }
-  const from = Number(scaled.scaling_threshold ?? 0);
-  const to = Number(scaled.saturation_threshold ?? 0);
-  if (from >= to) {
-    scope
-      .at('scaled')
-      .error('conflict', 'scaling_threshold must be less than saturation_threshold');
-  }
-  return { monitor, kind: 'scaled', from, to };
 }

@@ -110,3 +110,22 @@ describe("the data path's timers", () => {
     assert.deepEqual(fired, ['rounded1@2300']);
   });
 });
+
+describe('a list whose delay changes', () => {
+  it('moves those that are armed with it, sooner and later, and keeps their order', () => {
+    const { source, clock, timers, fired, timer } = setUp();
+    const list = timers.ownList(1000);
+    list.arm(timer('first'));
+    source.moveTo(1100);
+    clock.refresh();
+    list.arm(timer('second'));
+    list.setDelay(300);
+    source.moveTo(1301);
+    assert.deepEqual(fired, ['first1@1300']);
+    list.setDelay(500);
+    source.moveTo(1500);
+    assert.deepEqual(fired, ['first1@1300']);
+    source.moveTo(1601);
+    assert.deepEqual(fired, ['first1@1300', 'second1@1600']);
+  });
+});

@@ -26,7 +26,13 @@ function stateAt(content: string, actions: readonly OverloadAction[]): Refreshed
   const stats = new StatStore();
   const published: OverloadState[] = [];
   const manager = new OverloadManager({
-    config: { refreshMs: 1000, monitors: [{ name: 'file', kind: 'file', path }], actions },
+    config: {
+      refreshMs: 1000,
+      monitors: [{ name: 'file', kind: 'file', path }],
+      actions,
+      shedPoints: [],
+      leastTimeouts: [],
+    },
     stats,
     clock,
     pids: () => [],

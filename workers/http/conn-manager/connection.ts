@@ -25,6 +25,7 @@ const CX_HTTP1_TOTAL = index.downstream_cx_http1_total;
 const CX_HTTP1_ACTIVE = index.downstream_cx_http1_active;
 const CX_SSL_TOTAL = index.downstream_cx_ssl_total;
 const CX_SSL_ACTIVE = index.downstream_cx_ssl_active;
+const RQ_OVERLOAD_CLOSE = index.downstream_rq_overload_close;
 const CX_OVERLOAD_DISABLE_KEEPALIVE = index.downstream_cx_overload_disable_keepalive;
 const CX_DESTROY = index.downstream_cx_destroy;
 const CX_DESTROY_LOCAL = index.downstream_cx_destroy_local;
@@ -162,10 +163,27 @@ export class HttpConnection
   }
 
   onData(input: Buffer, start: number, end: number): void {
-    if (!this.hasSpoken) this.countProtocol();
+    if (!this.hasSpoken && !this.begin()) return;
+    if (this.manager.parts.overload.sheds('http1_server_abort_dispatch')) {
+      this.manager.parts.stats.count(RQ_OVERLOAD_CLOSE);
+      this.codec.abort();
+      return;
+    }
     // The beginning of a request is no idleness.
     if (this.idleSinceMs !== undefined) this.idleSinceMs = this.manager.parts.loop.clock.ms;
     this.codec.onData(input, start, end);
+  }
+
+  /** False where an overload ends the connection before its first request. */
+  private begin(): boolean {
+    const { overload, stats } = this.manager.parts;
+    if (overload.sheds('hcm_ondata_creating_codec')) {
+      stats.count(RQ_OVERLOAD_CLOSE);
+      this.close();
+      return false;
+    }
+    this.countProtocol();
+    return true;
   }
 
   onWriteBlocked(blocked: boolean): void {

@@ -2,6 +2,7 @@
  * One HTTP connection manager, compiled from its resource: what its connections and streams share.
  * Holds no state of any connection but their number.
  */
+import type { ScaledTimeout } from '../../../shared/resources/overload.ts';
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
 import type { AccessLog } from '../../access-log/types.ts';
 import type { RouteTable } from '../../routing/types.ts';
@@ -72,12 +73,15 @@ export class ConnectionManager {
       allowChunkedLength: config.http1.allowChunkedLength,
       headerCase: config.http1.headerCase,
     };
-    this.idle = list(config.idleTimeoutMs);
-    this.streamIdle = list(config.streamIdleTimeoutMs);
+    const { overload } = parts;
+    const scaled = (timeout: ScaledTimeout, delayMs: number): TimerList | undefined =>
+      delayMs > 0 ? overload.timeouts(timeout, delayMs) : undefined;
+    this.idle = scaled('connection_idle', config.idleTimeoutMs);
+    this.streamIdle = scaled('stream_idle', config.streamIdleTimeoutMs);
     this.request = list(config.requestTimeoutMs);
     this.requestHeaders = list(config.requestHeadersTimeoutMs);
     this.maxStreamDuration = list(config.maxStreamDurationMs);
-    this.maxConnectionDuration = list(config.maxConnectionDurationMs);
+    this.maxConnectionDuration = scaled('connection_max', config.maxConnectionDurationMs);
     this.delayedClose = list(config.delayedCloseTimeoutMs);
     this.drain = list(config.drainTimeoutMs);
   }

@@ -27,9 +27,8 @@ export function requestRefusal(
   manager: ConnectionManager,
 ): CheckedRefusal | undefined {
   const { overload, stats } = manager.parts;
-  if (overload.refusesRequest()) {
+  if (overload.sheds('http_connection_manager_decode_headers') || overload.refusesRequest()) {
     stats.count(OVERLOAD_CLOSE);
-    info.responseFlags |= ResponseFlag.overloadManager;
     return { reply: OVERLOADED, closes: false };
   }
   const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;

@@ -96,7 +96,9 @@ export class StreamTimers implements TimerOwner {
     const { idleTimeoutMs } = route.action;
     if (idleTimeoutMs !== undefined) {
       this.idle?.disarm();
-      this.idleList = this.list(idleTimeoutMs);
+      const { overload } = this.manager.parts;
+      this.idleList =
+        idleTimeoutMs > 0 ? overload.timeouts('stream_idle', idleTimeoutMs) : undefined;
       if (this.idleList !== undefined) this.idle ??= new LoopTimer(this, IDLE);
       this.onActivity();
     }

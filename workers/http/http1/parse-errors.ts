@@ -27,5 +27,6 @@ export const parseErrors = {
   headersTooLarge: refusal('http1.headers_too_large', 431, 'Request Header Fields Too Large'),
   tooManyHeaders: refusal('http1.too_many_headers', 431, 'Request Header Fields Too Large'),
   trailersTooLarge: refusal('http1.trailers_too_large', 431, 'Request Header Fields Too Large'),
+  overloaded: refusal('overload', 500, 'Internal Server Error'),
   lowVersion: refusal('low_version', 426, 'Upgrade Required'),
 } as const satisfies Record<string, ParseError>;

@@ -135,6 +135,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.announcesClose = true;
   }
 
+  abort(): void {
+    this.stream ??= this.owner.newStream(this);
+    this.refuse(parseErrors.overloaded);
+  }
+
   stop(): void {
     this.readState = 'closed';
   }
