@@ -27,7 +27,11 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
   const { resources, upstreams, stats } = options;
   return {
     refresh: () => options.refresh(),
-    names: () => [...resources.list('cluster')].map(({ name }) => name),
+    // One that only drains is gone for whoever looks.
+    names: () =>
+      [...resources.list('cluster')]
+        .filter(({ active }) => active !== undefined)
+        .map(({ name }) => name),
     status: (name) => {
       const cluster = upstreams.get(name);
       const isDynamic = resources.get('cluster', name)?.source === 'dynamic';

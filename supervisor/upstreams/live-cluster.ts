@@ -69,7 +69,7 @@ export class LiveCluster implements HostSink {
   readonly outlier: OutlierDetector | undefined;
   readonly #outlierStats: number | undefined;
   readonly #checkStats: number | undefined;
-  readonly #source: HostSource | undefined;
+  #source: HostSource | undefined;
   readonly #states = new Map<string, HostState>();
   #resolveReady: (() => void) | undefined;
   #resolveHasHosts: (() => void) | undefined;
@@ -272,6 +272,13 @@ export class LiveCluster implements HostSink {
   initialized(): void {
     this.#isInitialized = true;
     this.#checkReady();
+  }
+
+  /** The configuration has it no more: nobody is asked for its endpoints, those that it has stay. */
+  leave(): void {
+    if (this.resolved.discovery?.kind !== 'endpoints') return;
+    this.#source?.close();
+    this.#source = undefined;
   }
 
   /** The cluster is gone; whoever waits for it need not any more. */

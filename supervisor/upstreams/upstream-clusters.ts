@@ -71,6 +71,8 @@ export class UpstreamClusters {
   readonly #clusters = new Map<string, LiveCluster>();
   /** Versions that wait for their first hosts, while the version before them serves. */
   readonly #warming = new Map<string, LiveCluster>();
+  /** Names of clusters that are gone from the configuration while routes still name them. */
+  readonly #leaving = new Set<string>();
   /** By settings: clusters that ask the same name servers share a resolver. */
   readonly #resolvers = new Map<string, NameResolver>();
   /** By name: clusters that name the same cache share it. */
@@ -175,10 +177,22 @@ export class UpstreamClusters {
 
   /** Makes the live clusters what the store's versions say. */
   #follow(name: string): void {
-    const entry = this.#options.store.get('cluster', name);
-    this.#followActive(name, entry?.active?.resolved);
-    this.#followWarming(name, entry?.warming?.resolved);
-    this.#options.counted(this.#clusters.size, this.#warming.size);
+    const { active, draining, warming } = this.#options.store.get('cluster', name) ?? {};
+    this.#followActive(name, (active ?? draining)?.resolved);
+    this.#followWarming(name, warming?.resolved);
+    this.#followLeaving(name, active === undefined && draining !== undefined);
+    this.#options.counted(this.#clusters.size - this.#leaving.size, this.#warming.size);
+  }
+
+  /** Nobody asks for the hosts of a cluster that goes; those that it has serve on. */
+  #followLeaving(name: string, isLeaving: boolean): void {
+    if (!isLeaving) {
+      this.#leaving.delete(name);
+      return;
+    }
+    if (this.#leaving.has(name)) return;
+    this.#leaving.add(name);
+    this.#clusters.get(name)?.leave();
   }
 
   #followActive(name: string, resolved: ResolvedCluster | undefined): void {

@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { isSubClusterName } from '../../shared/resources/sub-cluster.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
+import type { ClusterSwap } from './cluster-swap.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import {
   removalsOf,
@@ -23,6 +24,7 @@ export interface ClusterDiscoveryOptions {
   readonly stats: DiscoveryStats;
   readonly serverStats: ServerStats;
   readonly clock: Clock;
+  readonly swap: ClusterSwap;
   settled(): void;
   readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
 }
@@ -39,15 +41,21 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     const { store, stats, clock, log } = this.#options;
     const refusals: string[] = [];
     let changes = 0;
+    let added = 0;
     const { first, doubles } = withoutDoubles(update.resources);
     for (const name of doubles) refusals.push(`${name}: duplicate cluster ${name} found`);
     for (const resource of first) {
+      const wasThere = store.get('cluster', resource.name)?.active !== undefined;
       const outcome = this.#put(resource);
+      if (outcome === true && !wasThere) added++;
       if (typeof outcome === 'string') refusals.push(`${resource.name}: ${outcome}`);
       else if (outcome) changes++;
     }
     const names = [...store.list('cluster')].map(({ name }) => name);
-    const removed = removalsOf(update, names).filter((name) => this.#remove(name)).length;
+    const brings = [...store.list('cluster')].some(({ warming }) => warming !== undefined);
+    const removed = removalsOf(update, names).filter((name) =>
+      this.#remove(name, brings || added > 0),
+    ).length;
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
     if (refusals.length === 0) {
@@ -91,12 +99,15 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     return true;
   }
 
-  #remove(name: string): boolean {
-    const { store, serverStats } = this.#options;
+  /** Beside clusters that come, routes that name it are expected to change. */
+  #remove(name: string, isSwap: boolean): boolean {
+    const { store, serverStats, swap } = this.#options;
     const known = store.get('cluster', name);
     if (known === undefined || known.source === 'static' || isSubClusterName(name)) return false;
     const wasThere = known.active !== undefined || known.warming !== undefined;
-    store.remove('cluster', name);
+    if (isSwap && known.active !== undefined) swap.remove(name);
+    else if (known.draining !== undefined) store.dropWarming('cluster', name);
+    else store.remove('cluster', name);
     if (wasThere) serverStats.clusterRemoved();
     return wasThere;
   }

@@ -26,6 +26,7 @@ import type { ServerStats } from '../server-stats.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/host-source.ts';
 import { SubClusterSource } from '../upstreams/sub-cluster-source.ts';
+import { ClusterSwap } from './cluster-swap.ts';
 import { ClusterDiscovery } from './cluster-discovery.ts';
 import { DiscoverySources, type OpenSubscription } from './discovery-sources.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
@@ -71,6 +72,7 @@ export class DynamicConfiguration {
   readonly #options: DynamicConfigurationOptions;
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
+  readonly #swap: ClusterSwap;
   readonly #routes: NamedResources<NamedRoutes>;
   readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
@@ -79,11 +81,15 @@ export class DynamicConfiguration {
   constructor(options: DynamicConfigurationOptions) {
     this.#options = options;
     const { store, clock, statStore, workers } = options;
+    this.#swap = new ClusterSwap(store, clock);
     this.#resolver = new ResourceResolver({
       bootstrap: options.bootstrap,
       maxRegexProgramSize: options.resolved.maxRegexProgramSize,
       disabledExtensions: options.resolved.disabledExtensions,
-      isKnownCluster: (name) => store.get('cluster', name)?.active !== undefined,
+      isKnownCluster: (name) => {
+        const { active, warming } = store.get('cluster', name) ?? {};
+        return active !== undefined || warming !== undefined;
+      },
       isStaticCluster: (name) => {
         const known = store.get('cluster', name);
         return known?.source === 'static' && canCarryDiscovery(known.active?.resolved);
@@ -111,6 +117,7 @@ export class DynamicConfiguration {
     });
     const named = {
       store,
+      swap: this.#swap,
       resolver: this.#resolver,
       sources: this.#sources,
       statStore,
@@ -185,6 +192,7 @@ export class DynamicConfiguration {
         stats,
         serverStats,
         clock,
+        swap: this.#swap,
         settled,
         log: upstreamLog.log,
       });
@@ -207,6 +215,7 @@ export class DynamicConfiguration {
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.length = 0;
     this.#filters.close();
+    this.#swap.close();
     this.#runtime.close();
     this.listeners.close();
     this.#routes.close();
@@ -225,6 +234,7 @@ export class DynamicConfiguration {
         resolver: this.#resolver,
         listeners: this.listeners,
         clock,
+        swap: this.#swap,
         isStopped,
         settled,
         log: upstreamLog.log,

@@ -10,6 +10,7 @@ import {
   type DiscoveryConsumer,
   type DiscoveryUpdate,
 } from './discovery-update.ts';
+import type { ClusterSwap } from './cluster-swap.ts';
 import type { DynamicListeners } from './dynamic-listeners.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
 import { isSameMessage } from './same-message.ts';
@@ -19,6 +20,7 @@ export interface ListenerDiscoveryOptions {
   readonly resolver: ResourceResolver;
   readonly listeners: DynamicListeners;
   readonly clock: Clock;
+  readonly swap: ClusterSwap;
   /** Says that listeners of this direction were told to drain: none is added or changed any more. */
   readonly isStopped: (direction: ResolvedListener['resource']['direction']) => boolean;
   settled(): void;
@@ -34,6 +36,17 @@ export class ListenerDiscovery implements DiscoveryConsumer {
 
   /** Good listeners of an update are taken even when others are refused; then nothing is removed. */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const messages = update.resources.map(({ message }) => message);
+    return await this.#options.swap.bring(messages, () => this.#take(update));
+  }
+
+  refused(): void {}
+
+  settled(): void {
+    this.#options.settled();
+  }
+
+  async #take(update: DiscoveryUpdate): Promise<string | undefined> {
     const { store, listeners, log } = this.#options;
     const { first: resources, doubles } = withoutDoubles(update.resources.map(withName));
     const removals = this.#removals({ ...update, resources });
@@ -55,12 +68,6 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     store.setUpdateVersion('listener', update.versionInfo);
     log('info', `lds: ${resources.length} listener(s), ${removals.length} removed`);
     return undefined;
-  }
-
-  refused(): void {}
-
-  settled(): void {
-    this.#options.settled();
   }
 
   /** Neither resolved nor refused: there is nothing to do. */

@@ -4,8 +4,9 @@ import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { NamedRoutes } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
+import type { ClusterSwap } from './cluster-swap.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
-import type { DiscoveryUpdate } from './discovery-update.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
 import type { DiscoverySources } from './discovery-sources.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
@@ -17,6 +18,7 @@ export interface RouteDiscoveryOptions {
   readonly sources: DiscoverySources;
   readonly statStore: StatStore;
   readonly clock: Clock;
+  readonly swap: ClusterSwap;
   /** Resolves with what a worker refused. */
   apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
 }
@@ -61,9 +63,15 @@ class SharedRoutes extends SharedResource {
     if (found === undefined) {
       return `Unexpected RDS configuration (expecting ${name}): ${other.name}`;
     }
-    const { store, resolver, clock } = this.#options;
+    const { store, swap } = this.#options;
     const present = store.get('route_configuration', this.#routes.key)?.active;
     if (present !== undefined && isSameMessage(present.message, found.message)) return undefined;
+    return await swap.bring([found.message], () => this.#take(found));
+  }
+
+  async #take(found: DiscoveredResource): Promise<string | undefined> {
+    const { store, resolver, clock } = this.#options;
+    if (this.isClosed) return undefined;
     const { resolved, error } =
       found.fault === undefined ? resolver.routes(found.message) : { error: found.fault };
     const lastUpdatedMs = clock.wallMs();

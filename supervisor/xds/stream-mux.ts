@@ -59,6 +59,8 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   readonly #encoder: RequestEncoder;
   readonly #types = new Map<string, State>();
   readonly #stream: ControlStream;
+  /** Settles when the answers so far were read, and those for clusters are in force. */
+  #decoded: Promise<unknown> = Promise.resolve();
   #isNodeSent = false;
   #isFlushPlanned = false;
 
@@ -177,20 +179,29 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     }
     const { generation } = this.#stream;
     if (kind === 'sotw') state.nonce = head.nonce;
-    state.last = state.last.then(() => this.#answer(state, message, head, generation));
+    // Short answers do not overtake long ones that were sent before them.
+    const decoding = this.#decode(state, message);
+    const turn = Promise.all([this.#decoded, decoding, state.last]);
+    this.#decoded = Promise.all([this.#decoded, decoding]).then(() => undefined);
+    state.last = turn.then(([, decoded]) => this.#answer(state, decoded, head, generation));
+    // What names clusters finds those that were sent before it.
+    if (state.type.kind === 'cluster') this.#decoded = state.last;
     await state.last;
+  }
+
+  async #decode({ type }: State, message: Buffer): Promise<unknown> {
+    const source = { name: type.typeUrl, format: 'pb', content: message } as const;
+    return await this.#protocol
+      .decode(source, type, this.options.decoding)
+      .catch((error: unknown) => error);
   }
 
   async #answer(
     state: State,
-    message: Buffer,
+    decoded: unknown,
     { versionInfo, nonce }: ResponseHead,
     generation: number,
   ): Promise<void> {
-    const source = { name: state.type.typeUrl, format: 'pb', content: message } as const;
-    const decoded = await this.#protocol
-      .decode(source, state.type, this.options.decoding)
-      .catch((error: unknown) => error);
     const refusal =
       decoded instanceof Error
         ? await this.#refuse(state, decoded)
