@@ -12,6 +12,8 @@ import { LogFile } from './log-file.ts';
 import type { LogEvents } from './log-file.ts';
 import { compileLogFilter } from './log-filter.ts';
 import { openTarget, targetKey } from './log-target.ts';
+import { PipeTurn } from './pipe-turn.ts';
+import type { SharedPages } from '../listener/shared-count.ts';
 import type { AccessLog } from './types.ts';
 
 /** Logs of one listener or connection manager. */
@@ -23,6 +25,7 @@ export interface OpenAccessLogs {
 
 export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'stats'> & {
   readonly runtime: Runtime;
+  readonly pages: SharedPages;
 };
 
 interface SharedFile {
@@ -94,9 +97,10 @@ export class AccessLogs {
       known.users += 1;
       return known.file;
     }
-    const { clock, heritage } = this.#env;
+    const { clock, heritage, pages } = this.#env;
     const options = {
       clock,
+      turnFor: (fd: number) => new PipeTurn(fd, pages),
       flushIntervalMs: heritage.fileFlushIntervalMs,
       flushMinBytes: heritage.fileFlushMinSizeKb * BYTES_PER_KB,
     };

@@ -7,6 +7,7 @@
 import { close, write } from 'node:fs';
 
 import type { Clock, Timer } from '../../shared/clock.ts';
+import type { PipeTurn } from './pipe-turn.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Chunk } from './line-buffer.ts';
 import { reopenTarget } from './log-target.ts';
@@ -19,6 +20,8 @@ const PIPE_CHUNK_BYTES = 4096;
 const FILE_CHUNK_BYTES = 64 * 1024;
 /** How long a full pipe or disk is waited for between two tries, and altogether at the end. */
 const RETRY_MS = 20;
+/** How long another worker's write to the same pipe is waited for. */
+const TURN_MS = 2;
 const CLOSE_LIMIT_MS = 2000;
 
 /** What a log tells of itself; `AccessLogs` counts it as statistics. */
@@ -38,6 +41,8 @@ export interface LogFileOptions {
   readonly flushIntervalMs: number;
   readonly flushMinBytes: number;
   readonly clock: Clock;
+  /** For targets that are pipes: who else writes there. */
+  turnFor(fd: number): PipeTurn;
 }
 
 export class LogFile {
@@ -46,6 +51,9 @@ export class LogFile {
   readonly #events: LogEvents;
   readonly #lines: LineBuffer;
   #target: LogTarget;
+  #turn: PipeTurn | undefined;
+  /** The target was replaced while a line was on its way to the old one. */
+  #isTurnStale = false;
   #waitingBytes = 0;
   #isWriting = false;
   /** Bytes added since the last flush began. */
@@ -63,6 +71,7 @@ export class LogFile {
     this.#name = name;
     this.#target = target;
     this.#options = options;
+    this.#turn = this.#newTurn();
     this.#events = events;
     this.#lines = new LineBuffer(target.isPipe ? PIPE_CHUNK_BYTES : FILE_CHUNK_BYTES);
   }
@@ -118,6 +127,7 @@ export class LogFile {
       });
     }
     this.#retry?.cancel();
+    this.#turn?.end();
     this.#reportDropped();
     if (this.#target.path !== undefined) this.#closeDescriptor(this.#target.fd);
   }
@@ -146,6 +156,11 @@ export class LogFile {
     if (this.#isWriting || this.#retry !== undefined) return;
     const chunk = this.#lines.take();
     if (chunk !== undefined) {
+      if (this.#turn?.begin(chunk.length > PIPE_CHUNK_BYTES) === false) {
+        this.#lines.putBack(chunk);
+        this.#retryIn(TURN_MS);
+        return;
+      }
       this.#isWriting = true;
       this.#writeChunk(chunk);
     } else if (this.#waitingBytes === 0) {
@@ -168,27 +183,35 @@ export class LogFile {
         this.#isWriting = true;
         return this.#writeChunk(chunk);
       }
+      this.#endTurn();
       this.#lines.recycle(chunk);
       this.#writeNext();
     });
+  }
+
+  #retryIn(delayMs: number): void {
+    this.#retry = this.#options.clock.after(
+      delayMs,
+      () => {
+        this.#retry = undefined;
+        this.#writeNext();
+      },
+      { unref: true },
+    );
   }
 
   #writeFailed(chunk: Chunk, error: NodeJS.ErrnoException): void {
     const { code = '' } = error;
     if (PASSING_ERRORS.has(code)) {
       this.#lines.putBack(chunk);
+      // The rest of a line that is out in part must follow it.
+      if (chunk.written === 0) this.#endTurn();
       const wait = code === 'EAGAIN' || code === 'EINTR' ? RETRY_MS : this.#options.flushIntervalMs;
       if (code !== 'EAGAIN' && code !== 'EINTR') this.#events.failed(0);
-      this.#retry = this.#options.clock.after(
-        wait,
-        () => {
-          this.#retry = undefined;
-          this.#writeNext();
-        },
-        { unref: true },
-      );
+      this.#retryIn(wait);
       return;
     }
+    this.#endTurn();
     const lost = chunk.length - chunk.written;
     this.#waitingBytes -= lost;
     this.#events.failed(lost);
@@ -199,8 +222,26 @@ export class LogFile {
   #replaceTarget(target: LogTarget): void {
     const old = this.#target.fd;
     this.#target = target;
-    if (this.#isWriting) this.#replacedFd = old;
-    else this.#closeDescriptor(old);
+    if (this.#isWriting) {
+      this.#replacedFd = old;
+      this.#isTurnStale = true;
+      return;
+    }
+    this.#closeDescriptor(old);
+    this.#endTurn();
+    this.#turn = this.#newTurn();
+  }
+
+  #newTurn(): PipeTurn | undefined {
+    const { isPipe, fd } = this.#target;
+    return isPipe ? this.#options.turnFor(fd) : undefined;
+  }
+
+  #endTurn(): void {
+    this.#turn?.end();
+    if (!this.#isTurnStale) return;
+    this.#isTurnStale = false;
+    this.#turn = this.#newTurn();
   }
 
   #closeReplaced(): void {

@@ -126,8 +126,8 @@ class WorkerDataPlane implements DataPlane {
       listeners: () => this.#all(),
       limitMs: (name) => this.#drain.idleLimitMs(name),
     });
-    this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime });
     const pages = this.#sharedPages();
+    this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,

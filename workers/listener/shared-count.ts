@@ -1,4 +1,4 @@
-/** A number of connections that all workers together keep below a limit, in shared memory. */
+/** A number that all workers together keep below a limit, in shared memory: of connections, mostly. */
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 
@@ -28,6 +28,11 @@ export class SharedCount {
     if (this.#page.count(this.#slot, 'connections') <= limit) return true;
     this.add(-1);
     return false;
+  }
+
+  /** Of all workers. */
+  count(): number {
+    return this.#page.count(this.#slot, 'connections');
   }
 
   add(change: number): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
+import { pagesOfOne } from '../../support/shared-pages.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { AccessLogConfig, AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
@@ -32,6 +33,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
   const errors: string[] = [];
   const logs = new AccessLogs({
     clock: systemClock,
+    pages: pagesOfOne(),
     heritage: {
       workerIndex: 0,
       concurrency: 1,

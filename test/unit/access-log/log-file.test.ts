@@ -19,6 +19,8 @@ import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { LogFile, WAITING_BYTES_MAX } from '../../../workers/access-log/log-file.ts';
 import type { LogEvents } from '../../../workers/access-log/log-file.ts';
+import { PipeTurn } from '../../../workers/access-log/pipe-turn.ts';
+import { pagesOfOne, sharedPages } from '../../support/shared-pages.ts';
 import { openTarget, targetKey } from '../../../workers/access-log/log-target.ts';
 
 /** Counts what a log tells; `until` waits for the next event that makes a condition true. */
@@ -100,10 +102,11 @@ describe('log files', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  function open(flushMinBytes = 1024, at = path) {
+  function open(flushMinBytes = 1024, at = path, pages = pagesOfOne()) {
     const events = new RecordedEvents();
     const { clock, tick } = manualClock();
-    const options = { flushIntervalMs: 10_000, flushMinBytes, clock };
+    const turnFor = (fd: number): PipeTurn => new PipeTurn(fd, pages);
+    const options = { flushIntervalMs: 10_000, flushMinBytes, clock, turnFor };
     const file = new LogFile(at, openTarget({ kind: 'file', path: at }), options, events);
     return { file, events, tick };
   }
@@ -225,6 +228,35 @@ describe('log files', () => {
     closeSync(reader);
   });
 
+  it('of several workers keep long and short lines in one pipe whole', async () => {
+    const pipe = join(folder, 'pipe');
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const workers = sharedPages(3).map((pages) => open(1, pipe, pages).file);
+    const expected: string[] = [];
+    for (let round = 0; round < 40; round += 1) {
+      for (const [worker, file] of workers.entries()) {
+        const length = (round + worker) % 4 === 0 ? 30_000 : 100;
+        const line = `${worker} ${round} ${String(worker).repeat(length)}`;
+        expected.push(line);
+        file.write(`${line}\n`);
+      }
+    }
+    let text = '';
+    const piece = Buffer.alloc(1000);
+    const closed = Promise.all(workers.map((file) => file.close())).then(() => true);
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    for (let wasEmpty = false; !isClosed || !wasEmpty;) {
+      const count = readSome(reader, piece);
+      wasEmpty = count === 0;
+      text += piece.toString('latin1', 0, count);
+      if (wasEmpty || text.length % 7000 < 1000) await new Promise((next) => setImmediate(next));
+    }
+    closeSync(reader);
+    assert.deepEqual(text.trimEnd().split('\n').sort(), expected.sort());
+  });
+
   it('keep lines for another try while the disk is full', async () => {
     const { file, events } = open(1, '/dev/full');
     file.write('one\n');
@@ -263,3 +295,13 @@ describe('log targets', () => {
     assert.throws(() => openTarget({ kind: 'file', path: '/nonexistent/x' }), /ENOENT/);
   });
 });
+
+/** 0 when nothing is there. */
+function readSome(fd: number, into: Buffer): number {
+  try {
+    return readSync(fd, into);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0;
+    throw error;
+  }
+}
