@@ -177,6 +177,7 @@ export interface DisabledFilter {
   readonly disabled: true;
 }
 
+/** Of several levels the most specific one counts, member by member; empty ones do not count. */
 export interface CorsPolicy {
   readonly allowOrigins: readonly StringMatcher[];
   readonly allowMethods: string;
@@ -185,7 +186,8 @@ export interface CorsPolicy {
   readonly maxAge: string;
   readonly allowCredentials?: boolean;
   readonly allowPrivateNetworkAccess?: boolean;
-  readonly forwardNotMatchingPreflights: boolean;
+  /** Absent: they are. */
+  readonly forwardNotMatchingPreflights?: boolean;
   readonly filterEnabled?: RuntimeFraction;
   readonly shadowEnabled?: RuntimeFraction;
 }
@@ -302,11 +304,16 @@ export interface HealthCheckFilterOptions {
 
 export type HeaderMutationRule =
   | { readonly kind: 'append'; readonly option: HeaderValueOption }
-  | { readonly kind: 'remove'; readonly name: string };
+  | { readonly kind: 'remove'; readonly name: string }
+  | { readonly kind: 'remove_on_match'; readonly matcher: StringMatcher };
 
 export interface HeaderMutationOptions {
   readonly request: readonly HeaderMutationRule[];
+  readonly requestTrailers: readonly HeaderMutationRule[];
   readonly response: readonly HeaderMutationRule[];
+  readonly responseTrailers: readonly HeaderMutationRule[];
+  /** Of the chain: the route's own rules run last; otherwise those of the route configuration do. */
+  readonly mostSpecificWins: boolean;
 }
 
 export interface BufferPerRoute {

@@ -5,6 +5,7 @@
  * Source: envoy.config.route.v3. The order of virtual hosts and routes is the configured one.
  */
 import type { HeaderChanges } from './headers.ts';
+import type { CorsPolicy } from './http-filters.ts';
 import type { MatcherTree } from './matcher-tree.ts';
 import type {
   CompiledRegex,
@@ -48,6 +49,8 @@ export interface VirtualHost {
   readonly includeAttemptCountInResponse: boolean;
   readonly typedPerFilterConfig: PerFilterConfig;
   readonly metadata?: Metadata;
+  /** The older place of what the CORS filter is configured with; its own settings win. */
+  readonly cors?: CorsPolicy;
   readonly retryPolicy?: RetryPolicy;
   readonly hedgePolicy?: HedgePolicy;
   /** Bytes of request body kept for retries and shadows. */
@@ -240,6 +243,8 @@ export interface ClusterRouteAction {
   readonly mirrorPolicies: readonly RequestMirrorPolicy[];
   readonly upgrades: readonly UpgradeConfig[];
   readonly includeVirtualHostRateLimits: boolean;
+  /** As of a virtual host. */
+  readonly cors?: CorsPolicy;
   readonly internalRedirect?: InternalRedirect;
 }
 

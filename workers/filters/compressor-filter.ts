@@ -90,8 +90,7 @@ class CompressorFilter extends PassThroughFilter {
   override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
     const { parts } = this;
     const { request, response, removeAcceptEncoding } = parts.options;
-    const accepted = headers.getAll('accept-encoding');
-    this.acceptEncoding = accepted === '' ? undefined : accepted;
+    this.acceptEncoding = headers.getAll('accept-encoding');
     const ofRoute = this.routeSettings();
     if (this.isEnabled(response)) {
       this.offer();

@@ -7,6 +7,7 @@ import { CORS } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { compileStringMatcher, type TextPredicate } from '../../shared/matchers/string-matcher.ts';
+import { configsOf, type FilterSettings } from '../routing/route-context.ts';
 import { isEnabled } from '../runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
@@ -16,26 +17,57 @@ interface CompiledPolicy {
   readonly origins: readonly TextPredicate[];
 }
 
+/** Levels of one route, the most specific first. */
+type Levels = readonly CorsPolicy[];
+
 interface CorsParts {
-  readonly name: string;
   readonly context: FilterContext;
   readonly base: number;
-  readonly policies: CompiledSettings<CorsPolicy, CompiledPolicy>;
+  readonly policies: CompiledSettings<FilterSettings, CompiledPolicy | undefined>;
 }
 
 export function makeCorsFilter(name: string, context: FilterContext): FilterFactory {
   const base = context.stats.defineBlock(CORS, `${context.statPrefix}cors.`);
   context.onBlock(base);
-  const policies = new CompiledSettings((policy: CorsPolicy) => ({
-    policy,
-    origins: policy.allowOrigins.map((matcher) =>
-      matcher.kind === 'exact' && matcher.value === '*'
-        ? () => true
-        : compileStringMatcher(matcher),
-    ),
-  }));
-  const parts: CorsParts = { name, context, base, policies };
+  const policies = new CompiledSettings((route: FilterSettings) => compilePolicy(name, route));
+  const parts: CorsParts = { context, base, policies };
   return { name, create: (callbacks) => new CorsFilter(parts, callbacks) };
+}
+
+/** Undefined for a route that has no policy. */
+function compilePolicy(name: string, settings: FilterSettings): CompiledPolicy | undefined {
+  const typed = configsOf(settings, name) as Levels;
+  const levels = typed.length > 0 ? typed : settings.corsPolicies;
+  if (levels.length === 0) return undefined;
+  const policy = mergePolicies(levels);
+  const origins = policy.allowOrigins.map((matcher) =>
+    matcher.kind === 'exact' && matcher.value === '*' ? () => true : compileStringMatcher(matcher),
+  );
+  return { policy, origins };
+}
+
+/** Whether the filter is on is the most specific level's to say; the rest is the first that says it. */
+function mergePolicies(levels: Levels): CorsPolicy {
+  const [first] = levels;
+  const text = (member: 'allowMethods' | 'allowHeaders' | 'exposeHeaders' | 'maxAge'): string =>
+    levels.map((level) => level[member]).find((value) => value !== '') ?? '';
+  const flag = (
+    member: 'allowCredentials' | 'allowPrivateNetworkAccess' | 'forwardNotMatchingPreflights',
+  ): Partial<CorsPolicy> => {
+    const value = levels.map((level) => level[member]).find((each) => each !== undefined);
+    return value === undefined ? {} : { [member]: value };
+  };
+  return {
+    ...first,
+    allowOrigins: levels.find(({ allowOrigins }) => allowOrigins.length > 0)?.allowOrigins ?? [],
+    allowMethods: text('allowMethods'),
+    allowHeaders: text('allowHeaders'),
+    exposeHeaders: text('exposeHeaders'),
+    maxAge: text('maxAge'),
+    ...flag('allowCredentials'),
+    ...flag('allowPrivateNetworkAccess'),
+    ...flag('forwardNotMatchingPreflights'),
+  };
 }
 
 class CorsFilter extends PassThroughFilter {
@@ -51,11 +83,13 @@ class CorsFilter extends PassThroughFilter {
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    const { context, base, name, policies } = this.parts;
+    const { context, base, policies } = this.parts;
     const origin = headers.get('origin') ?? '';
-    const settings = this.callbacks.routeConfig(name) as CorsPolicy | undefined;
-    if (origin === '' || settings === undefined) return 'continue';
-    const { policy, origins } = policies.of(settings);
+    const { route } = this.callbacks;
+    const compiled =
+      origin === '' || route === undefined ? undefined : policies.of(route.filterSettings);
+    if (compiled === undefined) return 'continue';
+    const { policy, origins } = compiled;
     const isOn = this.draw(policy.filterEnabled, true);
     if (!isOn && !this.draw(policy.shadowEnabled, false)) return 'continue';
     const isAllowed = origins.some((matches) => matches(origin));
@@ -71,7 +105,10 @@ class CorsFilter extends PassThroughFilter {
       status: 200,
       body: '',
       details: 'cors_response',
-      modifyHeaders: (answer) => this.addPreflightHeaders(answer, headers),
+      modifyHeaders: (answer) => {
+        answer.set('access-control-allow-origin', origin);
+        addPreflightHeaders(answer, headers, policy);
+      },
     });
     return 'stop';
   }
@@ -88,34 +125,37 @@ class CorsFilter extends PassThroughFilter {
   }
 
   private passNotMatching(headers: HeaderMap, policy: CorsPolicy): HeadersStatus {
-    if (policy.forwardNotMatchingPreflights || !isPreflight(headers)) return 'continue';
-    this.callbacks.sendLocalReply({ status: 200, body: '', details: 'cors_response' });
+    const forwards = policy.forwardNotMatchingPreflights ?? true;
+    if (forwards || !isPreflight(headers)) return 'continue';
+    this.callbacks.sendLocalReply({
+      status: 200,
+      body: '',
+      details: 'cors_response',
+      modifyHeaders: (answer) => addPreflightHeaders(answer, headers, policy),
+    });
     return 'stop';
-  }
-
-  private addPreflightHeaders(answer: HeaderMap, request: HeaderMap): void {
-    const { policy } = this;
-    if (policy === undefined) return;
-    answer.set('access-control-allow-origin', this.origin);
-    if (policy.allowCredentials === true) answer.set('access-control-allow-credentials', 'true');
-    for (const [name, value] of [
-      ['access-control-allow-methods', policy.allowMethods],
-      ['access-control-allow-headers', policy.allowHeaders],
-      ['access-control-max-age', policy.maxAge],
-    ] as const) {
-      if (value !== '') answer.set(name, value);
-    }
-    if (
-      policy.allowPrivateNetworkAccess === true &&
-      request.get('access-control-request-private-network') === 'true'
-    ) {
-      answer.set('access-control-allow-private-network', 'true');
-    }
   }
 
   private draw(fraction: CorsPolicy['filterEnabled'], otherwise: boolean): boolean {
     const { runtime } = this.parts.context;
     return fraction === undefined ? otherwise : isEnabled(fraction, runtime, runtime.random());
+  }
+}
+
+function addPreflightHeaders(answer: HeaderMap, request: HeaderMap, policy: CorsPolicy): void {
+  if (policy.allowCredentials === true) answer.set('access-control-allow-credentials', 'true');
+  for (const [name, value] of [
+    ['access-control-allow-methods', policy.allowMethods],
+    ['access-control-allow-headers', policy.allowHeaders],
+    ['access-control-max-age', policy.maxAge],
+  ] as const) {
+    if (value !== '') answer.set(name, value);
+  }
+  if (
+    policy.allowPrivateNetworkAccess === true &&
+    request.get('access-control-request-private-network') === 'true'
+  ) {
+    answer.set('access-control-allow-private-network', 'true');
   }
 }
 

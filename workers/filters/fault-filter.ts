@@ -141,9 +141,7 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
       status: status === NO_STATUS ? 200 : status,
       body: 'fault filter abort',
       details: 'fault_filter_abort',
-      ...(grpcStatus === undefined
-        ? {}
-        : { modifyHeaders: (answer) => answer.set('grpc-status', String(grpcStatus)) }),
+      grpcStatus,
     });
     return true;
   }

@@ -6,6 +6,7 @@ import type {
   HeaderMutationOptions,
   HeaderMutationRule,
 } from '../../shared/resources/http-filters.ts';
+import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
@@ -13,25 +14,26 @@ import { compileHeaderMutations, type HeaderMutation } from '../routing/header-m
 import { CompiledSettings } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 
-interface CompiledMutations {
-  readonly request: HeaderMutation | undefined;
-  readonly response: HeaderMutation | undefined;
-}
+const SIDES = ['request', 'requestTrailers', 'response', 'responseTrailers'] as const;
+type Side = (typeof SIDES)[number];
+
+type CompiledMutations = Readonly<Record<Side, HeaderMutation | undefined>>;
 
 export function makeHeaderMutationFilter(name: string, own: HeaderMutationOptions): FilterFactory {
-  const compiled = new CompiledSettings(
-    ({ request, response }: HeaderMutationOptions): CompiledMutations => ({
-      request: compileRules(request, JOINED_IN_REQUESTS),
-      response: compileRules(response, JOINED_IN_RESPONSES),
-    }),
-  );
+  const compiled = new CompiledSettings((options: HeaderMutationOptions): CompiledMutations => ({
+    request: compileRules(options.request, JOINED_IN_REQUESTS),
+    requestTrailers: compileRules(options.requestTrailers, JOINED_IN_REQUESTS),
+    response: compileRules(options.response, JOINED_IN_RESPONSES),
+    responseTrailers: compileRules(options.responseTrailers, JOINED_IN_RESPONSES),
+  }));
   const ofChain = compiled.of(own);
   return {
     name,
     create: (callbacks) => {
-      const settings = callbacks.routeConfig(name) as HeaderMutationOptions | undefined;
-      const ofRoute = settings && compiled.of(settings);
-      return new HeaderMutationFilter(ofRoute ? [ofChain, ofRoute] : [ofChain], callbacks);
+      const ofRoute = callbacks.routeConfigs(name) as readonly HeaderMutationOptions[];
+      const levels = ofRoute.map((settings) => compiled.of(settings));
+      if (own.mostSpecificWins) levels.reverse();
+      return new HeaderMutationFilter([ofChain, ...levels], callbacks);
     },
   };
 }
@@ -47,12 +49,25 @@ class HeaderMutationFilter extends PassThroughFilter {
   }
 
   override decodeHeaders(headers: HeaderMap): HeadersStatus {
-    for (const { request } of this.levels) request?.(headers, this.callbacks.info);
-    return 'continue';
+    return this.change('request', headers);
+  }
+
+  override decodeTrailers(trailers: HeaderMap): HeadersStatus {
+    return this.change('requestTrailers', trailers);
   }
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
-    for (const { response } of this.levels) response?.(headers, this.callbacks.info);
+    // Formats read the response from the stream, which may not know it yet.
+    this.callbacks.info.responseHeaders = headers;
+    return this.change('response', headers);
+  }
+
+  override encodeTrailers(trailers: HeaderMap): HeadersStatus {
+    return this.change('responseTrailers', trailers);
+  }
+
+  private change(side: Side, headers: HeaderMap): 'continue' {
+    for (const level of this.levels) level[side]?.(headers, this.callbacks.info);
     return 'continue';
   }
 }
@@ -62,12 +77,28 @@ function compileRules(
   rules: readonly HeaderMutationRule[],
   joined: ReadonlySet<string>,
 ): HeaderMutation | undefined {
-  return compileHeaderMutations(
-    rules.map((rule) =>
-      rule.kind === 'remove'
-        ? { add: [], remove: [rule.name] }
-        : { add: [rule.option], remove: [] },
-    ),
-    joined,
-  );
+  const steps = rules.map((rule) => compileRule(rule, joined)).filter((step) => step !== undefined);
+  const [only] = steps;
+  if (steps.length <= 1) return only;
+  return (headers, info) => {
+    for (const step of steps) step(headers, info);
+  };
+}
+
+function compileRule(
+  rule: HeaderMutationRule,
+  joined: ReadonlySet<string>,
+): HeaderMutation | undefined {
+  if (rule.kind === 'append') {
+    return compileHeaderMutations([{ add: [rule.option], remove: [] }], joined);
+  }
+  if (rule.kind === 'remove') {
+    return compileHeaderMutations([{ add: [], remove: [rule.name] }], joined);
+  }
+  const matches = compileStringMatcher(rule.matcher);
+  return (headers) => {
+    const names = new Set<string>();
+    headers.forEach((name) => matches(name) && names.add(name));
+    for (const name of names) headers.remove(name);
+  };
 }

@@ -138,7 +138,9 @@ class HealthCheckFilter extends PassThroughFilter {
         counters,
       };
     }
-    return this.unhealthyCluster() ?? HEALTHY;
+    const refusal = this.unhealthyCluster();
+    if (refusal !== undefined) return refusal;
+    return this.parts.options.clusterMinHealthyPercent.length > 0 ? HEALTHY_CLUSTERS : HEALTHY;
   }
 
   private unhealthyCluster(): Verdict | undefined {
@@ -166,6 +168,8 @@ const HEALTHY: Verdict = {
   details: 'health_check_ok',
   counters: [],
 };
+
+const HEALTHY_CLUSTERS: Verdict = { ...HEALTHY, details: 'health_check_ok_cluster_healthy' };
 
 function failed(details: string, counter?: Counter): Verdict {
   const counters = counter === undefined ? [] : [counter];

@@ -327,6 +327,10 @@ class PositionedCallbacks implements FilterCallbacks {
     return this.stream.routeConfig(filterName);
   }
 
+  routeConfigs(filterName: string): readonly unknown[] {
+    return this.stream.routeConfigs(filterName);
+  }
+
   clearRoute(): void {
     this.stream.clearRoute();
   }

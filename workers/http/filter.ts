@@ -42,6 +42,8 @@ export interface LocalReply {
   readonly body: string | Uint8Array;
   /** Response code details. */
   readonly details: string;
+  /** What a gRPC client is told in place of what the status means; others do not see it. */
+  readonly grpcStatus?: number | undefined;
   /** Overrides `text/plain`; only where there is a body. */
   readonly contentType?: string | undefined;
   /** The request is not read to its end: the connection closes after the answer. */
@@ -57,6 +59,8 @@ interface StreamCallbacks {
   readonly route: ResolvedRoute | undefined;
   /** The filter's configuration of the resolved route, undefined when there is none. */
   routeConfig(filterName: string): unknown;
+  /** The configurations of all the route's levels, the most specific first. */
+  routeConfigs(filterName: string): readonly unknown[];
   /** Headers changed in a way that may lead elsewhere. */
   clearRoute(): void;
   continueDecoding(): void;

@@ -1,7 +1,6 @@
 /** Routes that Sluice answers itself: redirects, direct responses, the redirect to TLS. */
 import type {
   DirectResponseAction,
-  PerFilterConfig,
   RedirectAction,
   Route,
   VirtualHost,
@@ -11,7 +10,7 @@ import type { StreamInfo } from '../http/stream-info.ts';
 import { compileTextFormat } from '../substitution/compile-format.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import { compileRedirectLocation, ownLocation, tlsLocation } from './redirect-location.ts';
-import { mutationsOf, perFilterConfigOf } from './route-context.ts';
+import { filterSettingsOf, mutationsOf, NO_FILTER_SETTINGS } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
 import type { DirectResponseRoute, RedirectRoute, RouteCommon } from './types.ts';
 
@@ -62,7 +61,7 @@ export function compileTlsRedirect(virtualHost: VirtualHost): RedirectRoute {
     routeName: '',
     virtualHost,
     metadata: undefined,
-    perFilterConfig: NO_FILTER_CONFIG,
+    filterSettings: NO_FILTER_SETTINGS,
     status: 301,
     location: (headers) => tlsLocation(headers),
     rewritePath: undefined,
@@ -70,15 +69,13 @@ export function compileTlsRedirect(virtualHost: VirtualHost): RedirectRoute {
   };
 }
 
-const NO_FILTER_CONFIG: PerFilterConfig = {};
-
 function commonPart(route: Route, context: RouteContext): RouteCommon {
   const mutation = mutationsOf('response', context, route);
   return {
     routeName: route.name,
     virtualHost: context.virtualHost,
     metadata: route.metadata,
-    perFilterConfig: perFilterConfigOf(context, route),
+    filterSettings: filterSettingsOf(context, route),
     finalizeResponseHeaders: (headers: HeaderMap, info: StreamInfo) => mutation?.(headers, info),
   };
 }

@@ -1,7 +1,6 @@
 /** Routes that go to a cluster: compiled request finalisation and the choice between clusters. */
 import type {
   ClusterRouteAction,
-  PerFilterConfig,
   Route,
   VirtualHost,
   WeightedCluster,
@@ -16,7 +15,7 @@ import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';
 import { compileHashPolicies } from './hash-policy.ts';
 import { compileRetryPolicy } from './retry-policy.ts';
-import { mutationsOf, perFilterConfigOf } from './route-context.ts';
+import { filterSettingsOf, mutationsOf } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
 import type { ClusterRoute } from './types.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
@@ -109,7 +108,7 @@ class CompiledClusterRoute implements ClusterRoute {
   readonly routeName: string;
   readonly virtualHost: VirtualHost;
   readonly metadata: ClusterRoute['metadata'];
-  readonly perFilterConfig: PerFilterConfig;
+  readonly filterSettings: ClusterRoute['filterSettings'];
   readonly action: ClusterRouteAction;
   readonly statPrefix: string;
   readonly retryPolicy: ClusterRoute['retryPolicy'];
@@ -129,7 +128,7 @@ class CompiledClusterRoute implements ClusterRoute {
     this.routeName = route.name;
     this.virtualHost = context.virtualHost;
     this.metadata = route.metadata;
-    this.perFilterConfig = perFilterConfigOf(context, route, weighted);
+    this.filterSettings = filterSettingsOf(context, route, weighted);
     this.action = action;
     this.statPrefix = route.statPrefix ?? '';
     const retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
@@ -157,7 +156,7 @@ class CompiledClusterRoute implements ClusterRoute {
       routeName: this.routeName,
       virtualHost: this.virtualHost,
       metadata: this.metadata,
-      perFilterConfig: this.perFilterConfig,
+      filterSettings: this.filterSettings,
       action: this.action,
       subset: this.subset,
       statPrefix: this.statPrefix,

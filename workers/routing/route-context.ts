@@ -6,6 +6,7 @@ import type {
   VirtualHost,
   WeightedCluster,
 } from '../../shared/resources/route.ts';
+import type { CorsPolicy } from '../../shared/resources/http-filters.ts';
 import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
 import type { Runtime } from '../runtime.ts';
 import { compileHeaderMutations } from './header-mutations.ts';
@@ -50,16 +51,43 @@ export function mutationsOf(
   );
 }
 
-/** Each filter's most specific configuration. */
-export function perFilterConfigOf(
+/** What filters are told by the levels of a route. */
+export interface FilterSettings {
+  /** Each filter's most specific configuration. */
+  readonly perFilterConfig: PerFilterConfig;
+  /** Every level's, the most specific first. */
+  readonly filterConfigs: readonly PerFilterConfig[];
+  /** The policies that stand outside of filter configurations, the most specific first. */
+  readonly corsPolicies: readonly CorsPolicy[];
+}
+
+export function filterSettingsOf(
   { table, virtualHost }: RouteContext,
   route: Route,
   weighted?: WeightedCluster,
-): PerFilterConfig {
+): FilterSettings {
+  const levels = [weighted, route, virtualHost, table].filter((level) => level !== undefined);
+  const filterConfigs = levels.map(({ typedPerFilterConfig }) => typedPerFilterConfig);
+  const ofRoute = route.action.kind === 'cluster' ? route.action.cors : undefined;
   return {
-    ...table.typedPerFilterConfig,
-    ...virtualHost.typedPerFilterConfig,
-    ...route.typedPerFilterConfig,
-    ...weighted?.typedPerFilterConfig,
+    perFilterConfig: Object.assign({}, ...filterConfigs.toReversed()) as PerFilterConfig,
+    filterConfigs: filterConfigs.filter((config) => Object.keys(config).length > 0),
+    corsPolicies: [ofRoute, virtualHost.cors].filter((policy) => policy !== undefined),
   };
 }
+
+/** What all levels say to one filter, the most specific first; a level that only disables it does not. */
+export function configsOf(
+  { filterConfigs }: FilterSettings,
+  filterName: string,
+): readonly unknown[] {
+  return filterConfigs
+    .map((level) => level[filterName])
+    .filter((config) => typeof config === 'object' && config !== null && !('disabled' in config));
+}
+
+export const NO_FILTER_SETTINGS: FilterSettings = {
+  perFilterConfig: {},
+  filterConfigs: [],
+  corsPolicies: [],
+};

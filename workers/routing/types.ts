@@ -3,15 +3,11 @@
  * route configuration (`buildRouteTable` in route-table.ts); matching allocates nothing where the
  * answer does not depend on the request (only `cluster_header` makes an object per request).
  */
-import type {
-  ClusterRouteAction,
-  Metadata,
-  PerFilterConfig,
-  VirtualHost,
-} from '../../shared/resources/route.ts';
+import type { ClusterRouteAction, Metadata, VirtualHost } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { SubsetCriteria } from '../upstream/load-balancer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import type { FilterSettings } from './route-context.ts';
 import type { RequestHash } from './hash-policy.ts';
 import type { CompiledRetryPolicy } from './retry-policy.ts';
 
@@ -33,8 +29,8 @@ export interface RouteCommon {
   readonly routeName: string;
   readonly virtualHost: VirtualHost;
   readonly metadata: Metadata | undefined;
-  /** The most specific configuration of each filter: weighted cluster, route, virtual host, table. */
-  readonly perFilterConfig: PerFilterConfig;
+  /** One object for all requests that take this route. */
+  readonly filterSettings: FilterSettings;
   /** `response_headers_to_add` and `_remove` of all levels, in the reference's order. */
   finalizeResponseHeaders(headers: HeaderMap, info: StreamInfo): void;
 }

@@ -47,7 +47,7 @@ export function resolveCorsPolicy(message: CorsPolicyMessage, scope: Scope): Cor
     allowHeaders: message.allow_headers ?? '',
     exposeHeaders: message.expose_headers ?? '',
     maxAge: message.max_age ?? '',
-    forwardNotMatchingPreflights: message.forward_not_matching_preflights ?? true,
+    ...optional('forwardNotMatchingPreflights', message.forward_not_matching_preflights),
     ...optional('allowCredentials', message.allow_credentials),
     ...optional('allowPrivateNetworkAccess', message.allow_private_network_access),
     ...optional('filterEnabled', enabled && resolveRuntimeFraction(enabled)),

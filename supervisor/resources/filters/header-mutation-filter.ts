@@ -12,13 +12,18 @@ import type {
 } from '../../../shared/resources/http-filters.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import { asciiLower } from '../matchers/string-matcher.ts';
+import { asciiLower, resolveStringMatcher } from '../matchers/string-matcher.ts';
 import { resolveHeaderValue } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
 
-const FIELDS = knownFields<HeaderMutation>(['mutations']);
-const MUTATION_FIELDS = knownFields<Mutations>(['request_mutations', 'response_mutations']);
-const RULE_FIELDS = knownFields<RuleMessage>(['remove', 'append']);
+const FIELDS = knownFields<HeaderMutation>(['mutations', 'most_specific_header_mutations_wins']);
+const MUTATION_FIELDS = knownFields<Mutations>([
+  'request_mutations',
+  'response_mutations',
+  'request_trailers_mutations',
+  'response_trailers_mutations',
+]);
+const RULE_FIELDS = knownFields<RuleMessage>(['remove', 'append', 'remove_on_match']);
 
 export const HEADER_MUTATION_FILTER = {
   ...extension(
@@ -36,14 +41,26 @@ export const HEADER_MUTATION_PER_ROUTE_TYPE =
   'envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute';
 
 export function resolveMutations(
-  { mutations = {} }: HeaderMutation | HeaderMutationPerRoute,
+  message: HeaderMutation | HeaderMutationPerRoute,
   scope: Scope,
 ): HeaderMutationOptions {
+  const { mutations = {} } = message;
   const place = scope.at('mutations');
   refuseOtherFields(mutations, MUTATION_FIELDS, place);
   return {
     request: rulesOf(mutations.request_mutations, place.at('request_mutations')),
+    requestTrailers: rulesOf(
+      mutations.request_trailers_mutations,
+      place.at('request_trailers_mutations'),
+    ),
     response: rulesOf(mutations.response_mutations, place.at('response_mutations')),
+    responseTrailers: rulesOf(
+      mutations.response_trailers_mutations,
+      place.at('response_trailers_mutations'),
+    ),
+    mostSpecificWins:
+      'most_specific_header_mutations_wins' in message &&
+      message.most_specific_header_mutations_wins === true,
   };
 }
 
@@ -54,6 +71,12 @@ function rulesOf(
   return (messages ?? []).flatMap((message, index): HeaderMutationRule[] => {
     refuseOtherFields(message, RULE_FIELDS, scope.at(index));
     if (message.remove !== undefined) return [{ kind: 'remove', name: asciiLower(message.remove) }];
+    const { remove_on_match: onMatch } = message;
+    if (onMatch !== undefined) {
+      const place = scope.at(index, 'remove_on_match', 'key_matcher');
+      const matcher = resolveStringMatcher(onMatch.key_matcher ?? {}, place);
+      return matcher === undefined ? [] : [{ kind: 'remove_on_match', matcher }];
+    }
     if (message.append === undefined) return [];
     const option = resolveHeaderValue(message.append, scope.at(index, 'append'));
     return [{ kind: 'append', option }];

@@ -1,6 +1,7 @@
 /** Resolves envoy.config.route.v3.RouteAction: sending a request to an upstream. */
 import type { RouteAction } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/route.ts';
+import { resolveCorsPolicy } from '../filters/cors-filter.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
@@ -42,9 +43,10 @@ const FIELDS = knownFields<RouteAction>(
     'internal_redirect_policy',
     'max_stream_duration',
     'include_vh_rate_limits',
+    'cors',
   ],
   // Read by filters that are not there, which are refused by themselves.
-  ['rate_limits', 'cors', 'early_data_policy'],
+  ['rate_limits', 'early_data_policy'],
 );
 
 const ROUTE_TIMEOUT_MS = 15_000;
@@ -84,6 +86,7 @@ export function resolveClusterAction(
     mirrorPolicies: own.length > 0 ? own : mirrorPolicies,
     upgrades: resolveUpgrades(message.upgrade_configs, scope.at('upgrade_configs')),
     includeVirtualHostRateLimits: message.include_vh_rate_limits ?? false,
+    ...optional('cors', message.cors && resolveCorsPolicy(message.cors, scope.at('cors'))),
     ...optional(
       'internalRedirect',
       redirect === undefined

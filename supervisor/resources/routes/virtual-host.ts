@@ -4,6 +4,7 @@ import type {
   VirtualHost as VirtualHostMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { VirtualCluster, VirtualHost } from '../../../shared/resources/route.ts';
+import { resolveCorsPolicy } from '../filters/cors-filter.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { resolveMetadata } from '../metadata.ts';
@@ -38,8 +39,9 @@ const FIELDS = knownFields<VirtualHostMessage>(
     'metadata',
     'per_request_buffer_limit_bytes',
     'request_body_buffer_limit',
+    'cors',
   ],
-  ['rate_limits', 'cors'],
+  ['rate_limits'],
 );
 const VIRTUAL_CLUSTER_FIELDS = knownFields<VirtualClusterMessage>(['headers', 'name']);
 
@@ -77,6 +79,7 @@ export function resolveVirtualHost(
     includeAttemptCountInResponse: message.include_attempt_count_in_response ?? false,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
     ...resolveResilience(message, scope),
+    ...optional('cors', message.cors && resolveCorsPolicy(message.cors, scope.at('cors'))),
     ...optional('metadata', resolveMetadata(message.metadata)),
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
   };

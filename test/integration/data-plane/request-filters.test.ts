@@ -133,8 +133,14 @@ describe('a filter that is off by default', () => {
       appendAction: 'APPEND_IF_EXISTS_OR_ADD',
       keepEmptyValue: false,
     } as const;
-    const options = { request: [], response: [{ kind: 'append', option }] } as const;
-    const nothing = { request: [], response: [] };
+    const nothing = {
+      request: [],
+      requestTrailers: [],
+      response: [],
+      responseTrailers: [],
+      mostSpecificWins: false,
+    };
+    const options = { ...nothing, response: [{ kind: 'append', option }] } as const;
     await using plane = await startDataPlane(
       withFilter(
         { kind: 'header_mutation', name: 'mutate', options, isOffByDefault: true },
@@ -149,5 +155,108 @@ describe('a filter that is off by default', () => {
     );
     assert.match(await ask(plane.port, '/on'), /\r\nx-seen: yes\r\n/);
     assert.doesNotMatch(await ask(plane.port, '/'), /x-seen/);
+  });
+});
+
+// Recorded from Envoy 1.40.0.
+describe('settings of several levels of a route', () => {
+  const added = (value: string) =>
+    ({
+      request: [],
+      requestTrailers: [],
+      response: [
+        {
+          kind: 'append',
+          option: {
+            name: 'x-level',
+            format: value,
+            appendAction: 'APPEND_IF_EXISTS_OR_ADD',
+            keepEmptyValue: false,
+          },
+        },
+      ],
+      responseTrailers: [],
+      mostSpecificWins: false,
+    }) as const;
+
+  it('change headers one after the other, the least specific last unless told otherwise', async () => {
+    await using upstream = await startHttpUpstream();
+    for (const mostSpecificWins of [false, true]) {
+      const options = { ...added('chain'), mostSpecificWins };
+      const own = { typedPerFilterConfig: { mutate: added('route') } };
+      await using plane = await startDataPlane(
+        withFilter(
+          { kind: 'header_mutation', name: 'mutate', options },
+          {
+            upstreamPorts: [upstream.port],
+            routes: [route(prefix('/'), toCluster(), own)],
+            virtualHost: { typedPerFilterConfig: { mutate: added('host') } },
+          },
+        ),
+      );
+      const seen = [...(await ask(plane.port, '/')).matchAll(/x-level: (\w+)/g)];
+      assert.deepEqual(
+        seen.map(([, value]) => value),
+        mostSpecificWins ? ['chain', 'host', 'route'] : ['chain', 'route', 'host'],
+      );
+    }
+  });
+
+  it('are one CORS policy, and those outside of filter settings count where there is no other', async () => {
+    await using upstream = await startHttpUpstream();
+    const policy = { allowMethods: '', allowHeaders: '', exposeHeaders: '', maxAge: '' } as const;
+    const origins = [{ kind: 'exact', value: 'http://a', ignoreCase: false }] as const;
+    await using plane = await startDataPlane(
+      withFilter(
+        { kind: 'cors', name: 'cors' },
+        {
+          upstreamPorts: [upstream.port],
+          routes: [
+            route(prefix('/older'), toCluster()),
+            route(prefix('/'), toCluster(), {
+              typedPerFilterConfig: { cors: { ...policy, allowOrigins: origins } },
+            }),
+          ],
+          virtualHost: {
+            cors: { ...policy, allowOrigins: origins, exposeHeaders: 'x-older' },
+          },
+        },
+      ),
+    );
+    const origin = 'Origin: http://a\r\n';
+    assert.match(await ask(plane.port, '/older', origin), /expose-headers: x-older\r\n/);
+    const typed = await ask(plane.port, '/', origin);
+    assert.match(typed, /access-control-allow-origin: http:\/\/a\r\n/);
+    assert.doesNotMatch(typed, /expose-headers/);
+  });
+});
+
+describe('an answer of a filter', () => {
+  it('carries the headers that its route adds to responses', async () => {
+    await using upstream = await startHttpUpstream();
+    await using plane = await startDataPlane(
+      withFilter(
+        { kind: 'buffer', name: 'buffer', maxRequestBytes: 1 },
+        {
+          upstreamPorts: [upstream.port],
+          virtualHost: {
+            responseHeaders: {
+              add: [
+                {
+                  name: 'x-route',
+                  format: '%RESPONSE_CODE_DETAILS%',
+                  appendAction: 'APPEND_IF_EXISTS_OR_ADD',
+                  keepEmptyValue: false,
+                },
+              ],
+              remove: [],
+            },
+          },
+        },
+      ),
+    );
+    const answer = await ask(plane.port, '/', 'Content-Length: 3\r\n\r\nabc');
+    assert.match(answer, /^HTTP\/1\.1 413 /);
+    assert.match(answer, /\r\nx-route: request_payload_too_large\r\n/);
   });
 });

@@ -63,6 +63,7 @@ function chainOf(...scripts: readonly Script[]) {
     info: streamInfo(),
     route: undefined,
     routeConfig: () => undefined,
+    routeConfigs: () => [],
     clearRoute: ignored,
     continueDecoding: ignored,
     continueEncoding: ignored,

@@ -41,7 +41,7 @@ export function buildLocalReply(
   reply.modifyHeaders?.(headers);
   const { body, contentType } = wordReply(headers, reply, info, rewrite);
   if (request !== undefined && isGrpcContentType(request.get('content-type'))) {
-    toGrpc(headers, body);
+    toGrpc(headers, body, reply.grpcStatus);
     return { headers, body: undefined };
   }
   if (body.length > 0) {
@@ -69,9 +69,9 @@ function wordReply(
   return { body: toBuffer(worded.body), contentType: worded.contentType };
 }
 
-function toGrpc(headers: HeaderMap, body: Buffer): void {
+function toGrpc(headers: HeaderMap, body: Buffer, own: number | undefined): void {
   headers.set('content-type', 'application/grpc');
-  headers.set('grpc-status', String(GRPC_STATUSES[headers.status] ?? GRPC_UNKNOWN));
+  headers.set('grpc-status', String(own ?? GRPC_STATUSES[headers.status] ?? GRPC_UNKNOWN));
   if (body.length > 0) headers.set('grpc-message', percentEncoded(body));
   headers.status = 200;
 }

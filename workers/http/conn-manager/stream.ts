@@ -4,6 +4,7 @@
  * filters through callbacks; knows neither HTTP/1 nor upstreams.
  */
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import { configsOf } from '../../routing/route-context.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
 import type { RequestDecoder, ResetReason, ResponseEncoder } from '../codec.ts';
 import type { FilterFactory, LocalReply, RequestBody, TerminalFilter } from '../filter.ts';
@@ -31,6 +32,8 @@ const RQ_WS_ON_NON_WS_ROUTE = index.downstream_rq_ws_on_non_ws_route;
 const RS_TOO_LARGE = index.rs_too_large;
 const FLOW_PAUSED = index.downstream_flow_control_paused_reading_total;
 const FLOW_RESUMED = index.downstream_flow_control_resumed_reading_total;
+
+const NOTHING = Buffer.alloc(0);
 
 export class HttpStream implements RequestDecoder, ChainStream {
   info: StreamInfo;
@@ -120,8 +123,18 @@ export class HttpStream implements RequestDecoder, ChainStream {
   decodeData(data: Buffer, endStream: boolean): void {
     if (this.isDone) return;
     this.info.bytesReceived += data.length;
-    if (endStream) this.completeRequest();
     this.timers.onActivity();
+    if (this.chain !== undefined && endStream && data.length > 0) {
+      // As in the reference, filters see a body before they see that it was all.
+      this.filterData(data, false);
+      if (!this.isDone) this.decodeData(NOTHING, true);
+      return;
+    }
+    if (endStream) this.completeRequest();
+    this.filterData(data, endStream);
+  }
+
+  private filterData(data: Buffer, endStream: boolean): void {
     if (this.isAnsweredHere) return;
     if (this.chain === undefined) {
       this.terminal?.decodeData(data, endStream);
@@ -202,7 +215,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   routeConfig(filterName: string): unknown {
-    return this.info.route?.perFilterConfig[filterName];
+    return this.info.route?.filterSettings.perFilterConfig[filterName];
+  }
+
+  routeConfigs(filterName: string): readonly unknown[] {
+    const { route } = this.info;
+    return route === undefined ? [] : configsOf(route.filterSettings, filterName);
   }
 
   clearRoute(): void {
@@ -379,7 +397,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const { filters, terminal } = this.manager.parts;
     this.terminal = terminal.create(this);
     if (filters.length === 0) return;
-    const config = this.info.route?.perFilterConfig ?? {};
+    const config = this.info.route?.filterSettings.perFilterConfig ?? {};
     const active = filters.filter((filter) => takesPart(filter, config[filter.name]));
     if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
   }
