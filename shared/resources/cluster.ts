@@ -112,6 +112,17 @@ export interface UpstreamHttpOptions {
   readonly maxConnectionDurationMs?: number;
   readonly maxResponseHeadersKb: number;
   readonly maxHeadersCount: number;
+  /** Requests say what their host is called, in TLS towards it. */
+  readonly names?: UpstreamNameOptions;
+}
+
+export interface UpstreamNameOptions {
+  /** As server name. */
+  readonly sendsName: boolean;
+  /** It has to be among the names of the host's certificate. */
+  readonly checksName: boolean;
+  /** Lower case: where a request has it, it holds the name instead of the authority. */
+  readonly overrideHeader?: string;
 }
 
 /** From 1 to 3. */

@@ -23,6 +23,14 @@ export const NO_VALIDATION: TlsValidation = {
   spkiHashes: [],
 };
 
+/** What a client wants to find among the names of a host's certificate. */
+export interface ExpectedNames {
+  /** A DNS name or an address that stands for all configured matchers. */
+  readonly instead?: string;
+  /** A DNS name, an address or a URI besides what the matchers ask for. */
+  readonly besides?: string;
+}
+
 type NameTest = (name: SubjectAltName) => boolean;
 
 const SAN_KINDS: Readonly<Record<SanType, SubjectAltName['kind']>> = {
@@ -49,18 +57,17 @@ export class PeerCheck {
   }
 
   /**
-   * Undefined when the peer is accepted. `verifyError` is OpenSSL's; `serverName` is what a client
-   * sent and wants to find in the certificate, else undefined.
+   * Undefined when the peer is accepted. `verifyError` is OpenSSL's.
    */
   judge(
     peer: X509Certificate,
     verifyError: NodeJS.ErrnoException | null | undefined,
-    serverName: string | undefined,
+    expected: ExpectedNames = {},
   ): PeerRefusal | undefined {
     if (this.#validation.acceptUntrusted) return undefined;
     return (
       this.#judgeChain(peer, verifyError) ??
-      this.#judgeNames(peer, serverName) ??
+      this.#judgeNames(peer, expected) ??
       this.#judgePins(peer)
     );
   }
@@ -83,22 +90,19 @@ export class PeerCheck {
     };
   }
 
-  #judgeNames(peer: X509Certificate, serverName: string | undefined): PeerRefusal | undefined {
-    if (this.#names.length === 0 && serverName === undefined) return undefined;
+  #judgeNames(peer: X509Certificate, { instead, besides }: ExpectedNames): PeerRefusal | undefined {
+    const tests =
+      instead === undefined ? this.#names : [(name: SubjectAltName) => isExpected(name, instead)];
+    if (tests.length === 0 && besides === undefined) return undefined;
     const names = parseSubjectAltNames(peer.subjectAltName);
-    const isMatched =
-      this.#names.length === 0 || names.some((name) => this.#names.some((test) => test(name)));
-    const isNamed =
-      serverName === undefined ||
-      names.some(({ kind, value }) =>
-        kind === 'ip' ? value === serverName : kind === 'dns' && dnsNameMatches(serverName, value),
-      );
-    if (isMatched && isNamed) return undefined;
-    const shown = names.map(({ value }) => value).join(', ');
-    return {
-      stat: 'fail_verify_san',
-      detail: `verify cert failed: SAN matcher, certificate SANs are [${shown}]`,
-    };
+    const shown = `certificate SANs: [${names.map(({ value }) => value).join(', ')}]`;
+    if (besides !== undefined && !names.some((name) => isExpected(name, besides))) {
+      return refusedName(`verify SAN list, expected SANs: [${besides}], ${shown}`);
+    }
+    if (tests.length === 0 || names.some((name) => tests.some((test) => test(name)))) {
+      return undefined;
+    }
+    return refusedName(`SAN matcher, ${shown}`);
   }
 
   /** Either list may hold the certificate. */
@@ -125,6 +129,16 @@ export class PeerCheck {
     }
     return false;
   }
+}
+
+function refusedName(detail: string): PeerRefusal {
+  return { stat: 'fail_verify_san', detail: `verify cert failed: ${detail}` };
+}
+
+function isExpected({ kind, value }: SubjectAltName, wanted: string): boolean {
+  return kind === 'dns'
+    ? dnsNameMatches(wanted, value)
+    : (kind === 'ip' || kind === 'uri') && value === wanted;
 }
 
 /** Whether `name` is meant by a certificate's name, whose first label may be `*`. */

@@ -75,8 +75,9 @@ export class ControlPlaneTls {
     const peer = socket.getPeerX509Certificate();
     if (peer === undefined) return new Error('the control plane showed no certificate');
     const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
-    const wanted = this.#config.autoSanValidation && serverName !== '' ? serverName : undefined;
-    const refusal = this.#check.judge(peer, verifyError, wanted);
+    const expected =
+      this.#config.autoSanValidation && serverName !== '' ? { instead: serverName } : {};
+    const refusal = this.#check.judge(peer, verifyError, expected);
     this.#count(refusal === undefined ? 'handshake' : refusal.stat);
     return refusal && new PeerRefusedError(refusal.detail);
   }

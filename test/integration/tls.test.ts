@@ -74,13 +74,14 @@ describe('TLS with clients', () => {
 });
 
 describe('TLS with upstreams', () => {
-  it('answers 503 with the reason in the log when the name does not match', async () => {
+  it('judges hosts by configured names and by those of requests, and answers 503 else', async () => {
     using scratch = makeScratch();
     const authority = makeAuthority(scratch.path);
-    const server = authority.issue('server', 'DNS:s.test');
+    const server = authority.issue('server', 'DNS:s.test,IP:127.0.0.9');
     const upstream = tls.createServer({ cert: server.cert, key: server.key }, (each) => {
+      const { servername } = each as { readonly servername?: string | false };
       each.on('error', () => undefined);
-      each.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nup');
+      each.end(`HTTP/1.1 200 OK\r\nx-sni: ${servername}\r\ncontent-length: 2\r\n\r\nup`);
     });
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
     const { port: upstreamPort } = upstream.address() as { port: number };
@@ -96,7 +97,20 @@ describe('TLS with upstreams', () => {
           },
         }),
       });
-    const routes = ['good', 'bad'].map((name) => ({
+    const named = staticCluster('named', [upstreamPort], {
+      transport_socket: tlsSocket('Upstream', {
+        sni: 'configured.test',
+        common_tls_context: {
+          validation_context: { trusted_ca: { filename: authority.certPath } },
+        },
+      }),
+      upstream_http_protocol_options: {
+        auto_sni: true,
+        auto_san_validation: true,
+        override_auto_sni_header: 'x-name',
+      },
+    });
+    const routes = ['good', 'bad', 'named'].map((name) => ({
       match: { prefix: `/${name}` },
       route: { cluster: name },
     }));
@@ -104,14 +118,21 @@ describe('TLS with upstreams', () => {
     await using sluice = await startSluice({
       bootstrap: bootstrap({
         listeners: [secureListener(routes, tlsSocket('Downstream', context))],
-        clusters: [cluster('good', 's.test'), cluster('bad', 'other.test')],
+        clusters: [cluster('good', 's.test'), cluster('bad', 'other.test'), named],
       }),
     });
     const port = await sluice.listenerPort('web');
     assert.match((await askSecurely(port, {}, '/good')).text, / 200 [^]*up$/);
     const refused = await askSecurely(port, {}, '/bad');
     assert.match(refused.text, / 503 [^]*reset reason: remote connection failure$/);
+    const ask = async (headers: string): Promise<string> =>
+      (await askSecurely(port, {}, '/named', headers)).text;
+    assert.match(await ask('host: S.test:8443'), / 200 [^]*x-sni: s\.test\r\n/);
+    assert.match(await ask('host: other.test'), / 503 /);
+    assert.match(await ask('host: other.test\r\nx-name: s.test'), / 200 /);
+    assert.match(await ask('host: 127.0.0.9'), /x-sni: configured\.test\r\n/);
     const stats = (await sluice.admin('/stats?filter=cluster.*ssl')).body;
+    assert.match(stats, /cluster\.named\.ssl\.fail_verify_san: 1\n/);
     assert.match(stats, /cluster\.bad\.ssl\.fail_verify_san: 1\n/);
     assert.match(stats, /cluster\.good\.ssl\.handshake: 1\n/);
     upstream.close();

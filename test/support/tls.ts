@@ -49,6 +49,7 @@ export async function askSecurely(
   port: number,
   options: tls.ConnectionOptions = {},
   path = '/',
+  headers = 'host: h',
 ): Promise<TlsExchange> {
   const client = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
   let text = '';
@@ -60,7 +61,7 @@ export async function askSecurely(
     isReused = client.isSessionReused();
     // A resumed session shows no certificate.
     if (!isReused) name = String(client.getPeerCertificate().subject.CN);
-    client.write(`GET ${path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n`);
+    client.write(`GET ${path} HTTP/1.1\r\n${headers}\r\nconnection: close\r\n\r\n`);
   });
   client.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
   await new Promise<void>((resolve) => {

@@ -9,6 +9,7 @@ import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
 import { TryFigures } from './try-figures.ts';
+import { upstreamNames } from './upstream-names.ts';
 import { UpstreamTryLog } from './upstream-log.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
 
@@ -38,7 +39,12 @@ export function makeTry(
   const { clock, timers } = loop;
   const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
     ? new TcpTunnel(cluster, host, client)
-    : cluster.poolOf(host, action?.priority ?? 'DEFAULT', client);
+    : cluster.poolOf(
+        host,
+        action?.priority ?? 'DEFAULT',
+        client,
+        upstreamNames(cluster.resource.upstreamHttp, headers),
+      );
   const log =
     upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;
   return new UpstreamRequest(owner, { host, pool }, headers, {

@@ -21,6 +21,7 @@ import type { WorkerLoop } from '../worker-loop.ts';
 import { RequestBalance } from './request-balance.ts';
 import { resetWords } from './reset-reasons.ts';
 import type { RouterStats } from './router-stats.ts';
+import { upstreamNames } from './upstream-names.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
 
 const RQ_TOTAL = ROUTER.index.rq_total;
@@ -195,7 +196,9 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     headers: HeaderMap,
     { endStream, callbacks, route }: Pick<Shadowed, 'endStream' | 'callbacks' | 'route'>,
   ): UpstreamRequest {
-    const pool = this.cluster.poolOf(host, route.action.priority, this.info.connection);
+    const { cluster, info } = this;
+    const names = upstreamNames(cluster.resource.upstreamHttp, headers);
+    const pool = cluster.poolOf(host, route.action.priority, info.connection, names);
     return new UpstreamRequest(this, { host, pool }, headers, {
       endStream,
       bufferLimitBytes: callbacks.bufferLimitBytes,

@@ -90,7 +90,7 @@ export class DownstreamHandshake implements ServerHandshake {
     }
     const peer = info.peerCertificate;
     if (peer !== undefined && check !== undefined) {
-      const refusal = check.judge(peer, verifyError, undefined);
+      const refusal = check.judge(peer, verifyError);
       if (refusal !== undefined) {
         stats.count(refusal.stat);
         const error = new PeerRefusedError(refusal.detail);

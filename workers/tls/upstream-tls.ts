@@ -9,7 +9,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
-import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
+import { type ExpectedNames, NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError, SecretMissingError } from '../../shared/tls/tls-errors.ts';
 import type { LocalSocket } from '../../shared/resources/cluster.ts';
@@ -33,6 +33,15 @@ export interface SecuredSocket {
   readonly info: HandshakeInfo;
 }
 
+const NO_NAMES: UpstreamNames = { serverName: '', expectedName: '' };
+
+interface Judging {
+  /** The server name that was sent. */
+  readonly name: string;
+  readonly expectedName: string;
+  readonly check: PeerCheck | undefined;
+}
+
 const UNJUDGED = new PeerCheck(NO_VALIDATION);
 
 const NOT_READY = TLS_SOCKET_FACTORY.index.upstream_context_secrets_not_ready;
@@ -45,9 +54,16 @@ export interface UpstreamTlsEnv {
   readonly log: (line: string) => void;
 }
 
+/** What a request's own name for its host asks of TLS; empty texts ask nothing. */
+export interface UpstreamNames {
+  readonly serverName: string;
+  /** Has to be among the names of the host's certificate. */
+  readonly expectedName: string;
+}
+
 interface ConnectWishes {
   readonly hostname: string;
-  readonly serverName?: string;
+  readonly names?: UpstreamNames | undefined;
   readonly preface?: Buffer | undefined;
   /** This side of the connection; undefined: as the system has it. */
   readonly local?: LocalSocket | undefined;
@@ -57,8 +73,8 @@ export class UpstreamTlsFactory {
   readonly #config: UpstreamTls;
   readonly #stats: TlsStats;
   readonly #material: TlsMaterial;
-  /** Of accepted hosts only, since a resumed session shows no certificate; the newest last. */
-  readonly #sessions: { readonly name: string; readonly session: Buffer }[] = [];
+  /** Of hosts that were accepted by these names, since a resumed session is not judged; the newest last. */
+  readonly #sessions: { readonly key: string; readonly session: Buffer }[] = [];
 
   /** Throws when OpenSSL does not take the configuration. */
   constructor(config: UpstreamTls, env: UpstreamTlsEnv) {
@@ -77,18 +93,19 @@ export class UpstreamTlsFactory {
 
   /**
    * Starts to connect. The socket says `secureConnect` when its host is accepted, or ends with an
-   * error. `serverName` is what the route or host asks for; empty: the configured one. `preface` is
-   * sent before the handshake.
+   * error. `preface` is sent before the handshake.
    */
   connect(
     target: ConnectTarget,
-    { hostname, serverName = '', preface, local }: ConnectWishes,
+    { hostname, names = NO_NAMES, preface, local }: ConnectWishes,
   ): SecuredSocket {
     const info = new HandshakeInfo();
     const { present } = this.#material;
     if (present === undefined) return { socket: this.#refuse(), info };
-    const name = this.#serverName(hostname, serverName);
-    const session = this.#sessions.findLast((each) => each.name === name)?.session;
+    const name = this.#serverName(hostname, names.serverName);
+    const { expectedName } = names;
+    const key = `${name} ${expectedName}`;
+    const session = this.#sessions.findLast((each) => each.key === key)?.session;
     const options: tls.ConnectionOptions = {
       ...(preface === undefined && local === undefined
         ? target
@@ -107,8 +124,8 @@ export class UpstreamTlsFactory {
     let early: Buffer | undefined;
     socket.on('secureConnect', () => {
       isSecure = true;
-      isAccepted = this.#judge(socket, info, { name, check: present.check ?? UNJUDGED });
-      if (isAccepted && early !== undefined) this.#keep(name, early);
+      isAccepted = this.#judge(socket, info, { name, expectedName, check: present.check });
+      if (isAccepted && early !== undefined) this.#keep(key, early);
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (!isSecure && error.code?.startsWith('ERR_SSL_') === true) {
@@ -116,7 +133,7 @@ export class UpstreamTlsFactory {
       }
     });
     socket.on('session', (each: Buffer) => {
-      if (isAccepted) this.#keep(name, each);
+      if (isAccepted) this.#keep(key, each);
       else early = each;
     });
     return { socket, info };
@@ -135,21 +152,33 @@ export class UpstreamTlsFactory {
   #judge(
     socket: tls.TLSSocket,
     info: HandshakeInfo,
-    { name: serverName, check }: { readonly name: string; readonly check: PeerCheck },
+    { name, expectedName, check }: Judging,
   ): boolean {
     info.complete(socket, true);
     const peer = info.peerCertificate;
     const verifyError = (socket as unknown as InnerTlsSocket).ssl?.verifyError();
-    const wanted = this.#config.autoSanValidation && serverName !== '' ? serverName : undefined;
-    const refusal = peer === undefined ? undefined : check.judge(peer, verifyError, wanted);
+    if (expectedName !== '' && check === undefined) {
+      // Without an authority no name in a certificate can be relied on.
+      socket.destroy(new PeerRefusedError(''));
+      return false;
+    }
+    const judge = check ?? UNJUDGED;
+    const refusal = peer && judge.judge(peer, verifyError, this.#expected(name, expectedName));
     if (refusal === undefined) {
-      info.isPeerVerified = check.verifiesChain;
+      info.isPeerVerified = judge.verifiesChain;
       this.#stats.countHandshake(info.counted(socket.isSessionReused()));
       return true;
     }
     this.#stats.count(refusal.stat);
     socket.destroy(new PeerRefusedError(refusal.detail));
     return false;
+  }
+
+  #expected(serverName: string, expectedName: string): ExpectedNames {
+    return {
+      ...(this.#config.autoSanValidation && serverName !== '' ? { instead: serverName } : {}),
+      ...(expectedName === '' ? {} : { besides: expectedName }),
+    };
   }
 
   /** A socket that ends at once, as one does whose host cannot be reached. */
@@ -161,9 +190,9 @@ export class UpstreamTlsFactory {
     return socket;
   }
 
-  #keep(name: string, session: Buffer): void {
+  #keep(key: string, session: Buffer): void {
     if (this.#config.maxSessionKeys === 0) return;
-    this.#sessions.push({ name, session });
+    this.#sessions.push({ key, session });
     if (this.#sessions.length > this.#config.maxSessionKeys) this.#sessions.shift();
   }
 }

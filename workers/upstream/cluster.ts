@@ -24,6 +24,8 @@ import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
 import { HostSet, type HealthChange, LARGE_SET } from './host-set.ts';
 import { Http1Pool } from './http1-pool.ts';
+import { poolKey, type PoolUsers } from './pool-users.ts';
+import type { UpstreamNames } from '../tls/upstream-tls.ts';
 import type { HttpPool } from './http-pool.ts';
 import { Preconnecting } from './preconnecting.ts';
 import type { HashTable } from './hash-tables.ts';
@@ -169,21 +171,26 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
   }
 
-  /** A pool for a request that is about to begin there. */
-  poolOf(host: UpstreamHost, priority: Priority, client: ConnectionInfo): HttpPool {
-    const pool = this.#poolOf(host, priority, client);
-    this.#preconnecting?.connectAhead((next) => this.#poolOf(next, priority, client));
+  /** A pool for a request that is about to begin there; `names` is what it calls the host, where TLS goes by it. */
+  poolOf(
+    host: UpstreamHost,
+    priority: Priority,
+    client: ConnectionInfo,
+    names?: UpstreamNames,
+  ): HttpPool {
+    const whom = { client, names };
+    const pool = this.#poolOf(host, priority, whom);
+    this.#preconnecting?.connectAhead((next) => this.#poolOf(next, priority, whom));
     return pool;
   }
 
-  /** Connections that tell their host of one client serve no other. */
-  #poolOf(host: UpstreamHost, priority: Priority, client: ConnectionInfo): HttpPool {
-    if (this.resource.hasPoolPerClient === true) {
-      return this.#poolFor(client, { host, priority, key: `${priority} #${client.id}` });
-    }
-    if (this.sockets.of(host).proxyProtocol !== undefined) {
-      const key = `${priority} ${client.remoteAddress.text} ${client.localAddress.text}`;
-      return this.#poolFor(client, { host, priority, key });
+  /** Connections that tell their host of one client, or go by one name of it, serve no other. */
+  #poolOf(host: UpstreamHost, priority: Priority, { client, names }: PoolUsers): HttpPool {
+    const isOfOne = this.resource.hasPoolPerClient === true;
+    const isTold = this.sockets.of(host).proxyProtocol !== undefined;
+    if (isOfOne || isTold || names !== undefined) {
+      const users = { client: isOfOne || isTold ? client : undefined, names };
+      return this.#poolFor(users, host, { priority, isOfOne });
     }
     let pool = host.pools[priority];
     if (pool === undefined) {
@@ -195,18 +202,17 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   #poolFor(
-    client: ConnectionInfo,
-    {
-      host,
-      priority,
-      key,
-    }: { readonly host: UpstreamHost; readonly priority: Priority; readonly key: string },
+    users: PoolUsers,
+    host: UpstreamHost,
+    { priority, isOfOne }: { readonly priority: Priority; readonly isOfOne: boolean },
   ): HttpPool {
-    let pool = host.clientPools.get(key);
+    const key = `${priority} ${poolKey(users, isOfOne)}`;
+    let pool = host.keyedPools.get(key);
     if (pool === undefined) {
-      const onEmpty = (): void => void host.clientPools.delete(key);
-      pool = new Http1Pool(host.home ?? this, host, priority, { client, onEmpty });
-      host.clientPools.set(key, pool);
+      const onEmpty = (): void => void host.keyedPools.delete(key);
+      pool = new Http1Pool(host.home ?? this, host, priority, { ...users, onEmpty });
+      if (!this.#hasTraffic) this.#beginTraffic();
+      host.keyedPools.set(key, pool);
     }
     return pool;
   }

@@ -41,7 +41,7 @@ export class UpstreamHost implements UpstreamHostInfo {
     DEFAULT: undefined,
     HIGH: undefined,
   };
-  #clientPools: Map<string, HttpPool> | undefined = undefined;
+  #keyedPools: Map<string, HttpPool> | undefined = undefined;
 
   constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
     this.resource = resource;
@@ -65,9 +65,9 @@ export class UpstreamHost implements UpstreamHostInfo {
     return (this.#connections ??= new Set());
   }
 
-  /** Of hosts that are told of the client: by priority and client, each while it has connections. */
-  get clientPools(): Map<string, HttpPool> {
-    return (this.#clientPools ??= new Map());
+  /** Where a connection serves certain requests alone: by what they share, each while it has some. */
+  get keyedPools(): Map<string, HttpPool> {
+    return (this.#keyedPools ??= new Map());
   }
 
   /** Requests that this worker has open there. */
@@ -130,7 +130,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   allPools(): readonly HttpPool[] {
     const { DEFAULT, HIGH } = this.pools;
     const shared = [DEFAULT, HIGH].filter((pool) => pool !== undefined);
-    return this.clientPools.size === 0 ? shared : [...shared, ...this.clientPools.values()];
+    return this.keyedPools.size === 0 ? shared : [...shared, ...this.keyedPools.values()];
   }
 
   /** Counts one more connection when the host and its cluster may have one. */
@@ -166,7 +166,7 @@ export class UpstreamHost implements UpstreamHostInfo {
     this.pools.DEFAULT?.drain();
     this.pools.HIGH?.drain();
     this.#drainClientPools();
-    this.#clientPools?.clear();
+    this.#keyedPools?.clear();
     this.pools.DEFAULT = undefined;
     this.pools.HIGH = undefined;
   }
@@ -175,11 +175,11 @@ export class UpstreamHost implements UpstreamHostInfo {
   close(): void {
     this.pools.DEFAULT?.close();
     this.pools.HIGH?.close();
-    for (const pool of this.#clientPools?.values() ?? []) pool.close();
+    for (const pool of this.#keyedPools?.values() ?? []) pool.close();
     for (const connection of this.#connections ?? []) connection.abandon();
   }
 
   #drainClientPools(): void {
-    for (const pool of this.#clientPools?.values() ?? []) pool.drain();
+    for (const pool of this.#keyedPools?.values() ?? []) pool.drain();
   }
 }

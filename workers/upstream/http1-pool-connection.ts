@@ -78,7 +78,7 @@ export class Http1PoolConnection
     this.openedMs = loop.clock.ms;
     cluster.retained.hold();
     host.retained.hold();
-    const { transport, tls } = openUpstream(cluster, { host, client: pool.client }, this, {
+    const { transport, tls } = openUpstream(cluster, { host, ...pool.users }, this, {
       stats: stats.writer,
       received: stats.base + RX_TOTAL,
       waiting: stats.base + RX_BUFFERED,

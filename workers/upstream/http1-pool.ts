@@ -4,10 +4,10 @@
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
-import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { Priority, UpstreamCluster } from './cluster.ts';
 import type { UpstreamHost } from './host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';
+import { EVERYBODY, type PoolUsers } from './pool-users.ts';
 import { type HttpPool, needsConnection, type PoolClient, type PoolLoad } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 
@@ -28,9 +28,7 @@ const HOST_RQ_ACTIVE = HOST.index.rq_active;
 /** Connections that one event may begin. */
 const CONNECTIONS_AT_ONCE = 3;
 
-/** A pool whose connections serve the requests of one client alone. */
-interface ClientPool {
-  readonly client: ConnectionInfo;
+interface KeyedPool extends PoolUsers {
   /** The pool has no connection left. */
   readonly onEmpty: () => void;
 }
@@ -40,7 +38,7 @@ export class Http1Pool implements HttpPool {
   readonly host: UpstreamHost;
   readonly limits: ResourceLimits;
   private readonly priority: Priority;
-  private readonly own: ClientPool | undefined;
+  private readonly own: KeyedPool | undefined;
   private readonly ready: Http1PoolConnection[] = [];
   private readonly all = new Set<Http1PoolConnection>();
   private readonly pending = new Set<PoolClient>();
@@ -48,7 +46,7 @@ export class Http1Pool implements HttpPool {
   private isDraining = false;
   private isCounted = false;
 
-  constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority, own?: ClientPool) {
+  constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority, own?: KeyedPool) {
     this.own = own;
     this.cluster = cluster;
     this.host = host;
@@ -56,9 +54,8 @@ export class Http1Pool implements HttpPool {
     this.limits = cluster.limits[priority];
   }
 
-  /** Of whom the host is told; undefined: of nobody. */
-  get client(): ConnectionInfo | undefined {
-    return this.own?.client;
+  get users(): PoolUsers {
+    return this.own ?? EVERYBODY;
   }
 
   newStream(client: PoolClient): void {

@@ -13,7 +13,7 @@ import type {
 } from '../../shared/resources/cluster.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
-import type { ConnectTarget } from '../tls/upstream-tls.ts';
+import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
 import type { UpstreamHost } from './host.ts';
 import type { UpstreamSockets } from './upstream-sockets.ts';
 import { proxyProtocolHeader } from './proxy-protocol-header.ts';
@@ -41,10 +41,18 @@ interface Cluster {
 
 type Host = Pick<UpstreamHost, 'hostname' | 'resource'>;
 
-/** `client` is whose bytes these are; the host is told of it where it wants to know. */
+/** For whom a connection is made. */
+interface Wishes {
+  readonly host: Host;
+  /** Whose bytes these are; the host is told of it where it wants to know. */
+  readonly client: ConnectionInfo | undefined;
+  /** What their requests call the host. */
+  readonly names?: UpstreamNames | undefined;
+}
+
 export function openUpstream(
   cluster: Cluster,
-  { host, client }: { readonly host: Host; readonly client: ConnectionInfo | undefined },
+  { host, client, names }: Wishes,
   handler: TransportHandler,
   counters: ByteCounters,
 ): UpstreamTransport {
@@ -70,7 +78,7 @@ export function openUpstream(
     return { transport, tls: undefined };
   }
   const hostname = tlsNameOf(resource, host);
-  const { socket, info } = tls.connect(target, { hostname, preface, local });
+  const { socket, info } = tls.connect(target, { hostname, names, preface, local });
   if ('host' in target) socket.setNoDelay(true);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };

@@ -7,7 +7,11 @@ import type {
 } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
 import type { HttpProtocolOptions } from '../../../shared/api/generated/envoy/extensions/upstreams/http/v3/http_protocol_options.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
-import type { ClusterResource, UpstreamHttpOptions } from '../../../shared/resources/cluster.ts';
+import type {
+  ClusterResource,
+  UpstreamHttpOptions,
+  UpstreamNameOptions,
+} from '../../../shared/resources/cluster.ts';
 import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { Scope } from '../scope.ts';
@@ -23,8 +27,11 @@ const EXTENSION_FIELDS = knownFields<HttpProtocolOptions>([
   'http_filters',
   'upstream_http_protocol_options',
 ]);
-/** Server names and name checks that follow the request: there are none yet. */
-const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([]);
+const NAME_FIELDS = knownFields<UpstreamHttpProtocolOptions>([
+  'auto_sni',
+  'auto_san_validation',
+  'override_auto_sni_header',
+]);
 const COMMON_FIELDS = knownFields<CommonOptions>(
   [
     'idle_timeout',
@@ -62,16 +69,16 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
   const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
   if (typed !== undefined) {
     const place = scope.at('typed_extension_protocol_options', EXTENSION);
-    refuseNames(typed, message, place);
-    return resolveTyped(typed, message.max_requests_per_connection, place);
+    const names = resolveNames(typed, message, place);
+    return withNames(resolveTyped(typed, message.max_requests_per_connection, place), names);
   }
-  refuseNames(message, message, scope);
+  const names = resolveNames(message, message, scope);
   if (message.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
     scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
   }
   checkHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
   const usesDownstream = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
-  return common(
+  const options = common(
     message.common_http_protocol_options ?? {},
     {
       protocol: usesDownstream ? 'DOWNSTREAM' : 'HTTP1',
@@ -79,16 +86,26 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
     },
     scope.at('common_http_protocol_options'),
   );
+  return withNames(options, names);
+}
+
+function withNames(options: UpstreamHttp, names: UpstreamNameOptions | undefined): UpstreamHttp {
+  if (names === undefined) return options;
+  return { ...options, upstreamHttp: { ...options.upstreamHttp, names } };
 }
 
 /** Without TLS they say nothing. */
-function refuseNames(
+function resolveNames(
   { upstream_http_protocol_options: names }: Pick<Cluster, 'upstream_http_protocol_options'>,
   { transport_socket: socket, transport_socket_matches: matches = [] }: Cluster,
   scope: Scope,
-): void {
-  if (names === undefined || (socket === undefined && matches.length === 0)) return;
+): UpstreamNameOptions | undefined {
+  if (names === undefined || (socket === undefined && matches.length === 0)) return undefined;
   refuseOtherFields(names, NAME_FIELDS, scope.at('upstream_http_protocol_options'));
+  const { auto_sni: sendsName = false, auto_san_validation: checksName = false } = names;
+  if (!sendsName && !checksName) return undefined;
+  const header = names.override_auto_sni_header?.toLowerCase();
+  return { sendsName, checksName, ...optional('overrideHeader', header) };
 }
 
 function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | undefined {

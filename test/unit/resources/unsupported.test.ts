@@ -140,20 +140,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'statistics per host are not supported yet',
   ],
   [
-    bootstrapWith('cluster', {
-      transport_socket: {
-        name: 'envoy.transport_sockets.tls',
-        typed_config: {
-          '@type':
-            'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
-        },
-      },
-      upstream_http_protocol_options: { auto_sni: true },
-    }),
-    `${CLUSTER}.upstream_http_protocol_options.auto_sni`,
-    "field 'auto_sni' is not supported yet",
-  ],
-  [
     bootstrapWith('cluster', { http2_protocol_options: {} }),
     `${CLUSTER}.http2_protocol_options`,
     'HTTP/2 to upstreams is not supported yet',
