@@ -2,11 +2,13 @@
 import type { CertificateFiles } from './certificates.ts';
 
 /** What a question adds to the plain bootstrap. */
-export type Trait = 'access_log' | 'prefix_rewrite';
+export type Trait = 'access_log' | 'prefix_rewrite' | 'short_timeouts' | 'second_cluster';
 
 export interface BootstrapParts {
   readonly port: number;
   readonly upstreamPort: number;
+  /** Of every path but `/`, with the trait `second_cluster`. */
+  readonly secondUpstreamPort?: number;
   /** Of the listener; absent: plain bytes. */
   readonly certificate?: CertificateFiles;
   readonly traits?: readonly Trait[];
@@ -32,20 +34,25 @@ export function benchBootstrap(parts: BootstrapParts): object {
         },
       ],
       clusters: [
-        {
-          name: 'up',
-          connect_timeout: '1s',
-          circuit_breakers: {
-            thresholds: [
-              { max_connections: 20000, max_pending_requests: 20000, max_requests: 20000 },
-            ],
-          },
-          load_assignment: {
-            cluster_name: 'up',
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(parts.upstreamPort) } }] }],
-          },
-        },
+        cluster('up', parts.upstreamPort),
+        ...(parts.secondUpstreamPort === undefined
+          ? []
+          : [cluster('second', parts.secondUpstreamPort)]),
       ],
+    },
+  };
+}
+
+function cluster(name: string, port: number): object {
+  return {
+    name,
+    connect_timeout: '1s',
+    circuit_breakers: {
+      thresholds: [{ max_connections: 20000, max_pending_requests: 20000, max_requests: 20000 }],
+    },
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
     },
   };
 }
@@ -55,6 +62,7 @@ function manager(parts: BootstrapParts): object {
     '@type': `${EXTENSIONS}.filters.network.http_connection_manager.v3.HttpConnectionManager`,
     stat_prefix: 'bench',
     ...accessLog(parts),
+    ...timeouts(parts),
     route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes: routes(parts) }] },
     http_filters: [
       {
@@ -68,6 +76,10 @@ function manager(parts: BootstrapParts): object {
 
 function routes({ traits = [] }: BootstrapParts): readonly object[] {
   const all = { match: { prefix: '/' }, route: { cluster: 'up' } };
+  if (traits.includes('second_cluster')) {
+    const exact = { match: { path: '/' }, route: { cluster: 'up' } };
+    return [exact, { match: { prefix: '/' }, route: { cluster: 'second' } }];
+  }
   if (!traits.includes('prefix_rewrite')) return [all];
   const match = { prefix: REWRITTEN_PREFIX };
   return [{ match, route: { cluster: 'up', prefix_rewrite: '/' } }, all];
@@ -80,6 +92,12 @@ function accessLog({ traits = [], folder = '', port }: BootstrapParts): object {
     path: `${folder}/access-${port}.log`,
   };
   return { access_log: [{ name: 'envoy.access_loggers.file', typed_config: config }] };
+}
+
+function timeouts({ traits = [] }: BootstrapParts): object {
+  if (!traits.includes('short_timeouts')) return {};
+  const [request_headers_timeout, stream_idle_timeout] = ['0.3s', '0.5s'];
+  return { request_headers_timeout, stream_idle_timeout, delayed_close_timeout: '0.1s' };
 }
 
 function transportSocket({ certificate }: BootstrapParts): object {
