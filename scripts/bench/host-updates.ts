@@ -46,6 +46,7 @@ const live = new LiveCluster({
   resolved: {
     resource: cluster('c', { healthCheck: check }),
     hosts: { cluster: 'c', hosts: [], overprovisioningFactor: 140 },
+    observabilityName: 'c',
     secrets: [],
   },
   writer: new StatStore(() => true),

@@ -42,13 +42,14 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
 }
 
 function clusterStatus(
-  { resolved: { resource }, hosts, outlier, breakers }: LiveCluster,
+  { resolved, hosts, outlier, breakers }: LiveCluster,
   addedViaApi: boolean,
   store: StatStore,
 ): ClusterStatus {
+  const { resource, observabilityName } = resolved;
   return {
     name: resource.name,
-    observabilityName: resource.statName,
+    observabilityName,
     addedViaApi,
     circuitBreakers: breakers.thresholds(),
     ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),

@@ -98,6 +98,8 @@ export interface ResolvedCluster {
   readonly resource: ClusterResource;
   /** Those that the configuration itself names; without hosts where they are discovered. */
   readonly hosts: ClusterHostsResource;
+  /** What `/clusters` calls it beside its name. */
+  readonly observabilityName: string;
   /** Absent: the hosts are those above. */
   readonly discovery?: Discovery;
   /** What its connections need beside it. */

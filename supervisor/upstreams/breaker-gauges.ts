@@ -74,10 +74,17 @@ export class BreakerGauges {
     this.refresh();
   }
 
-  /** The thresholds in force. */
+  /** The thresholds in force; a budget of retries is what it allows now. */
   thresholds(): Readonly<Record<Priority, CircuitBreakerThresholds>> {
     this.#followRuntime();
-    return this.#inForce;
+    const { page, slots } = this.#parts;
+    const now = (priority: Priority): CircuitBreakerThresholds => {
+      const thresholds = this.#inForce[priority];
+      if (thresholds.retryBudget === undefined || slots === undefined) return thresholds;
+      const maxRetries = limitOf(thresholds, 'retries', { page, slot: slots[priority] });
+      return { ...thresholds, maxRetries };
+    };
+    return { DEFAULT: now('DEFAULT'), HIGH: now('HIGH') };
   }
 
   refresh(): void {

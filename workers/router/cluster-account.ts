@@ -14,10 +14,10 @@ export function countRedirect(cluster: UpstreamCluster, isFollowed: boolean): vo
   );
 }
 
-/** What came of a try; negative: this side's status for want of an answer. */
-export function countAnswer(cluster: UpstreamCluster, host: UpstreamHost, status: number): void {
-  countHost(cluster, host, Math.abs(status) >= 500 ? 'rq_error' : 'rq_success');
-  host.outlier?.note(status);
+/** A try without an answer; the status is what this side says for it. */
+export function countFailure(cluster: UpstreamCluster, host: UpstreamHost, status: number): void {
+  countHost(cluster, host, 'rq_error');
+  host.outlier?.note(-status);
 }
 
 export function countHost(

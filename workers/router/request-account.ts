@@ -7,7 +7,10 @@ import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.t
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import { countAnswer, countHost } from './cluster-account.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
+import { isGrpcContentType } from '../substitution/grpc-status.ts';
+import { countFailure, countHost } from './cluster-account.ts';
+import { httpStatusOfGrpc, isGrpcSuccess } from './grpc-outcome.ts';
 import type { RouterStats } from './router-stats.ts';
 import { recordBudget } from './try-figures.ts';
 import type { TryTimeout, UpstreamRequest } from './upstream-request.ts';
@@ -20,6 +23,8 @@ export class RequestAccount {
   readonly #stats: RouterStats;
   readonly #info: StreamInfo;
   #isCanary = false;
+  /** Of a gRPC call whose end has not come. */
+  #calledHost: UpstreamHost | undefined = undefined;
   #isHolding = true;
 
   constructor(cluster: UpstreamCluster, stats: RouterStats, info: StreamInfo) {
@@ -63,11 +68,22 @@ export class RequestAccount {
     this.#stats.chargeCode(this.cluster, this.#info, status, false);
   }
 
-  /** The response that the client gets. */
-  answered({ host }: UpstreamRequest, headers: HeaderMap): void {
+  /** The response that the client gets; `isWhole`: there is nothing behind its headers. */
+  answered({ host }: UpstreamRequest, headers: HeaderMap, isWhole: boolean): void {
     this.#isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
     this.#stats.chargeCode(this.cluster, this.#info, headers.status, this.#isCanary);
-    countAnswer(this.cluster, host, headers.status);
+    host.outlier?.note(httpStatusOfGrpc(headers) ?? headers.status);
+    const isCall = isGrpcContentType(this.#info.requestHeaders?.get('content-type'));
+    if (headers.status >= 500) countHost(this.cluster, host, 'rq_error');
+    else if (!isCall) countHost(this.cluster, host, 'rq_success');
+    else if (isWhole) this.#countCall(host, headers);
+    else this.#calledHost = host;
+  }
+
+  /** The response that was passed on is complete. */
+  ended(trailers: HeaderMap | undefined): void {
+    if (this.#calledHost !== undefined) this.#countCall(this.#calledHost, trailers);
+    this.#calledHost = undefined;
   }
 
   /** Request and response are complete; `tookMs` lies between their ends, of at most `globalMs`. */
@@ -77,19 +93,19 @@ export class RequestAccount {
   }
 
   /** A response that another try takes the place of. */
-  discarded({ host }: UpstreamRequest, status: number): void {
+  discarded({ host }: UpstreamRequest, headers: HeaderMap): void {
     countHost(this.cluster, host, 'rq_error');
-    host.outlier?.note(status);
+    host.outlier?.note(httpStatusOfGrpc(headers) ?? headers.status);
   }
 
   /** A try failed without a response, and another follows. */
   retried(upstream: UpstreamRequest): void {
-    if (upstream.hasTriedHost) countAnswer(this.cluster, upstream.host, -503);
+    if (upstream.hasTriedHost) countFailure(this.cluster, upstream.host, 503);
   }
 
   /** A try is over without a response: counts what the client is told for it. */
   aborted(upstream: UpstreamRequest, status: number): void {
-    if (upstream.hasTriedHost) countAnswer(this.cluster, upstream.host, -status);
+    if (upstream.hasTriedHost) countFailure(this.cluster, upstream.host, status);
     this.#stats.chargeCode(this.cluster, this.#info, status, false);
   }
 
@@ -117,6 +133,12 @@ export class RequestAccount {
   /** The body was too long to be kept for further tries. */
   retryAbandoned(): void {
     this.#count(index.retry_or_shadow_abandoned);
+  }
+
+  /** A gRPC call says at its end what came of it. */
+  #countCall(host: UpstreamHost, end: HeaderMap | undefined): void {
+    const isGood = end !== undefined && isGrpcSuccess(end);
+    countHost(this.cluster, host, isGood ? 'rq_success' : 'rq_error');
   }
 
   #count(offset: number): void {

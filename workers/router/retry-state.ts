@@ -96,7 +96,6 @@ export class RetryState {
   /** What `afterHeaders` would say if every try were left; counts nothing. */
   wantsRetryOf(headers: HeaderMap): boolean {
     const { conditions, statusCodes, responseHeaders } = this.#retries;
-    if (headers.has('x-envoy-overloaded')) return false;
     if (headers.has('x-envoy-ratelimited')) return (conditions & RetryOn.rateLimited) !== 0;
     if ((conditions & STATUS_CONDITIONS[statusKind(headers.status)]) !== 0) return true;
     if ((conditions & RetryOn.retriableStatusCodes) !== 0 && statusCodes.includes(headers.status)) {

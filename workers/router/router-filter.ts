@@ -170,7 +170,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.endRetries();
     this.tries.cancelOthers(upstream);
     if (this.followsRedirect(account.cluster, route, headers)) return;
-    account.answered(upstream, headers);
+    account.answered(upstream, headers, endStream);
     const { requestDoneMs } = this.tries;
     const serviceMs = requestDoneMs >= 0 ? Math.round(nowMs - requestDoneMs) : undefined;
     this.balance?.addCookies(headers);
@@ -183,11 +183,15 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { info } = this.callbacks;
     upstream.log?.received(data.length);
     if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.context.loop.clock.ms;
-    if (endStream) this.onUpstreamComplete(upstream);
+    if (endStream) {
+      this.account?.ended(undefined);
+      this.onUpstreamComplete(upstream);
+    }
     this.callbacks.encodeData(data, endStream);
   }
 
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void {
+    this.account?.ended(trailers);
     this.onUpstreamComplete(upstream);
     this.callbacks.encodeTrailers(trailers);
   }
@@ -365,7 +369,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (verdict === 'retry') account.cluster.stats.retried.charge(headers.status);
     else if (verdict === 'no') return false;
     else if (!retrier.isWaiting && !this.tries.isWaitingBesides(upstream)) return false;
-    account.discarded(upstream, headers.status);
+    account.discarded(upstream, headers);
     this.tries.cancel(upstream);
     return true;
   }

@@ -148,6 +148,7 @@ export function resolveCluster(
       ...optional('outlierDetection', outlier?.thresholds),
     },
     hosts,
+    observabilityName: message.alt_stat_name ?? name,
     secrets,
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),

@@ -51,7 +51,7 @@ describe('retry conditions', () => {
     ['5xx', 500, {}, true],
     ['5xx', 599, {}, true],
     ['5xx', 429, {}, false],
-    ['5xx', 503, { 'x-envoy-overloaded': 'true' }, false],
+    ['5xx', 503, { 'x-envoy-overloaded': 'true' }, true],
     ['5xx', 503, { 'x-envoy-ratelimited': 'true' }, false],
     ['envoy-ratelimited', 429, { 'x-envoy-ratelimited': 'true' }, true],
     ['gateway-error', 500, {}, false],

@@ -46,7 +46,12 @@ function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamCluster
 
 function putStatic(store: ResourceStore, name: string): void {
   const { cluster: resource, hosts } = withHosts(name);
-  const resolved = { resource, hosts: { ...hosts, hosts: [host(80)] }, secrets: [] };
+  const resolved = {
+    resource,
+    hosts: { ...hosts, hosts: [host(80)] },
+    observabilityName: name,
+    secrets: [],
+  };
   store.putActive('cluster', name, { message: {}, versionInfo: '', lastUpdatedMs: 0, resolved });
 }
 
