@@ -44,7 +44,7 @@ const check = {
 
 const live = new LiveCluster({
   resolved: {
-    resource: cluster('c', { healthCheck: check }),
+    resource: cluster('c', { healthChecks: [check] }),
     hosts: { cluster: 'c', hosts: [], overprovisioningFactor: 140 },
     observabilityName: 'c',
     secrets: [],

@@ -57,6 +57,8 @@ export type WorkerToSupervisor =
       readonly kind: 'health_event';
       readonly cluster: string;
       readonly host: string;
+      /** Which of the cluster's checks, from 0. */
+      readonly check: number;
       readonly event: CheckEvent;
     }
   /** A request named this host of its cluster; told again while it is used. */

@@ -51,7 +51,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly originalDst?: OriginalDstOptions;
   /** The hosts are the names that requests bear, looked up when one first asks for it. */
   readonly forwardProxy?: ForwardProxyOptions;
-  readonly healthCheck?: HealthCheckResource;
+  /** Not empty; a host is well when it passes all of them. */
+  readonly healthChecks?: readonly HealthCheckResource[];
   readonly outlierDetection?: OutlierThresholds;
   readonly closeConnectionsOnHostHealthFailure: boolean;
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;

@@ -1,6 +1,14 @@
 /** Active health checks of a cluster as workers receive them. Source: envoy.config.core.v3.HealthCheck. */
 
+import type { StringMatcher } from './matchers.ts';
+
 export interface HealthCheckResource {
+  /** Part of its statistics' names; checks of a cluster that has several are named. */
+  readonly name?: string;
+  /** Chooses among the cluster's sockets in the place of the host's metadata. */
+  readonly socketCriteria?: Readonly<Record<string, unknown>>;
+  /** What is offered over TLS, in the place of the cluster's protocols. */
+  readonly alpn?: readonly string[];
   readonly timeoutMs: number;
   readonly intervalMs: number;
   readonly unhealthyIntervalMs: number;
@@ -34,6 +42,14 @@ export interface HttpProbe {
   /** Half-open ranges. */
   readonly expectedStatuses: readonly StatusRange[];
   readonly retriableStatuses: readonly StatusRange[];
+  /** Bytes as hexadecimal digits, where the request has a body. */
+  readonly payload?: string;
+  /** What has to be in the answer's body in this order, within so many bytes of it. */
+  readonly receive?: readonly string[];
+  /** 0: no limit. */
+  readonly receiveBytesMax: number;
+  /** What the answer says of the service's name has to match. */
+  readonly serviceName?: StringMatcher;
 }
 
 export interface StatusRange {

@@ -34,8 +34,8 @@ export const IDLE_HOSTS_MAX = 500;
  * beside those that the supervisor defines, no tables, no certificates.
  */
 export function mayIdle(cluster: ClusterResource): boolean {
-  const { healthCheck, tls, lbPolicy, circuitBreakers, trackClusterStats: track } = cluster;
-  if (healthCheck !== undefined || tls !== undefined) return false;
+  const { healthChecks, tls, lbPolicy, circuitBreakers, trackClusterStats: track } = cluster;
+  if (healthChecks !== undefined || tls !== undefined) return false;
   if (track.timeoutBudgets || track.requestResponseSizes) return false;
   if (lbPolicy.kind === 'RING_HASH' || lbPolicy.kind === 'MAGLEV') return false;
   return Object.values(circuitBreakers).every(

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterResource, HostResource, UpstreamSocketOptions } from './cluster.ts';
 
-const NAMESPACE = 'envoy.transport_socket_match';
+export const SOCKET_MATCH_NAMESPACE = 'envoy.transport_socket_match';
 
 /** Of the statistics of hosts that no match is for. */
 export const NO_MATCH = 'default';
@@ -16,7 +16,7 @@ export function socketOf(
   cluster: ClusterResource,
   { metadata }: Pick<HostResource, 'metadata'>,
 ): ChosenSocket {
-  const given = metadata?.[NAMESPACE] ?? {};
+  const given = metadata?.[SOCKET_MATCH_NAMESPACE] ?? {};
   const found = cluster.socketMatches?.find(({ criteria }) =>
     Object.entries(criteria).every(([key, value]) => isDeepStrictEqual(given[key], value)),
   );

@@ -106,7 +106,7 @@ export interface ResolvedCluster {
   readonly secrets: readonly NamedSecret[];
   readonly outlierDetection?: OutlierSettings;
   /** Files for the events of active checks. */
-  readonly checkEventLogs?: readonly string[];
+  readonly checkEventLogs?: readonly (readonly string[])[];
   /** The cluster is in use before its first hosts are known. */
   readonly isUsedAtOnce?: true;
   /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */

@@ -5,12 +5,12 @@
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
-import { HEALTH_CHECK, OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
+import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
-import type { CheckEvent } from '../../shared/health/check-event.ts';
+import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { checkEventMessage } from '../health/check-events.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { outlierEventMessage } from '../health/outlier-events.ts';
@@ -18,6 +18,7 @@ import { OutlierDetector } from '../health/outlier-detector.ts';
 import { withRuntime } from '../health/outlier-runtime.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
+import { CheckGauges } from './check-gauges.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
@@ -45,6 +46,8 @@ export interface LiveClusterOptions {
   changed(cluster: LiveCluster, host?: string): void;
 }
 
+type CheckNotice = Extract<WorkerToSupervisor, { readonly kind: 'health_event' }>;
+
 /** What is known of a host beside its configuration. */
 interface HostState {
   bits: number;
@@ -68,7 +71,7 @@ export class LiveCluster implements HostSink {
   readonly #breakerSlots: SlotPair | undefined;
   readonly outlier: OutlierDetector | undefined;
   readonly #outlierStats: number | undefined;
-  readonly #checkStats: number | undefined;
+  readonly #checkGauges: CheckGauges;
   #source: HostSource | undefined;
   readonly #states = new Map<string, HostState>();
   #resolveReady: (() => void) | undefined;
@@ -99,10 +102,7 @@ export class LiveCluster implements HostSink {
       page: breakers.page,
       slots: this.#breakerSlots,
     });
-    this.#checkStats =
-      resolved.resource.healthCheck === undefined
-        ? undefined
-        : writer.defineBlock(HEALTH_CHECK, `cluster.${resolved.resource.statName}.health_check.`);
+    this.#checkGauges = new CheckGauges(resolved.resource, writer);
     this.#outlierStats =
       resolved.outlierDetection === undefined
         ? undefined
@@ -221,19 +221,15 @@ export class LiveCluster implements HostSink {
   }
 
   /** A line for the event log of the cluster's checks. */
-  logCheck(id: string, event: CheckEvent): void {
+  logCheck({ host: id, check: position, event }: CheckNotice): void {
     const { resource, checkEventLogs = [] } = this.resolved;
     const host = this.host(id);
-    if (host === undefined || resource.healthCheck === undefined) return;
+    const check = resource.healthChecks?.[position];
+    if (host === undefined || check === undefined) return;
     const { clock, eventLogs } = this.#options;
-    const context = {
-      cluster: this.name,
-      host,
-      check: resource.healthCheck,
-      wallMs: clock.wallMs(),
-    };
+    const context = { cluster: this.name, host, check, wallMs: clock.wallMs() };
     const message = checkEventMessage(event, context);
-    for (const path of checkEventLogs) eventLogs.write(path, message);
+    for (const path of checkEventLogs[position] ?? []) eventLogs.write(path, message);
   }
 
   hostRequested(host: HostResource): void {
@@ -291,7 +287,7 @@ export class LiveCluster implements HostSink {
     this.breakers.release();
     if (this.#breakerSlots !== undefined) this.#options.breakers.giveBack(this.#breakerSlots);
     if (this.#outlierStats !== undefined) this.#options.writer.releaseBlock(this.#outlierStats);
-    if (this.#checkStats !== undefined) this.#options.writer.releaseBlock(this.#checkStats);
+    this.#checkGauges.release();
     this.#becomeReady();
   }
 
@@ -348,7 +344,7 @@ export class LiveCluster implements HostSink {
   }
 
   #isChecked(host: HostResource): boolean {
-    return this.#checkStats !== undefined && host.check?.isDisabled !== true;
+    return this.resolved.resource.healthChecks !== undefined && host.check?.isDisabled !== true;
   }
 
   get #limitsHosts(): boolean {
@@ -400,7 +396,7 @@ export class LiveCluster implements HostSink {
     }
     this.#current = this.#hosts;
     this.#stats.setHosts(this.#hosts);
-    this.#showChecked();
+    this.#checkGauges.show(this.#checked);
     this.#options.changed(this);
   }
 
@@ -420,7 +416,7 @@ export class LiveCluster implements HostSink {
     this.#stats.replaceHost(before, after);
     this.#countChecked(before, -1);
     this.#countChecked(after, 1);
-    this.#showChecked();
+    this.#checkGauges.show(this.#checked);
     this.#options.changed(this, id);
   }
 
@@ -448,13 +444,6 @@ export class LiveCluster implements HostSink {
   #countChecked({ healthBits = 0 }: HostResource, change: 1 | -1): void {
     if ((healthBits & HEALTH_BITS.failed_active_hc) === 0) this.#checked.healthy += change;
     if ((healthBits & HEALTH_BITS.degraded_active_hc) !== 0) this.#checked.degraded += change;
-  }
-
-  #showChecked(): void {
-    if (this.#checkStats === undefined) return;
-    const { writer } = this.#options;
-    writer.setGauge(this.#checkStats + HEALTH_CHECK.index.healthy, this.#checked.healthy);
-    writer.setGauge(this.#checkStats + HEALTH_CHECK.index.degraded, this.#checked.degraded);
   }
 }
 

@@ -142,7 +142,7 @@ export class UpstreamClusters {
     else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
     else if (notice.kind === 'host_used') cluster?.hostUsed(notice.host);
     else if (notice.kind === 'host_wanted') this.#answerWanted(cluster, notice);
-    else if (notice.kind === 'health_event') cluster?.logCheck(notice.host, notice.event);
+    else if (notice.kind === 'health_event') cluster?.logCheck(notice);
     else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
     else cluster?.outlierDetected(notice.host, notice.what);
   }
@@ -222,7 +222,7 @@ export class UpstreamClusters {
     const live = this.#make(resolved);
     this.#warming.set(name, live);
     const { resource: cluster } = resolved;
-    const isChecked = cluster.healthCheck !== undefined;
+    const isChecked = cluster.healthChecks !== undefined;
     // Workers make the checks, for which they need the cluster; one that has it already gets it now.
     if (isChecked && !this.#clusters.has(name)) this.#move(name, 'changed');
     // New hosts are checked when the workers have this version; the others are known.
@@ -403,5 +403,5 @@ export class UpstreamClusters {
 
 /** Workers make the checks, for which they need a cluster before it may be used. */
 function isCheckedAtWorkers({ resolved }: LiveCluster): boolean {
-  return resolved.resource.healthCheck !== undefined;
+  return resolved.resource.healthChecks !== undefined;
 }

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { makeAuthority } from '../support/certificates.ts';
 import { fetchOnce } from '../support/http-client.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { startSluice, type Sluice } from '../support/sluice.ts';
+import { tlsSocket } from '../support/tls.ts';
 import { startHttpUpstream } from '../support/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
@@ -16,6 +19,12 @@ const QUICK = {
   no_traffic_interval: '0.05s',
   unhealthy_threshold: 2,
   healthy_threshold: 2,
+};
+const RAW = {
+  name: 'raw',
+  typed_config: {
+    '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer',
+  },
 };
 const NO_PANIC = { common_lb_config: { healthy_panic_threshold: { value: 0 } } };
 const overHttp = { ...QUICK, http_health_check: { path: '/hc', host: 'hc.test' } };
@@ -211,6 +220,41 @@ describe('active health checks', () => {
         ['UNEJECT', 'CONSECUTIVE_5XX', false],
       ],
     );
+  });
+
+  it('use the socket and the protocols of their own, and tell of several by their names', async () => {
+    const seen: (string | false | null)[] = [];
+    using scratch = makeScratch();
+    const { key, cert } = makeAuthority(scratch.path);
+    const secure = createTlsServer({ key, cert, ALPNProtocols: ['own', 'other'] }, (socket) => {
+      seen.push(socket.alpnProtocol);
+      socket.end();
+    });
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const { port } = secure.address() as AddressInfo;
+    const plain = { name: 'plain', match: { plain: true }, transport_socket: RAW };
+    const byTcp = { ...QUICK, tcp_health_check: {} };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({
+        clusters: [
+          staticCluster('up', [port], {
+            transport_socket: tlsSocket('Upstream', { common_tls_context: {} }),
+            transport_socket_matches: [plain],
+            health_checks: [
+              { ...byTcp, name: 'secure', tls_options: { alpn_protocols: ['own'] } },
+              { ...byTcp, name: 'open', transport_socket_match_criteria: { plain: true } },
+            ],
+          }),
+        ],
+      }),
+    });
+    await waitForFlags(sluice, port, 'healthy');
+    assert.ok(seen.length > 0 && seen.every((protocol) => protocol === 'own'));
+    const stat = 'cluster.up.health_check';
+    assert.equal(await sluice.stat(`${stat}.name.secure.healthy`), 1);
+    assert.equal(await sluice.stat(`${stat}.name.open.healthy`), 1);
+    assert.equal(await sluice.stat(`${stat}.healthy`), 1);
+    secure.close();
   });
 });
 

@@ -20,11 +20,17 @@ import type { ConnectTarget } from '../tls/upstream-tls.ts';
 import type { Steps } from '../sliced-work.ts';
 import type { InternalTarget } from '../upstream/upstream-transport.ts';
 import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
+import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import type { Runtime } from '../runtime.ts';
 import { HealthSession } from './health-session.ts';
+import { HostChecks } from './host-checks.ts';
+import { HttpJudge } from './judge-http.ts';
 import { Http2Probe } from './http2-probe.ts';
 import { HttpProbe } from './http-probe.ts';
 import type { Probe, ProbeTarget } from './probe.ts';
 import { TcpProbe } from './tcp-probe.ts';
+
+const VERIFY_KEY = 'health_check.verify_cluster';
 
 /** Beginning to check one takes some microseconds. */
 const HOSTS_PER_STEP = 64;
@@ -38,12 +44,14 @@ export interface CheckingDuty {
   /** `bits` are those of active checks; the supervisor is told. */
   report(cluster: string, host: string, bits: number): void;
   /** For the event log of the cluster's checks. */
-  logEvent(cluster: string, host: string, event: CheckEvent): void;
+  logEvent(cluster: string, host: string, check: number, event: CheckEvent): void;
 }
 
 export interface HealthCheckerOptions {
   readonly cluster: string;
-  readonly check: HealthCheckResource;
+  /** Not empty. */
+  readonly checks: readonly HealthCheckResource[];
+  readonly runtime: Pick<Runtime, 'snapshot'>;
   readonly writer: StatWriter;
   /** `cluster.<name>.` */
   readonly statPrefix: string;
@@ -55,20 +63,23 @@ export interface HealthCheckerOptions {
 
 export class HealthChecker {
   readonly #options: HealthCheckerOptions;
-  readonly #statBase: number;
+  /** By check. */
+  readonly #statBases: readonly number[];
   /** Checks over HTTP have the cluster's codec. */
   readonly #codecBase: number | undefined;
-  readonly #sessions = new Map<string, HealthSession>();
+  readonly #sessions = new Map<string, HostChecks>();
   #hosts: readonly HostResource[] = [];
 
   constructor(options: HealthCheckerOptions) {
     this.#options = options;
-    const { writer, statPrefix } = options;
-    this.#statBase = writer.defineBlock(HEALTH_CHECK, `${statPrefix}health_check.`);
-    this.#codecBase =
-      options.check.probe.kind === 'http'
-        ? writer.defineBlock(HTTP1_CODEC, `${statPrefix}http1.`)
-        : undefined;
+    const { writer, statPrefix, checks } = options;
+    this.#statBases = checks.map(({ name }) => {
+      const own = name === undefined ? '' : `name.${name}.`;
+      return writer.defineBlock(HEALTH_CHECK, `${statPrefix}health_check.${own}`);
+    });
+    this.#codecBase = checks.some(({ probe }) => probe.kind === 'http')
+      ? writer.defineBlock(HTTP1_CODEC, `${statPrefix}http1.`)
+      : undefined;
   }
 
   *putHosts({ hosts }: ClusterHostsResource): Steps {
@@ -98,7 +109,7 @@ export class HealthChecker {
     const failed = HEALTH_BITS.failed_active_hc | HEALTH_BITS.excluded_via_immediate_hc_fail;
     const known = host.healthBits ?? 0;
     if ((known & failed) === failed) return;
-    writer.increment(this.#statBase + HEALTH_CHECK.index.passive_failure);
+    for (const base of this.#statBases) writer.increment(base + HEALTH_CHECK.index.passive_failure);
     duty.report(cluster, host.id, (known & ACTIVE_CHECK_BITS) | failed);
   }
 
@@ -110,32 +121,66 @@ export class HealthChecker {
   close(): void {
     for (const session of this.#sessions.values()) session.close();
     this.#sessions.clear();
-    this.#options.writer.releaseBlock(this.#statBase);
+    for (const base of this.#statBases) this.#options.writer.releaseBlock(base);
     if (this.#codecBase !== undefined) this.#options.writer.releaseBlock(this.#codecBase);
   }
 
-  #begin(host: HostResource): HealthSession {
-    const { cluster, check, writer, duty } = this.#options;
-    const target = this.#targetOf(host);
-    return new HealthSession({
-      check,
-      probe: makeProbe(check, target),
-      clock: duty.clock,
-      stats: { writer, base: this.#statBase },
-      bits: host.healthBits ?? HEALTH_BITS.failed_active_hc,
-      wasChecked: host.wasChecked === true,
-      hasTraffic: () => this.#options.hasTraffic(),
+  #begin(host: HostResource): HostChecks {
+    const { cluster, checks, duty } = this.#options;
+    const wasChecked = host.wasChecked === true;
+    return new HostChecks({
+      sessions: checks.map((_, position) => (report) => this.#beginOne(host, position, report)),
+      bits: wasChecked ? (host.healthBits ?? 0) : undefined,
       report: (bits) => duty.report(cluster, host.id, bits),
-      log:
-        check.eventLog === undefined
-          ? undefined
-          : (event) => duty.logEvent(cluster, host.id, event),
+      changed: (position, before, now) => this.#count(position, before, now),
     });
   }
 
-  #targetOf(host: HostResource): ProbeTarget {
-    const { cluster, check, sockets } = this.#options;
-    const { tls } = sockets.of({ resource: host });
+  #beginOne(host: HostResource, position: number, report: (bits: number) => void): HealthSession {
+    const { cluster, checks, writer, duty, runtime } = this.#options;
+    const check = checks[position] as HealthCheckResource;
+    const stats = { writer, base: this.#statBases[position] ?? 0 };
+    const target = this.#targetOf(host, check);
+    return new HealthSession({
+      check,
+      probe: makeProbe(check, target, () => this.#mustVerify(stats.base)),
+      clock: duty.clock,
+      runtime,
+      stats,
+      bits: host.healthBits ?? HEALTH_BITS.failed_active_hc,
+      wasChecked: host.wasChecked === true,
+      hasTraffic: () => this.#options.hasTraffic(),
+      report,
+      log:
+        check.eventLog === undefined
+          ? undefined
+          : (event) => duty.logEvent(cluster, host.id, position, event),
+    });
+  }
+
+  /** Whether the name of the service counts now. */
+  #mustVerify(base: number): boolean {
+    const { runtime, writer } = this.#options;
+    if (readInteger(runtime.snapshot, VERIFY_KEY, 100) <= Math.random() * 100) return false;
+    writer.increment(base + HEALTH_CHECK.index.verify_cluster);
+    return true;
+  }
+
+  /** Of a check with a name the gauges are these; others are the supervisor's. */
+  #count(position: number, before: number | undefined, now: number | undefined): void {
+    const base = this.#statBases[position];
+    if (base === undefined || this.#options.checks[position]?.name === undefined) return;
+    for (const [offset, holds] of GAUGES) {
+      const change = Number(holds(now)) - Number(holds(before));
+      if (change !== 0) this.#options.writer.add(base + offset, change);
+    }
+  }
+
+  #targetOf(host: HostResource, check: HealthCheckResource): ProbeTarget {
+    const { cluster, sockets } = this.#options;
+    const { socketCriteria: criteria, alpn } = check;
+    const { tls } =
+      criteria === undefined ? sockets.of({ resource: host }) : sockets.matching(criteria);
     const authority = host.check?.hostname ?? cluster;
     const address = host.check?.address ?? host.address;
     const target = (): ConnectTarget =>
@@ -148,16 +193,31 @@ export class HealthChecker {
       : {
           authority,
           readyEvent: 'secureConnect',
-          open: () => tls.connect(target(), { hostname: host.hostname }).socket,
+          open: () => tls.connect(target(), { hostname: host.hostname, alpn }).socket,
         };
   }
 }
 
-function makeProbe(check: HealthCheckResource, target: ProbeTarget): Probe {
+const { healthy, degraded } = HEALTH_CHECK.index;
+const GAUGES = [
+  [
+    healthy,
+    (bits: number | undefined) => bits !== undefined && (bits & HEALTH_BITS.failed_active_hc) === 0,
+  ],
+  [degraded, (bits: number | undefined) => ((bits ?? 0) & HEALTH_BITS.degraded_active_hc) !== 0],
+] as const;
+
+function makeProbe(
+  check: HealthCheckResource,
+  target: ProbeTarget,
+  mustVerify: () => boolean,
+): Probe {
   const { probe, reuseConnection } = check;
   if (probe.kind === 'tcp') return new TcpProbe(probe, target, reuseConnection);
-  if (probe.kind === 'grpc' || probe.isHttp2) return new Http2Probe(probe, target, reuseConnection);
-  return new HttpProbe(probe, target, reuseConnection);
+  if (probe.kind === 'grpc') return new Http2Probe(probe, target, reuseConnection, undefined);
+  const judge = new HttpJudge(probe, mustVerify);
+  if (probe.isHttp2) return new Http2Probe(probe, target, reuseConnection, judge);
+  return new HttpProbe({ resource: probe, target, reuse: reuseConnection, judge });
 }
 
 /** The host's own address for checks, then its own port, then the check's. */

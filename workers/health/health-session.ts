@@ -8,12 +8,15 @@ import type { HealthCheckResource } from '../../shared/resources/health-check.ts
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import type { Runtime } from '../runtime.ts';
 import type { Probe, ProbeOutcome } from './probe.ts';
 
 export interface HealthSessionOptions {
   readonly check: HealthCheckResource;
   readonly probe: Probe;
   readonly clock: Clock;
+  readonly runtime: Pick<Runtime, 'snapshot'>;
   readonly stats: { readonly writer: StatWriter; readonly base: number };
   /** Of the host as it is known; without a check so far the next one decides alone. */
   readonly bits: number;
@@ -97,9 +100,14 @@ export class HealthSession {
   #pass({ isDegraded }: Extract<ProbeOutcome, { kind: 'passed' }>): boolean {
     this.#count('success');
     this.#failedInARow = 0;
+    this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
+    const isPending = this.#countPass();
     this.#noteDegraded(isDegraded);
     if (this.#options.check.eventLog?.successes === true) this.#log({ kind: 'success' });
-    this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
+    return isPending;
+  }
+
+  #countPass(): boolean {
     if ((this.#bits & HEALTH_BITS.failed_active_hc) === 0) return false;
     this.#passedInARow += 1;
     if (!this.#isFirst && this.#passedInARow < this.#options.check.healthyThreshold) return true;
@@ -157,7 +165,11 @@ export class HealthSession {
         ? check.noTrafficHealthyIntervalMs
         : check.noTrafficIntervalMs;
     const jitterMs = intervalJitterMs + (baseMs * intervalJitterPercent) / 100;
-    return baseMs + Math.floor(Math.random() * jitterMs);
+    const { snapshot } = this.#options.runtime;
+    const wantedMs = baseMs + Math.floor(Math.random() * jitterMs);
+    const mostMs = readInteger(snapshot, 'health_check.max_interval', wantedMs);
+    const leastMs = readInteger(snapshot, 'health_check.min_interval', 0);
+    return Math.max(Math.min(wantedMs, mostMs), leastMs, 1);
   }
 
   #count(counter: Counter): void {

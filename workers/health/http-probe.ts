@@ -6,7 +6,7 @@ import { HeaderMap } from '../http/header-map.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
 import type { Wire } from '../net/transport.ts';
 import type { Flushable } from '../worker-loop.ts';
-import { judgeHttp, USER_AGENT } from './judge-http.ts';
+import { type HttpJudge, USER_AGENT } from './judge-http.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 
 const LIMITS = {
@@ -17,24 +17,39 @@ const LIMITS = {
   headerCase: 'lower',
 } as const;
 
+export interface HttpProbeOptions {
+  readonly resource: HttpProbeResource;
+  readonly target: ProbeTarget;
+  readonly reuse: boolean;
+  readonly judge: HttpJudge;
+}
+
+/** What came back; the body as far as anybody looks at it. */
+interface Answered {
+  readonly headers: HeaderMap;
+  readonly body: Buffer;
+}
+
 export class HttpProbe implements Probe {
-  readonly #resource: HttpProbeResource;
-  readonly #target: ProbeTarget;
-  readonly #reuse: boolean;
+  readonly #options: HttpProbeOptions;
+  readonly #payload: Buffer;
   #connection: ProbeConnection | undefined;
 
-  constructor(resource: HttpProbeResource, target: ProbeTarget, reuse: boolean) {
-    this.#resource = resource;
-    this.#target = target;
-    this.#reuse = reuse;
+  constructor(options: HttpProbeOptions) {
+    this.#options = options;
+    this.#payload = Buffer.from(options.resource.payload ?? '', 'hex');
   }
 
   run(done: (outcome: ProbeOutcome) => void): void {
-    if (this.#connection?.isUsable !== true) this.#connection = new ProbeConnection(this.#target);
+    const { target, judge, reuse } = this.#options;
+    if (this.#connection?.isUsable !== true) {
+      this.#connection = new ProbeConnection(target, judge.bodyBytesMax);
+    }
     const connection = this.#connection;
-    connection.exchange(this.#request(), (headers) => {
-      if (!this.#reuse) connection.close();
-      done(this.#judge(headers));
+    const request = { headers: this.#request(), payload: this.#payload };
+    connection.exchange(request, (answered) => {
+      if (!reuse) connection.close();
+      done(this.#judge(answered));
     });
   }
 
@@ -44,36 +59,52 @@ export class HttpProbe implements Probe {
   }
 
   #request(): HeaderMap {
-    const { authority, path, method, headers, removedHeaders } = this.#resource;
+    const { resource, target } = this.#options;
+    const { authority, path, method, headers, removedHeaders } = resource;
     const request = new HeaderMap();
     request.method = method;
     request.path = path;
-    request.authority = authority ?? this.#target.authority;
+    request.authority = authority ?? target.authority;
     if (!removedHeaders.includes('user-agent')) request.add('user-agent', USER_AGENT);
     for (const [name, value] of headers) {
       if (name === 'host' || name === ':authority') request.authority = value;
       else if (!removedHeaders.includes(name)) request.add(name, value);
     }
+    if (this.#payload.length > 0) request.add('content-length', String(this.#payload.length));
     return request;
   }
 
-  #judge(headers: HeaderMap | undefined): ProbeOutcome {
-    if (headers === undefined) return { kind: 'unreachable', isTimeout: false };
-    return judgeHttp(this.#resource, headers);
+  #judge(answered: Answered | undefined): ProbeOutcome {
+    if (answered === undefined) return { kind: 'unreachable', isTimeout: false };
+    const { headers, body } = answered;
+    return this.#options.judge.judge({
+      status: headers.status,
+      header: (name) => headers.get(name),
+      body,
+    });
   }
+}
+
+interface ProbeRequest {
+  readonly headers: HeaderMap;
+  readonly payload: Buffer;
 }
 
 /** One connection: requests one after the other; `answered` gets undefined when it broke instead. */
 class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   readonly #socket: Socket;
   readonly #codec: Http1ClientCodec;
-  #answered: ((headers: HeaderMap | undefined) => void) | undefined;
+  readonly #bodyBytesMax: number;
+  #answered: ((answered: Answered | undefined) => void) | undefined;
   #headers: HeaderMap | undefined;
+  #body: Buffer[] = [];
+  #bodyBytes = 0;
   #isReady = false;
-  #waiting: HeaderMap | undefined;
+  #waiting: ProbeRequest | undefined;
   isUsable = true;
 
-  constructor(target: ProbeTarget) {
+  constructor(target: ProbeTarget, bodyBytesMax: number) {
+    this.#bodyBytesMax = bodyBytesMax;
     this.#codec = new Http1ClientCodec(this, this, LIMITS);
     this.#socket = target.open();
     this.#socket.on(target.readyEvent, () => {
@@ -86,9 +117,11 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     this.#socket.on('close', () => this.#broke(false));
   }
 
-  exchange(request: HeaderMap, answered: (headers: HeaderMap | undefined) => void): void {
+  exchange(request: ProbeRequest, answered: (answered: Answered | undefined) => void): void {
     this.#answered = answered;
     this.#headers = undefined;
+    this.#body = [];
+    this.#bodyBytes = 0;
     this.#waiting = request;
     if (this.#isReady) this.#sendWaiting();
   }
@@ -96,7 +129,11 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   #sendWaiting(): void {
     const request = this.#waiting;
     this.#waiting = undefined;
-    if (request !== undefined) this.#codec.newStream(this).encodeHeaders(request, true);
+    if (request === undefined) return;
+    const { headers, payload } = request;
+    const stream = this.#codec.newStream(this);
+    stream.encodeHeaders(headers, payload.length === 0);
+    if (payload.length > 0) stream.encodeData(payload, true);
   }
 
   close(): void {
@@ -113,8 +150,11 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     this.#headers = headers;
   }
 
-  decodeData(): void {
-    // Only the head of the answer counts.
+  decodeData(data: Buffer): void {
+    const rest = this.#bodyBytesMax - this.#bodyBytes;
+    if (rest <= 0) return;
+    this.#body.push(Buffer.from(data.subarray(0, rest)));
+    this.#bodyBytes += data.length;
   }
 
   decodeTrailers(): void {
@@ -131,7 +171,7 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
 
   onExchangeDone(reusable: boolean): void {
     if (!reusable) this.#retire();
-    this.#finish(this.#headers);
+    this.#finish(this.#headers && { headers: this.#headers, body: Buffer.concat(this.#body) });
   }
 
   onExchangeReset(): void {
@@ -178,9 +218,9 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     this.#socket.destroy();
   }
 
-  #finish(headers: HeaderMap | undefined): void {
+  #finish(what: Answered | undefined): void {
     const answered = this.#answered;
     this.#answered = undefined;
-    answered?.(headers);
+    answered?.(what);
   }
 }

@@ -1,7 +1,7 @@
 /** Asks a host over HTTP/2: an ordinary request, or the health service of gRPC. */
 import type { GrpcProbe, HttpProbe } from '../../shared/resources/health-check.ts';
 import { Http2Exchange, type Http2Answer } from './http2-exchange.ts';
-import { judgeHttp, USER_AGENT } from './judge-http.ts';
+import { type HttpJudge, USER_AGENT } from './judge-http.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 
 const SERVING = 1;
@@ -11,9 +11,17 @@ export class Http2Probe implements Probe {
   readonly #resource: HttpProbe | GrpcProbe;
   readonly #target: ProbeTarget;
   readonly #reuse: boolean;
+  readonly #judge: HttpJudge | undefined;
   #connection: Http2Exchange | undefined;
 
-  constructor(resource: HttpProbe | GrpcProbe, target: ProbeTarget, reuse: boolean) {
+  /** `judge` is for ordinary requests. */
+  constructor(
+    resource: HttpProbe | GrpcProbe,
+    target: ProbeTarget,
+    reuse: boolean,
+    judge: HttpJudge | undefined,
+  ) {
+    this.#judge = judge;
     this.#resource = resource;
     this.#target = target;
     this.#reuse = reuse;
@@ -25,13 +33,16 @@ export class Http2Probe implements Probe {
     const resource = this.#resource;
     const answered = (answer: Http2Answer | undefined): void => {
       if (!this.#reuse) connection.cancel();
-      done(resource.kind === 'grpc' ? judgeGrpc(answer) : judgeAnswer(resource, answer));
+      done(this.#judge === undefined ? judgeGrpc(answer) : judgeAnswer(this.#judge, answer));
     };
     const authority = resource.authority ?? this.#target.authority;
     if (resource.kind === 'grpc') {
       connection.ask(grpcHeaders(resource, authority), checkRequest(resource.service), answered);
     } else {
-      connection.ask(httpHeaders(resource, authority), undefined, answered);
+      const payload = Buffer.from(resource.payload ?? '', 'hex');
+      const headers = httpHeaders(resource, authority);
+      if (payload.length > 0) headers['content-length'] = String(payload.length);
+      connection.ask(headers, payload.length === 0 ? undefined : payload, answered);
     }
   }
 
@@ -69,10 +80,14 @@ function grpcHeaders(resource: GrpcProbe, authority: string): Record<string, str
   };
 }
 
-function judgeAnswer(resource: HttpProbe, answer: Http2Answer | undefined): ProbeOutcome {
+function judgeAnswer(judge: HttpJudge, answer: Http2Answer | undefined): ProbeOutcome {
   if (answer === undefined) return { kind: 'unreachable', isTimeout: false };
-  const { status, headers } = answer;
-  return judgeHttp(resource, { status, has: (name) => headers[name] !== undefined });
+  const { status, headers, body } = answer;
+  return judge.judge({
+    status,
+    header: (name) => headers[name]?.toString(),
+    body: body.subarray(0, Math.min(judge.bodyBytesMax, body.length)),
+  });
 }
 
 /** Any other answer than that it serves says that it does not. */

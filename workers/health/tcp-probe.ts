@@ -1,6 +1,7 @@
 /** Asks a host over plain TCP: a connection is enough, or certain bytes must come back in order. */
 import type { Socket } from 'node:net';
 import type { TcpProbe as TcpProbeResource } from '../../shared/resources/health-check.ts';
+import { hasInOrder } from './payload-match.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 
 /** What an answer may bring before the expected bytes. */
@@ -50,12 +51,7 @@ export class TcpProbe implements Probe {
   #take(data: Buffer): void {
     if (this.#done === undefined) return;
     this.#received = Buffer.concat([this.#received, data]).subarray(0, RECEIVED_BYTES_MAX);
-    let at = 0;
-    for (const expected of this.#receive) {
-      const found = this.#received.indexOf(expected, at);
-      if (found < 0) return;
-      at = found + expected.length;
-    }
+    if (!hasInOrder(this.#received, this.#receive)) return;
     this.#finish({ kind: 'passed', isDegraded: false });
   }
 

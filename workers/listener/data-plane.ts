@@ -104,8 +104,8 @@ class WorkerDataPlane implements DataPlane {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,
         living: [],
-        logEvent: (cluster, host, event) =>
-          env.notify({ kind: 'health_event', cluster, host, event }),
+        logEvent: (cluster, host, check, event) =>
+          env.notify({ kind: 'health_event', cluster, host, check, event }),
         report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
       },
       breakerPage: () => this.#limitsPage(),

@@ -65,6 +65,8 @@ interface ConnectWishes {
   readonly hostname: string;
   readonly names?: UpstreamNames | undefined;
   readonly preface?: Buffer | undefined;
+  /** Instead of the configured protocols. */
+  readonly alpn?: readonly string[] | undefined;
   /** This side of the connection; undefined: as the system has it. */
   readonly local?: LocalSocket | undefined;
 }
@@ -97,7 +99,7 @@ export class UpstreamTlsFactory {
    */
   connect(
     target: ConnectTarget,
-    { hostname, names = NO_NAMES, preface, local }: ConnectWishes,
+    { hostname, names = NO_NAMES, preface, local, alpn = this.#config.alpn }: ConnectWishes,
   ): SecuredSocket {
     const info = new HandshakeInfo();
     const { present } = this.#material;
@@ -116,7 +118,7 @@ export class UpstreamTlsFactory {
       // An address is no server name (RFC 6066), but has to be in the certificate all the same.
       ...(name === '' || isIP(name) !== 0 ? {} : { servername: name }),
       ...(session === undefined ? {} : { session }),
-      ...(this.#config.alpn.length === 0 ? {} : { ALPNProtocols: [...this.#config.alpn] }),
+      ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
     };
     const socket = nodeTls().connect(options);
     let isSecure = false;

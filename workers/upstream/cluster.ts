@@ -434,12 +434,13 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   #makeChecker(): HealthChecker | undefined {
-    const { healthCheck: check } = this.resource;
-    if (check === undefined) return undefined;
-    if (check.probe.kind === 'http') this.stats.useHttp1();
+    const { healthChecks: checks } = this.resource;
+    if (checks === undefined) return undefined;
+    if (checks.some(({ probe }) => probe.kind === 'http')) this.stats.useHttp1();
     return new HealthChecker({
       cluster: this.name,
-      check,
+      checks,
+      runtime: this.#context.runtime,
       writer: this.#context.stats,
       statPrefix: this.stats.prefix,
       duty: this.#context.duty,

@@ -1,7 +1,7 @@
 /** The transport sockets of one cluster, each made once: its own and those that its matches name. */
 import type { ClusterResource, UpstreamSocketOptions } from '../../shared/resources/cluster.ts';
 import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
-import { socketOf } from '../../shared/resources/socket-match.ts';
+import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/socket-match.ts';
 import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts';
 import type { UpstreamHost } from './host.ts';
 
@@ -29,6 +29,12 @@ export class UpstreamSockets {
   of({ resource }: Pick<UpstreamHost, 'resource'>): UpstreamSocket {
     if (this.#matched.size === 0) return this.#own;
     return this.#matched.get(socketOf(this.#resource, resource).name) ?? this.#own;
+  }
+
+  /** For connections that choose by other metadata than the host's. */
+  matching(criteria: Readonly<Record<string, unknown>>): UpstreamSocket {
+    const metadata = { [SOCKET_MATCH_NAMESPACE]: criteria };
+    return this.#matched.get(socketOf(this.#resource, { metadata }).name) ?? this.#own;
   }
 
   release(): void {

@@ -14,6 +14,12 @@ export const HEALTH_CHECK = defineTemplate('health_check', {
   verify_cluster: counter('Health checks that verified the name of the service'),
 });
 
+/** Prefix: `cluster.<name>.health_check.`, where there are several checks, each with figures of its own. */
+export const HEALTH_CHECK_TOTALS = defineTemplate('health_check_totals', {
+  degraded: ownGauge('Hosts that answer a check as degraded'),
+  healthy: ownGauge('Hosts that pass all health checks'),
+});
+
 /** Prefix: `cluster.<name>.outlier_detection.` */
 export const OUTLIER_DETECTION = defineTemplate('outlier_detection', {
   ejections_active: gauge('Ejected hosts'),

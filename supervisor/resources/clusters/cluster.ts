@@ -13,7 +13,7 @@ import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
 import { forwardProxyOptions } from './forward-proxy-cluster.ts';
-import { resolveCheckEventLogs, resolveHealthCheck } from './health-checks.ts';
+import { resolveCheckEventLogs, resolveHealthChecks } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
@@ -134,8 +134,9 @@ export function resolveCluster(
     message.outlier_detection === undefined
       ? undefined
       : resolveOutlierDetection(message.outlier_detection, scope.at('outlier_detection'));
-  const { healthCheck, upstreamHttp } = resource;
-  if (healthCheck?.probe.kind === 'grpc' && upstreamHttp.protocol === 'HTTP1') {
+  const { healthChecks = [], upstreamHttp } = resource;
+  const asksByGrpc = healthChecks.some(({ probe }) => probe.kind === 'grpc');
+  if (asksByGrpc && upstreamHttp.protocol === 'HTTP1') {
     scope
       .at('health_checks')
       .error('conflict', `${name} cluster must support HTTP/2 for gRPC healthchecking`);
@@ -154,11 +155,11 @@ export function resolveCluster(
     ...optional('outlierDetection', outlier),
     ...(message.wait_for_warm_on_init === false ? { isUsedAtOnce: true } : {}),
     ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
-    ...(healthCheck?.eventLog === undefined
-      ? {}
-      : {
+    ...(healthChecks.some(({ eventLog }) => eventLog !== undefined)
+      ? {
           checkEventLogs: resolveCheckEventLogs(message.health_checks, scope.at('health_checks')),
-        }),
+        }
+      : {}),
   };
 }
 
@@ -198,8 +199,8 @@ function resolveResource(
     ...resolvePools(message, scope),
     ...resolveSockets(message, scope),
     ...optional(
-      'healthCheck',
-      resolveHealthCheck(message.health_checks, scope.at('health_checks')),
+      'healthChecks',
+      resolveHealthChecks(message.health_checks, scope.at('health_checks')),
     ),
     closeConnectionsOnHostHealthFailure: message.close_connections_on_host_health_failure ?? false,
     ignoreNewHostsUntilFirstHealthCheck:

@@ -19,51 +19,52 @@ import type {
   TcpProbe,
 } from '../../../shared/resources/health-check.ts';
 import { resolveAddress } from '../addresses.ts';
+import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
-const FIELDS = knownFields<HealthCheck>(
-  [
-    'timeout',
-    'interval',
-    'initial_jitter',
-    'interval_jitter',
-    'interval_jitter_percent',
-    'unhealthy_threshold',
-    'healthy_threshold',
-    'alt_port',
-    'reuse_connection',
-    'http_health_check',
-    'tcp_health_check',
-    'grpc_health_check',
-    'no_traffic_interval',
-    'no_traffic_healthy_interval',
-    'unhealthy_interval',
-    'unhealthy_edge_interval',
-    'healthy_edge_interval',
-    'event_log_path',
-    'event_logger',
-    'always_log_health_check_failures',
-    'always_log_health_check_success',
-  ],
-  // A name only tells several checks apart.
-  ['name'],
-);
-const HTTP_FIELDS = knownFields<HttpHealthCheck>(
-  [
-    'host',
-    'path',
-    'request_headers_to_add',
-    'request_headers_to_remove',
-    'expected_statuses',
-    'retriable_statuses',
-    'codec_client_type',
-    'method',
-  ],
-  ['response_buffer_size'],
-);
+const FIELDS = knownFields<HealthCheck>([
+  'timeout',
+  'interval',
+  'initial_jitter',
+  'interval_jitter',
+  'interval_jitter_percent',
+  'unhealthy_threshold',
+  'healthy_threshold',
+  'alt_port',
+  'reuse_connection',
+  'http_health_check',
+  'tcp_health_check',
+  'grpc_health_check',
+  'no_traffic_interval',
+  'no_traffic_healthy_interval',
+  'unhealthy_interval',
+  'unhealthy_edge_interval',
+  'healthy_edge_interval',
+  'event_log_path',
+  'event_logger',
+  'always_log_health_check_failures',
+  'always_log_health_check_success',
+  'name',
+  'tls_options',
+  'transport_socket_match_criteria',
+]);
+const HTTP_FIELDS = knownFields<HttpHealthCheck>([
+  'host',
+  'path',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'expected_statuses',
+  'retriable_statuses',
+  'codec_client_type',
+  'method',
+  'send',
+  'receive',
+  'response_buffer_size',
+  'service_name_matcher',
+]);
 const GRPC_FIELDS = knownFields<GrpcHealthCheck>(['service_name', 'authority', 'initial_metadata']);
 export const EVENT_SINKS = new ExtensionRegistry<string>(
   'envoy.health_check.event_sinks',
@@ -82,24 +83,34 @@ const NO_TRAFFIC_INTERVAL_MS = 60_000;
 const OK: readonly StatusRange[] = [{ from: 200, to: 201 }];
 
 /** Undefined without checks. */
-export function resolveHealthCheck(
+export function resolveHealthChecks(
   messages: readonly HealthCheck[] = [],
   scope: Scope,
-): HealthCheckResource | undefined {
-  const [message] = messages;
-  if (message === undefined) return undefined;
-  if (messages.length > 1) {
-    const unnamed = messages.findIndex(({ name = '' }) => name === '');
-    if (unnamed >= 0) {
+): readonly HealthCheckResource[] | undefined {
+  if (messages.length > 1) checkNames(messages, scope);
+  const resolved = messages.flatMap((message, index) => resolveOne(message, scope.at(index)) ?? []);
+  return resolved.length === 0 ? undefined : resolved;
+}
+
+function checkNames(messages: readonly HealthCheck[], scope: Scope): void {
+  const names = new Set<string>();
+  for (const [index, { name = '' }] of messages.entries()) {
+    if (name === '') {
       scope.error(
         'conflict',
-        `health check at index ${unnamed} is missing a name; all health checks must have a name when multiple health checks are configured`,
+        `health check at index ${index} is missing a name; all health checks must have a name when multiple health checks are configured`,
       );
-    } else {
-      scope.unsupported('more than one health check is', 'leave one');
+      return;
     }
+    if (names.has(name)) {
+      scope.error(
+        'conflict',
+        `duplicate health check name '${name}' at index ${index}; all health check names must be unique within a cluster`,
+      );
+      return;
+    }
+    names.add(name);
   }
-  return resolveOne(message, scope.at(0));
 }
 
 function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | undefined {
@@ -109,7 +120,12 @@ function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | u
   const intervalMs = durationMsOr(message.interval, 0);
   const unhealthyIntervalMs = durationMsOr(message.unhealthy_interval, intervalMs);
   const noTrafficIntervalMs = durationMsOr(message.no_traffic_interval, NO_TRAFFIC_INTERVAL_MS);
+  const { transport_socket_match_criteria: criteria, name = '' } = message;
+  const alpn = message.tls_options?.alpn_protocols;
   return {
+    ...optional('name', name === '' ? undefined : name),
+    ...optional('socketCriteria', criteria),
+    ...optional('alpn', alpn === undefined || alpn.length === 0 ? undefined : alpn),
     timeoutMs: durationMsOr(message.timeout, 0),
     intervalMs,
     unhealthyIntervalMs,
@@ -146,12 +162,12 @@ function hasEventLog({
   return path !== '' || loggers.length > 0;
 }
 
-/** The files that get an event each. */
+/** By check, the files that get its events. */
 export function resolveCheckEventLogs(
   messages: readonly HealthCheck[] = [],
   scope: Scope,
-): readonly string[] {
-  return messages.flatMap(({ event_log_path: path = '', event_logger: loggers = [] }, index) => [
+): readonly (readonly string[])[] {
+  return messages.map(({ event_log_path: path = '', event_logger: loggers = [] }, index) => [
     ...(path === '' ? [] : [path]),
     ...loggers.flatMap(
       (logger, at) => EVENT_SINKS.resolve(logger, scope.at(index, 'event_logger', at)) ?? [],
@@ -177,18 +193,50 @@ function resolveHttp(message: HttpHealthCheck, scope: Scope): HttpProbe {
   if (codec !== 'HTTP1' && codec !== 'HTTP2') {
     scope.at('codec_client_type').unsupported(`a check over ${codec} is`);
   }
-  const { method = 'GET' } = message;
+  const method = methodOf(message);
+  const { service_name_matcher: service } = message;
+  const serviceName = service && resolveStringMatcher(service, scope.at('service_name_matcher'));
+  const receive = (message.receive ?? []).map((each, index) =>
+    bytes(each, scope.at('receive', index)),
+  );
   return {
     kind: 'http',
     isHttp2: codec === 'HTTP2',
     ...optional('authority', message.host),
     path: message.path ?? '/',
-    method: method === 'METHOD_UNSPECIFIED' ? 'GET' : String(method),
+    method,
     headers: headersToAdd(message.request_headers_to_add, scope.at('request_headers_to_add')),
     removedHeaders: (message.request_headers_to_remove ?? []).map((name) => name.toLowerCase()),
     expectedStatuses: ranges(message.expected_statuses, scope.at('expected_statuses')) ?? OK,
     retriableStatuses: ranges(message.retriable_statuses, scope.at('retriable_statuses')) ?? [],
+    ...optional('payload', resolvePayload(message.send, method, scope)),
+    ...optional('receive', receive.length === 0 ? undefined : receive),
+    receiveBytesMax: Number(message.response_buffer_size ?? RESPONSE_BUFFER_BYTES),
+    ...optional('serviceName', serviceName),
   };
+}
+
+function resolvePayload(
+  message: Payload | undefined,
+  method: string,
+  scope: Scope,
+): string | undefined {
+  const payload = bytes(message, scope.at('send'));
+  if (payload === '') return undefined;
+  if (!WITH_BODY.has(method)) {
+    scope.error(
+      'conflict',
+      `HTTP health check cannot specify a request payload with method '${method}'. Only methods that support a request body (POST, PUT, PATCH, OPTIONS) can be used with payload.`,
+    );
+  }
+  return payload;
+}
+
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'OPTIONS']);
+const RESPONSE_BUFFER_BYTES = 1024;
+
+function methodOf({ method = 'GET' }: HttpHealthCheck): string {
+  return method === 'METHOD_UNSPECIFIED' ? 'GET' : String(method);
 }
 
 function headersToAdd(

@@ -116,9 +116,11 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "field 'detect_degraded_hosts' is not supported yet",
   ],
   [
-    bootstrapWith('cluster', { health_checks: [CHECK, { ...CHECK, name: 'second' }] }),
-    `${CLUSTER}.health_checks`,
-    'more than one health check is not supported yet',
+    bootstrapWith('cluster', {
+      health_checks: [{ ...CHECK, tcp_health_check: { proxy_protocol_config: {} } }],
+    }),
+    `${CLUSTER}.health_checks[0].tcp_health_check.proxy_protocol_config`,
+    "field 'proxy_protocol_config' is not supported yet",
   ],
   [
     bootstrapWith('cluster', {

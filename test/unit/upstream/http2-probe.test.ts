@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import type { GrpcProbe, HttpProbe } from '../../../shared/resources/health-check.ts';
 import { Http2Probe } from '../../../workers/health/http2-probe.ts';
+import { HttpJudge } from '../../../workers/health/judge-http.ts';
 import type { ProbeOutcome } from '../../../workers/health/probe.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
@@ -19,6 +20,7 @@ const OVER_HTTP: HttpProbe = {
   removedHeaders: [],
   expectedStatuses: [{ from: 200, to: 201 }],
   retriableStatuses: [{ from: 503, to: 504 }],
+  receiveBytesMax: 1024,
 };
 const GRPC: GrpcProbe = { kind: 'grpc', service: 'shop', headers: [] };
 
@@ -45,7 +47,8 @@ async function startChecking(resource: HttpProbe | GrpcProbe, answer: Answer): P
     readyEvent: 'connect',
     open: () => connect({ host: '127.0.0.1', port }),
   } as const;
-  probe = new Http2Probe(resource, target, true);
+  const judge = resource.kind === 'http' ? new HttpJudge(resource, () => true) : undefined;
+  probe = new Http2Probe(resource, target, true, judge);
   return probe;
 }
 
@@ -139,7 +142,7 @@ describe('hosts of a worker that died', () => {
       },
     };
     const duty = { ...clusterContext().duty, clock, workerIndex: 1, living: [0, 1] };
-    const checked = new UpstreamCluster(cluster('c', { healthCheck: CHECK }), {
+    const checked = new UpstreamCluster(cluster('c', { healthChecks: [CHECK] }), {
       ...clusterContext(),
       duty,
     });
