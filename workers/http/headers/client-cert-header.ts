@@ -24,8 +24,8 @@ export function writeClientCert(
   const { peer } = tls ?? {};
   if (peer === undefined) return;
   const element = elementOf(forwarding, peer, tls?.local);
-  if (headers.has(NAME)) headers.append(NAME, element);
-  else headers.add(NAME, element);
+  const earlier = headers.getAll(NAME);
+  headers.set(NAME, earlier === undefined ? element : `${earlier},${element}`);
 }
 
 function elementOf(
@@ -38,14 +38,13 @@ function elementOf(
   if (details.includes('cert')) pairs.push(`Cert="${encodeURIComponent(peer.pem)}"`);
   if (details.includes('chain')) pairs.push(`Chain="${encodeURIComponent(chainOf(peer))}"`);
   if (details.includes('subject')) pairs.push(`Subject="${peer.subject}"`);
-  if (details.includes('uri')) pairs.push(...atLeastOne('URI', peer.uriSans));
-  if (details.includes('dns')) pairs.push(...atLeastOne('DNS', peer.dnsSans));
+  if (details.includes('uri')) {
+    // The reference names this key even where there is no value to it.
+    const uris = peer.uriSans.length === 0 ? [''] : peer.uriSans;
+    pairs.push(...uris.map((uri) => `URI=${uri}`));
+  }
+  if (details.includes('dns')) pairs.push(...peer.dnsSans.map((name) => `DNS=${name}`));
   return pairs.join(';');
-}
-
-/** The reference names the key even where there is no value to it. */
-function atLeastOne(key: string, values: readonly string[]): readonly string[] {
-  return values.length === 0 ? [`${key}=`] : values.map((value) => `${key}=${value}`);
 }
 
 function chainOf(leaf: CertificateFacts): string {
