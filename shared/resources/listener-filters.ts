@@ -1,10 +1,23 @@
 /** Listener filters as workers receive them, in the order in which they look at a connection. */
 
+import type { TlvChoice } from './proxy-protocol.ts';
+
 export interface ProxyProtocolFilter {
   readonly kind: 'proxy_protocol';
   readonly allowsWithout: boolean;
   readonly disallowedVersions: readonly ('v1' | 'v2')[];
   readonly statPrefix: string;
+  /** Which additions of version 2 become metadata of the connection. */
+  readonly rules: readonly TlvRule[];
+  /** Which of them may go on to hosts; absent: none. */
+  readonly passedOn?: TlvChoice;
+}
+
+interface TlvRule {
+  readonly type: number;
+  readonly namespace: string;
+  readonly key: string;
+  readonly encoding: 'utf8' | 'base64';
 }
 
 export type ListenerFilter =

@@ -43,6 +43,8 @@ export interface TcpProxy {
   readonly durationJitter: number;
   /** A connection that receives something while its listener drains is closed. */
   readonly closesWhileDraining: boolean;
+  /** Additions to the PROXY protocol for hosts, where the client came without it. */
+  readonly proxyTlvs?: readonly ProxyTlv[];
   readonly accessLogs: readonly AccessLogConfig[];
   readonly logOnStart: boolean;
   readonly logOnConnected: boolean;
@@ -51,6 +53,12 @@ export interface TcpProxy {
 }
 
 type SubsetWish = Readonly<Record<string, unknown>>;
+
+/** A fixed value in base64, or a format of one. */
+export type ProxyTlv = { readonly type: number } & (
+  | { readonly value: string }
+  | { readonly format: AccessLogFormat }
+);
 
 export interface TcpCluster {
   readonly name: string;

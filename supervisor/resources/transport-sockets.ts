@@ -14,6 +14,8 @@ import type { InternalUpstreamTransport } from '../../shared/api/generated/envoy
 import type { UpstreamSocketOptions } from '../../shared/resources/cluster.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { extension, ExtensionRegistry } from './extensions.ts';
+import { resolvePassedOn } from './proxy-tlvs.ts';
+import { optional } from './values.ts';
 import type { Scope } from './scope.ts';
 import { resolveDownstreamTls, resolveUpstreamTls } from './tls/tls-context.ts';
 
@@ -45,7 +47,11 @@ const INTERNAL_FIELDS = knownFields<InternalUpstreamTransport>([
   'transport_socket',
 ]);
 const PROXY_FIELDS = knownFields<ProxyProtocolUpstreamTransport>(['config', 'transport_socket']);
-const CONFIG_FIELDS = knownFields<ProxyProtocolConfig>(['version', 'added_tlvs']);
+const CONFIG_FIELDS = knownFields<ProxyProtocolConfig>([
+  'version',
+  'added_tlvs',
+  'pass_through_tlvs',
+]);
 const TLV_FIELDS = knownFields<TlvEntry>(['type', 'value']);
 
 export interface UpstreamSocket {
@@ -105,7 +111,15 @@ function resolveProxyProtocol(
     return { type: tlv.type ?? 0, value: tlv.value ?? '' };
   });
   const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
-  return { tls, proxyProtocol: { version: config.version === 'V2' ? 'V2' : 'V1', tlvs } };
+  const { pass_through_tlvs: passed } = config;
+  return {
+    tls,
+    proxyProtocol: {
+      version: config.version === 'V2' ? 'V2' : 'V1',
+      tlvs,
+      ...optional('passedOn', resolvePassedOn(passed, place.at('pass_through_tlvs'))),
+    },
+  };
 }
 
 /** Requests and routes have no metadata of their own where connections are opened. */

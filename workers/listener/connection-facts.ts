@@ -28,6 +28,7 @@ export class ConnectionFacts implements ConnectionInfo {
   transportFailureReason = '';
   filterChainName: string;
   dynamicMetadata: ConnectionInfo['dynamicMetadata'];
+  proxyTlvs: ConnectionInfo['proxyTlvs'] = undefined;
   private readonly listener: ListenerFacts;
   private readonly addresses: StreamAddresses;
   private knownLocalAddress: Address | undefined;

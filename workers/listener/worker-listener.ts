@@ -313,6 +313,8 @@ export class WorkerListener implements ConnectionObserver {
         if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
           facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
           facts.requestedServerName = waiting.facts.serverName;
+          facts.dynamicMetadata = waiting.facts.metadata ?? facts.dynamicMetadata;
+          facts.proxyTlvs = waiting.facts.proxyTlvs;
           this.#choose(version, socket, facts, waiting.facts);
         } else {
           this.#limits.closed(version.resource);

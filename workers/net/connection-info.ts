@@ -43,6 +43,12 @@ export interface CertificateFacts {
   readonly issuedBy: CertificateFacts | undefined;
 }
 
+/** An addition to the header of the PROXY protocol. */
+export interface ProxyTlv {
+  readonly type: number;
+  readonly value: Buffer;
+}
+
 /** Facts of a downstream connection, shared by its streams. */
 export interface ConnectionInfo {
   /** Unique within the worker, counted from 1. */
@@ -65,6 +71,8 @@ export interface ConnectionInfo {
   upstreamCluster?: string;
   /** What network filters keep of the connection; made by the first that writes. */
   filterState?: Map<string, string>;
+  /** What the proxy before us added to its PROXY header, as far as it may go on. */
+  proxyTlvs?: readonly ProxyTlv[] | undefined;
   /** By filter name: what was known of the connection before its filter chain. */
   dynamicMetadata?: Map<string, Record<string, unknown>> | undefined;
 }

@@ -69,6 +69,7 @@ export class TcpConnection
   start(): void {
     this.transport.pauseReading(true);
     this.idle = this.server.idleTimeOf(this.info);
+    this.server.addTlvs(this.info);
     this.server.armDuration(this.durationTimer);
     this.server.logInterval?.arm(this.logTimer);
     if (this.server.config.logOnStart) this.log('TcpConnectionStart');

@@ -2,7 +2,7 @@
  * One TCP proxy, compiled from its resource: what its connections share. Holds no state of any
  * connection.
  */
-import type { TcpCluster, TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { ProxyTlv, TcpCluster, TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import type { AccessLog } from '../access-log/types.ts';
@@ -20,6 +20,7 @@ import type { Runtime } from '../runtime.ts';
 import type { LoopTimer, TimerList } from '../timers.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
+import { compileLineFormat } from '../substitution/compile-format.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { TunnelRequests } from './tunnel-upstream.ts';
 
@@ -50,6 +51,7 @@ export class TcpProxyServer implements ChainServer {
   readonly idle: TimerList | undefined;
   readonly logInterval: TimerList | undefined;
   /** Undefined: nobody's bytes go in tunnels. */
+  private readonly tlvs: readonly CompiledTlv[] | undefined;
   private readonly tunnels: TunnelRequests | undefined;
 
   constructor(config: TcpProxy, parts: TcpProxyParts) {
@@ -67,6 +69,7 @@ export class TcpProxyServer implements ChainServer {
     };
     this.idle = list(config.idleTimeoutMs);
     this.tunnels = config.tunnel && new TunnelRequests(config.tunnel);
+    this.tlvs = config.proxyTlvs?.map(compileTlv);
     this.logInterval = parts.accessLogs.length > 0 ? list(config.logIntervalMs) : undefined;
   }
 
@@ -105,6 +108,13 @@ export class TcpProxyServer implements ChainServer {
     return tunnels;
   }
 
+  /** A client that came without the PROXY protocol is told of with the configured additions. */
+  addTlvs(info: StreamInfo): void {
+    const { connection } = info;
+    if (this.tlvs === undefined || connection.proxyTlvs !== undefined) return;
+    connection.proxyTlvs = this.tlvs.map((tlv) => ({ type: tlv.type, value: tlv.valueOf(info) }));
+  }
+
   /** Starts the time that one more connection may last. */
   armDuration(timer: LoopTimer): void {
     const { maxConnectionDurationMs: baseMs, durationJitter: jitter } = this.config;
@@ -129,4 +139,19 @@ export class TcpProxyServer implements ChainServer {
   release(): void {
     this.parts.stats.releaseBlock(this.base);
   }
+}
+
+interface CompiledTlv {
+  readonly type: number;
+  valueOf(info: StreamInfo): Buffer;
+}
+
+function compileTlv(tlv: ProxyTlv): CompiledTlv {
+  const { type } = tlv;
+  if ('value' in tlv) {
+    const value = Buffer.from(tlv.value, 'base64');
+    return { type, valueOf: () => value };
+  }
+  const formatter = compileLineFormat(tlv.format);
+  return { type, valueOf: (info) => Buffer.from(formatter(info), 'latin1') };
 }

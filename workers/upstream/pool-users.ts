@@ -13,7 +13,9 @@ export const EVERYBODY: PoolUsers = { client: undefined, names: undefined };
 
 /** What connections have to agree in to carry requests of these users; `isOfOne`: of one connection. */
 export function poolKey({ client, names }: PoolUsers, isOfOne: boolean): string {
-  const whose = isOfOne
+  // What a client added to its PROXY header is nobody else's, even from one address.
+  const isApart = isOfOne || (client?.proxyTlvs ?? []).length > 0;
+  const whose = isApart
     ? [`#${client?.id}`]
     : [client?.remoteAddress.text, client?.localAddress.text];
   return [...whose, names?.serverName, names?.expectedName].join(' ');

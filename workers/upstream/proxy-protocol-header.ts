@@ -8,8 +8,8 @@
  * Source: https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt
  */
 import { isIPv6 } from 'node:net';
-import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
-import type { Address, ConnectionInfo } from '../net/connection-info.ts';
+import type { ProxyProtocolSender, TlvChoice } from '../../shared/resources/proxy-protocol.ts';
+import type { Address, ConnectionInfo, ProxyTlv } from '../net/connection-info.ts';
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const PROXY = 0x21;
@@ -19,8 +19,8 @@ const TCP_OVER_IPV6 = 0x21;
 
 /** Without a client, and with addresses of different families, the header names nobody. */
 export function proxyProtocolHeader(
-  { version, tlvs }: ProxyProtocolSender,
-  client: Pick<ConnectionInfo, 'remoteAddress' | 'localAddress'> | undefined,
+  { version, tlvs, passedOn }: ProxyProtocolSender,
+  client: Pick<ConnectionInfo, 'remoteAddress' | 'localAddress' | 'proxyTlvs'> | undefined,
 ): Buffer {
   const pair = client === undefined ? undefined : pairOf(client.remoteAddress, client.localAddress);
   if (version === 'V1') return Buffer.from(textHeader(pair), 'latin1');
@@ -33,7 +33,8 @@ export function proxyProtocolHeader(
     addressBytes(source.ip, isV6),
     addressBytes(destination.ip, isV6),
     ports,
-    ...tlvs.map(additionBytes),
+    ...tlvs.map(({ type, value }) => additionBytes(type, Buffer.from(value, 'base64'))),
+    ...clientsOwn(client?.proxyTlvs ?? [], tlvs, passedOn),
   ];
   const length = rest.reduce((sum, part) => sum + part.length, 0);
   const family = isV6 ? TCP_OVER_IPV6 : TCP_OVER_IPV4;
@@ -86,7 +87,19 @@ function hexGroups(dotted: string): string {
     .replace(/(.{4})(.{4})/, '$1:$2');
 }
 
-function additionBytes({ type, value }: ProxyProtocolSender['tlvs'][number]): Buffer {
-  const bytes = Buffer.from(value, 'base64');
+/** What is configured stands in place of the client's of the same type. */
+function clientsOwn(
+  tlvs: readonly ProxyTlv[],
+  configured: ProxyProtocolSender['tlvs'],
+  passedOn: TlvChoice | undefined,
+): readonly Buffer[] {
+  if (passedOn === undefined) return [];
+  return tlvs
+    .filter(({ type }) => passedOn === 'all' || passedOn.includes(type))
+    .filter(({ type }) => configured.every((each) => each.type !== type))
+    .map(({ type, value }) => additionBytes(type, value));
+}
+
+function additionBytes(type: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([type, bytes.length >> 8, bytes.length & 0xff]), bytes]);
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../../shared/api/generated/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.ts';
 import type { TcpProxy } from '../../../shared/resources/network-filters.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
+import { resolveFormat } from '../access-logs/format.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
@@ -34,9 +35,11 @@ const FIELDS = knownFields<ProxyMessage>(
     'backoff_options',
     'max_downstream_connection_duration_jitter_percentage',
     'check_drain_close',
+    'proxy_protocol_tlvs',
+    'proxy_protocol_tlv_merge_policy',
   ],
-  // Of connect modes that are refused, and of what is sent with headers that are refused.
-  ['max_early_data_bytes', 'proxy_protocol_tlv_merge_policy'],
+  // Of connect modes that are refused.
+  ['max_early_data_bytes'],
 );
 const LOG_FIELDS = knownFields<TcpProxy_TcpAccessLogOptions>([
   'access_log_flush_interval',
@@ -86,6 +89,7 @@ function resolveTcpProxy(message: ProxyMessage, scope: Scope): TcpProxy {
     ...optional('retryBackOff', resolveBackOff(message.backoff_options, scope)),
     idleTimeoutMs: durationMsOr(message.idle_timeout, IDLE_TIMEOUT_MS),
     maxConnectionDurationMs: durationMsOr(message.max_downstream_connection_duration, 0),
+    ...optional('proxyTlvs', resolveProxyTlvs(message, scope)),
     durationJitter: jitterOf(message),
     closesWhileDraining: message.check_drain_close ?? false,
     accessLogs: resolveAccessLogs(message.access_log, scope.at('access_log')),
@@ -139,6 +143,19 @@ function resolveBackOff(
     place.at('max_interval').error('conflict', text);
   }
   return { baseMs, maxMs };
+}
+
+/** Those for clients that came without the PROXY protocol. */
+function resolveProxyTlvs(message: ProxyMessage, scope: Scope): TcpProxy['proxyTlvs'] {
+  const { proxy_protocol_tlvs: tlvs, proxy_protocol_tlv_merge_policy: policy } = message;
+  if (policy !== undefined && policy !== 'ADD_IF_ABSENT') {
+    scope.at('proxy_protocol_tlv_merge_policy').unsupported(`merge policy ${policy} is`);
+  }
+  return tlvs?.map((tlv, index) => {
+    const { type = 0, value = '', format_string: format } = tlv;
+    const place = scope.at('proxy_protocol_tlvs', index, 'format_string');
+    return format === undefined ? { type, value } : { type, format: resolveFormat(format, place) };
+  });
 }
 
 function jitterOf(message: ProxyMessage): number {

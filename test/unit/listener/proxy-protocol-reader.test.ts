@@ -5,6 +5,7 @@ import type {
   EarlyFacts,
   FilterVerdict,
 } from '../../../workers/listener/filters/listener-filter.ts';
+import type { ProxyProtocolFilter } from '../../../shared/resources/listener-filters.ts';
 import { ProxyProtocolReader } from '../../../workers/listener/filters/proxy-protocol.ts';
 import { ipAddress } from '../../../workers/net/addresses.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
@@ -16,20 +17,35 @@ interface Seen {
   readonly local: string | undefined;
 }
 
+const PLAIN = {
+  kind: 'proxy_protocol',
+  allowsWithout: false,
+  disallowedVersions: [],
+  statPrefix: '',
+  rules: [],
+} as const;
+
 function read(data: Buffer | string, allowsWithout = false): Seen {
-  const reader = new ProxyProtocolReader(
-    { kind: 'proxy_protocol', allowsWithout, disallowedVersions: [], statPrefix: '' },
-    new WorkerStatStore(),
-  );
+  const { verdict, facts } = readAll(data, { ...PLAIN, allowsWithout });
+  return { verdict, remote: facts.remote?.text, local: facts.local?.text };
+}
+
+function readAll(
+  data: Buffer | string,
+  config: ProxyProtocolFilter,
+): { readonly verdict: FilterVerdict; readonly facts: EarlyFacts } {
+  const reader = new ProxyProtocolReader(config, new WorkerStatStore());
   const facts: EarlyFacts = {
     serverName: '',
     transportProtocol: 'raw_buffer',
     applicationProtocols: [],
     remote: undefined,
     local: undefined,
+    metadata: undefined,
+    proxyTlvs: undefined,
   };
   const verdict = reader.inspect(Buffer.from(data as string, 'latin1'), facts);
-  return { verdict, remote: facts.remote?.text, local: facts.local?.text };
+  return { verdict, facts };
 }
 
 describe('the text header', () => {
@@ -109,4 +125,55 @@ describe('the binary header', () => {
       assert.equal(read(data).verdict, 'refuse');
     });
   }
+});
+
+describe('additions to the binary header', () => {
+  const client = {
+    remoteAddress: ipAddress('1.2.3.4', 1),
+    localAddress: ipAddress('5.6.7.8', 2),
+  };
+  const tlvs = [
+    { type: 2, value: Buffer.from('first') },
+    { type: 0xe0, value: Buffer.from([0x61, 0xff, 0xc3, 0xa9]) },
+    { type: 2, value: Buffer.from('second') },
+  ];
+  const header = proxyProtocolHeader(
+    { version: 'V2', tlvs: [], passedOn: 'all' },
+    { ...client, proxyTlvs: tlvs },
+  );
+  const rules = [
+    { type: 2, namespace: 'own', key: 'authority', encoding: 'utf8' },
+    { type: 0xe0, namespace: 'own', key: 'text', encoding: 'utf8' },
+    { type: 0xe0, namespace: 'other', key: 'bytes', encoding: 'base64' },
+    { type: 9, namespace: 'other', key: 'absent', encoding: 'utf8' },
+  ] as const;
+
+  it('become metadata by rules: the first of a type, as UTF-8 or base64', () => {
+    const { facts } = readAll(header, { ...PLAIN, rules });
+    assert.deepEqual(Object.fromEntries(facts.metadata ?? []), {
+      own: { authority: 'first', text: 'a!\u00e9' },
+      other: { bytes: 'Yf/DqQ==' },
+    });
+    assert.deepEqual(facts.proxyTlvs, []);
+  });
+
+  it('go on to hosts where both sides let them, and not beside configured ones of their type', () => {
+    const { facts } = readAll(header, { ...PLAIN, passedOn: [0xe0, 2] });
+    const sent = (passedOn: 'all' | readonly number[]): string =>
+      proxyProtocolHeader(
+        { version: 'V2', tlvs: [{ type: 2, value: 'b3du' }], passedOn },
+        { ...client, proxyTlvs: facts.proxyTlvs },
+      )
+        .subarray(28)
+        .toString('latin1');
+    assert.equal(sent('all'), '\x02\0\x03own\xe0\0\x04a\xff\xc3\xa9');
+    assert.equal(sent([2]), '\x02\0\x03own');
+  });
+
+  it('refuse the connection when they are broken and somebody asks for them', () => {
+    const broken = Buffer.from(header);
+    broken.writeUInt16BE(broken.readUInt16BE(14) - 3, 14);
+    assert.equal(readAll(broken, { ...PLAIN, rules }).verdict, 'refuse');
+    assert.notEqual(readAll(broken, PLAIN).verdict, 'refuse');
+  });
 });

@@ -1,5 +1,5 @@
 /** What listener filters see of a connection before its filter chain is chosen. */
-import type { Address } from '../../net/connection-info.ts';
+import type { Address, ConnectionInfo } from '../../net/connection-info.ts';
 
 /** Written by filters, read when the chain is chosen. */
 export interface EarlyFacts {
@@ -9,6 +9,8 @@ export interface EarlyFacts {
   /** What a proxy before us said; undefined: the socket's own. */
   remote: Address | undefined;
   local: Address | undefined;
+  metadata: ConnectionInfo['dynamicMetadata'];
+  proxyTlvs: ConnectionInfo['proxyTlvs'];
 }
 
 export type FilterVerdict =

@@ -23,6 +23,8 @@ export class PreConnection implements TimerOwner {
     applicationProtocols: [],
     remote: undefined,
     local: undefined,
+    metadata: undefined,
+    proxyTlvs: undefined,
   };
   readonly #socket: net.Socket;
   readonly #options: PreConnectionOptions;

@@ -5,11 +5,12 @@
  *       at most 107 bytes
  *   v2: signature(12), version and command(1), family(1), length(2), addresses, TLVs
  */
+import { isUtf8 } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { ProxyProtocolFilter } from '../../../shared/resources/listener-filters.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { PROXY_PROTOCOL } from '../../../shared/stats/templates/network-filters.ts';
-import type { Address } from '../../net/connection-info.ts';
+import type { Address, ProxyTlv } from '../../net/connection-info.ts';
 import { ipAddress } from '../../net/addresses.ts';
 import type { EarlyFacts, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
 
@@ -21,6 +22,7 @@ const V2_LOCAL = 0x20;
 const V2_PROXY = 0x21;
 const V2_TCP4 = 0x11;
 const V2_TCP6 = 0x21;
+const TLV_HEAD_BYTES = 3;
 const ERROR_NAME = 'downstream_cx_proxy_proto_error';
 
 type Header =
@@ -31,6 +33,8 @@ type Header =
       readonly length: number;
       readonly remote?: Address;
       readonly local?: Address;
+      /** Where the additions begin; absent: there can be none. */
+      readonly additionsAt?: number;
     };
 
 export class ProxyProtocolReader implements ListenerFilterRunner {
@@ -55,6 +59,11 @@ export class ProxyProtocolReader implements ListenerFilterRunner {
       this.#count(`versions.${version}.error`);
       return this.#refuse();
     }
+    const tlvs = this.#readTlvs(data, header);
+    if (tlvs === undefined) {
+      this.#count(`versions.${version}.error`);
+      return this.#refuse();
+    }
     if (this.#config.disallowedVersions.includes(version)) {
       this.#count(`versions.${version}.disallowed`);
       return 'refuse';
@@ -62,11 +71,38 @@ export class ProxyProtocolReader implements ListenerFilterRunner {
     this.#count(`versions.${version}.found`);
     if (header.remote !== undefined) facts.remote = header.remote;
     if (header.local !== undefined) facts.local = header.local;
+    this.#keep(tlvs, facts);
     return { consumed: header.length };
   }
 
   release(): void {
     this.#stats.releaseBlock(this.#base);
+  }
+
+  /** None where nobody asks for them; undefined when they are broken. */
+  #readTlvs(
+    data: Buffer,
+    { additionsAt, length }: Extract<Header, { readonly kind: 'header' }>,
+  ): readonly ProxyTlv[] | undefined {
+    const { rules, passedOn } = this.#config;
+    if (additionsAt === undefined || (rules.length === 0 && passedOn === undefined)) return [];
+    return readTlvs(data, additionsAt, length);
+  }
+
+  #keep(tlvs: readonly ProxyTlv[], facts: EarlyFacts): void {
+    const { rules, passedOn } = this.#config;
+    // The first of a type is what counts.
+    for (const { type, namespace, key, encoding } of rules) {
+      const found = tlvs.find((tlv) => tlv.type === type);
+      if (found === undefined) continue;
+      const text = encoding === 'base64' ? found.value.toString('base64') : utf8Of(found.value);
+      facts.metadata ??= new Map();
+      facts.metadata.set(namespace, { ...facts.metadata.get(namespace), [key]: text });
+    }
+    facts.proxyTlvs = passedOn === undefined ? [] : tlvs;
+    if (Array.isArray(passedOn)) {
+      facts.proxyTlvs = tlvs.filter(({ type }) => passedOn.includes(type));
+    }
   }
 
   #absent(): FilterVerdict {
@@ -143,7 +179,33 @@ function addresses(data: Buffer, length: number, bytes: 4 | 16): Header {
   if (length < at + 2 * bytes + 4) return { kind: 'error' };
   const remote = ipAddress(ipText(data, at, bytes), data.readUInt16BE(at + 2 * bytes));
   const local = ipAddress(ipText(data, at + bytes, bytes), data.readUInt16BE(at + 2 * bytes + 2));
-  return { kind: 'header', length, remote, local };
+  return { kind: 'header', length, remote, local, additionsAt: at + 2 * bytes + 4 };
+}
+
+/** Type, length (16 bits) and value of each; undefined when they do not fill the header exactly. */
+function readTlvs(data: Buffer, start: number, end: number): readonly ProxyTlv[] | undefined {
+  const tlvs: ProxyTlv[] = [];
+  for (let at = start; at < end;) {
+    if (end - at < TLV_HEAD_BYTES) return undefined;
+    const valueAt = at + TLV_HEAD_BYTES;
+    const next = valueAt + data.readUInt16BE(at + 1);
+    if (next > end) return undefined;
+    tlvs.push({ type: data[at] ?? 0, value: Buffer.from(data.subarray(valueAt, next)) });
+    at = next;
+  }
+  return tlvs;
+}
+
+/** As the reference: what is no UTF-8 becomes an exclamation mark, byte for byte. */
+function utf8Of(value: Buffer): string {
+  if (isUtf8(value)) return value.toString('utf8');
+  let text = '';
+  for (let at = 0; at < value.length;) {
+    const length = [1, 2, 3, 4].find((each) => isUtf8(value.subarray(at, at + each)));
+    text += length === undefined ? '!' : value.toString('utf8', at, at + length);
+    at += length ?? 1;
+  }
+  return text;
 }
 
 function ipText(data: Buffer, at: number, bytes: 4 | 16): string {
