@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../shared/clock.ts';
 import { isSubClusterName } from '../../shared/resources/sub-cluster.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
+import type { ResourceEntry, ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
@@ -53,9 +53,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     }
     const names = [...store.list('cluster')].map(({ name }) => name);
     const brings = [...store.list('cluster')].some(({ warming }) => warming !== undefined);
-    const removed = removalsOf(update, names).filter((name) =>
-      this.#remove(name, brings || added > 0),
-    ).length;
+    const removed = this.#remove(removalsOf(update, names), brings || added > 0);
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
     if (refusals.length === 0) {
@@ -99,16 +97,25 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     return true;
   }
 
-  /** Beside clusters that come, routes that name it are expected to change. */
-  #remove(name: string, isSwap: boolean): boolean {
+  /** Returns how many went. Beside clusters that come, routes that name them are expected to change. */
+  #remove(names: readonly string[], isSwap: boolean): number {
     const { store, serverStats, swap } = this.#options;
-    const known = store.get('cluster', name);
-    if (known === undefined || known.source === 'static' || isSubClusterName(name)) return false;
-    const wasThere = known.active !== undefined || known.warming !== undefined;
-    if (isSwap && known.active !== undefined) swap.remove(name);
-    else if (known.draining !== undefined) store.dropWarming('cluster', name);
-    else store.remove('cluster', name);
-    if (wasThere) serverStats.clusterRemoved();
-    return wasThere;
+    const known = names.flatMap((name) => {
+      const entry = store.get('cluster', name);
+      const isOurs = entry?.source !== 'static' && !isSubClusterName(name);
+      return entry !== undefined && isOurs ? [entry] : [];
+    });
+    const swaps = ({ active }: ResourceEntry<'cluster'>): boolean => isSwap && active !== undefined;
+    swap.remove(known.filter(swaps).map(({ name }) => name));
+    for (const entry of known) {
+      if (swaps(entry)) continue;
+      if (entry.draining !== undefined) store.dropWarming('cluster', entry.name);
+      else store.remove('cluster', entry.name);
+    }
+    const gone = known.filter(
+      ({ active, warming }) => active !== undefined || warming !== undefined,
+    );
+    gone.forEach(() => serverStats.clusterRemoved());
+    return gone.length;
   }
 }

@@ -11,6 +11,7 @@ import type { ResourceStore } from '../resources/resource-store.ts';
 const WARMING_LIMIT_MS = 10_000;
 /** What routes still name after this time goes all the same. */
 const LEAVING_LIMIT_MS = 15_000;
+const CHECK_PAUSE_MS = 20;
 
 export class ClusterSwap {
   readonly #store: ResourceStore;
@@ -21,7 +22,7 @@ export class ClusterSwap {
   readonly #coming = new Set<readonly JsonObject[]>();
   readonly #waiting = new Set<() => void>();
   readonly #unsubscribe: () => void;
-  #isCheckPlanned = false;
+  #nextCheck: Timer | undefined;
 
   constructor(store: ResourceStore, clock: Clock) {
     this.#store = store;
@@ -35,18 +36,14 @@ export class ClusterSwap {
     });
   }
 
-  /** Removes a cluster from the configuration; what routes name stays in use for a while. */
-  remove(name: string): void {
-    if (!this.#named([name]).has(name)) {
-      this.#store.remove('cluster', name);
-      return;
+  /** Removes clusters from the configuration; what routes name stays in use for a while. */
+  remove(names: readonly string[]): void {
+    if (names.length === 0) return;
+    const named = this.#named(names);
+    for (const name of names) {
+      if (named.has(name)) this.#retire(name);
+      else this.#store.remove('cluster', name);
     }
-    const limit = this.#clock.after(LEAVING_LIMIT_MS, () => {
-      this.#leaving.set(name, undefined);
-      this.#check();
-    });
-    this.#leaving.set(name, limit);
-    this.#store.retire('cluster', name);
   }
 
   /**
@@ -68,9 +65,19 @@ export class ClusterSwap {
 
   close(): void {
     this.#unsubscribe();
+    this.#nextCheck?.cancel();
     for (const limit of this.#leaving.values()) limit?.cancel();
     this.#leaving.clear();
     for (const look of this.#waiting) look();
+  }
+
+  #retire(name: string): void {
+    const limit = this.#clock.after(LEAVING_LIMIT_MS, () => {
+      this.#leaving.set(name, undefined);
+      this.#planCheck();
+    });
+    this.#leaving.set(name, limit);
+    this.#store.retire('cluster', name);
   }
 
   async #warmed(messages: readonly JsonObject[]): Promise<void> {
@@ -102,12 +109,10 @@ export class ClusterSwap {
     this.#leaving.delete(name);
   }
 
-  /** Changes of one turn of the loop are looked at once. */
+  /** A check reads all routes, so that changes of some turns of the loop are looked at together. */
   #planCheck(): void {
-    if (this.#isCheckPlanned) return;
-    this.#isCheckPlanned = true;
-    setImmediate(() => {
-      this.#isCheckPlanned = false;
+    this.#nextCheck ??= this.#clock.after(CHECK_PAUSE_MS, () => {
+      this.#nextCheck = undefined;
       this.#check();
     });
   }
