@@ -3,6 +3,7 @@
  * descriptors out; a worker never binds anything itself.
  * Source: envoy.config.listener.v3 and the network filters' own messages.
  */
+import type { AddressRange } from './matchers.ts';
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerFilter } from './listener-filters.ts';
@@ -80,6 +81,24 @@ export interface FilterChainMatch {
 
 export type NetworkFilter = HttpConnectionManager | TcpTerminalFilter | GateFilter;
 
+/** How the client behind trusted proxies is found out. Source: envoy.http.original_ip_detection. */
+export type IpDetection =
+  | {
+      readonly kind: 'xff';
+      readonly numTrustedHops: number;
+      /** There: these proxies are trusted, however many there are. */
+      readonly trusted?: readonly AddressRange[];
+      readonly appends: boolean;
+    }
+  | {
+      readonly kind: 'custom_header';
+      /** Lower case. */
+      readonly name: string;
+      readonly isTrusted: boolean;
+      /** Answers requests whose header has no address; absent: they go on. */
+      readonly rejectStatus?: number;
+    };
+
 export interface HttpConnectionManager {
   readonly kind: 'http_connection_manager';
   /** What stands behind `http.` in statistic names, without the trailing dot. */
@@ -95,6 +114,8 @@ export interface HttpConnectionManager {
   readonly useRemoteAddress: boolean;
   readonly skipXffAppend: boolean;
   readonly xffNumTrustedHops: number;
+  /** Tried in order in place of `x-forwarded-for` alone; absent with `use_remote_address`. */
+  readonly ipDetection?: readonly IpDetection[];
   readonly internalCidrs?: readonly { readonly address: string; readonly prefixLength: number }[];
   readonly generateRequestId: boolean;
   readonly preserveExternalRequestId: boolean;

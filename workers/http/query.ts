@@ -15,3 +15,11 @@ export function queryValue(query: string, name: string): string | undefined {
   }
   return undefined;
 }
+
+/** What stands behind a path's question mark, up to a fragment; empty when there is none. */
+export function queryOf(path: string): string {
+  const mark = path.indexOf('?');
+  if (mark < 0) return '';
+  const end = path.indexOf('#', mark);
+  return path.slice(mark + 1, end < 0 ? path.length : end);
+}

@@ -3,7 +3,7 @@ import type { MatchInput } from '../../shared/resources/matcher-tree.ts';
 import { metadataValue } from '../../shared/matchers/value-matcher.ts';
 import { queryValue } from '../http/query.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import { isLoopback } from '../http/headers/client-address.ts';
 
 /** Undefined: there is no such thing. A text is a byte string; metadata may be any JSON. */
@@ -19,7 +19,7 @@ export function compileMatchInput(input: MatchInput): InputReader {
         return mark < 0 ? undefined : queryValue(path.slice(mark + 1), input.name);
       };
     case 'filter_state':
-      return (_, info) => info.filterState?.get(input.key);
+      return (_, info) => filterStateOf(info, input.key);
     case 'dynamic_metadata':
       return (_, info) => metadataValue(info.dynamicMetadata, input.namespace, input.path);
     case 'constant':

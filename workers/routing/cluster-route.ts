@@ -6,6 +6,7 @@ import type {
   WeightedCluster,
 } from '../../shared/resources/route.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { HeaderMutation } from './header-mutations.ts';
@@ -21,7 +22,7 @@ import type { ClusterRoute } from './types.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
 
 /** Chooses the route of one request; allocates only where the cluster's name comes from a header. */
-export type ClusterRouteChoice = (headers: HeaderMap) => ClusterRoute;
+export type ClusterRouteChoice = (headers: HeaderMap, info: StreamInfo) => ClusterRoute;
 
 export function compileClusterRoute(
   route: Route,
@@ -43,7 +44,12 @@ export function compileClusterRoute(
       return (headers) => base.withCluster(headers.get(cluster.header) ?? '');
     }
     case 'weighted':
-      return compileWeightedChoice(cluster, cluster.clusters.map(make), context);
+      return compileWeightedChoice(
+        cluster,
+        cluster.clusters.map(make),
+        context,
+        cluster.useHashPolicy ? compileHashPolicies(action.hashPolicies) : undefined,
+      );
   }
 }
 
@@ -55,17 +61,18 @@ function compileWeightedChoice(
   specifier: WeightedSpecifier,
   routes: readonly CompiledClusterRoute[],
   { runtime }: RouteContext,
+  hashOf: ClusterRoute['hashOf'],
 ): ClusterRouteChoice {
   const { clusters, headerName, runtimeKeyPrefix, totalWeight } = specifier;
   const weightOf = ({ name, weight, runtimeKey }: WeightedCluster): number => {
     const key = runtimeKey ?? (runtimeKeyPrefix && `${runtimeKeyPrefix}.${name}`);
     return key === undefined ? weight : readInteger(runtime.snapshot, key, weight);
   };
-  return (headers) => {
+  return (headers, info) => {
     const given = headerName === undefined ? undefined : headers.get(headerName);
+    const hash = hashOf?.(headers, info, () => undefined);
     const total = clusters.reduce((sum, cluster) => sum + weightOf(cluster), 0) || totalWeight || 1;
-    let point =
-      (given !== undefined && UNSIGNED.test(given) ? Number(given) : runtime.random()) % total;
+    let point = pointOf(given, hash, total) ?? runtime.random() % total;
     let chosen = 0;
     while (chosen < clusters.length - 1) {
       point -= weightOf(clusters[chosen] ?? NO_CLUSTER);
@@ -74,6 +81,17 @@ function compileWeightedChoice(
     }
     return routeFor(routes[chosen], clusters[chosen], headers);
   };
+}
+
+/** A number of the request wins over its hash; undefined where it has neither. */
+function pointOf(
+  given: string | undefined,
+  hash: Hash64 | undefined,
+  total: number,
+): number | undefined {
+  if (given !== undefined && UNSIGNED.test(given)) return Number(given) % total;
+  if (hash === undefined) return undefined;
+  return Number(((BigInt(hash.high) << 32n) | BigInt(hash.low)) % BigInt(total));
 }
 
 const NO_CLUSTER: WeightedCluster = {

@@ -16,7 +16,7 @@ export interface CompiledRoute {
   /** `path` is the request's path without query; empty for a CONNECT. */
   matches(headers: HeaderMap, path: string, info: StreamInfo): boolean;
   /** Undefined: the route fits and leads nowhere; the request is answered as not found. */
-  resolve(headers: HeaderMap): ResolvedRoute | undefined;
+  resolve(headers: HeaderMap, info: StreamInfo): ResolvedRoute | undefined;
 }
 
 export function compileRoute(

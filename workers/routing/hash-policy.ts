@@ -3,6 +3,7 @@ import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { HashPolicy } from '../../shared/resources/route.ts';
 import { cookieValue, setCookie } from '../http/cookies.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import { queryOf, queryValue } from '../http/query.ts';
 import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 
@@ -49,7 +50,7 @@ function compileOne(policy: HashPolicy): RequestHash {
       };
     case 'query_parameter':
       return (headers) => {
-        const value = queryValue(headers.path, policy.name);
+        const value = queryValue(queryOf(headers.path), policy.name);
         return value === undefined ? undefined : xxHash64(value);
       };
     case 'filter_state':
@@ -88,19 +89,6 @@ function hashCookie(policy: Extract<HashPolicy, { kind: 'cookie' }>): RequestHas
     addCookie(setCookie(policy, made));
     return xxHash64(made);
   };
-}
-
-function queryValue(path: string, name: string): string | undefined {
-  const mark = path.indexOf('?');
-  if (mark < 0) return undefined;
-  const end = path.indexOf('#', mark);
-  const query = path.slice(mark + 1, end < 0 ? path.length : end);
-  for (const part of query.split('&')) {
-    const equals = part.indexOf('=');
-    if ((equals < 0 ? part : part.slice(0, equals)) !== name) continue;
-    return equals < 0 ? '' : part.slice(equals + 1);
-  }
-  return undefined;
 }
 
 function hex(half: number): string {

@@ -7,7 +7,7 @@ import type { CookieMatcher, FilterStateMatcher } from '../../shared/resources/m
 import type { RouteMatch } from '../../shared/resources/route.ts';
 import { findCookie } from '../http/cookies.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import { isEnabled, type Runtime } from '../runtime.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import { compileQueryMatchers } from './query-matcher.ts';
@@ -72,13 +72,13 @@ export function compileFilterState({ key, match }: FilterStateMatcher): RequestP
   if (match.kind === 'string') {
     const matches = compileStringMatcher(match.matcher);
     return (_, info) => {
-      const value = info.filterState?.get(key);
+      const value = filterStateOf(info, key);
       return value !== undefined && matches(value);
     };
   }
   const contains = compileAddressRanges(match.ranges);
   return (_, info) => {
-    const value = info.filterState?.get(key);
+    const value = filterStateOf(info, key);
     return value !== undefined && contains(value) !== match.invert;
   };
 }

@@ -58,7 +58,7 @@ function compileVirtualHost(
   const match: HostMatcher = (headers, info) => {
     const { path } = headers;
     const mark = path.indexOf('?');
-    return find(headers, mark < 0 ? path : path.slice(0, mark), info)?.resolve(headers);
+    return find(headers, mark < 0 ? path : path.slice(0, mark), info)?.resolve(headers, info);
   };
   const { requireTls } = virtualHost;
   if (requireTls === 'NONE') return match;

@@ -7,6 +7,7 @@ import type { RuntimeFraction } from '../../../shared/resources/matchers.ts';
 import { formatPlace } from '../../config/problem.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { statusNumber } from '../http-status.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
 import { resolveHeaderValue } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
@@ -53,10 +54,9 @@ export function resolveLocalRateLimit(
 ): LocalRateLimitOptions {
   refuseOtherFields(message, FIELDS, scope);
   const { filter_enabled: enabled, filter_enforced: enforced, token_bucket: bucket } = message;
-  const code = message.status?.code;
   return {
     statPrefix: message.stat_prefix ?? '',
-    status: typeof code === 'string' ? (STATUS_NUMBERS.get(code) ?? 429) : (code ?? 429),
+    status: statusNumber(message.status?.code) ?? 429,
     enabled: enabled === undefined ? NEVER : resolveRuntimeFraction(enabled),
     enforced: enforced === undefined ? NEVER : resolveRuntimeFraction(enforced),
     responseHeaders: (message.response_headers_to_add ?? []).map((option, index) =>
@@ -82,44 +82,3 @@ export function resolveRateLimitBucket(message: TokenBucket, scope: Scope): Rate
     place: formatPlace(scope.place),
   };
 }
-
-/** The names of envoy.type.v3.StatusCode that a limit may answer with; below 400 means 429. */
-const STATUS_NUMBERS: ReadonlyMap<string, number> = new Map([
-  ['BadRequest', 400],
-  ['Unauthorized', 401],
-  ['PaymentRequired', 402],
-  ['Forbidden', 403],
-  ['NotFound', 404],
-  ['MethodNotAllowed', 405],
-  ['NotAcceptable', 406],
-  ['ProxyAuthenticationRequired', 407],
-  ['RequestTimeout', 408],
-  ['Conflict', 409],
-  ['Gone', 410],
-  ['LengthRequired', 411],
-  ['PreconditionFailed', 412],
-  ['PayloadTooLarge', 413],
-  ['URITooLong', 414],
-  ['UnsupportedMediaType', 415],
-  ['RangeNotSatisfiable', 416],
-  ['ExpectationFailed', 417],
-  ['MisdirectedRequest', 421],
-  ['UnprocessableEntity', 422],
-  ['Locked', 423],
-  ['FailedDependency', 424],
-  ['UpgradeRequired', 426],
-  ['PreconditionRequired', 428],
-  ['TooManyRequests', 429],
-  ['RequestHeaderFieldsTooLarge', 431],
-  ['InternalServerError', 500],
-  ['NotImplemented', 501],
-  ['BadGateway', 502],
-  ['ServiceUnavailable', 503],
-  ['GatewayTimeout', 504],
-  ['HTTPVersionNotSupported', 505],
-  ['VariantAlsoNegotiates', 506],
-  ['InsufficientStorage', 507],
-  ['LoopDetected', 508],
-  ['NotExtended', 510],
-  ['NetworkAuthenticationRequired', 511],
-]);

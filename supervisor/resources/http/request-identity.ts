@@ -16,6 +16,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveCidr } from './cidr.ts';
+import { resolveIpDetection } from './ip-detection.ts';
 
 type Identity = Pick<
   HttpConnectionManager,
@@ -25,6 +26,7 @@ type Identity = Pick<
   | 'useRemoteAddress'
   | 'skipXffAppend'
   | 'xffNumTrustedHops'
+  | 'ipDetection'
   | 'internalCidrs'
   | 'generateRequestId'
   | 'preserveExternalRequestId'
@@ -54,7 +56,6 @@ export const REQUEST_ID = new ExtensionRegistry<true>('envoy.request_id', 'reque
 ]);
 
 export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): Identity {
-  checkIpDetection(message, scope);
   checkRequestId(message.request_id_extension, scope.at('request_id_extension'));
   const { forward_client_cert_details: forward = 'SANITIZE' } = message;
   return {
@@ -64,6 +65,7 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
     useRemoteAddress: message.use_remote_address ?? false,
     skipXffAppend: message.skip_xff_append ?? false,
     xffNumTrustedHops: message.xff_num_trusted_hops ?? 0,
+    ...optional('ipDetection', resolveIpDetection(message, scope)),
     ...optional(
       'internalCidrs',
       resolveInternal(message.internal_address_config, scope.at('internal_address_config')),
@@ -85,17 +87,6 @@ function resolveClientCert(
   const place = scope.at('set_current_client_cert_details');
   refuseOtherFields(set ?? {}, CERT_FIELDS, place);
   return { mode, details: CERT_DETAILS.filter((name) => set?.[name] === true) };
-}
-
-function checkIpDetection(message: ManagerMessage, scope: Scope): void {
-  const { original_ip_detection_extensions: extensions = [], xff_num_trusted_hops: hops } = message;
-  if (extensions.length === 0) return;
-  const place = scope.at('original_ip_detection_extensions');
-  if (hops !== undefined || message.use_remote_address === true) {
-    const other = hops === undefined ? 'use_remote_address' : 'xff_num_trusted_hops';
-    place.error('conflict', `Original IP detection extensions and ${other} may not be mixed`);
-  }
-  place.unsupported('original IP detection extensions are');
 }
 
 function checkRequestId(message: RequestIDExtension | undefined, scope: Scope): void {

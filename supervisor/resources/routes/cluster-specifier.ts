@@ -58,9 +58,6 @@ function resolveWeighted(
   scope: Scope,
 ): ClusterSpecifier {
   refuseOtherFields(message, WEIGHTED_FIELDS, scope);
-  if (message.use_hash_policy === true) {
-    scope.at('use_hash_policy').unsupported('choosing a weighted cluster by hash is');
-  }
   const prefix = message.runtime_key_prefix ?? '';
   const clusters = (message.clusters ?? []).map((weight, index) =>
     resolveWeight(weight, prefix, references, scope.at('clusters', index)),

@@ -32,16 +32,8 @@ function bootstrapWith(
   return bootstrap;
 }
 
-function routeWith(fields: object): object {
-  const route = { match: { prefix: '/' }, route: { cluster: 'c', ...fields } };
-  return bootstrapWith('manager', {
-    route_config: { virtual_hosts: [{ name: 'v', domains: ['*'], routes: [route] }] },
-  });
-}
-
 const CHAIN = 'static_resources.listeners[0].filter_chains[0]';
 const MANAGER = `${CHAIN}.filters[0].typed_config`;
-const ROUTE = `${MANAGER}.route_config.virtual_hosts[0].routes[0].route`;
 const CLUSTER = 'static_resources.clusters[0]';
 
 const CHECK = {
@@ -101,14 +93,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT-UDP' }] }),
     `${MANAGER}.upgrade_configs[0]`,
     "upgrade 'CONNECT-UDP' is not supported yet",
-  ],
-  [
-    routeWith({
-      cluster: undefined,
-      weighted_clusters: { use_hash_policy: true, clusters: [{ name: 'c', weight: 1 }] },
-    }),
-    `${ROUTE}.weighted_clusters.use_hash_policy`,
-    'choosing a weighted cluster by hash is not supported yet',
   ],
   [
     bootstrapWith('cluster', { outlier_detection: { detect_degraded_hosts: true } }),

@@ -228,6 +228,26 @@ describe('cluster choice', () => {
     assert.equal(chosen('abc', 0), 'a');
   });
 
+  // Recorded from Envoy 1.40.0 with weights of 30 and 70.
+  it('follows the hash of the request where told to', () => {
+    const policy = { kind: 'header', name: 'x-k', terminal: false } as const;
+    const split = {
+      cluster: {
+        kind: 'weighted' as const,
+        clusters: [weightedCluster('a', { weight: 30 }), weightedCluster('b', { weight: 70 })],
+        totalWeight: 100,
+        useHashPolicy: true,
+      },
+      hashPolicies: [policy],
+    };
+    const chosen = (value: string, random: number) =>
+      resolve(split, requestHeaders('/', [['x-k', value]]), { random }).clusterName;
+    const values = Array.from({ length: 12 }, (_, at) => `v${at}`);
+    assert.equal(values.map((value) => chosen(value, 0)).join(''), 'ababababbabb');
+    assert.equal(values.map((value) => chosen(value, 99)).join(''), 'ababababbabb');
+    assert.equal(resolve(split, requestHeaders(), { random: 99 }).clusterName, 'b');
+  });
+
   it('takes the cluster from a header; none when the header is missing', () => {
     const action = { cluster: { kind: 'cluster_header', header: 'x-c' } } as const;
     assert.equal(resolve(action, requestHeaders('/', [['x-c', 'dyn']])).clusterName, 'dyn');

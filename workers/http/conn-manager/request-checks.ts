@@ -12,6 +12,8 @@ const OVERLOAD_CLOSE = HTTP_CONNECTION_MANAGER.index.downstream_rq_overload_clos
 const OVERLOADED = { status: 503, body: 'envoy overloaded', details: 'overload' };
 
 const FAILED_NORMALIZATION = HTTP_CONNECTION_MANAGER.index.downstream_rq_failed_path_normalization;
+const DETECTION_FAILED = 'rejecting_because_detection_failed';
+const REJECTED_BY_DETECTION = HTTP_CONNECTION_MANAGER.index.downstream_rq_rejected_via_ip_detection;
 const REDIRECTED = HTTP_CONNECTION_MANAGER.index.downstream_rq_redirected_with_normalized_path;
 
 export interface CheckedRefusal {
@@ -46,6 +48,7 @@ export function requestRefusal(
   if (refusal.details.startsWith('http1.')) {
     info.responseFlags |= ResponseFlag.downstreamProtocolError;
   }
+  if (refusal.details === DETECTION_FAILED) manager.parts.stats.count(REJECTED_BY_DETECTION);
   const { location } = refusal;
   if (refusal.details === 'path_normalization_failed') {
     manager.parts.stats.count(location === undefined ? FAILED_NORMALIZATION : REDIRECTED);

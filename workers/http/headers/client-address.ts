@@ -26,7 +26,7 @@ export function addressFromForwardedFor(forwardedFor: string, skip: number): Add
 }
 
 /** An address without port (0) from its text; IPv6 in its shortest form. Undefined when it is none. */
-function parseIpAddress(text: string): Address | undefined {
+export function parseIpAddress(text: string): Address | undefined {
   if (isIPv4(text)) return { kind: 'ip', ip: text, port: 0, text: `${text}:0` };
   if (isIP(text) !== 6 || text.includes('%')) return undefined;
   const ip = new SocketAddress({ address: text, family: 'ipv6' }).address;

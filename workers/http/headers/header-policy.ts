@@ -11,6 +11,7 @@ import type { StreamInfo } from '../stream-info.ts';
 import { addressFromForwardedFor, compileInternalAddresses, isLoopback } from './client-address.ts';
 import { localAddress } from '../../../shared/local-address.ts';
 import { keepsClientCert, writeClientCert } from './client-cert-header.ts';
+import { compileIpDetection } from './ip-detection.ts';
 import { httpDate } from './http-date.ts';
 import { stripPort, stripTrailingDot } from './host-normalization.ts';
 import { compilePathPolicy } from './path-normalization.ts';
@@ -51,6 +52,7 @@ type ManagerOptions = Pick<
   | 'useRemoteAddress'
   | 'via'
   | 'xffNumTrustedHops'
+  | 'ipDetection'
 >;
 
 export function buildHeaderPolicy(
@@ -118,6 +120,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   readonly #environment: HeaderPolicyEnvironment;
   readonly #path: PathPolicy;
   readonly #isInternal: (address: Address) => boolean;
+  readonly #detect: ReturnType<typeof compileIpDetection> | undefined;
   readonly #localAddress: string;
 
   // What the scan of one request's headers found; valid within one call of onRequest.
@@ -132,6 +135,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     this.#options = options;
     this.#environment = environment;
     this.#path = compilePathPolicy(options);
+    this.#detect = options.ipDetection && compileIpDetection(options.ipDetection);
     this.#isInternal = compileInternalAddresses(options.internalCidrs ?? []);
     this.#localAddress = localAddress(environment.localAddressIpVersion);
   }
@@ -141,13 +145,21 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     if (refusal !== undefined) return refusal;
     this.#scan(headers);
     const hadForwardedFor = this.#forwardedFor !== undefined;
-    const client = this.#clientAddress(info);
+    const detected = this.#detect?.(headers, info.connection.remoteAddress);
+    if (detected !== undefined && detected.rejectStatus > 0) return rejected(detected.rejectStatus);
+    const client =
+      detected === undefined
+        ? this.#clientAddress(info)
+        : (detected.address ?? info.connection.remoteAddress);
+    const { useRemoteAddress, skipXffAppend } = this.#options;
+    if (detected?.appends ?? (useRemoteAddress && !skipXffAppend)) this.#appendPeer(headers, info);
     this.#writeForwardedHeaders(headers, info);
-    const alone = this.#options.useRemoteAddress
+    const alone = useRemoteAddress
       ? !hadForwardedFor
-      : client !== info.connection.remoteAddress && isSingleAddress(this.#forwardedFor);
+      : (detected?.isTrusted ??
+        (client !== info.connection.remoteAddress && isSingleAddress(this.#forwardedFor)));
     const internal = alone && this.#isInternal(client);
-    const edge = !internal && this.#options.useRemoteAddress;
+    const edge = !internal && useRemoteAddress;
     info.downstreamRemoteAddress = client;
     info.isInternalRequest = internal;
     this.#removeUntrusted(headers, info, edge);
@@ -277,14 +289,16 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     return addressFromForwardedFor(this.#forwardedFor, xffNumTrustedHops - 1) ?? peer;
   }
 
-  #writeForwardedHeaders(headers: HeaderMap, info: StreamInfo): void {
-    const { useRemoteAddress, skipXffAppend, xffNumTrustedHops, schemeOverwrite } = this.#options;
+  #appendPeer(headers: HeaderMap, info: StreamInfo): void {
     const peer = info.connection.remoteAddress;
-    if (useRemoteAddress && !skipXffAppend && peer.kind === 'ip') {
-      const address = isLoopback(peer.ip) ? this.#localAddress : peer.ip;
-      if (this.#forwardedFor === undefined) headers.add('x-forwarded-for', address);
-      else headers.append('x-forwarded-for', address);
-    }
+    if (peer.kind !== 'ip') return;
+    const address = isLoopback(peer.ip) ? this.#localAddress : peer.ip;
+    if (this.#forwardedFor === undefined) headers.add('x-forwarded-for', address);
+    else headers.append('x-forwarded-for', address);
+  }
+
+  #writeForwardedHeaders(headers: HeaderMap, info: StreamInfo): void {
+    const { useRemoteAddress, xffNumTrustedHops, schemeOverwrite } = this.#options;
     const encrypted = info.connection.tls === undefined ? 'http' : 'https';
     if (this.#forwardedProto === undefined || (useRemoteAddress && xffNumTrustedHops === 0)) {
       if (this.#forwardedProto === undefined) headers.add('x-forwarded-proto', encrypted);
@@ -354,6 +368,10 @@ const PATH_REFUSED: RequestRefusal = {
   details: 'path_normalization_failed',
   body: '',
 };
+
+function rejected(status: number): RequestRefusal {
+  return { status, details: 'rejecting_because_detection_failed', body: '' };
+}
 
 /** A redirect to the normal form; a gRPC client could not follow it and is refused instead. */
 function redirectTo(headers: HeaderMap): RequestRefusal {
