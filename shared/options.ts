@@ -76,6 +76,8 @@ export interface Options {
   readonly drainIdleCloseMs: number | undefined;
   readonly validateFormat: ValidateFormat;
   readonly validateSkipSecrets: boolean;
+  /** Whether the heaps of workers are sampled all the time. */
+  readonly heapSampling: boolean;
   /** These three are described in docs/admin-security.md. */
   readonly adminReadOnly: boolean;
   readonly adminTokenPath: string;

@@ -307,6 +307,7 @@ export class Server {
       addresses: [{ address: bound ?? address, mode, socketOptions }],
       accessLogs,
       workerProfilers: makeWorkerProfilers(this.#input.pool),
+      heapSampling: this.#input.options.heapSampling,
       fileFlushIntervalMs: this.#input.options.fileFlushIntervalMs,
       ...(profilePath === '' ? {} : { profilePath }),
       ...(allowPath === undefined ? {} : { allowPath }),

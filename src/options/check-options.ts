@@ -105,6 +105,7 @@ function plainOptions(raw: RawOptions): Omit<Options, CheckedKey> {
     validateSkipSecrets: raw.validateSkipSecrets,
     drainOnSigterm: raw.drainOnSigterm,
     drainIdleCloseMs: raw.drainIdleCloseS === undefined ? undefined : raw.drainIdleCloseS * 1000,
+    heapSampling: raw.heapSampling,
     adminReadOnly: raw.adminReadOnly,
     adminTokenPath: raw.adminTokenPath,
     adminAllowedHosts: raw.adminAllowedHosts === '' ? [] : raw.adminAllowedHosts.split(','),

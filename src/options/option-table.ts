@@ -263,6 +263,11 @@ export const optionTable = {
     isOwn: true,
     help: 'With --mode validate, do not open certificate and key files.',
   },
+  heapSampling: {
+    kind: 'flag',
+    isOwn: true,
+    help: 'Sample the heaps of workers from the start, so that /heap_dump shows them while no profiler runs.',
+  },
   adminReadOnly: {
     kind: 'flag',
     isOwn: true,

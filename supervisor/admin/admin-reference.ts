@@ -12,9 +12,11 @@ is 400. Who may ask what is described in [admin-security.md](admin-security.md).
 Where Sluice differs:
 
 - \`/memory\` and \`/memory/tcmalloc\` say what V8 knows of the supervisor's memory.
-- \`/cpuprofiler\` and \`/heapprofiler\` write gzipped pprof profiles of the supervisor (and of the
-  workers, where they are profiled too) to \`admin.profile_path\`, each sample with the label
-  \`process\`; \`go tool pprof\` reads them. \`/heap_dump\` answers such a profile at once.
+- \`/cpuprofiler\` and \`/heapprofiler\` write gzipped pprof profiles of the supervisor and all workers
+  to \`admin.profile_path\`, each sample with the label \`process\`; \`go tool pprof\` reads them.
+  \`/heap_dump\` answers such a profile at once: the supervisor, which carries no traffic, is sampled
+  all the time, workers only with \`--heap-sampling\` or while the heap profiler runs, which the profile
+  says in its comments. Reading a heap collects its garbage first, so it takes a moment.
 - \`/contention\` needs \`--enable-mutex-tracing\`, as Envoy's does. There are no mutexes here: counted are
   the supervisor's waits for a worker's reply (to a configuration change, and to the question for its
   statistics) and for the thread that matches a filter of \`/stats\`. \`num_contentions\` is their number,

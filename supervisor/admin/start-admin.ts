@@ -29,6 +29,8 @@ export interface AdminOptions extends AdminRules {
   /** `admin.profile_path`. */
   readonly profilePath?: string;
   readonly workerProfilers?: WorkerProfilers;
+  /** Samples the heaps of workers all the time, not only while a profiler runs. */
+  readonly heapSampling?: boolean;
   /** `admin.access_log` and `access_log_path`. */
   readonly accessLogs?: readonly AccessLogConfig[];
   /** Milliseconds between two writes of their buffers. */
@@ -58,6 +60,7 @@ export async function startAdmin(
   const profilers = new Profilers({
     ...(options.profilePath === undefined ? {} : { path: options.profilePath }),
     ...(options.workerProfilers === undefined ? {} : { workers: options.workerProfilers }),
+    samplesWorkers: options.heapSampling === true,
   });
   const routes = adminRoutes({
     types: createMessageTypes(),
@@ -109,7 +112,7 @@ export async function startAdmin(
 
 async function sampleHeap(context: AdminContext, profilers: Profilers): Promise<void> {
   try {
-    await profilers.sampleSupervisor();
+    await profilers.sample();
     await profilers.notePeak();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

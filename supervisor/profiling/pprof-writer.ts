@@ -17,6 +17,18 @@ export interface ProcessProfile<Kind> {
   readonly profile: Kind;
 }
 
+export interface HeapProfileOptions {
+  /** What was sampled: what is in use, or all that was allocated. In use where it is absent. */
+  readonly what?: 'inuse' | 'alloc';
+  /** A remark for whoever reads the profile. */
+  readonly comment?: string;
+}
+
+interface ProfileEnd {
+  readonly durationNs: number;
+  readonly comment?: string;
+}
+
 const compress = promisify(gzip);
 
 /** Counts samples and nanoseconds of processor time. Time in which the loop was idle is left out. */
@@ -38,14 +50,14 @@ export async function writeCpuProfile(
 /** Counts objects and bytes that were sampled: those still in use, or all that were allocated. */
 export async function writeHeapProfile(
   profiles: readonly ProcessProfile<HeapProfile>[],
-  what: 'inuse' | 'alloc' = 'inuse',
+  { what = 'inuse', comment }: HeapProfileOptions = {},
 ): Promise<Uint8Array> {
   const writer = new PprofWriter([
     [`${what}_objects`, 'count'],
     [`${what}_space`, 'bytes'],
   ]);
   for (const { process, profile } of profiles) addHeapSamples(writer, process, profile);
-  return await writer.finish({ durationNs: 0 });
+  return await writer.finish({ durationNs: 0, ...(comment === undefined ? {} : { comment }) });
 }
 
 function addCpuSamples(writer: PprofWriter, process: string, profile: CpuProfile): void {
@@ -122,7 +134,7 @@ class PprofWriter {
     this.#samples.push(new Sample({ locationId, value: [...value], label: [label] }));
   }
 
-  async finish({ durationNs }: { readonly durationNs: number }): Promise<Uint8Array> {
+  async finish({ durationNs, comment }: ProfileEnd): Promise<Uint8Array> {
     const profile = new Profile({
       sampleType: this.#types,
       sample: this.#samples,
@@ -130,6 +142,7 @@ class PprofWriter {
       function: this.#functions,
       stringTable: this.#strings,
       durationNanos: Math.round(durationNs),
+      ...(comment === undefined ? {} : { comment: [this.#strings.dedup(comment)] }),
     });
     return await compress(await profile.encodeAsync());
   }

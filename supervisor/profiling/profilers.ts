@@ -6,7 +6,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { getHeapStatistics } from 'node:v8';
 import { ProcessProfiler } from '../../shared/profiling/process-profiler.ts';
 import type { CpuProfile, HeapProfile } from '../../shared/profiling/process-profiler.ts';
-import type { ProcessProfile } from './pprof-writer.ts';
+import type { HeapProfileOptions, ProcessProfile } from './pprof-writer.ts';
 
 /** The same profilers in the workers. Workers that die meanwhile are left out of the result. */
 export interface WorkerProfilers {
@@ -22,21 +22,37 @@ export interface WorkerProfilers {
 /** A peak is one when the heap is this many times larger than at the one before. */
 const PEAK_GROWTH = 1.5;
 
+/** Told by `go tool pprof -comments`. */
+const WITHOUT_WORKERS: HeapProfileOptions = {
+  comment:
+    'Workers are not sampled: start the server with --heap-sampling, or POST /heapprofiler?enable=y before.',
+};
+
 /** `admin.profile_path` when it is not set; the reference's. */
 const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';
+
+export interface ProfilersOptions {
+  /** Where profiles are written. */
+  readonly path?: string;
+  readonly workers?: WorkerProfilers;
+  /** Samples the heaps of workers all the time, not only between `startHeap` and `stopHeap`. */
+  readonly samplesWorkers?: boolean;
+}
 
 export class Profilers {
   readonly path: string;
   readonly #own = new ProcessProfiler();
   readonly #workers: WorkerProfilers | undefined;
+  readonly #samplesWorkers: boolean;
   #isHeapRunning = false;
   #isAllocationsRunning = false;
   #peak: { readonly usedBytes: number; readonly profile: HeapProfile } | undefined;
 
-  constructor(options: { readonly path?: string; readonly workers?: WorkerProfilers } = {}) {
+  constructor(options: ProfilersOptions = {}) {
     this.path =
       options.path === undefined || options.path === '' ? DEFAULT_PROFILE_PATH : options.path;
     this.#workers = options.workers;
+    this.#samplesWorkers = options.samplesWorkers === true && options.workers !== undefined;
   }
 
   get isCpuRunning(): boolean {
@@ -52,11 +68,15 @@ export class Profilers {
   }
 
   /**
-   * Samples the supervisor's own heap from now on, so that `readHeap` always has an answer. The
-   * supervisor carries no traffic; workers are sampled only between `startHeap` and `stopHeap`.
+   * Samples the supervisor's own heap from now on, so that `readHeap` always has an answer, and those
+   * of workers where that is asked for; to be called now and then, for workers that are new.
    */
-  async sampleSupervisor(): Promise<void> {
-    if (!this.#isAllocationsRunning) await this.#own.startHeap();
+  async sample(): Promise<void> {
+    if (this.#isAllocationsRunning) return;
+    await Promise.all([
+      this.#own.startHeap(),
+      this.#samplesWorkers ? this.#workers?.startHeap() : undefined,
+    ]);
   }
 
   /** Keeps what is in use when the heap is larger than it ever was; to be called now and then. */
@@ -69,7 +89,7 @@ export class Profilers {
 
   /** What was in use when the supervisor's heap was at its peak, as far as `notePeak` saw it. */
   async readPeakHeap(): Promise<Uint8Array> {
-    await this.sampleSupervisor();
+    await this.sample();
     await this.notePeak();
     if (this.#peak === undefined) return await this.readHeap();
     return await heapProfile(this.#peak.profile, []);
@@ -88,8 +108,8 @@ export class Profilers {
       this.#workers?.stopAllocations(),
     ]);
     this.#isAllocationsRunning = false;
-    await this.sampleSupervisor();
-    return await heapProfile(own, workers ?? [], 'alloc');
+    await this.sample();
+    return await heapProfile(own, workers ?? [], { what: 'alloc' });
   }
 
   /** False when the profile file cannot be written. Nothing happens while it runs already. */
@@ -119,19 +139,22 @@ export class Profilers {
 
   /** Writes what is in use. Must be running. */
   async stopHeap(): Promise<void> {
-    const [own, workers] = await Promise.all([this.#own.readHeap(), this.#workers?.stopHeap()]);
+    const [own, workers] = await Promise.all([
+      this.#own.readHeap(),
+      this.#samplesWorkers ? this.#workers?.readHeap() : this.#workers?.stopHeap(),
+    ]);
     this.#isHeapRunning = false;
     await writeFile(this.path, await heapProfile(own, workers ?? []), { mode: 0o600 });
   }
 
   /** What is in use now, as a gzipped pprof profile; begins to sample when nothing does. */
   async readHeap(): Promise<Uint8Array> {
-    await this.sampleSupervisor();
+    await this.sample();
     const [own, workers] = await Promise.all([
       this.#own.readHeap(),
-      this.#isHeapRunning ? this.#workers?.readHeap() : undefined,
+      this.#isHeapRunning || this.#samplesWorkers ? this.#workers?.readHeap() : undefined,
     ]);
-    return await heapProfile(own, workers ?? []);
+    return await heapProfile(own, workers ?? [], workers === undefined ? WITHOUT_WORKERS : {});
   }
 
   // Found out before minutes of profiling, not after them. An older profile stays until then.
@@ -148,10 +171,10 @@ export class Profilers {
 async function heapProfile(
   own: HeapProfile,
   workers: readonly ProcessProfile<HeapProfile>[],
-  what: 'inuse' | 'alloc' = 'inuse',
+  options: HeapProfileOptions = {},
 ): Promise<Uint8Array> {
   const { writeHeapProfile } = await import('./pprof-writer.ts');
-  return await writeHeapProfile([supervisorOf(own), ...workers], what);
+  return await writeHeapProfile([supervisorOf(own), ...workers], options);
 }
 
 function supervisorOf<Kind>(profile: Kind): ProcessProfile<Kind> {

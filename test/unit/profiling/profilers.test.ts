@@ -18,6 +18,7 @@ function read(bytes: Uint8Array) {
   return {
     types: profile.sampleType.map(({ type, unit }) => `${text(type)}/${text(unit)}`),
     processes: new Set(profile.sample.flatMap(({ label }) => label.map(({ str }) => text(str)))),
+    comments: profile.comment.map(text),
     functions: profile.function.map(({ name, filename }) => ({
       name: text(name),
       file: text(filename),
@@ -48,12 +49,46 @@ test('a CPU profile names functions by their .ts file and carries the process', 
 
 test('a heap profile is read while sampling goes on', async () => {
   const profilers = new Profilers({ path: join(folder, 'heap.prof') });
-  await profilers.sampleSupervisor();
+  await profilers.sample();
   const kept = Array.from({ length: 200_000 }, (_, index) => ({ index }));
   const profile = await profilers.readHeap();
   assert.ok(kept.length > 0);
   assert.deepEqual(read(profile).types, ['inuse_objects/count', 'inuse_space/bytes']);
 });
+
+test('a heap profile without workers says how they are sampled', async () => {
+  const profilers = new Profilers({ path: join(folder, 'none.prof') });
+  const [comment = ''] = read(await profilers.readHeap()).comments;
+  assert.match(comment, /--heap-sampling/);
+});
+
+test('workers that are sampled all the time stay so when a profiler stops', async () => {
+  const commands: string[] = [];
+  const empty = { head: { id: 1, callFrame: FRAME, children: [] }, samples: [] };
+  const note = (command: string) => async () => await Promise.resolve(void commands.push(command));
+  const give = (command: string) => async () => {
+    commands.push(command);
+    return await Promise.resolve([{ process: 'worker 0', profile: empty }]);
+  };
+  const workers = {
+    startCpu: note('start_cpu'),
+    stopCpu: async () => await Promise.resolve([]),
+    startHeap: note('start_heap'),
+    readHeap: give('read_heap'),
+    stopHeap: give('stop_heap'),
+    startAllocations: note('start_allocations'),
+    stopAllocations: give('stop_allocations'),
+  };
+  const path = join(folder, 'sampled.prof');
+  const profilers = new Profilers({ path, workers, samplesWorkers: true });
+  await profilers.sample();
+  assert.deepEqual(read(await profilers.readHeap()).comments, []);
+  await profilers.startHeap();
+  await profilers.stopHeap();
+  assert.ok(commands.includes('read_heap') && !commands.includes('stop_heap'), commands.join());
+});
+
+const FRAME = { functionName: '', scriptId: '', url: '', lineNumber: 0, columnNumber: 0 };
 
 test('the heap profiler writes its file when it is stopped', async () => {
   const path = join(folder, 'written.prof');
@@ -110,7 +145,7 @@ test('profiles of workers are merged with the supervisor’s', async () => {
 
 test('allocations are sampled though they are freed again, and use is sampled afterwards', async () => {
   const profilers = new Profilers({ path: join(folder, 'none.prof') });
-  await profilers.sampleSupervisor();
+  await profilers.sample();
   await profilers.startAllocations();
   assert.equal(profilers.isAllocationsRunning, true);
   for (let round = 0; round < 50; round++) JSON.stringify(Array.from({ length: 20_000 }, String));
@@ -125,7 +160,7 @@ test('allocations are sampled though they are freed again, and use is sampled af
 
 test('the heap is kept as it was at its peak', async () => {
   const profilers = new Profilers({ path: join(folder, 'peak.prof') });
-  await profilers.sampleSupervisor();
+  await profilers.sample();
   let kept: unknown[] = makeManyObjectsForThePeak();
   await profilers.notePeak();
   assert.ok(kept.length > 0);
