@@ -129,6 +129,7 @@ describe('an option that takes effect', () => {
       '--hot-restart-version',
       '--validate-format',
       '--validate-skip-secrets',
+      '--heap-sampling',
       '--admin-read-only',
       '--admin-token-path',
       '--admin-allowed-hosts',
@@ -149,6 +150,11 @@ describe('an option that takes effect', () => {
     const options = optionsOf('--validate-format=sarif', '--validate-skip-secrets');
     assert.equal(options.validateFormat, 'sarif');
     assert.equal(options.validateSkipSecrets, true);
+  });
+
+  it('knows the option that samples heaps', () => {
+    assert.equal(optionsOf('--heap-sampling').heapSampling, true);
+    assert.equal(optionsOf().heapSampling, false);
   });
 
   it('knows the access options of the admin interface', () => {
