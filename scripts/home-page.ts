@@ -10,13 +10,15 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { bootstrap, httpListener, staticCluster } from '../test/support/bootstrap.ts';
+import { makeAuthority } from '../test/support/certificates.ts';
 import { makeScratch } from '../test/support/scratch.ts';
 import { startSluice } from '../test/support/sluice.ts';
+import { certificateFiles, secureListener, tlsSocket } from '../test/support/tls.ts';
 import { startHttpUpstream } from '../test/support/upstream.ts';
 import { waitUntil } from '../test/support/wait.ts';
 
 /** Long enough for the charts to have lines. */
-const WATCHING_MS = 14_000;
+const WATCHING_MS = 25_000;
 const HEIGHT = 1400;
 const images = join(import.meta.dirname, '../../docs/images');
 
@@ -124,14 +126,32 @@ interface Message {
 }
 
 const upstream = await startHttpUpstream();
+using scratch = makeScratch();
+const certificate = makeAuthority(scratch.path).issue('shop', 'DNS:shop.test,DNS:www.shop.test');
+const tls = tlsSocket('Downstream', {
+  common_tls_context: { tls_certificates: [certificateFiles(certificate)] },
+});
+const routes = [{ match: { prefix: '/' }, route: { cluster: 'backend' } }];
+/** Nobody listens on port 9, so that one host fails its checks. */
+const health_checks = [
+  {
+    timeout: '1s',
+    interval: '1s',
+    unhealthy_threshold: 1,
+    healthy_threshold: 1,
+    tcp_health_check: {},
+  },
+];
 const sluice = await startSluice({
   concurrency: 2,
   bootstrap: bootstrap({
-    listeners: [httpListener([{ match: { prefix: '/' }, route: { cluster: 'backend' } }])],
-    clusters: [staticCluster('backend', [upstream.port])],
+    listeners: [httpListener(routes), { ...secureListener(routes, tls), name: 'web_secure' }],
+    clusters: [
+      staticCluster('backend', [upstream.port]),
+      staticCluster('with_checks', [upstream.port, 9], { health_checks }),
+    ],
   }),
 });
-using scratch = makeScratch();
 const words = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe'];
 const chromium = spawn(
   process.argv[2] ?? 'chromium',
@@ -164,7 +184,7 @@ async function see(browser: Browser): Promise<void> {
       ? true
       : undefined;
   await waitUntil('the table', async () => await shown('print server state'));
-  await waitUntil('the charts', async () => await shown('Latency (ms, since start)'));
+  await waitUntil('the charts', async () => await shown('Latency since start'));
   await new Promise((resolve) => setTimeout(resolve, WATCHING_MS));
   assert.match(String(await browser.evaluate('document.body.innerText')), /Requests: [1-9]/);
   for (const width of [1280, 400]) {

@@ -27,7 +27,7 @@ export interface FilterDiscoveryOptions {
 export function discoverFilters(options: FilterDiscoveryOptions): NamedResources<NamedFilter> {
   return new NamedResources({
     open: (filter) => new SharedFilter(filter, options),
-    target: ({ name }) => `FilterConfigSubscription init ${name}`,
+    target: ({ name }) => `shared target FilterConfigSubscription init ${name}`,
     // What is said to serve at once is not waited for.
     waits: ({ waits }) => waits,
   });

@@ -13,8 +13,8 @@ const DESTRUCTIVE: ReadonlySet<string> = new Set([
 export function renderCommandTable(routes: readonly AdminRoute[]): string {
   const rows = routes.filter(({ path }) => path !== '/').map(renderRoute);
   return (
-    `<h2>Commands</h2>\n<p><input type="search" id="search" placeholder="Search" ` +
-    `aria-label="Search commands and clusters"></p>\n` +
+    `<h2>Commands</h2>\n<p><input type="search" id="search" hidden ` +
+    `placeholder="Search" aria-label="Search commands, listeners and clusters"></p>\n` +
     `<table class="commands">\n<thead><tr><th>Command</th><th>Description</th></tr></thead>\n` +
     `${rows.join('')}</table>\n`
   );

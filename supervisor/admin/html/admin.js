@@ -2,7 +2,7 @@
 // destructive commands. Everything it shows is set as text, never as HTML of its own making.
 'use strict';
 (() => {
-  const PERIOD_MS = 5000;
+  const PERIOD_MS = 2000;
   const POINTS_MAX = 60;
   const series = new Map();
   let previous;
@@ -15,6 +15,7 @@
     }
   };
   search.addEventListener('input', applySearch);
+  search.hidden = false;
 
   for (const form of document.querySelectorAll('form[data-confirm]')) {
     form.addEventListener('submit', (event) => {
@@ -29,21 +30,35 @@
     return element;
   };
 
-  const chart = (title, shape) => {
+  const chart = (title, shape, ends) => {
     const box = document.createElement('div');
     box.className = 'chart';
     const caption = document.createElement('div');
     caption.textContent = title;
-    const svg = make('svg', { viewBox: '0 0 260 60', role: 'img', 'aria-label': title });
+    const view = { viewBox: '0 0 260 60', preserveAspectRatio: 'none' };
+    const svg = make('svg', { ...view, role: 'img', 'aria-label': title });
     for (const element of shape) svg.append(element);
-    box.append(caption, svg);
+    const scale = document.createElement('small');
+    for (const end of ends) {
+      const text = document.createElement('span');
+      text.textContent = end;
+      scale.append(text);
+    }
+    box.append(caption, svg, scale);
     return box;
+  };
+
+  const timeline = (title, values) => {
+    const most = Math.max(...values);
+    const seconds = ((values.length - 1) * PERIOD_MS) / 1000;
+    return chart(title, line(values), [`${seconds} s`, `most ${Number(most.toFixed(1))}`]);
   };
 
   const line = (values) => {
     const top = Math.max(1e-9, ...values);
     const points = values.map(
-      (value, index) => `${(index * 260) / (POINTS_MAX - 1)},${58 - (value / top) * 54}`,
+      (value, index) =>
+        `${260 - ((values.length - 1 - index) * 260) / (POINTS_MAX - 1)},${58 - (value / top) * 54}`,
     );
     return [make('polyline', { points: points.join(' ') })];
   };
@@ -104,12 +119,11 @@
       const seconds = (now.atMs - previous.atMs) / 1000;
       const rate = Math.max(0, (now.requests - previous.requests) / seconds);
       const errors = Math.max(0, (now.errors - previous.errors) / seconds);
-      charts.push(chart(`Requests: ${rate.toFixed(1)}/s`, line(push('rate', rate))));
-      charts.push(chart(`5xx: ${errors.toFixed(1)}/s`, line(push('errors', errors))));
+      charts.push(timeline(`Requests: ${rate.toFixed(1)}/s`, push('rate', rate)));
+      charts.push(timeline(`5xx: ${errors.toFixed(1)}/s`, push('errors', errors)));
     }
-    charts.push(
-      chart(`Connections: ${now.connections}`, line(push('connections', now.connections))),
-    );
+    const connections = push('connections', now.connections);
+    charts.push(timeline(`Connections: ${now.connections}`, connections));
     previous = now;
     const latency = await readLatency();
     if (latency !== undefined) charts.push(latency);
@@ -132,8 +146,24 @@
         );
       }
     }
-    const buckets = [...counts].map(([bound, count]) => ({ bound, count }));
-    return buckets.length === 0 ? undefined : chart('Latency (ms, since start)', bars(buckets));
+    const all = [...counts].map(([bound, count]) => ({ bound, count }));
+    all.sort((left, right) => left.bound - right.bound);
+    const buckets = all.slice(
+      all.findIndex(({ count }) => count > 0),
+      all.findLastIndex(({ count }) => count > 0) + 1,
+    );
+    if (buckets.length === 0) return undefined;
+    const title = `Latency since start: p50 ${below(buckets, 0.5)}, p99 ${below(buckets, 0.99)}`;
+    const ends = [`up to ${buckets[0].bound} ms`, `${buckets.at(-1).bound} ms`];
+    return chart(title, bars(buckets), ends);
+  };
+
+  // The bound of the bucket that the share of all requests reaches.
+  const below = (buckets, share) => {
+    const wanted = share * buckets.reduce((total, { count }) => total + count, 0);
+    let seen = 0;
+    const reached = buckets.find(({ count }) => (seen += count) >= wanted);
+    return `\u2264 ${reached?.bound ?? '?'} ms`;
   };
 
   const readOverview = async () => {

@@ -1,0 +1,37 @@
+/** What running a client of others against the server came to. */
+import { spawnSync } from 'node:child_process';
+import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+
+export interface Outcome {
+  readonly client: string;
+  readonly result: 'passed' | 'failed' | 'left out';
+  readonly detail: string;
+}
+
+export const MINUTES_MS = 60_000;
+
+/** One listener, one route, one cluster. */
+export const CONFIGURATION = bootstrap({
+  listeners: [httpListener([{ match: { prefix: '/' }, route: { cluster: 'up' } }])],
+  clusters: [staticCluster('up', [9])],
+});
+
+export function hasProgram(name: string, words: readonly string[]): boolean {
+  return spawnSync(name, words).status === 0;
+}
+
+export function hasGo(): boolean {
+  return hasProgram('go', ['version']);
+}
+
+export function leftOut(client: string, why: string): Outcome {
+  return { client, result: 'left out', detail: why };
+}
+
+export function withoutGo(client: string): Outcome {
+  return leftOut(client, 'go is not installed');
+}
+
+export function outcomeOf(client: string, passed: boolean, output: string): Outcome {
+  return { client, result: passed ? 'passed' : 'failed', detail: passed ? '' : output };
+}
