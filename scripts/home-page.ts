@@ -184,7 +184,7 @@ async function see(browser: Browser): Promise<void> {
       ? true
       : undefined;
   await waitUntil('the table', async () => await shown('print server state'));
-  await waitUntil('the charts', async () => await shown('Latency since start'));
+  await waitUntil('the charts', async () => await shown('Latency: p50'));
   await new Promise((resolve) => setTimeout(resolve, WATCHING_MS));
   assert.match(String(await browser.evaluate('document.body.innerText')), /Requests: [1-9]/);
   for (const width of [1280, 400]) {

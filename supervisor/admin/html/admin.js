@@ -50,8 +50,8 @@
 
   const timeline = (title, values) => {
     const most = Math.max(...values);
-    const seconds = ((values.length - 1) * PERIOD_MS) / 1000;
-    return chart(title, line(values), [`${seconds} s`, `most ${Number(most.toFixed(1))}`]);
+    const seconds = ((POINTS_MAX - 1) * PERIOD_MS) / 1000;
+    return chart(title, line(values), [`${seconds} s ago`, `max ${Number(most.toFixed(1))}`]);
   };
 
   const line = (values) => {
@@ -153,8 +153,8 @@
       all.findLastIndex(({ count }) => count > 0) + 1,
     );
     if (buckets.length === 0) return undefined;
-    const title = `Latency since start: p50 ${below(buckets, 0.5)}, p99 ${below(buckets, 0.99)}`;
-    const ends = [`up to ${buckets[0].bound} ms`, `${buckets.at(-1).bound} ms`];
+    const title = `Latency: p50 ${below(buckets, 0.5)}, p99 ${below(buckets, 0.99)}`;
+    const ends = [`${buckets[0].bound} ms`, 'since start', `${buckets.at(-1).bound} ms`];
     return chart(title, bars(buckets), ends);
   };
 
