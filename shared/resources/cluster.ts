@@ -38,6 +38,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly maxRequestsPerConnection?: number;
   /** Connections for as many requests as there are, times this; absent: as many as there are. */
   readonly preconnect?: PreconnectRatios;
+  /** Of hosts with several addresses, what is tried first; absent: the first. */
+  readonly firstFamily?: 'v4' | 'v6';
   /** Connections of one client's connection serve no other. */
   readonly hasPoolPerClient?: true;
   readonly upstreamHttp: UpstreamHttpOptions;
@@ -176,11 +178,13 @@ export type HostHealth = 'healthy' | 'degraded' | 'unhealthy';
 
 export interface HostResource {
   /**
-   * Unique within a cluster: `address:port` or the socket's path, as `/clusters` prints it; of a
-   * logical host, whose address changes, `name:port`.
+   * Unique within a cluster: `address:port` or the socket's path, as `/clusters` prints it; where
+   * requests name their hosts, `name:port`.
    */
   readonly id: string;
   readonly address: HostAddress;
+  /** Further addresses with the same port, tried in turn where a connection is not taken. */
+  readonly moreAddresses?: readonly string[];
   readonly hostname: string;
   readonly weight: number;
   readonly priority: number;

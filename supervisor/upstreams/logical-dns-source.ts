@@ -1,7 +1,8 @@
 /**
- * The host of a LOGICAL_DNS cluster: one name whose first address new connections use. The host
- * stays the same when the address changes, and so do its connections and figures.
+ * The host of a LOGICAL_DNS cluster: one name whose first address connections use, and the others where
+ * that one does not take them. Another first address is another host.
  */
+import { printAuthority } from '../../shared/authority.ts';
 import type { Resolution } from '../dns/name-resolver.ts';
 import type { DnsTarget } from '../resources/resolved-bootstrap.ts';
 import { DnsRefresh, type DnsAsker, type DnsEnvironment } from './dns-refresh.ts';
@@ -11,7 +12,8 @@ export class LogicalDnsSource implements HostSource, DnsAsker {
   readonly #target: DnsTarget;
   readonly #sink: HostSink;
   readonly #refresh: DnsRefresh;
-  #address: string | undefined;
+  /** The addresses of the last answer. */
+  #seen = '';
   #hasAnswer = false;
 
   constructor(target: DnsTarget, environment: DnsEnvironment, sink: HostSink) {
@@ -34,26 +36,34 @@ export class LogicalDnsSource implements HostSource, DnsAsker {
 
   /** A name without an address is a failure here: the host keeps the address that it had. */
   answered(resolution: Resolution): boolean {
-    const address = resolution.outcome === 'found' ? resolution.addresses[0]?.address : undefined;
-    if (address === undefined) {
+    const found = resolution.outcome === 'found' ? resolution.addresses : [];
+    const addresses = found.map(({ address }) => address);
+    if (addresses.length === 0) {
       this.#sink.count('update_failure');
     } else {
       this.#sink.count('update_success');
-      this.#take(address);
+      this.#take(addresses);
     }
     if (!this.#hasAnswer) {
       this.#hasAnswer = true;
       this.#sink.initialized();
     }
-    return address !== undefined;
+    return addresses.length > 0;
   }
 
-  #take(address: string): void {
-    if (address === this.#address) return this.#sink.count('update_no_rebuild');
-    this.#address = address;
-    const { name, port, host } = this.#target;
+  #take(addresses: readonly string[]): void {
+    const seen = addresses.join(' ');
+    if (seen === this.#seen) return this.#sink.count('update_no_rebuild');
+    this.#seen = seen;
+    const { port, host } = this.#target;
+    const [address = '', ...moreAddresses] = addresses;
     this.#sink.setHosts([
-      { id: `${name}:${port}`, address: { kind: 'ip', address, port }, ...host },
+      {
+        id: printAuthority({ host: address, port }),
+        address: { kind: 'ip', address, port },
+        ...(moreAddresses.length === 0 ? {} : { moreAddresses }),
+        ...host,
+      },
     ]);
   }
 }

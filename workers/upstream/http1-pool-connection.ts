@@ -78,12 +78,18 @@ export class Http1PoolConnection
     this.openedMs = loop.clock.ms;
     cluster.retained.hold();
     host.retained.hold();
-    const { transport, tls } = openUpstream(cluster, { host, ...pool.users }, this, {
-      stats: stats.writer,
-      received: stats.base + RX_TOTAL,
-      waiting: stats.base + RX_BUFFERED,
-      sent: stats.base + TX_TOTAL,
-    });
+    const triedNextAddress = (): void => this.countAddress();
+    const { transport, tls } = openUpstream(
+      cluster,
+      { host, ...pool.users, triedNextAddress },
+      this,
+      {
+        stats: stats.writer,
+        received: stats.base + RX_TOTAL,
+        waiting: stats.base + RX_BUFFERED,
+        sent: stats.base + TX_TOTAL,
+      },
+    );
     this.transport = transport;
     this.tls = tls;
     this.codec = new Http1ClientCodec(this.transport, this, {
@@ -265,14 +271,20 @@ export class Http1PoolConnection
     this.pool.host.retained.letGo();
   }
 
+  /** Each address that is tried counts as a connection. */
+  private countAddress(): void {
+    const { cluster, host } = this.pool;
+    this.count(CX_TOTAL);
+    cluster.stats.writer.increment(host.statBase + HOST_CX_TOTAL);
+  }
+
   private countOpen(): void {
     const { cluster, host } = this.pool;
     const { writer, base } = cluster.stats;
     cluster.stats.useHttp1();
-    this.count(CX_TOTAL);
+    this.countAddress();
     this.count(CX_HTTP1_TOTAL);
     writer.add(base + CX_ACTIVE, 1);
-    writer.increment(host.statBase + HOST_CX_TOTAL);
     writer.add(host.statBase + HOST_CX_ACTIVE, 1);
   }
 

@@ -7,10 +7,10 @@ import { isIPv6 } from 'node:net';
 import { parseAuthority } from '../../shared/authority.ts';
 import type {
   ClusterResource,
-  HostAddress,
   LocalSocket,
   UpstreamSocketOptions,
 } from '../../shared/resources/cluster.ts';
+import { connectToAny, inOrderOf } from '../net/connect-any.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';
 import type { ConnectTarget, UpstreamNames } from '../tls/upstream-tls.ts';
@@ -48,15 +48,18 @@ interface Wishes {
   readonly client: ConnectionInfo | undefined;
   /** What their requests call the host. */
   readonly names?: UpstreamNames | undefined;
+  /** The host has several addresses, and one but the first is tried. */
+  readonly triedNextAddress?: () => void;
 }
 
 export function openUpstream(
   cluster: Cluster,
-  { host, client, names }: Wishes,
+  wishes: Wishes,
   handler: TransportHandler,
   counters: ByteCounters,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
+  const { host, client, names } = wishes;
   const { tls, proxyProtocol, handedOn } = cluster.sockets.of(host);
   const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
   const parts = { loop, handler, counters };
@@ -64,7 +67,7 @@ export function openUpstream(
   const target =
     address.kind === 'internal'
       ? connectInside(cluster, host, { ...address, handedOn })
-      : targetOf(address);
+      : targetOf(resource, wishes);
   const local = 'host' in target ? localSocketOf(resource, target.host) : undefined;
   if (tls === undefined) {
     const transport =
@@ -107,11 +110,30 @@ function connectInside(
   return { socket: cluster.connectInside({ listener, endpointId, metadata }) };
 }
 
+const ignore = (): void => undefined;
+
 function targetOf(
-  address: Exclude<HostAddress, { kind: 'internal' }>,
-): Exclude<ConnectTarget, { socket: net.Socket }> {
-  if (address.kind === 'pipe') return { path: address.path };
-  return { host: address.address, port: address.port };
+  cluster: ClusterResource,
+  {
+    host: {
+      resource: { address, moreAddresses },
+    },
+    triedNextAddress = ignore,
+  }: Wishes,
+): ConnectTarget {
+  switch (address.kind) {
+    case 'internal':
+      throw new Error('an internal listener is no address');
+    case 'pipe':
+      return { path: address.path };
+    case 'ip': {
+      const { address: host, port } = address;
+      // A source address is of one family.
+      if (moreAddresses === undefined || cluster.localSockets !== undefined) return { host, port };
+      const addresses = inOrderOf([host, ...moreAddresses], cluster.firstFamily);
+      return { socket: connectToAny(addresses, port, triedNextAddress) };
+    }
+  }
 }
 
 function localSocketOf({ localSockets }: ClusterResource, host: string): LocalSocket | undefined {

@@ -211,15 +211,33 @@ function resolveResource(
 }
 
 function resolvePools(
-  { preconnect_policy: policy, connection_pool_per_downstream_connection: isPerClient }: Cluster,
+  message: Cluster,
   scope: Scope,
-): Pick<ClusterResource, 'preconnect' | 'hasPoolPerClient'> {
-  const perClient = isPerClient === true ? { hasPoolPerClient: true as const } : {};
-  if (policy === undefined) return perClient;
+): Pick<ClusterResource, 'preconnect' | 'hasPoolPerClient' | 'firstFamily'> {
+  const { preconnect_policy: policy, connection_pool_per_downstream_connection: isPerClient } =
+    message;
+  const own = {
+    ...optional('firstFamily', firstFamily(message)),
+    ...(isPerClient === true ? { hasPoolPerClient: true as const } : {}),
+  };
+  if (policy === undefined) return own;
   refuseOtherFields(policy, PRECONNECT_FIELDS, scope.at('preconnect_policy'));
   const perHost = float(policy.per_upstream_preconnect_ratio ?? 1);
   const predictive = float(policy.predictive_preconnect_ratio ?? 1);
-  return { ...perClient, preconnect: { perHost, predictive } };
+  return { ...own, preconnect: { perHost, predictive } };
+}
+
+function firstFamily({
+  upstream_connection_options: options,
+}: Cluster): ClusterResource['firstFamily'] {
+  switch (options?.happy_eyeballs_config?.first_address_family_version) {
+    case 'V4':
+      return 'v4';
+    case 'V6':
+      return 'v6';
+    default:
+      return undefined;
+  }
 }
 
 /** The older field is one of the newer ones. */

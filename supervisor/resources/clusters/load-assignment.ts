@@ -40,7 +40,7 @@ const LB_ENDPOINT_FIELDS = knownFields<LbEndpoint>([
   'load_balancing_weight',
 ]);
 export const ENDPOINT_FIELDS = knownFields<Endpoint>(
-  ['address', 'hostname', 'health_check_config'],
+  ['address', 'hostname', 'health_check_config', 'additional_addresses'],
   ['observability_name'],
 );
 
@@ -162,7 +162,35 @@ function resolveHost(
   }
   const resolved = resolveAddress(endpoint.address ?? {}, scope.at('address'), STATIC_HINT);
   if (resolved === undefined) return undefined;
-  return { id: printAddress(resolved.address), address: hostAddress(resolved.address), ...facts };
+  const { address } = resolved;
+  return {
+    id: printAddress(address),
+    address: hostAddress(address),
+    ...moreAddresses(endpoint, address, scope.at('additional_addresses')),
+    ...facts,
+  };
+}
+
+type ResolvedAddress = NonNullable<ReturnType<typeof resolveAddress>>['address'];
+
+function moreAddresses(
+  { additional_addresses: messages = [] }: Endpoint,
+  first: ResolvedAddress,
+  scope: Scope,
+): Pick<HostResource, 'moreAddresses'> {
+  if (messages.length === 0) return {};
+  const addresses = messages.flatMap(({ address = {} }, index) => {
+    const place = scope.at(index, 'address');
+    const resolved = resolveAddress(address, place, STATIC_HINT)?.address;
+    if (resolved === undefined) return [];
+    if (resolved.kind !== 'ip' || first.kind !== 'ip') {
+      place.error('conflict', 'additional_addresses is only supported for IP addresses.');
+      return [];
+    }
+    if (resolved.port !== first.port) place.unsupported('another port than that of address is');
+    return [resolved.address];
+  });
+  return { moreAddresses: addresses };
 }
 
 function hostAddress(

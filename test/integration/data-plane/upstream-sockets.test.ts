@@ -55,4 +55,24 @@ describe('connections to hosts', () => {
       assert.equal(plane.stats().get('cluster.up.upstream_cx_destroy_local'), 1);
     });
   }
+
+  it('go to another address of the host where the first takes none', async () => {
+    await using upstream = await startHttpUpstream((_, response) => response.end('here'));
+    const several = host(upstream.port, {
+      address: { kind: 'ip', address: '127.0.0.66', port: upstream.port },
+      moreAddresses: ['127.0.0.1'],
+    });
+    await using plane = await startDataPlane({
+      updates: [
+        {
+          op: 'put_hosts',
+          hosts: { cluster: 'up', hosts: [several], overprovisioningFactor: 140 },
+        },
+      ],
+    });
+    assert.equal((await fetchOnce({ port: plane.port })).body, 'here');
+    // Each address counts, as in the reference.
+    assert.equal(plane.stats().get('cluster.up.upstream_cx_total'), 2);
+    assert.equal(plane.stats().get('cluster.up.upstream_cx_connect_fail') ?? 0, 0);
+  });
 });
