@@ -45,14 +45,20 @@ const MESSAGES: readonly (readonly [path: string, type: string])[] = [
   ['/listeners?format=json', 'Listeners'],
   ['/certs', 'Certificates'],
   ['/memory', 'Memory'],
+  ['/contention', 'MutexStats'],
   ['/init_dump', 'UnreadyTargetsDumps'],
   ['/config_dump?include_eds', 'ConfigDump'],
   ['/config_dump?resource=static_clusters', 'ConfigDump'],
+  ['/config_dump?resource=static_secrets', 'ConfigDump'],
+  ['/config_dump?name_regex=up', 'ConfigDump'],
   ['/config_dump?mask=bootstrap.node', 'ConfigDump'],
 ];
 
 test('every JSON page is its message of the API, and the same after the wire', async () => {
-  await using sluice = await startSluice({ bootstrap: configuration() });
+  using scratch = makeScratch();
+  const { source: configured } = secretConfiguration(scratch.path);
+  const args = ['--enable-mutex-tracing'];
+  await using sluice = await startSluice({ bootstrap: configured, args });
   const catalog = new ApiCatalog();
   for (const [path, name] of MESSAGES) {
     const type = `envoy.admin.v3.${name}`;
@@ -176,9 +182,20 @@ function secretConfiguration(folder: string): { source: object; secrets: readonl
   const server = transport('DownstreamTlsContext', common, { session_ticket_keys: keys });
   const chains = listener.filter_chains.map((chain) => ({ ...chain, transport_socket: server }));
   const client = transport('UpstreamTlsContext', common);
+  const opaque = {
+    name: 'tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/xds.type.v3.TypedStruct',
+      type_url: `${TLS}.UpstreamTlsContext`,
+      value: { commonTlsContext: common },
+    },
+  };
   const resources = {
     listeners: [{ ...listener, filter_chains: chains }],
-    clusters: [{ ...staticCluster('up', [9]), transport_socket: client }],
+    clusters: [
+      { ...staticCluster('up', [9]), transport_socket: client },
+      { ...staticCluster('opaque', [9]), transport_socket: opaque },
+    ],
     secrets: [
       { name: 'plain', generic_secret: { secret: { inline_string: SECRET } } },
       { name: 'several', generic_secret: { secrets: { one: { inline_string: SECRET } } } },
@@ -193,7 +210,9 @@ function secretConfiguration(folder: string): { source: object; secrets: readonl
 test('no page shows a secret of the configuration', async () => {
   using scratch = makeScratch();
   const { source, secrets } = secretConfiguration(scratch.path);
-  await using sluice = await startSluice({ bootstrap: source });
+  const more = { name: 'by_option', generic_secret: { secret: { inline_string: SECRET } } };
+  const args = ['--config-yaml', JSON.stringify({ static_resources: { secrets: [more] } })];
+  await using sluice = await startSluice({ bootstrap: source, args });
   const help = (await sluice.admin('/help')).body;
   const pages = [...help.matchAll(/^ {2}(\/[^\s:]*): /gm)].map(([, path = '']) => path);
   const dumps = ['?include_eds', '?resource=static_secrets', '?mask=bootstrap', '?name_regex=.*'];
@@ -206,10 +225,10 @@ test('no page shows a secret of the configuration', async () => {
       assert.ok(!body.includes(secret) && !body.includes(encoded), path);
     }
   }
-  // In the bootstrap and where it is used: three keys with passwords, the users, two generic
+  // In the bootstrap and where it is used: four keys with passwords, the users, three generic
   // secrets as text; two ticket keys as bytes.
   const dump = (await sluice.admin('/config_dump')).body;
-  assert.equal(dump.match(/\[redacted\]/g)?.length, 2 * 9);
+  assert.equal(dump.match(/\[redacted\]/g)?.length, 2 * 12);
   assert.equal(dump.match(/W3JlZGFjdGVkXQ==/g)?.length, 2 * 2);
 });
 
