@@ -11,7 +11,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { DNS_CACHE, DNS_CACHE_BREAKER } from '../../shared/stats/templates/cluster-features.ts';
 import type { DnsCacheSettings } from '../resources/resolved-bootstrap.ts';
 import { failureBackOffMs } from './failure-back-off.ts';
-import type { NameResolver, Resolution } from './name-resolver.ts';
+import type { NameResolver, Resolution, ResolvedName } from './name-resolver.ts';
 
 export interface DnsCacheOptions {
   readonly settings: DnsCacheSettings;
@@ -24,6 +24,8 @@ export interface DnsCacheOptions {
 
 export interface CachedAddress {
   readonly address: string;
+  /** Those that the name has besides. */
+  readonly more: readonly string[];
   readonly port: number;
 }
 
@@ -41,7 +43,8 @@ interface Entry {
   readonly host: string;
   readonly name: string;
   readonly port: number;
-  address: string | undefined;
+  /** As they were answered; none before there is one. */
+  addresses: readonly string[];
   /** Of the last lookup, when there is no address. */
   failure: string | undefined;
   isResolved: boolean;
@@ -85,9 +88,7 @@ export class DnsCache {
   /** Tells the reader of all names that have an address, now and later. */
   addReader(reader: DnsCacheReader): void {
     this.#readers.add(reader);
-    for (const { host, address, port } of this.#entries.values()) {
-      if (address !== undefined) reader.found(host, { address, port });
-    }
+    for (const entry of this.#entries.values()) tell(reader, entry);
   }
 
   /** The cache ends with its last reader; true when that was it. */
@@ -144,7 +145,7 @@ export class DnsCache {
       host,
       name,
       port,
-      address: undefined,
+      addresses: [],
       failure: undefined,
       isResolved: false,
       lastUsedMs: this.#options.clock.monotonicMs(),
@@ -182,12 +183,12 @@ export class DnsCache {
     entry.timer?.cancel();
     const isSuccess = resolution.outcome !== 'failed';
     this.#count(isSuccess ? 'dns_query_success' : 'dns_query_failure');
-    if (resolution.outcome === 'found') this.#take(entry, resolution.addresses[0]?.address);
-    else if (entry.address === undefined) entry.failure = resolution.details ?? '';
+    if (resolution.outcome === 'found') this.#take(entry, resolution.addresses);
+    else if (entry.addresses.length === 0) entry.failure = resolution.details ?? '';
     entry.isResolved = true;
     entry.failuresInARow = isSuccess ? 0 : entry.failuresInARow + 1;
     const answer = answerOf(entry);
-    if (!isSuccess && settings.noRefreshAfterFailure && entry.address === undefined) {
+    if (!isSuccess && settings.noRefreshAfterFailure && entry.addresses.length === 0) {
       this.#remove(entry);
     } else {
       entry.timer = clock.after(this.#waitMs(entry, resolution), () => this.#refresh(entry));
@@ -196,12 +197,13 @@ export class DnsCache {
   }
 
   /** Once there is an address it stays until another one is found. */
-  #take(entry: Entry, address: string | undefined): void {
-    if (address === undefined || address === entry.address) return;
-    entry.address = address;
+  #take(entry: Entry, found: readonly ResolvedName[]): void {
+    const addresses = found.map(({ address }) => address);
+    if (addresses.join(' ') === entry.addresses.join(' ')) return;
+    entry.addresses = addresses;
     entry.failure = undefined;
     this.#count('host_address_changed');
-    for (const reader of this.#readers) reader.found(entry.host, { address, port: entry.port });
+    for (const reader of this.#readers) tell(reader, entry);
   }
 
   #refresh(entry: Entry): void {
@@ -216,7 +218,7 @@ export class DnsCache {
     this.#entries.delete(entry.host);
     this.#count('host_removed');
     this.#showHosts();
-    if (entry.address === undefined) return;
+    if (entry.addresses.length === 0) return;
     for (const reader of this.#readers) reader.removed(entry.host);
   }
 
@@ -257,6 +259,11 @@ export class DnsCache {
   }
 }
 
-function answerOf({ address, failure = '' }: Entry): Answer {
-  return address === undefined ? { outcome: 'failed', details: failure } : FOUND;
+function answerOf({ addresses, failure = '' }: Entry): Answer {
+  return addresses.length === 0 ? { outcome: 'failed', details: failure } : FOUND;
+}
+
+function tell(reader: DnsCacheReader, { host, addresses, port }: Entry): void {
+  const [address, ...more] = addresses;
+  if (address !== undefined) reader.found(host, { address, more, port });
 }

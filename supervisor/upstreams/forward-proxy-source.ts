@@ -37,10 +37,11 @@ export class ForwardProxySource implements HostSource, DnsCacheReader {
     this.#options.cache.touch(host);
   }
 
-  found(host: string, { address, port }: CachedAddress): void {
+  found(host: string, { address, more, port }: CachedAddress): void {
     this.#hosts.set(host, {
       id: host,
       address: { kind: 'ip', address, port },
+      ...(more.length === 0 ? {} : { moreAddresses: more }),
       hostname: host,
       weight: 1,
       priority: 0,

@@ -30,6 +30,7 @@ interface SubCluster {
 }
 
 const DNS_CLUSTER = 'type.googleapis.com/envoy.extensions.clusters.dns.v3.DnsCluster';
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const FOUND = { outcome: 'found', details: '' } as const;
 
 export class SubClusterSource implements HostSource {
@@ -134,6 +135,7 @@ function messageOf(parent: JsonObject, host: string, settings: SubClusterSetting
       : { cluster_type: { name: 'envoy.cluster.dns', typed_config: typedDns(settings) } };
   return {
     ...rest,
+    ...checkedNames(parent),
     name,
     lb_policy: settings.lbPolicy,
     ...type,
@@ -144,4 +146,18 @@ function messageOf(parent: JsonObject, host: string, settings: SubClusterSetting
 /** Its message is one of the configuration's own, in the form that all of them have. */
 function typedDns({ dnsCluster }: SubClusterSettings): JsonObject {
   return { '@type': DNS_CLUSTER, ...(dnsCluster as unknown as JsonObject) };
+}
+
+/** Over TLS the name is sent and found in the certificate, unless the forward proxy says otherwise. */
+function checkedNames(parent: JsonObject): JsonObject {
+  const names = { auto_sni: true, auto_san_validation: true };
+  const typed = parent['typed_extension_protocol_options'] as JsonObject | undefined;
+  const options = typed?.[HTTP_OPTIONS] as JsonObject | undefined;
+  if (options === undefined) return { upstream_http_protocol_options: names, ...own(parent) };
+  const checked = { upstream_http_protocol_options: names, ...options };
+  return { typed_extension_protocol_options: { ...typed, [HTTP_OPTIONS]: checked } };
+}
+
+function own({ upstream_http_protocol_options: names }: JsonObject): JsonObject {
+  return names === undefined ? {} : { upstream_http_protocol_options: names };
 }

@@ -43,7 +43,7 @@ export function makeTry(
         host,
         action?.priority ?? 'DEFAULT',
         client,
-        upstreamNames(cluster.resource.upstreamHttp, headers),
+        upstreamNames((host.home ?? cluster).resource.upstreamHttp, headers),
       );
   const log =
     upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;

@@ -4,7 +4,6 @@
  */
 import type net from 'node:net';
 import { isIPv6 } from 'node:net';
-import { parseAuthority } from '../../shared/authority.ts';
 import type {
   ClusterResource,
   LocalSocket,
@@ -80,17 +79,11 @@ export function openUpstream(
     if (preface !== undefined) transport.writeData(preface);
     return { transport, tls: undefined };
   }
-  const hostname = tlsNameOf(resource, host);
+  const { hostname } = host;
   const { socket, info } = tls.connect(target, { hostname, names, preface, local });
   if ('host' in target) socket.setNoDelay(true);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };
-}
-
-/** Hosts that requests name are called `name:port`. */
-function tlsNameOf({ forwardProxy }: ClusterResource, { hostname }: Host): string {
-  if (forwardProxy === undefined) return hostname;
-  return parseAuthority(hostname, forwardProxy.defaultPort).host;
 }
 
 /** The listener inside is told what is handed on of the host and the cluster. */

@@ -167,7 +167,8 @@ export function resolveCluster(
 function providedBy(
   discovery: Discovery | undefined,
   resource: ClusterResource,
-): Pick<ClusterResource, 'aggregate' | 'originalDst' | 'forwardProxy' | 'tls'> {
+): Pick<ClusterResource, 'aggregate' | 'originalDst'> &
+  Partial<Pick<ClusterResource, 'forwardProxy' | 'upstreamHttp'>> {
   if (discovery?.kind === 'forward_proxy' || discovery?.kind === 'sub_clusters')
     return forwardProxyOptions(discovery, resource);
   if (discovery?.kind === 'aggregate') return { aggregate: { clusters: discovery.clusters } };

@@ -93,17 +93,17 @@ function checkNames(config: ClusterConfig, message: Cluster, place: Scope): void
     );
 }
 
-/** What workers have to know of it; over TLS the name of a host is sent and checked. */
+/** What workers have to know of it; over TLS the name of a host is sent and checked by default. */
 export function forwardProxyOptions(
   discovery: ForwardProxyDiscovery | SubClusterDiscovery,
-  { tls }: Pick<ClusterResource, 'tls'>,
-): Pick<ClusterResource, 'forwardProxy' | 'tls'> {
+  { tls, upstreamHttp }: Pick<ClusterResource, 'tls' | 'upstreamHttp'>,
+): Pick<ClusterResource, 'forwardProxy' | 'upstreamHttp'> {
   const hasSubClusters = discovery.kind === 'sub_clusters';
   const { touchIntervalMs } = hasSubClusters ? discovery.settings : discovery.cache;
   const options = { touchIntervalMs, ...(hasSubClusters ? { hasSubClusters } : {}) };
-  if (tls === undefined) return { forwardProxy: { ...options, defaultPort: 80 } };
+  if (tls === undefined) return { forwardProxy: { ...options, defaultPort: 80 }, upstreamHttp };
   return {
     forwardProxy: { ...options, defaultPort: 443 },
-    tls: { ...tls, autoHostServerName: true, autoSanValidation: true },
+    upstreamHttp: { names: { sendsName: true, checksName: true }, ...upstreamHttp },
   };
 }
