@@ -3,6 +3,7 @@
  * descriptors out; a worker never binds anything itself.
  * Source: envoy.config.listener.v3 and the network filters' own messages.
  */
+import type { HeaderMutationRule } from './http-filters.ts';
 import type { AddressRange } from './matchers.ts';
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
@@ -81,6 +82,15 @@ export interface FilterChainMatch {
 
 export type NetworkFilter = HttpConnectionManager | TcpTerminalFilter | GateFilter;
 
+export interface LogMoments {
+  /** When the route is known. */
+  readonly newRequest: boolean;
+  /** When an upgrade or a CONNECT was accepted. */
+  readonly tunnelEstablished: boolean;
+  /** Every so many milliseconds; absent: never. */
+  readonly intervalMs?: number;
+}
+
 /** How the client behind trusted proxies is found out. Source: envoy.http.original_ip_detection. */
 export type IpDetection =
   | {
@@ -116,6 +126,16 @@ export interface HttpConnectionManager {
   readonly xffNumTrustedHops: number;
   /** Tried in order in place of `x-forwarded-for` alone; absent with `use_remote_address`. */
   readonly ipDetection?: readonly IpDetection[];
+  /** Change a request before anything is read from it. */
+  readonly earlyMutations?: readonly HeaderMutationRule[];
+  /** Tells upstreams the port that the client came to. */
+  readonly appendXForwardedPort?: boolean;
+  /** A log line at these moments besides the end of a request. */
+  readonly logMoments?: LogMoments;
+  /** Says when it has refused a request for overload. */
+  readonly tellsOverload?: boolean;
+  /** The last request of a connection that is too old is never cut off. */
+  readonly isDurationSafe?: boolean;
   readonly internalCidrs?: readonly { readonly address: string; readonly prefixLength: number }[];
   readonly generateRequestId: boolean;
   readonly preserveExternalRequestId: boolean;

@@ -2,15 +2,12 @@
  * Changes headers of requests and responses in the order of its rules, the chain's before the
  * route's. Source: envoy.filters.http.header_mutation.
  */
-import type {
-  HeaderMutationOptions,
-  HeaderMutationRule,
-} from '../../shared/resources/http-filters.ts';
-import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
+import type { HeaderMutationOptions } from '../../shared/resources/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
-import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
+import type { HeaderMutation } from '../routing/header-mutations.ts';
+import { compileHeaderRules } from '../routing/header-rules.ts';
 import { CompiledSettings } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 
@@ -21,10 +18,10 @@ type CompiledMutations = Readonly<Record<Side, HeaderMutation | undefined>>;
 
 export function makeHeaderMutationFilter(name: string, own: HeaderMutationOptions): FilterFactory {
   const compiled = new CompiledSettings((options: HeaderMutationOptions): CompiledMutations => ({
-    request: compileRules(options.request, JOINED_IN_REQUESTS),
-    requestTrailers: compileRules(options.requestTrailers, JOINED_IN_REQUESTS),
-    response: compileRules(options.response, JOINED_IN_RESPONSES),
-    responseTrailers: compileRules(options.responseTrailers, JOINED_IN_RESPONSES),
+    request: compileHeaderRules(options.request, JOINED_IN_REQUESTS),
+    requestTrailers: compileHeaderRules(options.requestTrailers, JOINED_IN_REQUESTS),
+    response: compileHeaderRules(options.response, JOINED_IN_RESPONSES),
+    responseTrailers: compileHeaderRules(options.responseTrailers, JOINED_IN_RESPONSES),
   }));
   const ofChain = compiled.of(own);
   return {
@@ -70,35 +67,4 @@ class HeaderMutationFilter extends PassThroughFilter {
     for (const level of this.levels) level[side]?.(headers, this.callbacks.info);
     return 'continue';
   }
-}
-
-/** Each rule is a set of its own, so that they take effect one after the other. */
-function compileRules(
-  rules: readonly HeaderMutationRule[],
-  joined: ReadonlySet<string>,
-): HeaderMutation | undefined {
-  const steps = rules.map((rule) => compileRule(rule, joined)).filter((step) => step !== undefined);
-  const [only] = steps;
-  if (steps.length <= 1) return only;
-  return (headers, info) => {
-    for (const step of steps) step(headers, info);
-  };
-}
-
-function compileRule(
-  rule: HeaderMutationRule,
-  joined: ReadonlySet<string>,
-): HeaderMutation | undefined {
-  if (rule.kind === 'append') {
-    return compileHeaderMutations([{ add: [rule.option], remove: [] }], joined);
-  }
-  if (rule.kind === 'remove') {
-    return compileHeaderMutations([{ add: [], remove: [rule.name] }], joined);
-  }
-  const matches = compileStringMatcher(rule.matcher);
-  return (headers) => {
-    const names = new Set<string>();
-    headers.forEach((name) => matches(name) && names.add(name));
-    for (const name of names) headers.remove(name);
-  };
 }

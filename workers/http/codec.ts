@@ -92,8 +92,11 @@ export interface ServerCodec {
   /** The transport is gone; resets the open streams. */
   onTransportClosed(): void;
   onWriteBlocked(blocked: boolean): void;
-  /** Says goodbye in the protocol's way: the next response closes the connection, or GOAWAY is sent. */
-  startDrain(): void;
+  /**
+   * Says goodbye in the protocol's way: the next response closes the connection, or GOAWAY is sent.
+   * `isOurs`: this side closes as soon as the response has left; otherwise the client may do it first.
+   */
+  startDrain(isOurs: boolean): void;
   /** From now on responses ask the client to close; the caller closes when it does not. */
   announceClose(): void;
   /** Answers what comes, or the open request, with 500, and closes. */

@@ -48,13 +48,13 @@ export function resolveMutations(
   const place = scope.at('mutations');
   refuseOtherFields(mutations, MUTATION_FIELDS, place);
   return {
-    request: rulesOf(mutations.request_mutations, place.at('request_mutations')),
-    requestTrailers: rulesOf(
+    request: resolveHeaderRules(mutations.request_mutations, place.at('request_mutations')),
+    requestTrailers: resolveHeaderRules(
       mutations.request_trailers_mutations,
       place.at('request_trailers_mutations'),
     ),
-    response: rulesOf(mutations.response_mutations, place.at('response_mutations')),
-    responseTrailers: rulesOf(
+    response: resolveHeaderRules(mutations.response_mutations, place.at('response_mutations')),
+    responseTrailers: resolveHeaderRules(
       mutations.response_trailers_mutations,
       place.at('response_trailers_mutations'),
     ),
@@ -64,7 +64,7 @@ export function resolveMutations(
   };
 }
 
-function rulesOf(
+export function resolveHeaderRules(
   messages: readonly RuleMessage[] | undefined,
   scope: Scope,
 ): readonly HeaderMutationRule[] {

@@ -15,6 +15,7 @@ import { optional } from '../values.ts';
 import { resolveHttp1Options } from './http1-options.ts';
 import { resolveHttpFilters } from './http-filters.ts';
 import { resolveLocalReply } from './local-reply.ts';
+import { resolveLogMoments } from './log-moments.ts';
 import { checkProtocols, checkTracing } from './refused-features.ts';
 import { resolveRequestIdentity } from './request-identity.ts';
 import { resolveRequestShape } from './request-shape.ts';
@@ -66,6 +67,13 @@ const FIELDS = knownFields<ManagerMessage>(
     'strip_any_host_port',
     'stream_error_on_invalid_http_message',
     'strip_trailing_host_dot',
+    'early_header_mutation_extensions',
+    'append_x_forwarded_port',
+    'append_local_overload',
+    'http1_safe_max_connection_duration',
+    'access_log_options',
+    'access_log_flush_interval',
+    'flush_access_log_on_new_request',
   ],
   ['add_proxy_protocol_connection_state'],
 );
@@ -92,6 +100,9 @@ export function resolveConnectionManager(
       'localReplies',
       resolveLocalReply(message.local_reply_config, scope.at('local_reply_config')),
     ),
+    ...optional('logMoments', resolveLogMoments(message, scope)),
+    ...optional('tellsOverload', message.append_local_overload),
+    ...optional('isDurationSafe', message.http1_safe_max_connection_duration),
     http1: resolveHttp1Options(http1, scope.at('http_protocol_options')),
     ...resolveRequestIdentity(message, scope),
     serverName: message.server_name ?? SERVER_NAME,

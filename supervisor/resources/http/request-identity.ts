@@ -16,6 +16,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveCidr } from './cidr.ts';
+import { resolveEarlyMutations } from './early-mutations.ts';
 import { resolveIpDetection } from './ip-detection.ts';
 
 type Identity = Pick<
@@ -27,6 +28,8 @@ type Identity = Pick<
   | 'skipXffAppend'
   | 'xffNumTrustedHops'
   | 'ipDetection'
+  | 'earlyMutations'
+  | 'appendXForwardedPort'
   | 'internalCidrs'
   | 'generateRequestId'
   | 'preserveExternalRequestId'
@@ -66,6 +69,14 @@ export function resolveRequestIdentity(message: ManagerMessage, scope: Scope): I
     skipXffAppend: message.skip_xff_append ?? false,
     xffNumTrustedHops: message.xff_num_trusted_hops ?? 0,
     ...optional('ipDetection', resolveIpDetection(message, scope)),
+    ...optional(
+      'earlyMutations',
+      resolveEarlyMutations(
+        message.early_header_mutation_extensions,
+        scope.at('early_header_mutation_extensions'),
+      ),
+    ),
+    ...optional('appendXForwardedPort', message.append_x_forwarded_port),
     ...optional(
       'internalCidrs',
       resolveInternal(message.internal_address_config, scope.at('internal_address_config')),

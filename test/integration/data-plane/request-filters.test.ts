@@ -260,3 +260,31 @@ describe('an answer of a filter', () => {
     assert.match(answer, /\r\nx-route: request_payload_too_large\r\n/);
   });
 });
+
+describe('a log with more moments', () => {
+  it('has a line when a request begins, one now and then, and one at its end', async () => {
+    await using upstream = await startHttpUpstream((_, response) => {
+      setTimeout(() => response.end('late'), 160);
+    });
+    using scratch = makeScratch();
+    const path = scratch.file('access.log');
+    const format = {
+      kind: 'text',
+      format: '%ACCESS_LOG_TYPE% %RESPONSE_CODE%\n',
+      omitEmptyValues: false,
+    } as const;
+    const plane = await startDataPlane({
+      upstreamPorts: [upstream.port],
+      manager: {
+        accessLogs: [{ sink: { kind: 'file', path }, format }],
+        logMoments: { newRequest: true, tunnelEstablished: false, intervalMs: 100 },
+      },
+    });
+    await ask(plane.port, '/');
+    await plane.close();
+    assert.equal(
+      readFileSync(path, 'utf8'),
+      'DownstreamStart 0\nDownstreamPeriodic 0\nDownstreamEnd 200\n',
+    );
+  });
+});

@@ -149,7 +149,7 @@ describe('the HTTP/1 server', () => {
 
   it('says goodbye with the next answer when it drains, and leaves the close to the client', () => {
     const server = new ServerHarness(withLength).feed(GET);
-    server.codec.startDrain();
+    server.codec.startDrain(false);
     assert.equal(server.finished, undefined);
     server.feed(GET);
     assert.match(server.wire.written, /connection: close\r\n\r\nhi$/);

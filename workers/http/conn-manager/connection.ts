@@ -37,6 +37,7 @@ const CX_LENGTH_MS = index.downstream_cx_length_ms;
 const CX_IDLE_TIMEOUT = index.downstream_cx_idle_timeout;
 const CX_MAX_DURATION = index.downstream_cx_max_duration_reached;
 const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
+const CX_SOFT_DRAIN = index.downstream_cx_http1_soft_drain;
 const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
@@ -70,6 +71,7 @@ export class HttpConnection
   private requests = 0;
   private isEnded = false;
   private isDraining = false;
+  private isEndingSafely = false;
   private hasSpoken = false;
   private brokeProtocol = false;
   /** The socket closes by itself once what was written has left. */
@@ -95,6 +97,7 @@ export class HttpConnection
     this.idleSinceMs = undefined;
     this.requests++;
     this.countStream();
+    if (this.isEndingSafely) this.startDrain(true);
     return new HttpStream(this, encoder);
   }
 
@@ -130,7 +133,7 @@ export class HttpConnection
     const { maxRequestsPerConnection } = this.manager.config;
     if (maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection) {
       if (!this.isDraining) stats.count(CX_MAX_REQUESTS);
-      this.startDrain();
+      this.startDrain(true);
     } else if (!this.isDraining && overload.endsKeepalive()) {
       stats.count(CX_OVERLOAD_DISABLE_KEEPALIVE);
       stats.count(CX_DRAIN_CLOSE);
@@ -142,9 +145,9 @@ export class HttpConnection
   }
 
   /** The present exchange is the connection's last. */
-  startDrain(): void {
+  startDrain(isOurs = false): void {
     this.isDraining = true;
-    this.codec.startDrain();
+    this.codec.startDrain(isOurs);
   }
 
   onProtocolError(): void {
@@ -233,9 +236,10 @@ export class HttpConnection
       this.endSoon();
     } else if (kind === TIMER_DURATION) {
       stats.count(CX_MAX_DURATION);
-      this.endSoon();
+      if (this.manager.config.isDurationSafe === true) this.endSafely();
+      else this.endSoon();
     } else if (kind === TIMER_DRAIN) {
-      this.codec.startDrain();
+      this.codec.startDrain(false);
       if (this.codec.openStreams > 0) return;
       this.codec.stop();
       this.onCodecFinished('delayed');
@@ -257,6 +261,13 @@ export class HttpConnection
     }
     this.startDrain();
     drain?.arm(this.drainTimer);
+  }
+
+  /** The next request is the last: one that may be on its way is answered, whenever it comes. */
+  private endSafely(): void {
+    if (this.isEndingSafely) return;
+    this.isEndingSafely = true;
+    this.manager.parts.stats.raise(CX_SOFT_DRAIN);
   }
 
   /** The client is asked to close, which leaves it the choice of the moment, up to the drain timeout. */
@@ -289,6 +300,7 @@ export class HttpConnection
     stats.lower(CX_ACTIVE);
     if (this.info.tls !== undefined) stats.lower(CX_SSL_ACTIVE);
     if (this.hasSpoken) stats.lower(CX_HTTP1_ACTIVE);
+    if (this.isEndingSafely) stats.lower(CX_SOFT_DRAIN);
     stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
     this.codec.onTransportClosed();
     this.observer.onConnectionEnd(this);

@@ -57,6 +57,7 @@ export class ConnectionManager {
   readonly maxConnectionDuration: TimerList | undefined;
   readonly delayedClose: TimerList | undefined;
   readonly drain: TimerList | undefined;
+  readonly logInterval: TimerList | undefined;
 
   constructor(config: HttpConnectionManager, parts: ManagerParts) {
     const list = (delayMs: number): TimerList | undefined =>
@@ -84,5 +85,6 @@ export class ConnectionManager {
     this.maxConnectionDuration = scaled('connection_max', config.maxConnectionDurationMs);
     this.delayedClose = list(config.delayedCloseTimeoutMs);
     this.drain = list(config.drainTimeoutMs);
+    this.logInterval = list(config.logMoments?.intervalMs ?? 0);
   }
 }

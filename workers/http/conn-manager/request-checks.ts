@@ -10,6 +10,10 @@ const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relati
 
 const OVERLOAD_CLOSE = HTTP_CONNECTION_MANAGER.index.downstream_rq_overload_close;
 const OVERLOADED = { status: 503, body: 'envoy overloaded', details: 'overload' };
+const TELLING = {
+  ...OVERLOADED,
+  modifyHeaders: (answer: HeaderMap): void => answer.set('x-envoy-local-overloaded', 'true'),
+};
 
 const FAILED_NORMALIZATION = HTTP_CONNECTION_MANAGER.index.downstream_rq_failed_path_normalization;
 const DETECTION_FAILED = 'rejecting_because_detection_failed';
@@ -31,7 +35,7 @@ export function requestRefusal(
   const { overload, stats } = manager.parts;
   if (overload.sheds('http_connection_manager_decode_headers') || overload.refusesRequest()) {
     stats.count(OVERLOAD_CLOSE);
-    return { reply: OVERLOADED, closes: false };
+    return { reply: manager.config.tellsOverload === true ? TELLING : OVERLOADED, closes: false };
   }
   const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;
   if (headers.authority === '') {

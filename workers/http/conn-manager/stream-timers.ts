@@ -17,6 +17,8 @@ export interface StreamTimeout {
 }
 
 export interface TimedStream {
+  /** Time for a log line in between. */
+  logMoment(type: 'DownstreamPeriodic'): void;
   onTimeout(timeout: StreamTimeout): void;
 }
 
@@ -26,6 +28,7 @@ const IDLE = 0;
 const REQUEST = 1;
 const HEADERS = 2;
 const DURATION = 3;
+const LOG = 4;
 
 const timeouts: readonly StreamTimeout[] = [
   {
@@ -58,6 +61,7 @@ export class StreamTimers implements TimerOwner {
   private request: LoopTimer | undefined = undefined;
   private headers: LoopTimer | undefined = undefined;
   private duration: LoopTimer | undefined = undefined;
+  private log: LoopTimer | undefined = undefined;
 
   constructor(stream: TimedStream, manager: ConnectionManager) {
     this.stream = stream;
@@ -74,6 +78,10 @@ export class StreamTimers implements TimerOwner {
     if (manager.requestHeaders !== undefined) {
       this.headers = new LoopTimer(this, HEADERS);
       manager.requestHeaders.arm(this.headers);
+    }
+    if (manager.logInterval !== undefined) {
+      this.log = new LoopTimer(this, LOG);
+      manager.logInterval.arm(this.log);
     }
     if (manager.maxStreamDuration !== undefined) {
       this.duration = new LoopTimer(this, DURATION);
@@ -120,10 +128,16 @@ export class StreamTimers implements TimerOwner {
     this.request?.disarm();
     this.headers?.disarm();
     this.duration?.disarm();
+    this.log?.disarm();
     this.idleList = undefined;
   }
 
   onTimer(kind: number): void {
+    if (kind === LOG) {
+      if (this.log !== undefined) this.manager.logInterval?.arm(this.log);
+      this.stream.logMoment('DownstreamPeriodic');
+      return;
+    }
     const timeout = timeouts[kind];
     if (timeout !== undefined) this.stream.onTimeout(timeout);
   }

@@ -11,7 +11,7 @@ import type { FilterFactory, LocalReply, RequestBody, TerminalFilter } from '../
 import { type ChainStream, FilterChain } from '../filter-chain.ts';
 import { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
-import { StreamInfo } from '../stream-info.ts';
+import { type AccessLogType, StreamInfo } from '../stream-info.ts';
 import type { HttpConnection } from './connection.ts';
 import { buildLocalReply } from './local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
@@ -106,6 +106,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   private startFilters(headers: HeaderMap, endStream: boolean): void {
     const { info, manager } = this;
     this.timers.onRoute(info.route, headers);
+    if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
     this.buildChain();
     if (upgradeType(headers) !== '') {
       if (!this.isUpgradeAllowed(headers)) {
@@ -360,6 +361,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.connection.beforeResponse();
     this.timers.onActivity();
     this.encoder.encodeHeaders(headers, endStream);
+    if (this.isUpgrade && manager.config.logMoments?.tunnelEstablished === true) {
+      if (headers.status < 300) this.logMoment('DownstreamTunnelSuccessfullyEstablished');
+    }
     if (endStream) this.finish();
   }
 
@@ -429,7 +433,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   /** Says what there is to say of the exchange and lets go of its filters. */
   private endExchange(): void {
     const { info, manager, encoder } = this;
-    const { stats, loop, accessLogs } = manager.parts;
+    const { stats, loop } = manager.parts;
     info.endMs = loop.clock.ms;
     info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
     info.downstreamHeaderBytesReceived = encoder.headerBytesReceived;
@@ -442,8 +446,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
     stats.lower(RQ_ACTIVE);
     if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
     stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
-    info.accessLogType = 'DownstreamEnd';
-    for (const log of accessLogs) log.log(info);
+    this.logMoment('DownstreamEnd');
+  }
+
+  logMoment(type: AccessLogType): void {
+    this.info.accessLogType = type;
+    for (const log of this.manager.parts.accessLogs) log.log(this.info);
   }
 }
 

@@ -11,7 +11,10 @@ import type { StreamInfo } from '../stream-info.ts';
 import { addressFromForwardedFor, compileInternalAddresses, isLoopback } from './client-address.ts';
 import { localAddress } from '../../../shared/local-address.ts';
 import { keepsClientCert, writeClientCert } from './client-cert-header.ts';
-import { compileIpDetection } from './ip-detection.ts';
+import { JOINED_IN_REQUESTS } from '../joined-headers.ts';
+import type { HeaderMutation } from '../../routing/header-mutations.ts';
+import { compileHeaderRules } from '../../routing/header-rules.ts';
+import { compileIpDetection, type DetectedClient } from './ip-detection.ts';
 import { httpDate } from './http-date.ts';
 import { stripPort, stripTrailingDot } from './host-normalization.ts';
 import { compilePathPolicy } from './path-normalization.ts';
@@ -53,6 +56,8 @@ type ManagerOptions = Pick<
   | 'via'
   | 'xffNumTrustedHops'
   | 'ipDetection'
+  | 'earlyMutations'
+  | 'appendXForwardedPort'
 >;
 
 export function buildHeaderPolicy(
@@ -120,6 +125,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   readonly #environment: HeaderPolicyEnvironment;
   readonly #path: PathPolicy;
   readonly #isInternal: (address: Address) => boolean;
+  readonly #mutateEarly: HeaderMutation | undefined;
   readonly #detect: ReturnType<typeof compileIpDetection> | undefined;
   readonly #localAddress: string;
 
@@ -135,6 +141,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     this.#options = options;
     this.#environment = environment;
     this.#path = compilePathPolicy(options);
+    this.#mutateEarly = compileHeaderRules(options.earlyMutations ?? [], JOINED_IN_REQUESTS);
     this.#detect = options.ipDetection && compileIpDetection(options.ipDetection);
     this.#isInternal = compileInternalAddresses(options.internalCidrs ?? []);
     this.#localAddress = localAddress(environment.localAddressIpVersion);
@@ -143,10 +150,19 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   onRequest(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
     const refusal = this.#treatUnderscores(headers) ?? this.#normalize(headers, info);
     if (refusal !== undefined) return refusal;
+    this.#mutateEarly?.(headers, info);
     this.#scan(headers);
-    const hadForwardedFor = this.#forwardedFor !== undefined;
     const detected = this.#detect?.(headers, info.connection.remoteAddress);
     if (detected !== undefined && detected.rejectStatus > 0) return rejected(detected.rejectStatus);
+    const edge = this.#identify(headers, info, detected);
+    this.#removeUntrusted(headers, info, edge);
+    this.#writeOwn(headers, info, edge);
+    return undefined;
+  }
+
+  /** Notes who the client is; true when it is an external one that this server meets first. */
+  #identify(headers: HeaderMap, info: StreamInfo, detected: DetectedClient | undefined): boolean {
+    const hadForwardedFor = this.#forwardedFor !== undefined;
     const client =
       detected === undefined
         ? this.#clientAddress(info)
@@ -159,18 +175,20 @@ class ManagerHeaderPolicy implements HeaderPolicy {
       : (detected?.isTrusted ??
         (client !== info.connection.remoteAddress && isSingleAddress(this.#forwardedFor)));
     const internal = alone && this.#isInternal(client);
-    const edge = !internal && useRemoteAddress;
     info.downstreamRemoteAddress = client;
     info.isInternalRequest = internal;
-    this.#removeUntrusted(headers, info, edge);
+    return !internal && useRemoteAddress;
+  }
+
+  #writeOwn(headers: HeaderMap, info: StreamInfo, edge: boolean): void {
+    const { downstreamRemoteAddress: client } = info;
     writeClientCert(headers, this.#options.clientCert, info.connection.tls);
-    if (internal) headers.set('x-envoy-internal', 'true');
+    if (info.isInternalRequest) headers.set('x-envoy-internal', 'true');
     if (this.#options.addUserAgent) this.#writeUserAgent(headers);
     if (this.#options.via !== '') headers.append('via', this.#options.via, ', ');
     if (edge && client.kind === 'ip') headers.set('x-envoy-external-address', client.ip);
     if (this.#options.generateRequestId) this.#writeRequestId(headers, edge);
     info.requestId = this.#requestId ?? '';
-    return undefined;
   }
 
   onResponse(headers: HeaderMap, info: StreamInfo, nowMs: number): void {
@@ -298,12 +316,20 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   }
 
   #writeForwardedHeaders(headers: HeaderMap, info: StreamInfo): void {
-    const { useRemoteAddress, xffNumTrustedHops, schemeOverwrite } = this.#options;
+    const { useRemoteAddress, xffNumTrustedHops, schemeOverwrite, appendXForwardedPort } =
+      this.#options;
     const encrypted = info.connection.tls === undefined ? 'http' : 'https';
     if (this.#forwardedProto === undefined || (useRemoteAddress && xffNumTrustedHops === 0)) {
       if (this.#forwardedProto === undefined) headers.add('x-forwarded-proto', encrypted);
       else headers.set('x-forwarded-proto', encrypted);
       this.#forwardedProto = encrypted;
+    }
+    if (appendXForwardedPort) {
+      const isOwn = useRemoteAddress && xffNumTrustedHops === 0;
+      const { localAddress: local } = info.connection;
+      if (local.kind === 'ip' && (isOwn || !headers.has('x-forwarded-port'))) {
+        headers.set('x-forwarded-port', String(local.port));
+      }
     }
     if (schemeOverwrite !== undefined) headers.scheme = schemeOverwrite;
     else if (headers.scheme === '') headers.scheme = schemeOf(this.#forwardedProto, encrypted);

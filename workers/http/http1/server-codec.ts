@@ -67,7 +67,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private resumed: Buffer | undefined = undefined;
   /** Set by the request, the response or a drain: the connection ends after this exchange. */
   private closeAfter = false;
-  /** The client waits for the close. */
+  /** The client waits for the close, or it is this side's to do. */
   private isCloseAsked = false;
   /** Responses say goodbye, but the connection stays open for the client to close. */
   private announcesClose = false;
@@ -127,8 +127,9 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.stream?.onWriteBlocked(blocked);
   }
 
-  startDrain(): void {
+  startDrain(isOurs: boolean): void {
     this.closeAfter = true;
+    if (isOurs) this.isCloseAsked = true;
   }
 
   announceClose(): void {

@@ -496,3 +496,39 @@ describe('original IP detection', () => {
     assert.equal(client([elsewhere], [['x-forwarded-for', '1.1.1.1']]).ip, '127.0.0.1');
   });
 });
+
+// Every expectation was recorded from Envoy 1.40.0.
+describe('what the connection manager adds to requests', () => {
+  it('changes a request before it reads anything from it', () => {
+    const option = {
+      name: 'x-forwarded-for',
+      format: '9.9.9.9',
+      appendAction: 'OVERWRITE_IF_EXISTS_OR_ADD',
+      keepEmptyValue: false,
+    } as const;
+    const { headers, info } = send(
+      {
+        earlyMutations: [
+          { kind: 'append', option },
+          { kind: 'remove', name: 'x-gone' },
+        ],
+      },
+      [
+        ['x-forwarded-for', '1.2.3.4'],
+        ['x-gone', '1'],
+      ],
+    );
+    assert.equal(info.downstreamRemoteAddress.ip, '9.9.9.9');
+    assert.equal(headers.has('x-gone'), false);
+  });
+
+  it('tells the port that the client came to, unless a trusted proxy has', () => {
+    const given = [['x-forwarded-port', '99']] as const;
+    const port = (options: Partial<Options>, headers: readonly (readonly [string, string])[]) =>
+      send({ appendXForwardedPort: true, ...options }, headers).headers.get('x-forwarded-port');
+    assert.equal(port({}, []), '8080');
+    assert.equal(port({}, given), '99');
+    assert.equal(port({ useRemoteAddress: true }, given), '8080');
+    assert.equal(port({ useRemoteAddress: true, xffNumTrustedHops: 1 }, given), '99');
+  });
+});
