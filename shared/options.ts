@@ -54,8 +54,8 @@ export interface Options {
   readonly serviceNode: string;
   readonly serviceZone: string;
   readonly fileFlushIntervalMs: number;
-  /** 0 when not given: the writer's own buffer size counts. */
-  readonly fileFlushMinSizeKb: number;
+  /** Undefined when not given, which means 64 and is reported as 0, as the reference does. */
+  readonly fileFlushMinSizeKb: number | undefined;
   readonly drainTimeS: number;
   readonly drainStrategy: DrainStrategy;
   readonly parentShutdownTimeS: number;

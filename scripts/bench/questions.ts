@@ -26,6 +26,7 @@ export interface Question {
 export interface Sample {
   readonly value: number;
   readonly failed: number;
+  readonly requests?: number;
   /** CPU time per request of all processes of the proxy. */
   readonly cpuMicroseconds?: number;
 }
@@ -57,6 +58,7 @@ const throughput = (load: Omit<Load, 'port' | 'seconds'>): Question['measure'] =
     const cpuMs = treeCpuMs(running.pid) - cpuBefore;
     return {
       value: result.requestsPerSecond,
+      requests: result.requests,
       failed: result.failed,
       cpuMicroseconds: (cpuMs * 1000) / Math.max(1, result.requests),
     };

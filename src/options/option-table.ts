@@ -176,10 +176,10 @@ export const optionTable = {
   },
   fileFlushMinSizeKb: {
     kind: 'uint32',
-    fallback: 0,
+    fallback: undefined,
     defaultText: '64',
     help: 'Size in KiB from which a buffered file is flushed before its interval ends.',
-    report: ['file_flush_min_size', (options) => options.fileFlushMinSizeKb],
+    report: ['file_flush_min_size', (options) => options.fileFlushMinSizeKb ?? 0],
   },
   drainTimeS: {
     kind: 'uint32',

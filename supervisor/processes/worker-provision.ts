@@ -20,6 +20,8 @@ export interface ProvisionInput {
 
 /** What the runtime wants: a name, a key for the hash and a key for the cipher, 16 bytes each. */
 const TICKET_KEY_BYTES = 48;
+/** Unless --file-flush-min-size-kb says otherwise. */
+const FILE_FLUSH_MIN_SIZE_KB = 64;
 
 export function makeWorkerProvision(
   parts: ServerParts,
@@ -34,7 +36,7 @@ export function makeWorkerProvision(
       workerIndex,
       concurrency: options.concurrency,
       fileFlushIntervalMs: options.fileFlushIntervalMs,
-      fileFlushMinSizeKb: options.fileFlushMinSizeKb,
+      fileFlushMinSizeKb: options.fileFlushMinSizeKb ?? FILE_FLUSH_MIN_SIZE_KB,
       drainTimeS: options.drainTimeS,
       drainStrategy: options.drainStrategy,
       ...(options.drainIdleCloseMs === undefined

@@ -15,6 +15,7 @@ export class LineBuffer {
   readonly #chunkSize: number;
   readonly #full: Chunk[] = [];
   #open: Chunk;
+  #isSealed = false;
   #spare: Buffer | undefined = undefined;
 
   /** A longer line gets a chunk of its own. */
@@ -31,13 +32,18 @@ export class LineBuffer {
     chunk.length += line.length;
   }
 
-  /** Lets everything added so far be taken, although the last chunk is not full. */
+  /** Lets everything added so far be taken, with what is added until then. */
   seal(): void {
-    if (this.#open.length > 0) this.#closeChunk(0);
+    this.#isSealed = true;
   }
 
   /** The oldest chunk that is full or sealed. */
   take(): Chunk | undefined {
+    const full = this.#full.shift();
+    if (full !== undefined || !this.#isSealed) return full;
+    this.#isSealed = false;
+    if (this.#open.length === 0) return undefined;
+    this.#closeChunk(0);
     return this.#full.shift();
   }
 

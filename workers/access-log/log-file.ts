@@ -145,7 +145,7 @@ export class LogFile {
     );
   }
 
-  /** Writes what is there now; what comes meanwhile waits for the next flush. */
+  /** Writes what is there now, and what comes while an earlier write is on its way. */
   #flush(): void {
     this.#freshBytes = 0;
     this.#lines.seal();
