@@ -12,6 +12,7 @@ import type { LocalReplyOptions } from './local-reply.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
 import type { RouteConfigurationResource } from './route.ts';
+import type { ScopedRoutes } from './scoped-routes.ts';
 import type { DownstreamTls } from './tls.ts';
 
 export type BoundAddress =
@@ -115,7 +116,8 @@ export interface HttpConnectionManager {
   readonly statPrefix: string;
   readonly routes:
     | { readonly kind: 'inline'; readonly config: RouteConfigurationResource }
-    | { readonly kind: 'named'; readonly name: string };
+    | { readonly kind: 'named'; readonly name: string }
+    | ScopedRoutes;
   readonly filters: readonly HttpFilter[];
   readonly accessLogs: readonly AccessLogConfig[];
   /** Absent: answers made here keep the reference's own words. */

@@ -8,6 +8,7 @@ import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
 import type { RouteConfigurationResource } from './route.ts';
 import type { RuntimeValue } from './runtime.ts';
+import type { NamedScope } from './scoped-routes.ts';
 import type { TlsSecret } from './tls.ts';
 
 /** A host, or the id of one that the worker has in exactly this state. */
@@ -49,6 +50,13 @@ export type ResourceUpdate =
     }
   /** By key. */
   | { readonly op: 'remove_route_configuration'; readonly name: string }
+  /** By the key that listeners call them by; replaces all earlier ones of that key. */
+  | {
+      readonly op: 'put_scoped_routes';
+      readonly key: string;
+      readonly scopes: readonly NamedScope[];
+    }
+  | { readonly op: 'remove_scoped_routes'; readonly key: string }
   /** By the key that TLS contexts name it by; those in use take it for new connections at once. */
   | { readonly op: 'put_secret'; readonly key: string; readonly secret: TlsSecret }
   | { readonly op: 'remove_secret'; readonly key: string }

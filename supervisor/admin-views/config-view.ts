@@ -11,6 +11,7 @@ import type {
   UnreadyTargets,
 } from '../admin/admin-context.ts';
 import { mapLazily } from '../admin/config-dump/lazy-list.ts';
+import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
 import { endpointMessage } from './endpoint-message.ts';
 import type {
   ResourceEntry,
@@ -23,6 +24,7 @@ const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
   cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
   listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
   route_configuration: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
+  scoped_routes: 'type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration',
   extension: 'type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
   secret: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
   endpoints: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
@@ -64,6 +66,8 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       isUsed: hasConnectionManager(store),
       static: [...select(store, 'route_configuration', 'static', 'active'), ...inlineRoutes(store)],
       dynamic: select(store, 'route_configuration', 'dynamic', 'active'),
+      inlineScopes: [...inlineScopes(store)],
+      dynamicScopes: [...namedScopes(store)],
     }),
     extensions: () => ({
       isUsed: hasDiscoveredFilter(store),
@@ -119,28 +123,6 @@ function select<Kind extends ResourceKind>(
     if (version !== undefined) versions.push([entry, version]);
   }
   return mapLazily(versions, ([entry, version]) => dumped(entry, version));
-}
-
-/** Those that listeners from elsewhere hold themselves. */
-function inlineRoutes(store: ResourceStore): readonly DumpedResource[] {
-  const found: DumpedResource[] = [];
-  for (const { source, active, warming, draining } of store.list('listener')) {
-    if (source !== 'dynamic') continue;
-    for (const version of [active, warming, draining]) {
-      for (const message of version?.resolved.inlineRoutes ?? []) {
-        found.push({
-          name: message.name ?? '',
-          versionInfo: '',
-          lastUpdatedMs: version?.lastUpdatedMs ?? 0,
-          message: {
-            '@type': TYPE_URLS.route_configuration,
-            ...(message as unknown as JsonObject),
-          },
-        });
-      }
-    }
-  }
-  return found;
 }
 
 /** The store's key is not the name. */

@@ -104,6 +104,9 @@ export interface ConfigView {
     readonly isUsed: boolean;
     readonly static: Iterable<DumpedResource>;
     readonly dynamic: Iterable<DumpedResource>;
+    /** `message` holds `scoped_route_configs`. */
+    readonly inlineScopes: Iterable<DumpedResource>;
+    readonly dynamicScopes: Iterable<DumpedResource>;
   };
   /** Settings of HTTP filters that came apart from them. */
   extensions(): {

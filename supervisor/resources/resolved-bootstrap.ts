@@ -4,6 +4,7 @@
  */
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
 import type {
   ClusterHostsResource,
@@ -60,6 +61,24 @@ export interface NamedRoutes {
   readonly key: string;
   readonly name: string;
   readonly source: ConfigSource;
+  /** Of the connection manager that uses them. */
+  readonly statPrefix: string;
+}
+
+/** Scopes of routes that a listener holds itself, as `/config_dump` shows them. */
+export interface InlineScopes {
+  readonly name: string;
+  readonly scopes: readonly ScopedRouteConfiguration[];
+}
+
+/** Scopes of routes that a listener names instead of holding them. */
+export interface NamedScopes {
+  /** Unique for a name and its sources; what workers know the scopes by. */
+  readonly key: string;
+  readonly name: string;
+  readonly source: ConfigSource;
+  /** Where the route configurations come from that scopes name. */
+  readonly routesSource?: ConfigSource;
   /** Of the connection manager that uses them. */
   readonly statPrefix: string;
 }
@@ -223,7 +242,9 @@ export interface ResolvedListener {
   readonly reusePort: boolean;
   /** Messages of the route configurations that it holds itself. */
   readonly inlineRoutes: readonly RouteConfiguration[];
+  readonly inlineScopes: readonly InlineScopes[];
   readonly namedRoutes: readonly NamedRoutes[];
+  readonly namedScopes: readonly NamedScopes[];
   readonly namedFilters: readonly NamedFilter[];
   /** What its connections need beside it. */
   readonly secrets: readonly NamedSecret[];

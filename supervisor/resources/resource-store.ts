@@ -8,6 +8,7 @@ import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { NamedScope } from '../../shared/resources/scoped-routes.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { RefusedUpdate } from '../admin/admin-context.ts';
 import type { ResolvedCluster, ResolvedListener } from './resolved-bootstrap.ts';
@@ -17,6 +18,7 @@ export interface ResolvedKinds {
   readonly cluster: ResolvedCluster;
   readonly listener: ResolvedListener;
   readonly route_configuration: RouteConfigurationResource;
+  readonly scoped_routes: readonly NamedScope[];
   /** Absent for those of the bootstrap, which are taken over where they are named. */
   /** Settings of an HTTP filter that came apart. */
   readonly extension: HttpFilter;
@@ -62,6 +64,7 @@ export class ResourceStore {
     cluster: new Map(),
     listener: new Map(),
     route_configuration: new Map(),
+    scoped_routes: new Map(),
     extension: new Map(),
     secret: new Map(),
     endpoints: new Map(),

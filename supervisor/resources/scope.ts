@@ -6,7 +6,13 @@
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
-import type { NamedFilter, NamedRoutes, NamedSecret } from './resolved-bootstrap.ts';
+import type {
+  InlineScopes,
+  NamedFilter,
+  NamedRoutes,
+  NamedScopes,
+  NamedSecret,
+} from './resolved-bootstrap.ts';
 import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
 
 export interface ResolveContext {
@@ -32,6 +38,9 @@ export interface ResolveContext {
   readonly skipSecrets?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */
   readonly onNamedRoutes?: (routes: NamedRoutes) => void;
+  /** Told of scopes that stand inside a connection manager, and of those that it names. */
+  readonly onInlineScopes?: (scopes: InlineScopes) => void;
+  readonly onNamedScopes?: (scopes: NamedScopes) => void;
   /** Told of filter settings that a connection manager names instead of holding them. */
   readonly onNamedFilter?: (filter: NamedFilter) => void;
   /** Told of secrets that a TLS context names instead of holding them. */

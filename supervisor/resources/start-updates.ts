@@ -30,6 +30,9 @@ export function* startUpdates(
       yield { op: 'put_route_configuration', key: name, routes: active.resolved };
     }
   }
+  for (const { name: key, active } of store.list('scoped_routes')) {
+    if (active !== undefined) yield { op: 'put_scoped_routes', key, scopes: active.resolved };
+  }
 }
 
 function* clustersOf(store: ResourceStore, hostsOf: HostsOf): Generator<ClusterWithHosts> {

@@ -16,6 +16,7 @@ import { canCarryDiscovery, type ConfigSource } from '../resources/config-source
 import type {
   NamedFilter,
   NamedRoutes,
+  NamedScopes,
   NamedSecret,
   ResolvedBootstrap,
   ResolvedCluster,
@@ -36,6 +37,7 @@ import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-dis
 import { discoverFilters } from './named-filters.ts';
 import type { NamedResources } from './named-resources.ts';
 import { discoverRoutes } from './named-routes.ts';
+import { discoverScopes } from './named-scopes.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { discoverSecrets } from './named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
@@ -74,6 +76,7 @@ export class DynamicConfiguration {
   readonly #resolver: ResourceResolver;
   readonly #swap: ClusterSwap;
   readonly #routes: NamedResources<NamedRoutes>;
+  readonly #scopes: NamedResources<NamedScopes>;
   readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
@@ -125,6 +128,7 @@ export class DynamicConfiguration {
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
     };
     this.#routes = discoverRoutes(named);
+    this.#scopes = discoverScopes({ ...named, routes: this.#routes });
     this.#filters = discoverFilters(named);
     this.secrets = discoverSecrets({
       ...named,
@@ -140,6 +144,7 @@ export class DynamicConfiguration {
     this.listeners = new DynamicListeners({
       ...options,
       routes: this.#routes,
+      scopes: this.#scopes,
       secrets: this.secrets,
       filters: this.#filters,
       log: upstreamLog.log,
@@ -218,6 +223,7 @@ export class DynamicConfiguration {
     this.#swap.close();
     this.#runtime.close();
     this.listeners.close();
+    this.#scopes.close();
     this.#routes.close();
     this.secrets.close();
     this.#sources.close();

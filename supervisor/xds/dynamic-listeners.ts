@@ -10,6 +10,7 @@ import type { OpenListeners, PreparedListener } from '../sockets/open-listeners.
 import type {
   NamedFilter,
   NamedRoutes,
+  NamedScopes,
   NamedSecret,
   ResolvedListener,
 } from '../resources/resolved-bootstrap.ts';
@@ -33,6 +34,7 @@ export interface DynamicListenersOptions {
   readonly store: ResourceStore;
   readonly open: OpenListeners;
   readonly routes: NamedResources<NamedRoutes>;
+  readonly scopes: NamedResources<NamedScopes>;
   readonly filters: NamedResources<NamedFilter>;
   readonly secrets: NamedResources<NamedSecret>;
   readonly workers: ListenerWorkers;
@@ -150,11 +152,12 @@ export class DynamicListeners {
     this.#timers.clear();
   }
 
-  #hold({ namedRoutes, namedFilters, secrets: named }: ResolvedListener): Holding {
-    const { routes, secrets, filters } = this.#options;
+  #hold({ namedRoutes, namedScopes, namedFilters, secrets: named }: ResolvedListener): Holding {
+    const { routes, scopes, secrets, filters } = this.#options;
     return {
       uses: [
         ...namedRoutes.map((each) => routes.use(each)),
+        ...namedScopes.map((each) => scopes.use(each)),
         ...named.map((each) => secrets.use(each)),
         ...namedFilters.map((each) => filters.use(each)),
       ],

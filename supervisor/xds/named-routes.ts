@@ -54,14 +54,14 @@ class SharedRoutes extends SharedResource {
 
   override async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
     const { name } = this.#routes;
-    const [other] = resources;
-    if (other === undefined) {
+    const [found] = resources;
+    if (found === undefined) {
       this.#options.statStore.increment(this.#emptyCounter);
       return undefined;
     }
-    const found = resources.find((resource) => resource.name === name);
-    if (found === undefined) {
-      return `Unexpected RDS configuration (expecting ${name}): ${other.name}`;
+    if (resources.length > 1) return `Unexpected RDS resource length: ${resources.length}`;
+    if (found.name !== name) {
+      return `Unexpected RDS configuration (expecting ${name}): ${found.name}`;
     }
     const { store, swap } = this.#options;
     const present = store.get('route_configuration', this.#routes.key)?.active;

@@ -7,6 +7,7 @@ import type { Cluster } from '../../shared/api/generated/envoy/config/cluster/v3
 import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Listener } from '../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
@@ -118,6 +119,11 @@ export class ResourceResolver {
       case 'extension':
         resolveFilterSettings(message as unknown as HttpFilterMessage, scope);
         break;
+      case 'scoped_routes': {
+        const { route_configuration: routes } = message as unknown as ScopedRouteConfiguration;
+        if (routes !== undefined) this.#resolveRoutes(routes as unknown as JsonObject, scope);
+        break;
+      }
       // Its values are checked by whoever holds them.
       case 'runtime':
     }

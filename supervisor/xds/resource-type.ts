@@ -3,6 +3,7 @@ export type DiscoveryKind =
   | 'cluster'
   | 'listener'
   | 'route_configuration'
+  | 'scoped_routes'
   | 'endpoints'
   | 'secret'
   | 'runtime'
@@ -32,7 +33,7 @@ function resourceType(
   nameField: string,
   paths: Pick<ResourceType, 'restPath' | 'grpcService' | 'grpcNoun'>,
 ): ResourceType {
-  const isWholeSet = kind === 'cluster' || kind === 'listener';
+  const isWholeSet = kind === 'cluster' || kind === 'listener' || kind === 'scoped_routes';
   return { kind, message, typeUrl: PREFIX + message, nameField, isWholeSet, ...paths };
 }
 
@@ -55,6 +56,16 @@ export const RESOURCE_TYPES: Readonly<Record<DiscoveryKind, ResourceType>> = {
       restPath: '/v3/discovery:routes',
       grpcService: 'envoy.service.route.v3.RouteDiscoveryService',
       grpcNoun: 'Routes',
+    },
+  ),
+  scoped_routes: resourceType(
+    'scoped_routes',
+    'envoy.config.route.v3.ScopedRouteConfiguration',
+    'name',
+    {
+      restPath: '/v3/discovery:scoped-routes',
+      grpcService: 'envoy.service.route.v3.ScopedRoutesDiscoveryService',
+      grpcNoun: 'ScopedRoutes',
     },
   ),
   endpoints: resourceType(

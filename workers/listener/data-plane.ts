@@ -49,11 +49,11 @@ export function createDataPlane(env: DataPlaneEnv): DataPlane {
 
 type PartUpdate = Extract<
   ResourceUpdate,
-  { readonly op: 'put_secret' | 'remove_secret' | 'put_extension' | 'remove_extension' }
+  { readonly op: `${'put' | 'remove'}_${'secret' | 'extension' | 'scoped_routes'}` }
 >;
 
 function isPart(update: ResourceUpdate): update is PartUpdate {
-  return /_(secret|extension)$/.test(update.op);
+  return /_(secret|extension|scoped_routes)$/.test(update.op);
 }
 
 /** A change that was prepared and cannot fail any more. */
@@ -299,6 +299,10 @@ class WorkerDataPlane implements DataPlane {
         return this.#extensions.put(update.key, update.filter);
       case 'remove_extension':
         return this.#extensions.remove(update.key);
+      case 'put_scoped_routes':
+        return this.#routes.putScopes(update.key, update.scopes);
+      case 'remove_scoped_routes':
+        return this.#routes.removeScopes(update.key);
     }
   }
 

@@ -254,7 +254,7 @@ function compileManager(
     localAddressIpVersion: env.heritage.localAddressIpVersion,
     node: env.heritage.node,
     countDroppedHeader: () => stats.countDroppedHeader(),
-    internalOnlyHeaders: () => routes.table?.internalOnlyHeaders ?? [],
+    internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
   const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
@@ -320,7 +320,11 @@ function overloadOf(listener: ListenerResource, context: CompilerContext): Overl
 function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
   const { routes } = config;
   if (routes.kind === 'named') return context.routes.sourceOf(routes.name);
-  return { table: context.buildRoutes(routes.config) };
+  if (routes.kind === 'scoped') {
+    return context.routes.scopedSourceOf(routes, (each) => context.buildRoutes(each.config));
+  }
+  const table = context.buildRoutes(routes.config);
+  return { tableFor: () => table };
 }
 
 function routerOf(config: HttpConnectionManager): RouterSettings {

@@ -1,9 +1,13 @@
-/** The named route configurations of this worker, compiled, and the sources that refer to them. */
+/** The named route configurations and scopes of this worker, and the sources that refer to them. */
+import type { NamedScope, ScopedRoutes } from '../../shared/resources/scoped-routes.ts';
 import type { RouteSource } from '../http/conn-manager/manager.ts';
+import { joinScopeKey, scopeKeyOf } from '../routing/scope-key.ts';
 import type { RouteTable } from '../routing/types.ts';
 
 export class RouteStore {
   readonly #tables = new Map<string, RouteTable>();
+  /** By their name: names of route configurations by key. */
+  readonly #scopes = new Map<string, ReadonlyMap<string, string>>();
 
   put(key: string, table: RouteTable): void {
     this.#tables.set(key, table);
@@ -13,13 +17,44 @@ export class RouteStore {
     this.#tables.delete(key);
   }
 
+  putScopes(name: string, scopes: readonly NamedScope[]): void {
+    const entries = scopes.map(({ key, routes }) => [joinScopeKey(key), routes] as const);
+    this.#scopes.set(name, new Map(entries));
+  }
+
+  removeScopes(name: string): void {
+    this.#scopes.delete(name);
+  }
+
   /** Follows the configuration of that key, whenever it comes, changes or goes. */
   sourceOf(key: string): RouteSource {
     const tables = this.#tables;
+    return { tableFor: () => tables.get(key) };
+  }
+
+  /** Follows scopes and their configurations; `build` makes the tables of those that stand inline. */
+  scopedSourceOf(
+    { fragments, scopes }: ScopedRoutes,
+    build: (scope: InlineScopes[number]) => RouteTable,
+  ): RouteSource {
+    if (scopes.kind === 'inline') {
+      const tables = new Map(scopes.scopes.map((each) => [joinScopeKey(each.key), build(each)]));
+      return {
+        tableFor: (headers) => {
+          const key = scopeKeyOf(fragments, headers);
+          return key === undefined ? undefined : tables.get(key);
+        },
+      };
+    }
+    const { name } = scopes;
     return {
-      get table() {
-        return tables.get(key);
+      tableFor: (headers) => {
+        const key = scopeKeyOf(fragments, headers);
+        const routes = key === undefined ? undefined : this.#scopes.get(name)?.get(key);
+        return routes === undefined ? undefined : this.#tables.get(routes);
       },
     };
   }
 }
+
+type InlineScopes = Extract<ScopedRoutes['scopes'], { readonly kind: 'inline' }>['scopes'];

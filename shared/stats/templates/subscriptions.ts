@@ -29,6 +29,13 @@ export const UPDATE_EMPTY = defineTemplate('update_empty', {
   update_empty: counter('Updates without resources'),
 });
 
+/** Of scopes of routes: `http.<stat_prefix>.scoped_rds.<name>.` */
+export const SCOPED_RDS = defineTemplate('scoped_rds', {
+  all_scopes: ownGauge('Scopes'),
+  on_demand_scopes: ownGauge('Scopes whose routes are only fetched when a request wants them'),
+  active_scopes: ownGauge('Scopes whose routes were fetched'),
+});
+
 /** Of a stream to a control plane: `control_plane.` of the one that types share, else behind the prefixes above. */
 export const CONTROL_PLANE = defineTemplate('control_plane', {
   connected_state: ownGauge('Whether there is a stream to the control plane'),

@@ -161,8 +161,16 @@ function routesSections(context: AdminContext): DumpSection[] {
       type: 'ScopedRoutesConfigDump',
       fields: {},
       lists: [
-        { field: 'inline_scoped_route_configs', element: 'InlineScopedRouteConfigs', items: [] },
-        { field: 'dynamic_scoped_route_configs', element: 'DynamicScopedRouteConfigs', items: [] },
+        {
+          field: 'inline_scoped_route_configs',
+          element: 'InlineScopedRouteConfigs',
+          items: mapLazily(routes.inlineScopes, scopesItem),
+        },
+        {
+          field: 'dynamic_scoped_route_configs',
+          element: 'DynamicScopedRouteConfigs',
+          items: mapLazily(routes.dynamicScopes, scopesItem),
+        },
       ],
     },
     {
@@ -174,6 +182,20 @@ function routesSections(context: AdminContext): DumpSection[] {
       ],
     },
   ];
+}
+
+function scopesItem({ name, versionInfo, message, lastUpdatedMs }: DumpedResource): DumpItem {
+  const { scoped_route_configs: scopes } = message;
+  return {
+    name,
+    make: () =>
+      compact({
+        name,
+        version_info: versionInfo === '' ? undefined : versionInfo,
+        scoped_route_configs: Array.isArray(scopes) && scopes.length > 0 ? scopes : undefined,
+        last_updated: timestamp(lastUpdatedMs),
+      }),
+  };
 }
 
 function secretsSection(context: AdminContext): DumpSection {

@@ -71,10 +71,13 @@ export function sourcesOfCluster({ discovery, secrets }: ResolvedCluster): Named
 
 export function sourcesOfListener({
   namedRoutes,
+  namedScopes,
   namedFilters,
   secrets,
 }: ResolvedListener): NamedSources {
-  return { sources: [...namedRoutes, ...namedFilters].map(({ source }) => source), secrets };
+  const named = [...namedRoutes, ...namedScopes, ...namedFilters];
+  const ofRoutes = namedScopes.flatMap(({ routesSource }) => routesSource ?? []);
+  return { sources: [...named.map(({ source }) => source), ...ofRoutes], secrets };
 }
 
 interface NamedSources {

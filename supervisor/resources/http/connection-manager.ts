@@ -18,6 +18,7 @@ import { resolveLocalReply } from './local-reply.ts';
 import { resolveLogMoments } from './log-moments.ts';
 import { checkProtocols, checkTracing } from './refused-features.ts';
 import { resolveRequestIdentity } from './request-identity.ts';
+import { resolveScopedRoutes } from './scoped-routes.ts';
 import { resolveRequestShape } from './request-shape.ts';
 import { resolveLimits } from './timeouts.ts';
 
@@ -136,10 +137,9 @@ function resolveRoutes(
   }
   if (message.rds !== undefined) {
     return resolveNamedRoutes(message.rds, message.stat_prefix ?? '', scope.at('rds'));
-  } else {
-    scope.at('scoped_routes').unsupported('scoped routes are');
   }
-  return undefined;
+  const { scoped_routes: scoped, stat_prefix: statPrefix = '' } = message;
+  return scoped && resolveScopedRoutes(scoped, statPrefix, scope.at('scoped_routes'));
 }
 
 const RDS_FIELDS = knownFields<Rds>(['config_source', 'route_config_name']);

@@ -14,8 +14,10 @@ import { resolveAccessLogs } from '../access-logs/access-log.ts';
 import { printAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
+  InlineScopes,
   NamedFilter,
   NamedRoutes,
+  NamedScopes,
   NamedSecret,
   ResolvedListener,
 } from '../resolved-bootstrap.ts';
@@ -90,7 +92,12 @@ export function resolveListener(
     inlineRoutes.push(inline);
     outer.context.onInlineRoutes?.(inline, resolved);
   };
-  const told = { onInlineRoutes, onNamedRoutes, onNamedSecret, onNamedFilter };
+  const namedScopes: NamedScopes[] = [];
+  const onNamedScopes = (scopes: NamedScopes): void => void namedScopes.push(scopes);
+  const inlineScopes: InlineScopes[] = [];
+  const onInlineScopes = (scopes: InlineScopes): void => void inlineScopes.push(scopes);
+  const scoped = { onInlineScopes, onNamedScopes };
+  const told = { ...scoped, onInlineRoutes, onNamedRoutes, onNamedSecret, onNamedFilter };
   const scope = new Scope({ ...outer.context, ...told }, outer.place);
   if (refusesKind(message, scope)) return undefined;
   checkBalance(message, scope);
@@ -107,7 +114,9 @@ export function resolveListener(
     // Others pass connections to it that were meant for its addresses.
     addresses: isBound(message) ? addresses : [],
     inlineRoutes,
+    inlineScopes,
     namedRoutes,
+    namedScopes,
     namedFilters,
     secrets,
     reusePort: message.enable_reuse_port ?? true,

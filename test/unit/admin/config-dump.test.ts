@@ -39,6 +39,8 @@ function recordedContext(): AdminContext {
         isUsed: true,
         static: list('static_route_configs', 'route_config'),
         dynamic: [],
+        inlineScopes: [],
+        dynamicScopes: [],
       }),
       secrets: () => ({ ...config.secrets(), static: list('static_secrets', 'secret') }),
       endpoints: () => ({

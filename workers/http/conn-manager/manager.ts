@@ -7,6 +7,7 @@ import type { HttpConnectionManager } from '../../../shared/resources/listener.t
 import type { AccessLog } from '../../access-log/types.ts';
 import type { RouteTable } from '../../routing/types.ts';
 import type { TimerList } from '../../timers.ts';
+import type { HeaderMap } from '../header-map.ts';
 import type { OverloadGate } from '../../overload-gate.ts';
 import type { WorkerLoop } from '../../worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../filter.ts';
@@ -17,8 +18,8 @@ import type { HeaderPolicy } from './types.ts';
 
 /** Where the routes come from: inline ones never change, named ones may come and go. */
 export interface RouteSource {
-  /** Undefined while a named route configuration is not there: no route matches. */
-  readonly table: RouteTable | undefined;
+  /** For a request; undefined where there are none for it: no route matches. */
+  tableFor(headers: HeaderMap): RouteTable | undefined;
 }
 
 /** What the worker has decided about closing connections. */

@@ -390,7 +390,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   private resolveRoute(headers: HeaderMap): void {
     const { info } = this;
-    const route = this.manager.parts.routes.table?.match(headers, info);
+    const route = this.manager.parts.routes.tableFor(headers)?.match(headers, info);
     info.route = route;
     info.routeName = route?.routeName ?? '';
     info.virtualHostName = route?.virtualHost.name ?? '';

@@ -30,7 +30,7 @@ export interface HeaderPolicyEnvironment {
   /** Counts a header dropped for an underscore in its name. */
   countDroppedHeader(): void;
   /** `internal_only_headers` of the route configuration in force; lower case. */
-  internalOnlyHeaders(): readonly string[];
+  internalOnlyHeaders(headers: HeaderMap): readonly string[];
 }
 
 type ManagerOptions = Pick<
@@ -341,7 +341,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
       this.#options.forwardsClientCert ||
       keepsClientCert(this.#options.clientCert, info.connection.tls);
     if (!internal) {
-      for (const name of this.#environment.internalOnlyHeaders()) headers.remove(name);
+      for (const name of this.#environment.internalOnlyHeaders(headers)) headers.remove(name);
     }
     let wanted = (1 << HOP) | (1 << REFERER) | (1 << TE);
     if (!internal) wanted |= 1 << TRUSTED;
