@@ -48,6 +48,8 @@ export interface TlsValidation {
   readonly caPath: string;
   /** PEM. */
   readonly crl?: string;
+  /** How far from the peer's certificate its authority may stand; 0 as 1, as in the reference. */
+  readonly maxVerifyDepth?: number;
   readonly allowExpired: boolean;
   readonly acceptUntrusted: boolean;
   /** Any of them has to match; empty: none is asked for. */

@@ -43,17 +43,28 @@ const SAN_KINDS: Readonly<Record<SanType, SubjectAltName['kind']>> = {
 export class PeerCheck {
   readonly #validation: TlsValidation;
   readonly #names: readonly NameTest[];
-  readonly #authorities: readonly X509Certificate[];
+  /** Read when OpenSSL's word is not enough. */
+  #authorities: readonly X509Certificate[] | undefined = undefined;
 
   constructor(validation: TlsValidation) {
     this.#validation = validation;
     this.#names = validation.sanMatchers.map(compileName);
-    this.#authorities = validation.allowExpired ? parseAll(validation.trustedCa ?? '') : [];
+  }
+
+  /** A peer without a certificate cannot be who is asked for. */
+  get needsPeer(): boolean {
+    const { certificateHashes, spkiHashes } = this.#validation;
+    return this.#names.length + certificateHashes.length + spkiHashes.length > 0;
+  }
+
+  /** What is refused is counted and passes all the same. */
+  get acceptsUntrusted(): boolean {
+    return this.#validation.acceptUntrusted;
   }
 
   /** Whether a peer that passes is one that a trusted authority vouches for. */
   get verifiesChain(): boolean {
-    return this.#validation.trustedCa !== undefined && !this.#validation.acceptUntrusted;
+    return this.#validation.trustedCa !== undefined;
   }
 
   /**
@@ -64,7 +75,6 @@ export class PeerCheck {
     verifyError: NodeJS.ErrnoException | null | undefined,
     expected: ExpectedNames = {},
   ): PeerRefusal | undefined {
-    if (this.#validation.acceptUntrusted) return undefined;
     return (
       this.#judgeChain(peer, verifyError) ??
       this.#judgeNames(peer, expected) ??
@@ -76,18 +86,20 @@ export class PeerCheck {
     peer: X509Certificate,
     error: NodeJS.ErrnoException | null | undefined,
   ): PeerRefusal | undefined {
-    if (this.#validation.trustedCa === undefined || error === null || error === undefined) {
-      return undefined;
+    const { trustedCa, allowExpired, maxVerifyDepth } = this.#validation;
+    if (trustedCa === undefined) return undefined;
+    const code = error?.code;
+    const isOnlyExpired = code === 'CERT_HAS_EXPIRED' && allowExpired;
+    // OpenSSL tells its last complaint only: what it may hide is looked at here.
+    const isLookedAt =
+      isOnlyExpired || code === 'UNABLE_TO_GET_CRL' || maxVerifyDepth !== undefined;
+    const anchor = isLookedAt ? this.#anchorDepth(peer) : 0;
+    if (anchor === undefined) return refusedChain(NO_ISSUER, 0);
+    if (maxVerifyDepth !== undefined && anchor > Math.max(maxVerifyDepth, 1)) {
+      return refusedChain(NO_ISSUER, Math.max(maxVerifyDepth, 1));
     }
-    const code = error.code ?? '';
-    // OpenSSL tells its last complaint only: an expired chain is looked at for the others.
-    const isOnlyExpired = code === 'CERT_HAS_EXPIRED' && this.#validation.allowExpired;
-    if (isOnlyExpired && this.#isSignedByAuthority(peer)) return undefined;
-    const text = VERIFY_TEXTS[code] ?? error.message;
-    return {
-      stat: 'fail_verify_error',
-      detail: `verify cert failed: X509_verify_cert: certificate verification error at depth ${DEPTHS[code] ?? 0}: ${text}`,
-    };
+    if (code === undefined || isOnlyExpired) return undefined;
+    return refusedChain(code, DEPTHS[code] ?? 0, error?.message);
   }
 
   #judgeNames(peer: X509Certificate, { instead, besides }: ExpectedNames): PeerRefusal | undefined {
@@ -95,14 +107,16 @@ export class PeerCheck {
       instead === undefined ? this.#names : [(name: SubjectAltName) => isExpected(name, instead)];
     if (tests.length === 0 && besides === undefined) return undefined;
     const names = parseSubjectAltNames(peer.subjectAltName);
-    const shown = `certificate SANs: [${names.map(({ value }) => value).join(', ')}]`;
+    const shown = `[${names.map(({ value }) => value).join(', ')}]`;
     if (besides !== undefined && !names.some((name) => isExpected(name, besides))) {
-      return refusedName(`verify SAN list, expected SANs: [${besides}], ${shown}`);
+      return refusedName(
+        `verify SAN list, expected SANs: [${besides}], certificate SANs: ${shown}`,
+      );
     }
     if (tests.length === 0 || names.some((name) => tests.some((test) => test(name)))) {
       return undefined;
     }
-    return refusedName(`SAN matcher, ${shown}`);
+    return refusedName(`SAN matcher, certificate SANs are ${shown}`);
   }
 
   /** Either list may hold the certificate. */
@@ -118,17 +132,30 @@ export class PeerCheck {
     return { stat: 'fail_verify_cert_hash', detail: 'verify cert failed: cert hash and spki' };
   }
 
-  #isSignedByAuthority(peer: X509Certificate): boolean {
+  /** How far from the peer's certificate an authority stands; undefined: none vouches for it. */
+  #anchorDepth(peer: X509Certificate): number | undefined {
+    this.#authorities ??= parseAll(this.#validation.trustedCa ?? '');
+    const authorities = this.#authorities;
     let present: X509Certificate | undefined = peer;
     for (let depth = 0; present !== undefined && depth < LONGEST_CHAIN; depth += 1) {
       const signed: X509Certificate = present;
-      if (this.#authorities.some((authority) => isIssuedBy(signed, authority))) return true;
+      if (authorities.some((authority) => isIssuedBy(signed, authority))) return depth + 1;
       const issuer: X509Certificate | undefined = signed.issuerCertificate;
-      if (issuer === undefined || !isIssuedBy(signed, issuer)) return false;
+      if (issuer === undefined || !isIssuedBy(signed, issuer)) return undefined;
       present = issuer.fingerprint256 === signed.fingerprint256 ? undefined : issuer;
     }
-    return false;
+    return undefined;
   }
+}
+
+const NO_ISSUER = 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY';
+
+function refusedChain(code: string, depth: number, message = code): PeerRefusal {
+  const text = VERIFY_TEXTS[code] ?? message;
+  return {
+    stat: 'fail_verify_error',
+    detail: `verify cert failed: X509_verify_cert: certificate verification error at depth ${depth}: ${text}`,
+  };
 }
 
 function refusedName(detail: string): PeerRefusal {
@@ -156,9 +183,11 @@ const LONGEST_CHAIN = 16;
 /** The reference's words for OpenSSL's complaints, where they differ from this runtime's. */
 const VERIFY_TEXTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'certificate has expired',
-  CERT_REVOKED: 'certificate revoked',
+  CERT_REVOKED: 'certificate revocation check against provided CRLs failed: certificate revoked',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'self signed certificate',
   SELF_SIGNED_CERT_IN_CHAIN: 'self signed certificate in certificate chain',
+  UNABLE_TO_GET_CRL:
+    'certificate revocation check against provided CRLs failed: unable to get certificate CRL',
   UNABLE_TO_GET_ISSUER_CERT: 'unable to get issuer certificate',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unable to get local issuer certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unable to get local issuer certificate',

@@ -30,7 +30,8 @@ export class SecureContexts {
   readonly #byName = new Map<string, tls.SecureContext>();
   /** For clients that name nobody, or nobody who is here. */
   readonly first: tls.SecureContext;
-  readonly hasSeveral: boolean;
+  /** All but the first. */
+  readonly others: readonly tls.SecureContext[];
   readonly #onlyChain: string | undefined;
   #only: X509Certificate | undefined;
 
@@ -45,7 +46,7 @@ export class SecureContexts {
       return context;
     });
     this.first = contexts[0] ?? makeContext(input, []);
-    this.hasSeveral = contexts.length > 1;
+    this.others = contexts.slice(1);
     this.#onlyChain = input.certificates.length === 1 ? input.certificates[0]?.chain : undefined;
   }
 
@@ -54,6 +55,10 @@ export class SecureContexts {
     if (this.#onlyChain === undefined) return undefined;
     this.#only ??= new X509Certificate(this.#onlyChain);
     return this.#only;
+  }
+
+  get hasSeveral(): boolean {
+    return this.others.length > 0;
   }
 
   /** An exact name, then a wildcard for its first label, then the first certificate. */

@@ -28,11 +28,14 @@ const REASONS: Readonly<Record<string, number>> = {
   BAD_DECRYPT: 109,
   CERTIFICATE_VERIFY_FAILED: 125,
   DECRYPTION_FAILED_OR_BAD_RECORD_MAC: 139,
-  HTTPS_PROXY_REQUEST: 156,
-  HTTP_REQUEST: 157,
+  DECODE_ERROR: 137,
+  HTTPS_PROXY_REQUEST: 157,
+  HTTP_REQUEST: 156,
   NO_APPLICATION_PROTOCOL: 307,
   NO_SHARED_CIPHER: 184,
-  PEER_DID_NOT_RETURN_A_CERTIFICATE: 197,
+  NO_COMMON_SIGNATURE_ALGORITHMS: 253,
+  NO_SHARED_GROUP: 266,
+  PEER_DID_NOT_RETURN_A_CERTIFICATE: 192,
   UNEXPECTED_MESSAGE: 223,
   UNKNOWN_PROTOCOL: 239,
   UNSUPPORTED_PROTOCOL: 240,
@@ -53,8 +56,17 @@ const REASONS: Readonly<Record<string, number>> = {
 
 /** How this runtime names what the reference's library names otherwise. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
+  LENGTH_MISMATCH: 'DECODE_ERROR',
+  NO_SUITABLE_KEY_SHARE: 'NO_SHARED_GROUP',
+  NO_SUITABLE_SIGNATURE_ALGORITHM: 'NO_COMMON_SIGNATURE_ALGORITHMS',
+  RECORD_LENGTH_MISMATCH: 'DECODE_ERROR',
   SSLV3_ALERT_UNKNOWN_CA: 'TLSV1_ALERT_UNKNOWN_CA',
   TLSV13_ALERT_CERTIFICATE_REQUIRED: 'TLSV1_ALERT_CERTIFICATE_REQUIRED',
+};
+
+/** What the reference adds to a reason. */
+const DETAILS: Readonly<Record<string, string>> = {
+  PEER_DID_NOT_RETURN_A_CERTIFICATE: 'peer did not provide required client certificate',
 };
 
 /** The library number 16 in the upper byte. */
@@ -68,7 +80,7 @@ export function tlsErrorText(error: NodeJS.ErrnoException): string | undefined {
   const { code = '' } = error;
   if (!code.startsWith('ERR_SSL_')) return undefined;
   const name = code.slice('ERR_SSL_'.length);
-  return failureText(OTHER_NAMES[name] ?? name, '');
+  return failureText(OTHER_NAMES[name] ?? name, DETAILS[name] ?? '');
 }
 
 function failureText(reason: string, detail: string): string {

@@ -79,7 +79,8 @@ export class ControlPlaneTls {
       this.#config.autoSanValidation && serverName !== '' ? { instead: serverName } : {};
     const refusal = this.#check.judge(peer, verifyError, expected);
     this.#count(refusal === undefined ? 'handshake' : refusal.stat);
-    return refusal && new PeerRefusedError(refusal.detail);
+    if (refusal === undefined || this.#check.acceptsUntrusted) return undefined;
+    return new PeerRefusedError(refusal.detail);
   }
 
   #count(name: keyof typeof TLS.index): void {

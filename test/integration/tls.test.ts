@@ -20,8 +20,12 @@ describe('TLS with clients', () => {
     using scratch = makeScratch();
     const authority = makeAuthority(scratch.path);
     const one = authority.issue('one', 'DNS:one.test');
-    const two = authority.issue('two', 'DNS:*.two.test');
-    const context = { tls_certificates: [certificateFiles(one), certificateFiles(two)] };
+    const older = authority.issue('older', 'DNS:one.test', 'rsa');
+    const two = authority.issue('two', 'DNS:*.two.test', 'rsa');
+    const context = {
+      alpn_protocols: ['http/1.1'],
+      tls_certificates: [one, older, two].map(certificateFiles),
+    };
     const listener = secureListener(
       GREETING,
       tlsSocket('Downstream', { common_tls_context: context }),
@@ -31,7 +35,11 @@ describe('TLS with clients', () => {
       concurrency: 2,
     });
     const port = await sluice.listenerPort('web');
-    assert.equal((await askSecurely(port, { servername: 'a.two.test' })).name, 'two');
+    const ALPNProtocols = ['http/1.1'];
+    const wild = await askSecurely(port, { servername: 'a.two.test', ALPNProtocols });
+    assert.deepEqual([wild.name, wild.protocol], ['two', 'http/1.1']);
+    const plain = { servername: 'one.test', sigalgs: 'RSA-PSS+SHA256' };
+    assert.equal((await askSecurely(port, plain)).name, 'older');
     const first = await askSecurely(port, { servername: 'one.test' });
     assert.equal(first.name, 'one');
     assert.match(first.text, /^HTTP\/1\.1 200 /);
@@ -52,11 +60,22 @@ describe('TLS with clients', () => {
       validation_context: { trusted_ca: { filename: authority.certPath } },
     };
     const fields = { common_tls_context: context, require_client_certificate: true };
+    const names = [{ san_type: 'DNS', matcher: { exact: 'c.test' } }];
+    const validation = { ...context.validation_context, match_typed_subject_alt_names: names };
+    const naming = { common_tls_context: { ...context, validation_context: validation } };
+    const [web, named] = [fields, naming].map((each) =>
+      secureListener(GREETING, tlsSocket('Downstream', each)),
+    );
     await using sluice = await startSluice({
       bootstrap: bootstrap({
-        listeners: [secureListener(GREETING, tlsSocket('Downstream', fields))],
+        listeners: [{ ...web }, { ...named, name: 'named', stat_prefix: 'named' }],
       }),
     });
+    const namedPort = await sluice.listenerPort('named');
+    assert.match((await askSecurely(namedPort, { ...client })).text, / 200 /);
+    assert.equal((await askSecurely(namedPort)).text, '');
+    const count = (await sluice.admin('/stats?filter=named.*verify_no_cert')).body;
+    assert.equal(count, 'listener.named.ssl.fail_verify_no_cert: 1\n');
     const port = await sluice.listenerPort('web');
     assert.match((await askSecurely(port, { cert: client.cert, key: client.key })).text, / 200 /);
     assert.equal((await askSecurely(port)).text, '');

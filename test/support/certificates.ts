@@ -10,9 +10,11 @@ export interface TestCertificate {
   readonly key: string;
 }
 
+type KeyType = 'ec' | 'rsa';
+
 export interface TestAuthority extends TestCertificate {
   /** `san` is in openssl's form, such as `DNS:a.test,DNS:*.a.test`. */
-  issue(name: string, san: string): TestCertificate;
+  issue(name: string, san: string, keyType?: KeyType): TestCertificate;
 }
 
 export function makeAuthority(folder: string, name = 'ca'): TestAuthority {
@@ -21,12 +23,12 @@ export function makeAuthority(folder: string, name = 'ca'): TestAuthority {
     [...newKey(paths.keyPath), '-x509', '-days', '2', '-subj', `/CN=${name}`],
     paths.certPath,
   );
-  const issue = (leaf: string, san: string): TestCertificate => {
+  const issue = (leaf: string, san: string, keyType?: KeyType): TestCertificate => {
     const own = pathsOf(folder, leaf);
     const request = join(folder, `${leaf}.csr`);
     const extensions = join(folder, `${leaf}.ext`);
     writeFileSync(extensions, `subjectAltName=${san}\n`);
-    openssl([...newKey(own.keyPath), '-subj', `/CN=${leaf}`], request);
+    openssl([...newKey(own.keyPath, keyType), '-subj', `/CN=${leaf}`], request);
     const signing = [
       'x509',
       '-req',
@@ -57,9 +59,10 @@ function read(paths: Paths): TestCertificate {
   return { ...paths, cert, key: readFileSync(paths.keyPath, 'latin1') };
 }
 
-function newKey(path: string): readonly string[] {
+function newKey(path: string, keyType: KeyType = 'ec'): readonly string[] {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
-  return ['req', ...curve, '-nodes', '-keyout', path];
+  const kind = keyType === 'ec' ? curve : ['-newkey', 'rsa:2048'];
+  return ['req', ...kind, '-nodes', '-keyout', path];
 }
 
 function openssl(args: readonly string[], output: string): void {

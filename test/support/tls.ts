@@ -41,6 +41,8 @@ export interface TlsExchange {
   /** Common name of the server's certificate. */
   readonly name: string;
   readonly isReused: boolean;
+  /** By ALPN. */
+  readonly protocol: string | false | null;
   readonly session: Buffer | undefined;
 }
 
@@ -55,10 +57,12 @@ export async function askSecurely(
   let text = '';
   let name = '';
   let isReused = false;
+  let protocol: string | false | null = null;
   let session: Buffer | undefined;
   client.on('session', (each) => (session = each));
   client.on('secureConnect', () => {
     isReused = client.isSessionReused();
+    protocol = client.alpnProtocol;
     // A resumed session shows no certificate.
     if (!isReused) name = String(client.getPeerCertificate().subject.CN);
     client.write(`GET ${path} HTTP/1.1\r\n${headers}\r\nconnection: close\r\n\r\n`);
@@ -68,5 +72,5 @@ export async function askSecurely(
     client.on('error', () => undefined);
     client.on('close', () => resolve());
   });
-  return { text, name, isReused, session };
+  return { text, name, isReused, protocol, session };
 }

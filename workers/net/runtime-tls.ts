@@ -3,7 +3,7 @@
  * open stream handle. They are no stable interface of Node.js; whoever uses them asks `runtimeTls`
  * first and goes by node:tls where it answers undefined.
  */
-import type { StreamHandle } from './runtime-handles.ts';
+import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 
 /** What the runtime keeps of a `tls.SecureContext`. */
 export type InnerContext = object;
@@ -16,15 +16,10 @@ export interface InnerCipher {
 export interface TlsHandle extends StreamHandle {
   /** Called within OpenSSL: the layer must not be destroyed before that has returned. */
   onhandshakedone?: (this: TlsHandle) => void;
-  /** The same; asks which context serves. Answered by `certCbDone`. */
-  oncertcb?: (this: TlsHandle, asked: AskedCertificate) => void;
   /** Of OpenSSL; a failed handshake, or a later failure of the protocol. */
   onerror?: (this: TlsHandle, error: NodeJS.ErrnoException) => void;
-  /** Set before `certCbDone`: a context instead of the first. */
+  /** A context instead of the first; read by the runtime when it has set `servername`. */
   sni_context?: InnerContext;
-  enableCertCb(): void;
-  certCbDone(): void;
-  setOCSPResponse(response: Buffer): void;
   setVerifyMode(asksPeer: boolean, refusesMissing: boolean): void;
   setALPNProtocols(protocols: Buffer): void;
   /** Bytes that were read from the stream before. */
@@ -39,16 +34,23 @@ export interface TlsHandle extends StreamHandle {
   verifyError(): NodeJS.ErrnoException | null;
 }
 
-export interface AskedCertificate {
-  /** Empty without one. */
-  readonly servername: string;
-  /** Whether the client wants an answer of its certificate's authority (OCSP) with it. */
-  readonly OCSPRequest: boolean;
-}
-
 export interface RuntimeTls {
   /** Puts the server's side of TLS onto a stream, which must stay alive as long. */
   wrapServer(stream: StreamHandle, context: InnerContext): TlsHandle;
+}
+
+/**
+ * Lets a context answer protocols (ALPN) although connections only change to it: the runtime sets that up
+ * for the context that a connection begins with.
+ */
+export function teachProtocols(context: InnerContext, protocols: Buffer): void {
+  const runtime = runtimeTls();
+  const stream = runtimeHandles?.newTcp();
+  if (runtime === undefined || stream === undefined) return;
+  const layer = runtime.wrapServer(stream, context);
+  layer.setALPNProtocols(protocols);
+  layer.destroySSL();
+  stream.close();
 }
 
 type Wrap = (
@@ -59,9 +61,6 @@ type Wrap = (
 ) => TlsHandle;
 
 const METHODS = [
-  'enableCertCb',
-  'certCbDone',
-  'setOCSPResponse',
   'setVerifyMode',
   'setALPNProtocols',
   'receive',

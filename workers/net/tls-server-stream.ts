@@ -5,7 +5,7 @@
  */
 import { EncryptedStream, type EncryptedStreamOptions } from './encrypted-stream.ts';
 import type { StreamHandle } from './runtime-handles.ts';
-import type { AskedCertificate, InnerContext, RuntimeTls, TlsHandle } from './runtime-tls.ts';
+import type { InnerContext, RuntimeTls, TlsHandle } from './runtime-tls.ts';
 import type { TlsCarrier } from './tls-carrier.ts';
 
 /** One connection's handshake as its configuration wants it. */
@@ -15,8 +15,8 @@ export interface ServerHandshake {
   readonly refusesMissingPeer: boolean;
   /** Names with their lengths before them; undefined: none is answered. */
   readonly alpn: Buffer | undefined;
-  /** Absent where the context is the only one. */
-  readonly choose: ((handle: TlsHandle, asked: AskedCertificate) => void) | undefined;
+  /** By the server name that the client asks for; absent where the context is the only one. */
+  readonly choose: ((serverName: string) => InnerContext) | undefined;
   /** The handshake is done; an error refuses the peer. */
   onSecure(handle: TlsHandle): Error | undefined;
   /** It failed, by the protocol. */
@@ -72,9 +72,15 @@ export class TlsServerStream extends EncryptedStream {
     handle.onhandshakedone = onHandshakeDone;
     if (handshake.asksPeer) handle.setVerifyMode(true, handshake.refusesMissingPeer);
     if (handshake.alpn !== undefined) handle.setALPNProtocols(handshake.alpn);
-    if (handshake.choose !== undefined) {
-      handle.oncertcb = onCertificate;
-      handle.enableCertCb();
+    const { choose } = handshake;
+    if (choose !== undefined) {
+      // The runtime says the name by setting this, and then changes to the context that it finds: a
+      // change in `oncertcb` would leave certificates of other key types as they were.
+      Object.defineProperty(handle, 'servername', {
+        set(name: string) {
+          handle.sni_context = choose(name);
+        },
+      });
     }
     if (early.length === 0) handle.readStart();
     else process.nextTick(() => this.begin(early));
@@ -109,11 +115,6 @@ export class TlsServerStream extends EncryptedStream {
     if (refusal !== undefined) this.finish(refusal);
     else if (!this.isClosed) this.takeHandle(this.tls);
     this.isWithinHandshake = false;
-  }
-
-  onCertificate(asked: AskedCertificate): void {
-    this.handshake.choose?.(this.tls, asked);
-    this.tls.certCbDone();
   }
 
   protected get isOver(): boolean {
@@ -162,10 +163,6 @@ function onError(this: OwnedTlsHandle, error: NodeJS.ErrnoException): void {
 
 function onHandshakeDone(this: OwnedTlsHandle): void {
   this.server?.onHandshakeDone();
-}
-
-function onCertificate(this: OwnedTlsHandle, asked: AskedCertificate): void {
-  this.server?.onCertificate(asked);
 }
 
 function onEarlyRead(this: StreamHandle & { readonly server?: TlsServerStream }): void {

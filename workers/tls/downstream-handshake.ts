@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
 import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import type { AskedCertificate, InnerContext, TlsHandle } from '../net/runtime-tls.ts';
+import type { InnerContext, TlsHandle } from '../net/runtime-tls.ts';
 import type { ServerHandshake } from '../net/tls-server-stream.ts';
 import { HandshakeInfo, HandshakenHandle, type HandshakeSource } from './handshaken.ts';
 import type { PresentMaterial } from './tls-material.ts';
@@ -36,7 +36,7 @@ export class DownstreamHandshake implements ServerHandshake {
   constructor(parts: HandshakeParts, connection: ConnectionInfo) {
     this.#parts = parts;
     this.#connection = connection;
-    this.choose = parts.material.contexts.hasSeveral ? chooseContext(parts) : undefined;
+    this.choose = parts.material.contexts.hasSeveral ? chooseContext(parts.material) : undefined;
     connection.tls = this.info;
   }
 
@@ -51,7 +51,8 @@ export class DownstreamHandshake implements ServerHandshake {
 
   /** Only a missing certificate is OpenSSL's to refuse: what it is worth is judged afterwards. */
   get refusesMissingPeer(): boolean {
-    return this.#parts.config.requireClientCertificate;
+    const { material, config } = this.#parts;
+    return config.requireClientCertificate || material.check?.needsPeer === true;
   }
 
   get alpn(): Buffer | undefined {
@@ -91,13 +92,13 @@ export class DownstreamHandshake implements ServerHandshake {
     const peer = info.peerCertificate;
     if (peer !== undefined && check !== undefined) {
       const refusal = check.judge(peer, verifyError);
-      if (refusal !== undefined) {
-        stats.count(refusal.stat);
+      if (refusal !== undefined) stats.count(refusal.stat);
+      if (refusal !== undefined && !check.acceptsUntrusted) {
         const error = new PeerRefusedError(refusal.detail);
         this.#report(error);
         return error;
       }
-      info.isPeerVerified = check.verifiesChain;
+      info.isPeerVerified = check.verifiesChain && refusal === undefined;
     }
     stats.countHandshake(info.counted(source.isSessionReused()));
     return undefined;
@@ -124,9 +125,6 @@ export class DownstreamHandshake implements ServerHandshake {
   }
 }
 
-function chooseContext({ material }: HandshakeParts): ServerHandshake['choose'] {
-  return (handle: TlsHandle, { servername }: AskedCertificate) => {
-    if (servername === '') return;
-    handle.sni_context = material.contexts.choose(servername).context as InnerContext;
-  };
+function chooseContext({ contexts }: PresentMaterial): ServerHandshake['choose'] {
+  return (serverName) => contexts.choose(serverName).context as InnerContext;
 }

@@ -12,7 +12,7 @@ import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { SECRET_MISSING } from '../../shared/tls/tls-errors.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { runtimeHandles } from '../net/runtime-handles.ts';
-import { runtimeTls } from '../net/runtime-tls.ts';
+import { type InnerContext, runtimeTls, teachProtocols } from '../net/runtime-tls.ts';
 import { SocketStream } from '../net/socket-stream.ts';
 import type { TlsCarrier } from '../net/tls-carrier.ts';
 import { TlsServerStream } from '../net/tls-server-stream.ts';
@@ -120,10 +120,16 @@ export class DownstreamTlsFactory {
     const material = this.#material.present;
     if (material === undefined) return undefined;
     const { clock, log, handshakeTimeoutMs, stats } = this.#env;
+    const alpn = encodeNames(this.#config.alpn);
+    if (alpn !== undefined) {
+      for (const { context } of material.contexts.others) {
+        teachProtocols(context as InnerContext, alpn);
+      }
+    }
     return {
       config: this.#config,
       material,
-      alpn: encodeNames(this.#config.alpn),
+      alpn,
       stats: this.#stats,
       clock,
       log,

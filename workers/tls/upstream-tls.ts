@@ -166,12 +166,12 @@ export class UpstreamTlsFactory {
     }
     const judge = check ?? UNJUDGED;
     const refusal = peer && judge.judge(peer, verifyError, this.#expected(name, expectedName));
-    if (refusal === undefined) {
-      info.isPeerVerified = judge.verifiesChain;
+    if (refusal !== undefined) this.#stats.count(refusal.stat);
+    if (refusal === undefined || judge.acceptsUntrusted) {
+      info.isPeerVerified = judge.verifiesChain && refusal === undefined;
       this.#stats.countHandshake(info.counted(socket.isSessionReused()));
       return true;
     }
-    this.#stats.count(refusal.stat);
     socket.destroy(new PeerRefusedError(refusal.detail));
     return false;
   }

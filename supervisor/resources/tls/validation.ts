@@ -60,6 +60,7 @@ export function resolveValidation(
       'crl',
       crlText?.includes('-----BEGIN X509 CRL-----') === true ? crlText : undefined,
     ),
+    ...optional('maxVerifyDepth', message.max_verify_depth),
     allowExpired: message.allow_expired_certificate ?? false,
     acceptUntrusted: message.trust_chain_verification === 'ACCEPT_UNTRUSTED',
     sanMatchers,
@@ -71,11 +72,9 @@ export function resolveValidation(
 }
 
 function refuseUnsupported(message: ValidationMessage, scope: Scope): void {
-  for (const field of ['max_verify_depth', 'only_verify_leaf_cert_crl'] as const) {
-    const value = message[field];
-    if (value === undefined || value === false) continue;
-    scope.at(field).unsupported(`field '${field}' is`, 'leave it out');
-  }
+  if (message.only_verify_leaf_cert_crl !== true) return;
+  const place = scope.at('only_verify_leaf_cert_crl');
+  place.unsupported(`field 'only_verify_leaf_cert_crl' is`, 'leave it out');
 }
 
 function resolveTrustedCa(message: ValidationMessage, scope: Scope): string | undefined {
