@@ -14,6 +14,9 @@ import { COMPRESSION_LIBRARIES } from './filters/compression-library.ts';
 import { SESSION_STATES } from './filters/stateful-session-filter.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';
 import { FORMATTERS as HEADER_FORMATTERS } from './http/http1-options.ts';
+import { EARLY_MUTATIONS } from './http/early-mutations.ts';
+import { IP_DETECTION } from './http/ip-detection.ts';
+import { MATCH_INPUTS, VALUE_MATCHERS } from './matchers/match-inputs.ts';
 import { REQUEST_ID } from './http/request-identity.ts';
 import { LISTENER_FILTERS } from './listeners/listener-filters.ts';
 import { NetworkFilterResolver } from './listeners/network-filters.ts';
@@ -55,6 +58,10 @@ const registries: readonly Registry[] = [
   PATH_REWRITE,
   MONITORS,
   REQUEST_ID,
+  IP_DETECTION,
+  EARLY_MUTATIONS,
+  MATCH_INPUTS,
+  VALUE_MATCHERS,
   HOST_PREDICATES,
   PRIORITIES,
   SINKS,

@@ -27,52 +27,63 @@ const SSL = 'envoy.extensions.matching.common_inputs.ssl.v3';
 
 const FILTER_STATE_FIELDS = knownFields<FilterStateInput>(['key']);
 
-export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>('envoy.matching.inputs', 'input', [
-  extension(
-    'request_headers',
-    'envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
-    ({ header_name: name = '' }: HttpRequestHeaderMatchInput) => ({
-      kind: 'request_header',
-      name: asciiLower(name) === 'host' ? ':authority' : asciiLower(name),
-    }),
-  ),
-  extension(
-    'query_params',
-    'envoy.type.matcher.v3.HttpRequestQueryParamMatchInput',
-    ({ query_param: name = '' }: HttpRequestQueryParamMatchInput) => ({
-      kind: 'query_parameter',
-      name: toByteString(name),
-    }),
-  ),
-  extension('filter_state', `${NETWORK}.FilterStateInput`, (message: FilterStateInput, scope) => {
-    refuseOtherFields(message, FILTER_STATE_FIELDS, scope);
-    return { kind: 'filter_state', key: message.key ?? '' };
-  }),
-  extension(
-    'dynamic_metadata',
-    `${NETWORK}.DynamicMetadataInput`,
-    ({ filter = '', path = [] }: DynamicMetadataInput) => ({
-      kind: 'dynamic_metadata',
-      namespace: filter,
-      path: path.map(({ key = '' }) => key),
-    }),
-  ),
-  extension(
-    'environment_variable',
-    'envoy.extensions.matching.common_inputs.environment_variable.v3.Config',
-    ({ name = '' }: EnvironmentVariable) => ({ kind: 'constant', ...optional('value', env[name]) }),
-  ),
-  plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
-  plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
-  plainInput('source_ip', `${NETWORK}.SourceIPInput`),
-  plainInput('source_port', `${NETWORK}.SourcePortInput`),
-  plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
-  plainInput('source_type', `${NETWORK}.SourceTypeInput`),
-  plainInput('server_name', `${NETWORK}.ServerNameInput`),
-  plainInput('uri_san', `${SSL}.UriSanInput`),
-  plainInput('dns_san', `${SSL}.DnsSanInput`),
-  plainInput('subject', `${SSL}.SubjectInput`),
-]);
+export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
+  'envoy.matching.http.input',
+  'input',
+  [
+    extension(
+      'envoy.matching.inputs.request_headers',
+      'envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
+      ({ header_name: name = '' }: HttpRequestHeaderMatchInput) => ({
+        kind: 'request_header',
+        name: asciiLower(name) === 'host' ? ':authority' : asciiLower(name),
+      }),
+    ),
+    extension(
+      'envoy.matching.inputs.query_params',
+      'envoy.type.matcher.v3.HttpRequestQueryParamMatchInput',
+      ({ query_param: name = '' }: HttpRequestQueryParamMatchInput) => ({
+        kind: 'query_parameter',
+        name: toByteString(name),
+      }),
+    ),
+    extension(
+      'envoy.matching.inputs.filter_state',
+      `${NETWORK}.FilterStateInput`,
+      (message: FilterStateInput, scope) => {
+        refuseOtherFields(message, FILTER_STATE_FIELDS, scope);
+        return { kind: 'filter_state', key: message.key ?? '' };
+      },
+    ),
+    extension(
+      'envoy.matching.inputs.dynamic_metadata',
+      `${NETWORK}.DynamicMetadataInput`,
+      ({ filter = '', path = [] }: DynamicMetadataInput) => ({
+        kind: 'dynamic_metadata',
+        namespace: filter,
+        path: path.map(({ key = '' }) => key),
+      }),
+    ),
+    extension(
+      'envoy.matching.common_inputs.environment_variable',
+      'envoy.extensions.matching.common_inputs.environment_variable.v3.Config',
+      ({ name = '' }: EnvironmentVariable) => ({
+        kind: 'constant',
+        ...optional('value', env[name]),
+      }),
+    ),
+    plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
+    plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
+    plainInput('source_ip', `${NETWORK}.SourceIPInput`),
+    plainInput('source_port', `${NETWORK}.SourcePortInput`),
+    plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
+    plainInput('source_type', `${NETWORK}.SourceTypeInput`),
+    plainInput('server_name', `${NETWORK}.ServerNameInput`),
+    plainInput('uri_san', `${SSL}.UriSanInput`),
+    plainInput('dns_san', `${SSL}.DnsSanInput`),
+    plainInput('subject', `${SSL}.SubjectInput`),
+  ],
+);
 
 type PlainKind = Exclude<
   MatchInput['kind'],
@@ -81,7 +92,7 @@ type PlainKind = Exclude<
 
 /** An input that has nothing to configure. */
 function plainInput(kind: PlainKind, type: string): ExtensionFactory<MatchInput> {
-  return extension(kind, type, () => ({ kind }));
+  return extension(`envoy.matching.inputs.${kind}`, type, () => ({ kind }));
 }
 
 const IP_FIELDS = knownFields<Ip>(['cidr_ranges', 'stat_prefix']);
