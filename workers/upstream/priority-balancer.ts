@@ -79,7 +79,7 @@ export class PriorityBalancer implements LoadBalancer {
         healthy: undefined,
         degraded: undefined,
       };
-      for (const which of picked(loads, priority)) {
+      for (const which of this.#picked(loads, priority)) {
         pickers[which] = this.#makePicker(group, which, { priority, overprovisioningFactor });
         yield;
       }
@@ -93,6 +93,18 @@ export class PriorityBalancer implements LoadBalancer {
       const takesAll = loads.healthy[0] === 100 && loads.panics[0] !== true;
       this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
     };
+  }
+
+  /** A zone's plan is made, and counted, whether it is followed or not. */
+  #picked({ healthy, degraded, panics }: PriorityLoads, priority: number): ReadonlySet<Which> {
+    const takes = (percentages: readonly number[]): boolean => (percentages[priority] ?? 0) > 0;
+    const picked = new Set<Which>();
+    if (priority === 0 && this.#parts.makeZonePicker !== undefined) picked.add('healthy');
+    if (panics[priority] === true)
+      return takes(healthy) || takes(degraded) ? picked.add('all') : picked;
+    if (takes(healthy)) picked.add('healthy');
+    if (takes(degraded)) picked.add('degraded');
+    return picked;
   }
 
   #loadsWithout(excluded: ReadonlySet<number>): PriorityLoads {
@@ -144,15 +156,4 @@ export class PriorityBalancer implements LoadBalancer {
       scale,
     });
   }
-}
-
-function picked({ healthy, degraded, panics }: PriorityLoads, priority: number): Which[] {
-  const takes = (percentages: readonly number[]): boolean => (percentages[priority] ?? 0) > 0;
-  if (panics[priority] === true) {
-    return takes(healthy) || takes(degraded) ? ['all'] : [];
-  }
-  return [
-    ...(takes(healthy) ? (['healthy'] as const) : []),
-    ...(takes(degraded) ? (['degraded'] as const) : []),
-  ];
 }

@@ -134,26 +134,26 @@ export class SubsetBalancer implements LoadBalancer {
         return this.#chooseFor(fewer, context, draw);
       }
       if (selector.fallback !== undefined) {
-        return this.#fallBack(selector.fallback, context, draw);
+        return this.#chooseBeyond(selector.fallback, context, draw);
       }
     }
-    const host = this.#fallBack(this.#options.fallback, context, draw);
+    const host = this.#chooseBeyond(this.#options.fallback, context, draw);
+    // That of a selector is not counted.
+    if (host !== undefined) this.#parts.count(index.lb_subsets_fallback);
     if (host !== undefined || !this.#options.panicsToAny) return host;
     const any = this.#any && this.#chooseIn(this.#any, context, draw);
     if (any !== undefined) this.#parts.count(index.lb_subsets_fallback_panic);
     return any;
   }
 
-  #fallBack(
+  #chooseBeyond(
     policy: SubsetOptions['fallback'],
     context: BalanceContext,
     draw: number,
   ): UpstreamHost | undefined {
     if (policy === 'NO_FALLBACK') return undefined;
     const balancer = policy === 'ANY_ENDPOINT' ? this.#any : this.#default;
-    const host = balancer && this.#chooseIn(balancer, context, draw);
-    if (host !== undefined) this.#parts.count(index.lb_subsets_fallback);
-    return host;
+    return balancer && this.#chooseIn(balancer, context, draw);
   }
 
   #chooseIn(

@@ -156,6 +156,7 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   refuseOtherFields(common, COMMON_FIELDS, place);
   const { healthy_panic_threshold: threshold, locality_weighted_lb_config: weighted } = common;
   const policy = resolvePolicy(message, scope);
+  checkHostnameHashing(message, place.at('consistent_hashing_lb_config'));
   checkOverrideStatus(common.override_host_status?.statuses, place.at('override_host_status'));
   const subsets = resolveSubsets(message.lb_subset_config, scope.at('lb_subset_config'));
   return {
@@ -168,6 +169,18 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };
+}
+
+/** Hosts of other clusters have no names of their own to be known by. */
+function checkHostnameHashing(message: Cluster, scope: Scope): void {
+  const { type = 'STATIC', cluster_type: custom, common_lb_config: common } = message;
+  if (common?.consistent_hashing_lb_config?.use_hostname_for_hashing !== true) return;
+  const name = custom?.name ?? `envoy.cluster.${String(type).toLowerCase()}`;
+  if (name === 'envoy.cluster.strict_dns') return;
+  scope.error(
+    'conflict',
+    `Cannot use hostname for consistent hashing loadbalancing for cluster of type: '${name}'`,
+  );
 }
 
 /** A host that a filter or a header names is taken while it is not unhealthy. */
