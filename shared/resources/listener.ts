@@ -9,6 +9,7 @@ import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerFilter } from './listener-filters.ts';
 import type { LocalReplyOptions } from './local-reply.ts';
+import type { MatcherTree } from './matcher-tree.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
 import type { RouteConfigurationResource } from './route.ts';
@@ -34,6 +35,8 @@ export interface ListenerResource {
   readonly perConnectionBufferLimitBytes: number;
   readonly filterChains: readonly FilterChain[];
   readonly defaultFilterChain?: FilterChain;
+  /** Gives a chain's name; then no chain's own match counts. */
+  readonly chainMatcher?: MatcherTree<string>;
   readonly listenerFilters: readonly ListenerFilter[];
   /** 0: no limit. */
   readonly listenerFiltersTimeoutMs: number;

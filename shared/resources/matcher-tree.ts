@@ -26,6 +26,9 @@ export type MatchInput =
         | 'direct_source_ip'
         | 'source_type'
         | 'server_name'
+        /** Of connections whose filter chain is not chosen yet, as listener filters found it. */
+        | 'transport_protocol'
+        | 'application_protocols'
         | 'uri_san'
         | 'dns_san'
         | 'subject';

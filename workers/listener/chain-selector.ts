@@ -4,7 +4,11 @@
  */
 import { BlockList, isIPv6 } from 'node:net';
 import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
+import { HeaderMap } from '../http/header-map.ts';
+import { connectionStream } from '../http/stream-info.ts';
+import type { TreeMatcher } from '../matching/matcher-tree.ts';
 import type { Address } from '../net/connection-info.ts';
+import type { ConnectionFacts } from './connection-facts.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import type { ChainServer } from './chain-server.ts';
 import type { ChainDrain } from './drain-state.ts';
@@ -19,17 +23,15 @@ export interface CompiledChain {
 }
 
 /** What is known of a connection before its chain is chosen. */
-export interface ChainFacts {
-  readonly local: Address;
-  /** As listener filters found it. */
-  readonly remote: Address;
-  readonly directRemote: Address;
-  /** Lower case; empty without a server name. */
-  readonly serverName: string;
-  /** `raw_buffer` or `tls`. */
-  readonly transportProtocol: string;
-  readonly applicationProtocols: readonly string[];
-}
+export type ChainFacts = Pick<
+  ConnectionFacts,
+  | 'localAddress'
+  | 'remoteAddress'
+  | 'directRemoteAddress'
+  | 'requestedServerName'
+  | 'transportProtocol'
+  | 'applicationProtocols'
+>;
 
 /** How much a chain's criterion says of a connection: -1 contradicts, 0 nothing, more is better. */
 type Score = (match: MatchIndex, facts: ChainFacts) => number;
@@ -53,15 +55,15 @@ interface Candidate {
 
 /** In the order of precedence. */
 const CRITERIA: readonly Score[] = [
-  ({ match }, { local }) => exact(match.destinationPort, local.port),
-  ({ local: ranges }, { local }) => inRanges(ranges, local),
-  ({ match }, { serverName }) => serverNameScore(match.serverNames, serverName),
+  ({ match }, facts) => exact(match.destinationPort, facts.localAddress.port),
+  ({ local: ranges }, facts) => inRanges(ranges, facts.localAddress),
+  ({ match }, facts) => serverNameScore(match.serverNames, facts.requestedServerName),
   ({ match }, { transportProtocol }) => exact(match.transportProtocol, transportProtocol),
   ({ match }, { applicationProtocols }) => protocolScore(match, applicationProtocols),
-  ({ directSource }, { directRemote }) => inRanges(directSource, directRemote),
+  ({ directSource }, facts) => inRanges(directSource, facts.directRemoteAddress),
   ({ match }, facts) => sourceTypeScore(match, facts),
-  ({ source }, { remote }) => inRanges(source, remote),
-  ({ match }, { remote }) => portScore(match.sourcePorts, remote.port),
+  ({ source }, facts) => inRanges(source, facts.remoteAddress),
+  ({ match }, facts) => portScore(match.sourcePorts, facts.remoteAddress.port),
 ];
 
 export class ChainSelector {
@@ -70,7 +72,15 @@ export class ChainSelector {
   /** The answer where nothing has to be looked at. */
   readonly #only: CompiledChain | undefined;
 
-  constructor(chains: readonly CompiledChain[], defaultChain: CompiledChain | undefined) {
+  /** Stands in place of the chains' own matches where the listener has one. */
+  readonly #matcher: ChainMatcher | undefined;
+
+  constructor(
+    chains: readonly CompiledChain[],
+    defaultChain: CompiledChain | undefined,
+    matcher?: ChainMatcher,
+  ) {
+    this.#matcher = matcher;
     this.#candidates = chains.map((chain) => {
       const { match } = chain.resource;
       return { chain, index: match === undefined ? undefined : indexMatch(match) };
@@ -78,11 +88,13 @@ export class ChainSelector {
     this.#default = defaultChain;
     const [first] = this.#candidates;
     this.#only =
-      first === undefined
-        ? defaultChain
-        : this.#candidates.length === 1 && first.index === undefined
-          ? first.chain
-          : undefined;
+      matcher !== undefined
+        ? undefined
+        : first === undefined
+          ? defaultChain
+          : this.#candidates.length === 1 && first.index === undefined
+            ? first.chain
+            : undefined;
   }
 
   /** The chain that takes whatever comes, if there is one. */
@@ -91,7 +103,8 @@ export class ChainSelector {
   }
 
   /** Undefined: no chain matches and there is no default one. */
-  choose(facts: ChainFacts): CompiledChain | undefined {
+  choose(facts: ConnectionFacts): CompiledChain | undefined {
+    if (this.#matcher !== undefined) return this.#byMatcher(this.#matcher, facts);
     let left: readonly Candidate[] = this.#candidates;
     for (const score of CRITERIA) {
       if (left.length === 0) break;
@@ -99,7 +112,21 @@ export class ChainSelector {
     }
     return left[0]?.chain ?? this.#default;
   }
+
+  /** A name that no chain has closes the connection. */
+  #byMatcher(matcher: ChainMatcher, facts: ConnectionFacts): CompiledChain | undefined {
+    const name = matcher(NO_HEADERS, connectionStream(facts, UNTIMED));
+    if (name === undefined) return this.#default;
+    return this.#candidates.find(({ chain }) => chain.resource.name === name)?.chain;
+  }
 }
+
+/** The name of the chain; undefined: the default one. */
+export type ChainMatcher = TreeMatcher<string>;
+
+const NO_HEADERS = new HeaderMap();
+/** Nobody looks at the times of a connection that is not served yet. */
+const UNTIMED = { ms: 0, wallMs: 0 };
 
 function best(
   candidates: readonly Candidate[],
@@ -145,7 +172,7 @@ function protocolScore(match: FilterChainMatch, offered: readonly string[]): num
 
 function sourceTypeScore({ sourceType }: FilterChainMatch, facts: ChainFacts): number {
   if (sourceType === 'ANY') return 0;
-  const { remote, local } = facts;
+  const { remoteAddress: remote, localAddress: local } = facts;
   const isNear = remote.kind === 'pipe' || remote.ip === local.ip || isLoopback(remote.ip);
   return (sourceType === 'SAME_IP_OR_LOOPBACK') === isNear ? 1 : -1;
 }

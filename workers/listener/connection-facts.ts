@@ -23,6 +23,8 @@ export class ConnectionFacts implements ConnectionInfo {
   readonly directRemoteAddress: Address;
   originalDestination: Address | undefined = undefined;
   requestedServerName = '';
+  transportProtocol = 'raw_buffer';
+  applicationProtocols: readonly string[] = [];
   tls: TlsInfo | undefined = undefined;
   terminationDetails = '';
   transportFailureReason = '';

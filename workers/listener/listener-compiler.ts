@@ -29,6 +29,7 @@ import { sharedBucket } from '../filters/token-bucket.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { localAddress } from '../../shared/local-address.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
+import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
@@ -109,7 +110,12 @@ export function compileListener(
   };
   return {
     resource,
-    chains: new ChainSelector(compiled, last === undefined ? undefined : compileOne(last)),
+    chains: new ChainSelector(
+      compiled,
+      last === undefined ? undefined : compileOne(last),
+      resource.chainMatcher &&
+        compileMatcherTree(resource.chainMatcher, (name) => name, context.runtime),
+    ),
     listenerFilters,
     accessLogs: own.logs,
     readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),

@@ -332,14 +332,9 @@ export class WorkerListener implements ConnectionObserver {
     facts: ConnectionFacts,
     early: Pick<EarlyFacts, 'transportProtocol' | 'applicationProtocols'> = PLAIN,
   ): void {
-    const chain = version.chains.choose({
-      local: facts.localAddress,
-      remote: facts.remoteAddress,
-      directRemote: facts.directRemoteAddress,
-      serverName: facts.requestedServerName,
-      transportProtocol: early.transportProtocol,
-      applicationProtocols: early.applicationProtocols,
-    });
+    facts.transportProtocol = early.transportProtocol;
+    facts.applicationProtocols = early.applicationProtocols;
+    const chain = version.chains.choose(facts);
     if (chain?.server === undefined) {
       if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
       this.#limits.closed(version.resource);

@@ -51,6 +51,11 @@ function compileConnectionInput(kind: ConnectionInput): InputReader {
         isLoopback(remoteAddress.ip) || remoteAddress.ip === localAddress.ip ? 'local' : undefined;
     case 'server_name':
       return (_, { connection }) => connection.requestedServerName || undefined;
+    case 'transport_protocol':
+      return (_, { connection }) => connection.transportProtocol;
+    case 'application_protocols':
+      return (_, { connection: { applicationProtocols = [] } }) =>
+        applicationProtocols.map((name) => `'${name}'`).join(',') || undefined;
     case 'uri_san':
       return (_, { connection }) => connection.tls?.peer?.uriSans.join(',') || undefined;
     case 'dns_san':

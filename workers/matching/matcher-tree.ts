@@ -107,7 +107,7 @@ function firstOf<Result, One extends Branch<Result>>(
   return undefined;
 }
 
-/** The narrowest range decides first; an exclusive one decides alone. */
+/** The narrowest range decides first; an exclusive one only where no narrower one holds the address. */
 function compileAddressTree<Action, Result>(
   { input, branches }: Extract<MatcherTree<Action>, { readonly kind: 'address' }>,
   next: (onMatch: OnMatch<Action>) => TreeMatcher<Result>,
@@ -127,10 +127,12 @@ function compileAddressTree<Action, Result>(
   return (headers, info) => {
     const ip = read(headers, info);
     if (typeof ip !== 'string') return undefined;
+    let isNarrowest = true;
     for (const { contains, match, exclusive } of ranges) {
       if (!contains(ip)) continue;
-      const result = match(headers, info);
-      if (result !== undefined || exclusive) return result;
+      const result = exclusive && !isNarrowest ? undefined : match(headers, info);
+      if (result !== undefined) return result;
+      isNarrowest = false;
     }
     return undefined;
   };

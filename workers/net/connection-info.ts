@@ -63,6 +63,10 @@ export interface ConnectionInfo {
   readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
   filterChainName: string;
   requestedServerName: string;
+  /** `raw_buffer` or `tls`, where a listener filter has looked. */
+  transportProtocol?: string;
+  /** What the client offers, in its order. */
+  applicationProtocols?: readonly string[];
   tls: TlsInfo | undefined;
   /** Why the connection ended, such as a protocol error's name; empty until then. */
   terminationDetails: string;

@@ -22,9 +22,10 @@ import type {
   ResolvedListener,
 } from '../resolved-bootstrap.ts';
 import { type ResolveContext, Scope } from '../scope.ts';
-import { durationMsOr } from '../values.ts';
+import { durationMsOr, optional } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
 import { type ListenerScope, refuseDoubles } from './filter-chain-match.ts';
+import { checkChainNames, resolveChainMatcher } from './chain-matcher.ts';
 import { checkInternal } from './internal-listener.ts';
 import { resolveListenerAddresses } from './listener-addresses.ts';
 import { resolveListenerFilters } from './listener-filters.ts';
@@ -62,6 +63,7 @@ const FIELDS = knownFields<ListenerMessage>(
     'udp_listener_config',
     'api_listener',
     'internal_listener',
+    'filter_chain_matcher',
   ],
   [
     'metadata',
@@ -194,21 +196,23 @@ function resolveChains(
   message: ListenerMessage,
   filters: NetworkFilterResolver,
   scope: ListenerScope,
-): Pick<ListenerResource, 'filterChains' | 'defaultFilterChain'> {
+): Pick<ListenerResource, 'filterChains' | 'defaultFilterChain' | 'chainMatcher'> {
   const { filter_chains: chains = [], default_filter_chain: defaultChain } = message;
   if (chains.length === 0 && defaultChain === undefined) {
     const adding = `error adding listener '${scope.address}'`;
     scope.listener.error('conflict', `${adding}: no filter chains specified`);
   }
-  const hasMatcher = message.filter_chain_matcher !== undefined;
+  const { filter_chain_matcher: matcher } = message;
   const filterChains = resolveFilterChains(chains, filters, scope);
-  if (!hasMatcher) {
+  const chainMatcher = matcher && resolveChainMatcher(matcher, scope.listener);
+  if (matcher === undefined) {
     const matches = filterChains.map(({ match }) => match);
     refuseDoubles(chains, matches, scope);
-  }
-  if (defaultChain === undefined) return { filterChains };
+  } else checkChainNames(filterChains, scope);
+  const found = { filterChains, ...optional('chainMatcher', chainMatcher) };
+  if (defaultChain === undefined) return found;
   const place = { ...scope, listener: scope.listener.at('default_filter_chain') };
-  return { filterChains, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
+  return { ...found, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
 }
 
 /** In statistic names, whose separator is the dot, colons become underscores. */

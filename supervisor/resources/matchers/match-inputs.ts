@@ -85,6 +85,23 @@ export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
   ],
 );
 
+/** What is known of a connection before its filter chain is chosen. */
+export const CONNECTION_INPUTS = new ExtensionRegistry<MatchInput>(
+  'envoy.matching.network.input',
+  'input',
+  [
+    plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
+    plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
+    plainInput('source_ip', `${NETWORK}.SourceIPInput`),
+    plainInput('source_port', `${NETWORK}.SourcePortInput`),
+    plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
+    plainInput('source_type', `${NETWORK}.SourceTypeInput`),
+    plainInput('server_name', `${NETWORK}.ServerNameInput`),
+    plainInput('transport_protocol', `${NETWORK}.TransportProtocolInput`),
+    plainInput('application_protocols', `${NETWORK}.ApplicationProtocolInput`),
+  ],
+);
+
 type PlainKind = Exclude<
   MatchInput['kind'],
   'request_header' | 'query_parameter' | 'filter_state' | 'dynamic_metadata' | 'constant'

@@ -26,6 +26,8 @@ import { resolveStringMatcher } from './string-matcher.ts';
 export interface MatcherTreeRules<Action> {
   /** Undefined after a reported problem. */
   resolveAction(message: ExtensionMessage, scope: Scope): Action | undefined;
+  /** Absent: whatever can be known of a request. */
+  readonly inputs?: ExtensionRegistry<MatchInput>;
   /** Reports an input that is of no use here. */
   checkInput(typeUrl: string, scope: Scope): void;
   /** Why `keep_matching` is refused; absent where it is not. */
@@ -117,7 +119,7 @@ function resolveInput<Action>(
   rules: MatcherTreeRules<Action>,
   scope: Scope,
 ): MatchInput | undefined {
-  const input = MATCH_INPUTS.resolve(message ?? {}, scope);
+  const input = (rules.inputs ?? MATCH_INPUTS).resolve(message ?? {}, scope);
   if (input !== undefined) rules.checkInput(message?.typed_config?.['@type'] ?? '', scope);
   return input;
 }

@@ -200,3 +200,81 @@ describe('facts that a network filter keeps', () => {
     assert.equal(line, 'of 127.0.0.1 "of 127.0.0.1"\n');
   });
 });
+
+describe('a tree that names the filter chain', () => {
+  it('decides by port and by address ranges; a name without a chain closes the connection', async () => {
+    const input = (kind: string): object => ({
+      name: kind,
+      typed_config: {
+        '@type': `type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.${kind}`,
+      },
+    });
+    const to = (name: string): object => ({
+      action: {
+        name: 'chain',
+        typed_config: { '@type': 'type.googleapis.com/google.protobuf.StringValue', value: name },
+      },
+    });
+    const range = (prefix: string, length: number, more: object, name: string): object => ({
+      ranges: [{ address_prefix: prefix, prefix_len: length }],
+      on_match: to(name),
+      ...more,
+    });
+    const chain = (name: string): object => ({
+      name,
+      filters: [
+        networkFilter('direct_response', 'direct_response.v3.Config', {
+          response: { inline_string: name },
+        }),
+      ],
+    });
+    const ranges = {
+      '@type': 'type.googleapis.com/xds.type.matcher.v3.IPMatcher',
+      range_matchers: [
+        range('10.0.0.0', 8, { exclusive: true }, 'wide'),
+        range('10.1.0.0', 16, { on_match: { matcher: { on_no_match: to('narrow') } } }, ''),
+      ],
+    };
+    const byAddress = {
+      matcher_tree: {
+        input: input('SourceIPInput'),
+        custom_match: { name: 'ip', typed_config: ranges },
+      },
+    };
+    const matcher = {
+      matcher_tree: {
+        input: input('DestinationPortInput'),
+        exact_match_map: { map: { '1': to('port'), '2': to('nobody') } },
+      },
+      on_no_match: { matcher: byAddress },
+    };
+    const listener = {
+      ...filterListener([]),
+      listener_filters: [
+        {
+          name: 'envoy.filters.listener.proxy_protocol',
+          typed_config: {
+            '@type':
+              'type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol',
+          },
+        },
+      ],
+      filter_chains: ['port', 'wide', 'narrow'].map(chain),
+      default_filter_chain: chain('default'),
+      filter_chain_matcher: matcher,
+    };
+    await using sluice = await startSluice({ bootstrap: bootstrap({ listeners: [listener] }) });
+    const port = await sluice.listenerPort('tcp');
+    for (const [from, toPort, wanted] of [
+      ['10.2.0.1', 1, 'port'],
+      ['10.2.0.1', 2, ''],
+      ['10.2.0.1', 3, 'wide'],
+      ['10.1.0.1', 3, 'narrow'],
+      ['11.0.0.1', 3, 'default'],
+    ] as const) {
+      const client = await openRaw(port);
+      client.send(`PROXY TCP4 ${from} 1.1.1.1 9 ${toPort}\r\n`);
+      assert.equal(await client.closed(), wanted);
+    }
+  });
+});
