@@ -3,7 +3,7 @@
  * are HTTP/2's, and its streams as exchanges. Loaded with the first such connection.
  */
 import { performServerHandshake } from 'node:http2';
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../shared/clock.ts';
 import type { AdminLimits } from './admin-limits.ts';
@@ -35,10 +35,35 @@ export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts)
   // What a client does wrong ends its connection or stream, and is nobody's concern here.
   session.on('error', () => undefined);
   session.setTimeout(limits.idleMs, () => session.close());
+  watch(session, socket, { clock, periodMs: limits.stalledReaderMs });
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
     serve(http2Exchange({ stream, headers, socket, clock }));
   });
+}
+
+/**
+ * Closes a connection that answers no ping. After some violations of the protocol the library has said
+ * goodbye and reads no more, not even the client's end, and tells nobody.
+ */
+function watch(
+  session: ServerHttp2Session,
+  socket: Socket,
+  { clock, periodMs }: { readonly clock: Clock; readonly periodMs: number },
+): void {
+  let isAnswered = true;
+  const timer = clock.every(
+    periodMs,
+    () => {
+      if (!isAnswered) return void socket.destroy();
+      isAnswered = false;
+      session.ping((error) => {
+        isAnswered = error === null;
+      });
+    },
+    { unref: true },
+  );
+  socket.once('close', () => timer.cancel());
 }
 
 interface Http2Message {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import type { ClientHttp2Session, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import { createConnection } from 'node:net';
 import { after, test } from 'node:test';
 import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
 import { ADMIN_LIMITS } from '../../../supervisor/admin/http/admin-limits.ts';
@@ -32,7 +33,7 @@ async function start(overrides: Partial<AdminContext> = {}, limits: Partial<Admi
     session.destroy();
     admin.close();
   });
-  return { ...fake, session };
+  return { ...fake, session, port: bound.port };
 }
 
 interface Answer {
@@ -127,6 +128,25 @@ test('a stream whose client stops reading is ended after the limit, others go on
   const counter = () => writer.named.get('sluice.admin.stalled_readers_closed') ?? -1;
   await waitUntil('the end of the stream', () => writer.valueOf(counter()) === 1);
   assert.ok(state.pulled > 0 && state.pulled < 100, `pulled ${state.pulled} pieces`);
+  assert.equal((await ask(session, { ':path': '/ready' })).body, 'LIVE\n');
+});
+
+test('a connection that the library gave up without closing it is closed', async () => {
+  const { port } = await start({}, { stalledReaderMs: 60 });
+  const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+  const settings = '\x00\x00\x00\x04\x00\x00\x00\x00\x00';
+  const dataOfNoStream = '\x00\x00\x01\x00\x00\x00\x00\x00\x03x';
+  const socket = createConnection({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  socket.on('data', () => undefined);
+  socket.write(preface + settings + dataOfNoStream, 'latin1');
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+});
+
+test('a connection that answers is kept', async () => {
+  const { session } = await start({}, { stalledReaderMs: 20 });
+  await ask(session, { ':path': '/ready' });
+  await new Promise((resolve) => setTimeout(resolve, 120));
   assert.equal((await ask(session, { ':path': '/ready' })).body, 'LIVE\n');
 });
 
