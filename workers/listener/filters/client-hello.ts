@@ -34,7 +34,6 @@ const NOTHING: ClientHello = { serverName: '', protocols: [] };
 export function readClientHello(data: Buffer): HelloResult {
   const parts: Buffer[] = [];
   let gathered = 0;
-  let wanted = HANDSHAKE_HEADER;
   let at = 0;
   for (;;) {
     if (!mayBeRecord(data, at)) return { kind: 'other' };
@@ -44,14 +43,23 @@ export function readClientHello(data: Buffer): HelloResult {
     const end = Math.min(data.length, at + RECORD_HEADER + length);
     parts.push(data.subarray(at + RECORD_HEADER, end));
     gathered += end - at - RECORD_HEADER;
-    const message = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-    if (gathered >= 1 && message[0] !== CLIENT_HELLO) return { kind: 'other' };
-    if (gathered >= HANDSHAKE_HEADER) wanted = HANDSHAKE_HEADER + message.readUIntBE(1, 3);
-    if (wanted > MAX_HELLO_BYTES) return { kind: 'too_large' };
-    if (gathered >= wanted) return { kind: 'hello', hello: readMessage(message, wanted) };
+    const result = resultOf(parts, gathered);
+    if (result !== undefined) return result;
     if (data.length < at + RECORD_HEADER + length) return moreUnlessTooLarge(data);
     at += RECORD_HEADER + length;
   }
+}
+
+/** Of a message that came in these parts so far; undefined while there is none. */
+function resultOf(parts: readonly Buffer[], gathered: number): HelloResult | undefined {
+  if (gathered >= 1 && parts[0]?.[0] !== CLIENT_HELLO) return { kind: 'other' };
+  if (gathered < HANDSHAKE_HEADER) return undefined;
+  // Each part holds a byte at least, and a client may send them so: all are joined only once.
+  const head = Buffer.concat(parts.slice(0, HANDSHAKE_HEADER));
+  const wanted = HANDSHAKE_HEADER + head.readUIntBE(1, 3);
+  if (wanted > MAX_HELLO_BYTES) return { kind: 'too_large' };
+  if (gathered < wanted) return undefined;
+  return { kind: 'hello', hello: readMessage(Buffer.concat(parts), wanted) };
 }
 
 /** The type and the major version, as far as they are there. */
