@@ -6,6 +6,7 @@
 import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
+import type { Http1ServerOptions } from './listener.ts';
 import type { Metadata } from './route.ts';
 import type { SocketOption } from './socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
@@ -108,6 +109,11 @@ export interface CircuitBreakerThresholds {
   readonly retryBudget?: { readonly budgetPercent: number; readonly minRetryConcurrency: number };
 }
 
+export type Http1ClientOptions = Pick<
+  Http1ServerOptions,
+  'enableTrailers' | 'allowChunkedLength' | 'headerCase'
+>;
+
 export interface UpstreamHttpOptions {
   readonly protocol: 'HTTP1' | 'HTTP2' | 'DOWNSTREAM' | 'AUTO';
   /** 0 disables. The API's default is one hour. */
@@ -115,6 +121,8 @@ export interface UpstreamHttpOptions {
   readonly maxConnectionDurationMs?: number;
   readonly maxResponseHeadersKb: number;
   readonly maxHeadersCount: number;
+  /** Absent: names in lower case, no trailers, no length beside chunks. */
+  readonly http1?: Http1ClientOptions;
   /** Requests say what their host is called, in TLS towards it. */
   readonly names?: UpstreamNameOptions;
 }

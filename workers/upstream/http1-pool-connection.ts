@@ -3,6 +3,7 @@
  * codec and timers, and counts its life; which request it carries is the pool's decision.
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
+import type { Http1ClientOptions } from '../../shared/resources/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
 import type { Address, TlsInfo } from '../net/connection-info.ts';
@@ -47,6 +48,12 @@ const BIND_ERRORS = CLUSTER.index.bind_errors;
 const TIMER_CONNECT = 0;
 const TIMER_IDLE = 1;
 const TIMER_MAX_DURATION = 2;
+
+const PLAIN_HTTP1: Http1ClientOptions = {
+  enableTrailers: false,
+  allowChunkedLength: false,
+  headerCase: 'lower',
+};
 
 type State = 'connecting' | 'idle' | 'busy' | 'closed';
 
@@ -95,9 +102,7 @@ export class Http1PoolConnection
     this.codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: resource.upstreamHttp.maxResponseHeadersKb * 1024,
       maxHeaderCount: resource.upstreamHttp.maxHeadersCount,
-      enableTrailers: false,
-      allowChunkedLength: false,
-      headerCase: 'lower',
+      ...(resource.upstreamHttp.http1 ?? PLAIN_HTTP1),
     });
     this.countOpen();
     loop.timers.list(resource.connectTimeoutMs).arm(this.connectTimer);

@@ -9,11 +9,13 @@ import type { HttpProtocolOptions } from '../../../shared/api/generated/envoy/ex
 import type { Any } from '../../../shared/api/well-known.ts';
 import type {
   ClusterResource,
+  Http1ClientOptions,
   UpstreamHttpOptions,
   UpstreamNameOptions,
 } from '../../../shared/resources/cluster.ts';
 import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { headerCase } from '../http/http1-options.ts';
 import { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
@@ -44,7 +46,7 @@ const COMMON_FIELDS = knownFields<CommonOptions>(
   ['headers_with_underscores_action'],
 );
 const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
-  [],
+  ['header_key_format', 'enable_trailers', 'allow_chunked_length'],
   // Of the server's side alone, or of a parser that is not there.
   [
     'allow_absolute_url',
@@ -76,13 +78,14 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
   if (message.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
     scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
   }
-  checkHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
+  const http1 = resolveHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
   const usesDownstream = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
   const options = common(
     message.common_http_protocol_options ?? {},
     {
       protocol: usesDownstream ? 'DOWNSTREAM' : 'HTTP1',
       maxRequests: message.max_requests_per_connection,
+      http1,
     },
     scope.at('common_http_protocol_options'),
   );
@@ -134,9 +137,21 @@ function resolveTyped(
   }
   return common(
     options.common_http_protocol_options ?? {},
-    { protocol: resolveProtocol(options, scope), maxRequests },
+    { protocol: resolveProtocol(options, scope), maxRequests, http1: typedHttp1(options, scope) },
     scope.at('common_http_protocol_options'),
   );
+}
+
+function typedHttp1(
+  {
+    explicit_http_config: explicit,
+    use_downstream_protocol_config: downstream,
+  }: HttpProtocolOptions,
+  scope: Scope,
+): Http1ClientOptions | undefined {
+  const field = explicit === undefined ? 'use_downstream_protocol_config' : 'explicit_http_config';
+  const options = (explicit ?? downstream)?.http_protocol_options;
+  return resolveHttp1(options, scope.at(field, 'http_protocol_options'));
 }
 
 function resolveProtocol(
@@ -146,7 +161,6 @@ function resolveProtocol(
   const { explicit_http_config: explicit, use_downstream_protocol_config: downstream } = options;
   if (explicit !== undefined) {
     const place = scope.at('explicit_http_config');
-    checkHttp1(explicit.http_protocol_options, place.at('http_protocol_options'));
     if (explicit.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
       place.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
     }
@@ -156,16 +170,24 @@ function resolveProtocol(
     return 'HTTP1';
   }
   if (downstream !== undefined) {
-    const place = scope.at('use_downstream_protocol_config', 'http_protocol_options');
-    checkHttp1(downstream.http_protocol_options, place);
     return 'DOWNSTREAM';
   }
   scope.at('auto_config').unsupported('choosing the upstream protocol by ALPN (auto_config) is');
   return 'AUTO';
 }
 
-function checkHttp1(message: Http1ProtocolOptions | undefined, scope: Scope): void {
-  if (message !== undefined) refuseOtherFields(message, HTTP1_FIELDS, scope);
+/** Undefined where nothing is said. */
+function resolveHttp1(
+  message: Http1ProtocolOptions | undefined,
+  scope: Scope,
+): Http1ClientOptions | undefined {
+  if (message === undefined) return undefined;
+  refuseOtherFields(message, HTTP1_FIELDS, scope);
+  return {
+    enableTrailers: message.enable_trailers ?? false,
+    allowChunkedLength: message.allow_chunked_length ?? false,
+    headerCase: headerCase(message, scope),
+  };
 }
 
 function common(
@@ -173,6 +195,7 @@ function common(
   from: {
     readonly protocol: UpstreamHttpOptions['protocol'];
     readonly maxRequests: number | undefined;
+    readonly http1: Http1ClientOptions | undefined;
   },
   scope: Scope,
 ): UpstreamHttp {
@@ -192,6 +215,7 @@ function common(
       ),
       maxResponseHeadersKb: options.max_response_headers_kb ?? MAX_RESPONSE_HEADERS_KB,
       maxHeadersCount: options.max_headers_count ?? MAX_HEADERS_COUNT,
+      ...optional('http1', from.http1),
     },
   };
 }

@@ -47,7 +47,8 @@ export function resolveHttp1Options(
   };
 }
 
-function headerCase(
+/** How names of headers are written. */
+export function headerCase(
   { header_key_format: format }: Http1ProtocolOptions,
   scope: Scope,
 ): Http1ServerOptions['headerCase'] {

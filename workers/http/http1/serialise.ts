@@ -39,20 +39,20 @@ export function requestLine(headers: HeaderMap): string {
 }
 
 export function hostLine(headers: HeaderMap, headerCase: HeaderCase): string {
-  return (headerCase === 'lower' ? 'host: ' : 'Host: ') + headers.authority + CRLF;
+  const isLower = headers.originalNames === undefined && headerCase !== 'proper';
+  return (isLower ? 'host: ' : 'Host: ') + headers.authority + CRLF;
 }
 
-/** All entries, one line each. */
+/** All entries, one line each. Names that were kept as they came count before this side's own case. */
 export function headerLines(headers: HeaderMap, headerCase: HeaderCase): string {
-  const { entries } = headers;
+  const { entries, originalNames: originals } = headers;
   let text = '';
-  if (headerCase === 'lower') {
+  if (originals === undefined && headerCase !== 'proper') {
     for (let at = 0; at < entries.length; at += 2) {
       text += (entries[at] as string) + ': ' + (entries[at + 1] as string) + CRLF;
     }
     return text;
   }
-  const originals = headerCase === 'preserve' ? headers.originalNames : undefined;
   for (let at = 0; at < entries.length; at += 2) {
     const name = entries[at] as string;
     text += (originals?.[at >> 1] ?? properCase(name)) + ': ' + (entries[at + 1] as string) + CRLF;
