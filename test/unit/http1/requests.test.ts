@@ -385,6 +385,13 @@ describe('an HTTP/1 request', () => {
     assert.equal(server.messages[0]?.complete, false);
   });
 
+  it('is refused with its first byte when no method begins like it', () => {
+    for (const text of ['\x16\x03\x01\x02', 'get', ' GET', '{']) {
+      const [message] = outcome(text);
+      assert.equal(message?.error, '400 http1.codec_error', text);
+    }
+  });
+
   it('keeps names as they were written where the configuration wants them back', () => {
     const server = new ServerHarness(undefined, { headerCase: 'preserve' });
     server.feed(

@@ -53,7 +53,8 @@ export function compileLocalReplies(
     info.localReplyBody = reply.body;
     reply.body = format.write(info);
     info.localReplyBody = '';
-    if (format.contentType !== undefined) reply.contentType = format.contentType;
+    const isTyped = mapped?.mapper.headers.some(({ name }) => name === 'content-type') === true;
+    if (format.contentType !== undefined && !isTyped) reply.contentType = format.contentType;
   };
 }
 

@@ -24,6 +24,8 @@ export interface CheckedRefusal {
   readonly reply: LocalReply;
   /** The connection ends with the answer. */
   readonly closes: boolean;
+  /** Bit of `ResponseFlag` that the log shows, 0 for none. */
+  readonly flag: number;
 }
 
 /** Applies the header policy; undefined when the request may go on. */
@@ -35,32 +37,37 @@ export function requestRefusal(
   const { overload, stats } = manager.parts;
   if (overload.sheds('http_connection_manager_decode_headers') || overload.refusesRequest()) {
     stats.count(OVERLOAD_CLOSE);
-    return { reply: manager.config.tellsOverload === true ? TELLING : OVERLOADED, closes: false };
+    const reply = manager.config.tellsOverload === true ? TELLING : OVERLOADED;
+    return { reply, closes: false, flag: 0 };
   }
   const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;
   if (headers.authority === '') {
     const reply = { status: 400, body: '', details: 'missing_host_header' };
-    return { reply, closes: closesOnInvalid };
+    return { reply, closes: closesOnInvalid, flag: 0 };
   }
   const isConnect = headers.method === 'CONNECT';
   if (!isConnect && headers.path.charCodeAt(0) !== 0x2f) {
     manager.parts.stats.count(NON_RELATIVE_PATH);
-    return { reply: { status: 404, body: '', details: 'absolute_path_rejected' }, closes: false };
+    const reply = { status: 404, body: '', details: 'absolute_path_rejected' };
+    return { reply, closes: false, flag: 0 };
   }
   const refusal = manager.parts.policy.onRequest(headers, info);
   if (refusal === undefined) return undefined;
-  if (refusal.details.startsWith('http1.')) {
-    info.responseFlags |= ResponseFlag.downstreamProtocolError;
-  }
+  const isCodecs = refusal.details.startsWith('http1.');
+  const flag = isCodecs ? ResponseFlag.downstreamProtocolError : 0;
+  // As what a codec refuses: nothing of it is told to logs.
+  if (isCodecs) info.requestHeaders = undefined;
   if (refusal.details === DETECTION_FAILED) manager.parts.stats.count(REJECTED_BY_DETECTION);
   const { location } = refusal;
   if (refusal.details === 'path_normalization_failed') {
     manager.parts.stats.count(location === undefined ? FAILED_NORMALIZATION : REDIRECTED);
   }
   const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
-  if (location === undefined) return { reply, closes: refusal.status === 400 && closesOnInvalid };
+  if (location === undefined) {
+    return { reply, closes: refusal.status === 400 && closesOnInvalid, flag };
+  }
   const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
-  return { reply: { ...reply, modifyHeaders }, closes: false };
+  return { reply: { ...reply, modifyHeaders }, closes: false, flag };
 }
 
 /** Lower-case protocol that the request wants to switch to, `connect` for CONNECT, '' for none. */

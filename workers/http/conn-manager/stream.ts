@@ -96,7 +96,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const refusal = requestRefusal(headers, info, manager);
     if (refusal !== undefined) {
       if (refusal.closes) this.connection.startDrain();
-      this.sendLocalReply(refusal.reply);
+      this.answerHere(refusal.reply, refusal.flag);
       return;
     }
     this.resolveRoute(headers);
@@ -182,10 +182,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   onCodecError(status: number, details: string, body: string): void {
     if (this.isDone) return;
-    this.info.responseFlags |= ResponseFlag.downstreamProtocolError;
     this.connection.onProtocolError();
-    if (this.isResponseStarted) this.resetStream();
-    else this.sendLocalReply({ status, body, details });
+    this.answerHere({ status, body, details }, ResponseFlag.downstreamProtocolError);
   }
 
   onReset(reason: ResetReason): void {
@@ -238,16 +236,23 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   sendLocalReply(reply: LocalReply): void {
+    this.answerHere(reply, 0);
+  }
+
+  /** `flag` is not known yet where the answer is worded. */
+  private answerHere(reply: LocalReply, flag: number): void {
     if (this.isDone || this.isAnsweredHere) return;
     const { info } = this;
     info.responseCodeDetails = reply.details;
     if (reply.closesConnection === true) this.connection.startDrain();
     this.isAnsweredHere = true;
     if (this.isResponseStarted) {
+      info.responseFlags |= flag;
       this.resetStream();
       return;
     }
     const { headers, body } = buildLocalReply(reply, info, this.manager.parts.rewriteLocalReply);
+    info.responseFlags |= flag;
     this.encodeHeaders(headers, body === undefined);
     if (body !== undefined) this.encodeData(body, true);
   }

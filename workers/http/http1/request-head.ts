@@ -9,6 +9,10 @@ const METHODS = new Set(
   M-SEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT REBIND REPORT SEARCH SOURCE SUBSCRIBE
   TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE`.split(/\s+/),
 );
+/** 1 at the bytes that a method may begin with. */
+export const FIRST_LETTERS = new Uint8Array(256);
+for (const method of METHODS) FIRST_LETTERS[method.charCodeAt(0)] = 1;
+
 const TARGET = /^[\x21-\x7e]+$/;
 const VERSION = /^HTTP\/[0-9]\.[0-9]$/;
 /** A host or an address, and a port. */

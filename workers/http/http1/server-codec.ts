@@ -15,7 +15,12 @@ import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';
 import type { ParseError } from './parse-errors.ts';
 import { parseErrors } from './parse-errors.ts';
-import { parseRequestHead, type RequestHeadOptions, type RequestLine } from './request-head.ts';
+import {
+  FIRST_LETTERS,
+  parseRequestHead,
+  type RequestHeadOptions,
+  type RequestLine,
+} from './request-head.ts';
 import {
   CHUNKED_LINE,
   CONTINUE,
@@ -264,6 +269,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       const byte = input[start];
       if (this.isAfterCr || byte === CR || byte === LF) return this.skipEmptyLine(byte, start, end);
       this.beginStream();
+      // Another protocol shows at once, without an end of line to wait for.
+      if (byte === undefined || FIRST_LETTERS[byte] !== 1) {
+        this.refuse(parseErrors.codec);
+        return end;
+      }
     }
     const text = this.head.read(input, start, end);
     if (text === undefined) {
