@@ -226,6 +226,7 @@ function makeDynamic(
     drainTimeMs: options.drainTimeS * 1000,
     unknownFields: unknownFieldsOf(options),
     isStopped: (direction) => parts.commands.isStopped(direction),
+    keptPath: process.env['SLUICE_XDS_KEEP_PATH'] || undefined,
     secretChanged: (key) => parts.certificates.secretChanged(key),
   });
 }

@@ -4,12 +4,13 @@ import type { Clock } from '../../shared/clock.ts';
 import type { ConfigSource, GrpcSource } from '../resources/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
-import type { DiscoveryConsumer, DiscoverySource } from './discovery-update.ts';
+import type { DiscoveryConsumer, DiscoverySource, DiscoveryUpdate } from './discovery-update.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { DeltaMux } from './delta-mux.ts';
 import type { Mux } from './discovery-request.ts';
 import { GrpcMux } from './grpc-mux.ts';
 import { FileSource } from './file-source.ts';
+import type { KeptResources } from './kept-resources.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { RestSource } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
@@ -24,6 +25,8 @@ export interface SourcesOptions {
   /** The one stream of sources that say `ads`; absent: there is none. */
   readonly aggregated: GrpcSource | undefined;
   readonly statStore: StatStore;
+  /** Absent: nothing is kept for another start. */
+  readonly kept?: KeptResources | undefined;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
 }
 
@@ -58,7 +61,16 @@ export class DiscoverySources {
   open(interest: Interest): OpenSubscription {
     const { clock } = this.#options;
     const { initialFetchTimeoutMs } = interest.source;
+    const { kept } = this.#options;
+    const key = `${interest.kind} ${JSON.stringify([interest.source, interest.names])}`;
+    // A file is there without anybody's answer.
+    const isKept = kept !== undefined && interest.source.kind !== 'path';
+    const keeping = isKept && {
+      earlier: () => kept.take(key),
+      accepted: (update: DiscoveryUpdate) => kept.keep(key, update),
+    };
     const subscription = new Subscription({
+      ...(keeping === false ? {} : keeping),
       type: RESOURCE_TYPES[interest.kind],
       names: interest.names,
       stats: interest.stats,
@@ -73,6 +85,7 @@ export class DiscoverySources {
       close: () => {
         source.close();
         subscription.close();
+        kept?.forget(key);
       },
     };
   }

@@ -33,6 +33,7 @@ import { DiscoverySources, type OpenSubscription } from './discovery-sources.ts'
 import { DiscoveryStats } from './discovery-stats.ts';
 import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
 import { EndpointSource } from './endpoint-source.ts';
+import { KeptResources } from './kept-resources.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
 import { discoverFilters } from './named-filters.ts';
 import type { NamedResources } from './named-resources.ts';
@@ -61,6 +62,8 @@ export interface DynamicConfigurationOptions {
   /** Whom a control plane serves. */
   readonly node: JsonObject;
   readonly isStopped: ListenerDiscoveryOptions['isStopped'];
+  /** The file that keeps what was accepted for another start; undefined: there is none. */
+  readonly keptPath: string | undefined;
   /** The secret of this key is another one now. */
   readonly secretChanged: (key: string) => void;
 }
@@ -72,6 +75,7 @@ export class DynamicConfiguration {
   readonly listeners: DynamicListeners;
   readonly secrets: NamedResources<NamedSecret>;
   readonly #options: DynamicConfigurationOptions;
+  readonly #kept: KeptResources | undefined;
   readonly #sources: DiscoverySources;
   readonly #resolver: ResourceResolver;
   readonly #swap: ClusterSwap;
@@ -99,8 +103,11 @@ export class DynamicConfiguration {
       },
       warn: (text) => log.warning(text),
     });
+    const { keptPath: path } = options;
+    this.#kept = path === undefined ? undefined : new KeptResources({ path, clock, log: log.log });
     this.#sources = new DiscoverySources({
       clock,
+      kept: this.#kept,
       clusters: options.clusters,
       node: options.node,
       aggregated: options.resolved.dynamic.aggregated,
@@ -181,6 +188,7 @@ export class DynamicConfiguration {
 
   /** Begins to fetch runtime layers; resolves when they are there or were waited for in vain. */
   async runtimeLayers(): Promise<void> {
+    await this.#kept?.load();
     await this.#runtime.start();
   }
 
@@ -217,6 +225,8 @@ export class DynamicConfiguration {
   }
 
   close(): void {
+    // What ends with the server stays in the file.
+    this.#kept?.close();
     for (const subscription of this.#subscriptions) subscription.close();
     this.#subscriptions.length = 0;
     this.#filters.close();

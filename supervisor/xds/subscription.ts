@@ -19,6 +19,10 @@ export interface SubscriptionOptions {
   /** 0: for ever. */
   readonly initialFetchTimeoutMs: number;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
+  /** What was accepted before this server started, for when nobody answers; absent: nothing is. */
+  readonly earlier?: () => DiscoveryUpdate | undefined;
+  /** Told of every update that was accepted. */
+  readonly accepted?: (update: DiscoveryUpdate) => void;
 }
 
 export class Subscription {
@@ -44,7 +48,7 @@ export class Subscription {
       log('warning', `${this.#what()}: initial fetch timed out`);
       stats.count('init_fetch_timeout');
       timedOut();
-      this.#settle();
+      if (!this.#begin()) this.#settle();
     });
   }
 
@@ -73,6 +77,7 @@ export class Subscription {
     if (this.#isClosed) return;
     this.#options.log('warning', `${this.#what()}: update failure: ${reason}`);
     this.#options.stats.count('update_failure');
+    this.#begin();
   }
 
   /**
@@ -118,11 +123,23 @@ export class Subscription {
     const refusal = await consumer.update(update);
     // The consumer may have ended this subscription by what it made of the update.
     if (this.#hasClosed()) return refusal;
-    if (refusal === undefined) stats.applied(update.versionInfo, clock.wallMs());
-    else this.#reject(refusal);
+    if (refusal === undefined) {
+      stats.applied(update.versionInfo, clock.wallMs());
+      this.#options.accepted?.(update);
+    }
+    if (refusal !== undefined) this.#reject(refusal);
     if (isTimed) stats.tookMs(clock.monotonicMs() - startedMs);
     this.#settle();
     return refusal;
+  }
+
+  /** Begins with what an earlier server had, where nothing came yet; whether there is any. */
+  #begin(): boolean {
+    const update = this.#isSettled ? undefined : this.#options.earlier?.();
+    if (update === undefined) return false;
+    this.#options.log('warning', `${this.#what()}: using what was accepted before the start`);
+    void this.deliver(() => Promise.resolve(update));
+    return true;
   }
 
   #hasClosed(): boolean {
