@@ -29,6 +29,7 @@ import type { HostSink, HostSource } from '../upstreams/host-source.ts';
 import { SubClusterSource } from '../upstreams/sub-cluster-source.ts';
 import { ClusterSwap } from './cluster-swap.ts';
 import { ClusterDiscovery } from './cluster-discovery.ts';
+import type { DecodeEnvironment } from './decode-response.ts';
 import { DiscoverySources, type OpenSubscription } from './discovery-sources.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
 import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
@@ -112,17 +113,7 @@ export class DynamicConfiguration {
       node: options.node,
       aggregated: options.resolved.dynamic.aggregated,
       statStore,
-      decoding: {
-        unknownFields: options.unknownFields,
-        runtime: () => deprecationTexts(options.runtime.snapshot()),
-        onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
-          const isCounted = count > 0 && options.unknownFields === 'warn';
-          if (isCounted) options.serverStats.unknownDynamicFields(count);
-          options.serverStats.workInProgress(featureUses.workInProgress);
-          options.runtime.countDeprecated(featureUses.deprecated);
-          for (const warning of warnings) log.warning(formatProblem(warning));
-        },
-      },
+      decoding: decodingOf(options),
       log: log.log,
     });
     const named = {
@@ -268,6 +259,20 @@ export class DynamicConfiguration {
     this.#subscriptions.push(subscription);
     subscription.start();
   }
+}
+
+function decodingOf(options: DynamicConfigurationOptions): DecodeEnvironment {
+  const { unknownFields, serverStats, runtime } = options;
+  return {
+    unknownFields,
+    runtime: () => deprecationTexts(runtime.snapshot()),
+    onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
+      if (count > 0 && unknownFields === 'warn') serverStats.unknownDynamicFields(count);
+      serverStats.workInProgress(featureUses.workInProgress);
+      runtime.countDeprecated(featureUses.deprecated);
+      for (const warning of warnings) log.warning(formatProblem(warning));
+    },
+  };
 }
 
 /** What the runtime says of deprecated fields. */

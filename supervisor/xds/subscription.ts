@@ -110,27 +110,34 @@ export class Subscription {
     try {
       update = await decode();
     } catch (error) {
-      if (this.#isClosed) return undefined;
-      const reason = error instanceof Error ? error.message : String(error);
-      const isUnreadable = !(error instanceof ResponseError) || error.code === 'unreadable';
-      if (isFile && isUnreadable) this.failed(reason);
-      else this.#reject(reason);
-      consumer.refused(reason);
-      this.#settle();
-      return reason;
+      return this.#isClosed ? undefined : this.#unreadable(error, isFile);
     }
     if (this.#isClosed) return undefined;
     const refusal = await consumer.update(update);
     // The consumer may have ended this subscription by what it made of the update.
     if (this.#hasClosed()) return refusal;
-    if (refusal === undefined) {
-      stats.applied(update.versionInfo, clock.wallMs());
-      this.#options.accepted?.(update);
-    }
-    if (refusal !== undefined) this.#reject(refusal);
+    if (refusal === undefined) this.#accepted(update);
+    else this.#reject(refusal);
     if (isTimed) stats.tookMs(clock.monotonicMs() - startedMs);
     this.#settle();
     return refusal;
+  }
+
+  /** An answer that nobody could look at. Returns why. */
+  #unreadable(error: unknown, isFile: boolean): string {
+    const reason = error instanceof Error ? error.message : String(error);
+    const isUnreadable = !(error instanceof ResponseError) || error.code === 'unreadable';
+    if (isFile && isUnreadable) this.failed(reason);
+    else this.#reject(reason);
+    this.#options.consumer.refused(reason);
+    this.#settle();
+    return reason;
+  }
+
+  #accepted(update: DiscoveryUpdate): void {
+    const { clock, stats, accepted } = this.#options;
+    stats.applied(update.versionInfo, clock.wallMs());
+    accepted?.(update);
   }
 
   /** Begins with what an earlier server had, where nothing came yet; whether there is any. */
