@@ -5,6 +5,7 @@ import type { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
 import type { StreamInfo } from '../stream-info.ts';
 import type { ConnectionManager } from './manager.ts';
+import type { RequestRefusal } from './types.ts';
 
 const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relative_path;
 
@@ -52,7 +53,21 @@ export function requestRefusal(
     return { reply, closes: false, flag: 0 };
   }
   const refusal = manager.parts.policy.onRequest(headers, info);
-  if (refusal === undefined) return undefined;
+  return refusal && ofPolicy(refusal, info, manager, closesOnInvalid);
+}
+
+/** Lower-case protocol that the request wants to switch to, `connect` for CONNECT, '' for none. */
+export function upgradeType(headers: HeaderMap): string {
+  if (headers.method === 'CONNECT') return 'connect';
+  return headers.get('upgrade')?.toLowerCase() ?? '';
+}
+
+function ofPolicy(
+  refusal: RequestRefusal,
+  info: StreamInfo,
+  manager: ConnectionManager,
+  closesOnInvalid: boolean,
+): CheckedRefusal {
   const isCodecs = refusal.details.startsWith('http1.');
   const flag = isCodecs ? ResponseFlag.downstreamProtocolError : 0;
   // As what a codec refuses: nothing of it is told to logs.
@@ -68,10 +83,4 @@ export function requestRefusal(
   }
   const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
   return { reply: { ...reply, modifyHeaders }, closes: false, flag };
-}
-
-/** Lower-case protocol that the request wants to switch to, `connect` for CONNECT, '' for none. */
-export function upgradeType(headers: HeaderMap): string {
-  if (headers.method === 'CONNECT') return 'connect';
-  return headers.get('upgrade')?.toLowerCase() ?? '';
 }

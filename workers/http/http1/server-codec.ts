@@ -265,15 +265,10 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private readHead(input: Buffer, start: number, end: number): number {
     const stored = this.head.stored;
     if (stored === 0 && this.stream === undefined) {
-      // Empty lines between messages do not begin a request.
       const byte = input[start];
-      if (this.isAfterCr || byte === CR || byte === LF) return this.skipEmptyLine(byte, start, end);
+      const begins = byte !== undefined && FIRST_LETTERS[byte] === 1;
+      if (!begins || this.isAfterCr) return this.readBetween(byte, start, end);
       this.beginStream();
-      // Another protocol shows at once, without an end of line to wait for.
-      if (byte === undefined || FIRST_LETTERS[byte] !== 1) {
-        this.refuse(parseErrors.codec);
-        return end;
-      }
     }
     const text = this.head.read(input, start, end);
     if (text === undefined) {
@@ -310,15 +305,19 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     return this.block.contentLength > 0 ? parseErrors.bodyDisallowed : undefined;
   }
 
-  private skipEmptyLine(byte: number | undefined, start: number, end: number): number {
-    if (this.isAfterCr && byte !== LF) {
-      this.isAfterCr = false;
-      this.beginStream();
-      this.refuse(parseErrors.codec);
-      return end;
+  /**
+   * Empty lines between messages do not begin a request; what no method begins with is refused at
+   * once, without an end of line to wait for.
+   */
+  private readBetween(byte: number | undefined, start: number, end: number): number {
+    if (byte === LF || (byte === CR && !this.isAfterCr)) {
+      this.isAfterCr = byte === CR;
+      return start + 1;
     }
-    this.isAfterCr = byte === CR;
-    return start + 1;
+    this.isAfterCr = false;
+    this.beginStream();
+    this.refuse(parseErrors.codec);
+    return end;
   }
 
   private beginStream(): void {
