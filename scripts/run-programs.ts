@@ -7,6 +7,7 @@ import { httpClients } from './programs/http-clients.ts';
 import { databases } from './programs/databases.ts';
 import { gitClone } from './programs/git-clone.ts';
 import { otherProxies } from './programs/other-proxies.ts';
+import { opensslClient } from './programs/openssl.ts';
 import type { Trial } from './programs/trial.ts';
 import { streams } from './programs/streams.ts';
 
@@ -16,6 +17,7 @@ const trials: readonly Trial[] = [
   ...otherProxies,
   ...databases,
   gitClone,
+  opensslClient,
 ];
 const wanted = process.argv[2] ?? '';
 let failures = 0;

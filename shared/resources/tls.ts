@@ -62,6 +62,8 @@ export interface TlsValidation {
 
 export interface TlsContext {
   readonly parameters: TlsParameters;
+  /** Of clients alone: a server may begin a second handshake in TLS 1.2. */
+  readonly allowsRenegotiation?: boolean;
   /** Offered or accepted protocols that this build speaks. */
   readonly alpn: readonly string[];
   /** Those that the configuration itself holds. */

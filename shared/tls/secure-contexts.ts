@@ -107,8 +107,8 @@ function makeContext(
     options.sessionTimeout = sessions.timeoutS;
     options.sessionIdContext = sessionContext(input);
     options.honorCipherOrder = !sessions.preferClientCiphers;
-    if (!sessions.usesTickets) options.secureOptions = noTickets();
   }
+  options.secureOptions = protections(input);
   return nodeTls().createSecureContext(options);
 }
 
@@ -122,8 +122,19 @@ export function nodeTls(): typeof tls {
   return process.getBuiltinModule('node:tls');
 }
 
-function noTickets(): number {
-  return process.getBuiltinModule('node:crypto').constants.SSL_OP_NO_TICKET;
+/** Not among the runtime's constants. */
+const NO_RENEGOTIATION = 0x4000_0000;
+
+/**
+ * A peer that begins handshakes again and again costs much and gains nothing: listeners never let it,
+ * as the reference. Clients that have ChaCha20 on top have no instructions for AES.
+ */
+function protections({ tls: context, sessions }: ContextInput): number {
+  const { SSL_OP_NO_TICKET, SSL_OP_PRIORITIZE_CHACHA } =
+    process.getBuiltinModule('node:crypto').constants;
+  if (sessions === undefined) return context.allowsRenegotiation === true ? 0 : NO_RENEGOTIATION;
+  const always = NO_RENEGOTIATION | SSL_OP_PRIORITIZE_CHACHA;
+  return sessions.usesTickets ? always : always | SSL_OP_NO_TICKET;
 }
 
 /** Sessions are resumed only where the same certificates and the same checks of clients hold. */

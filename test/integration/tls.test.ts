@@ -43,6 +43,7 @@ describe('TLS with clients', () => {
     const first = await askSecurely(port, { servername: 'one.test' });
     assert.equal(first.name, 'one');
     assert.match(first.text, /^HTTP\/1\.1 200 /);
+    assert.equal(await renegotiates(port), false);
     const { session } = first;
     assert.ok(session !== undefined);
     for (let count = 0; count < 8; count += 1) {
@@ -157,3 +158,18 @@ describe('TLS with upstreams', () => {
     upstream.close();
   });
 });
+
+/** Whether the server lets a client begin a second handshake. */
+async function renegotiates(port: number): Promise<boolean> {
+  const options = { port, host: '127.0.0.1', rejectUnauthorized: false } as const;
+  const client = tls.connect({ ...options, maxVersion: 'TLSv1.2' });
+  const isDone = await new Promise<boolean>((resolve) => {
+    client.on('error', () => resolve(false));
+    client.on('close', () => resolve(false));
+    client.on('secureConnect', () => {
+      client.renegotiate({}, (error) => resolve(error === null));
+    });
+  });
+  client.destroy();
+  return isDone;
+}

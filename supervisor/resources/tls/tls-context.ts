@@ -32,8 +32,15 @@ const COMBINED_FIELDS = knownFields<CombinedMessage>([
   'validation_context_sds_secret_config',
 ]);
 const UPSTREAM_FIELDS = knownFields<UpstreamTlsContext>(
-  ['common_tls_context', 'sni', 'auto_host_sni', 'auto_sni_san_validation', 'max_session_keys'],
-  ['allow_renegotiation', 'enforce_rsa_key_usage'],
+  [
+    'common_tls_context',
+    'sni',
+    'auto_host_sni',
+    'auto_sni_san_validation',
+    'max_session_keys',
+    'allow_renegotiation',
+  ],
+  ['enforce_rsa_key_usage'],
 );
 const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
   [
@@ -64,6 +71,7 @@ export function resolveUpstreamTls(message: UpstreamTlsContext, scope: Scope): U
   }
   return {
     ...common,
+    ...(message.allow_renegotiation === true ? { allowsRenegotiation: true } : {}),
     serverName: message.sni ?? '',
     autoHostServerName: message.auto_host_sni ?? false,
     autoSanValidation: message.auto_sni_san_validation ?? false,
