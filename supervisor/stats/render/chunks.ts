@@ -9,7 +9,7 @@ import { visitSegment, type Segment, type StatGroup, type Visit } from '../order
 /** Characters after which a chunk is handed on. */
 const CHUNK_LENGTH = 64 * 1024;
 /** Segments without output after which the event loop gets its turn all the same. */
-const QUIET_SEGMENTS = 256;
+const QUIET_SEGMENTS = 64;
 
 /** Collects text; what is collected is taken away chunk by chunk. */
 export class PageText {
