@@ -2,7 +2,7 @@
  * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as header
  * values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
  */
-import type { HeaderMatcher, RuntimeFraction } from './matchers.ts';
+import type { HeaderMatcher, MetadataMatcher, RuntimeFraction } from './matchers.ts';
 
 export type AccessLogFormat =
   /** A format string with its own line end, as configured; absent in the API means the default format. */
@@ -45,6 +45,12 @@ export type AccessLogFilter =
       readonly kind: 'grpc_status';
       readonly statuses: readonly number[];
       readonly exclude: boolean;
+    }
+  /** `whenMissing`: the verdict where the metadata is not there. */
+  | {
+      readonly kind: 'metadata';
+      readonly matcher?: MetadataMatcher;
+      readonly whenMissing: boolean;
     }
   | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
   | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };

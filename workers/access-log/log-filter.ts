@@ -5,6 +5,7 @@ import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import { compileValueMatcher, metadataValue } from '../../shared/matchers/value-matcher.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { anyGrpcStatusOf } from '../substitution/grpc-status.ts';
 import { isEnabled } from '../runtime.ts';
@@ -41,11 +42,23 @@ export function compileLogFilter(filter: AccessLogFilter, runtime: Runtime): Log
       const wanted = flagsNamed(filter.flags);
       return (info) => (info.responseFlags & wanted) !== 0;
     }
+    case 'metadata':
+      return compileMetadata(filter);
     case 'grpc_status':
       return (info) => filter.statuses.includes(anyGrpcStatusOf(info)) !== filter.exclude;
     case 'log_type':
       return ({ accessLogType }) => filter.types.includes(accessLogType) !== filter.exclude;
   }
+}
+
+/** As in the reference, which does not look at the matcher's `invert` here. */
+function compileMetadata({ matcher, whenMissing }: FilterOf<'metadata'>): LogPredicate {
+  if (matcher === undefined) return () => whenMissing;
+  const matches = compileValueMatcher(matcher.value);
+  return (info) => {
+    const value = metadataValue(info.dynamicMetadata, matcher.namespace, matcher.path);
+    return value === undefined ? whenMissing : matches(value);
+  };
 }
 
 const NO_HEADERS = new HeaderMap();

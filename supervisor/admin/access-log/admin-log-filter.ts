@@ -45,6 +45,9 @@ export function compileAdminLogFilter(
       return compileShare(filter, runtime);
     case 'header':
       return compileHeader(filter);
+    case 'metadata':
+      // The admin gives its requests none.
+      return () => filter.whenMissing;
     case 'grpc_status':
       return ({ status }) => filter.statuses.includes(grpcStatusOfHttp(status)) !== filter.exclude;
     case 'log_type':

@@ -3,11 +3,13 @@ import type {
   AccessLogFilter as FilterMessage,
   ComparisonFilter,
   GrpcStatusFilter,
+  MetadataFilter,
 } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
 import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { fractionWithKey } from '../matchers/fraction.ts';
 import { resolveHeaderMatcher } from '../matchers/header-matcher.ts';
+import { resolveMetadataMatcher } from '../matchers/value-matcher.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
@@ -23,6 +25,7 @@ const FIELDS = knownFields<FilterMessage>([
   'response_flag_filter',
   'log_type_filter',
   'grpc_status_filter',
+  'metadata_filter',
 ]);
 
 /** Undefined after a reported problem. */
@@ -83,6 +86,9 @@ function resolveOther(message: FilterMessage, scope: Scope): AccessLogFilter | u
   if (response_flag_filter !== undefined) {
     return { kind: 'response_flag', flags: response_flag_filter.flags ?? [] };
   }
+  if (message.metadata_filter !== undefined) {
+    return metadataFilter(message.metadata_filter, scope.at('metadata_filter'));
+  }
   if (message.grpc_status_filter !== undefined) return grpcStatus(message.grpc_status_filter);
   if (log_type_filter === undefined) return undefined;
   return {
@@ -90,6 +96,14 @@ function resolveOther(message: FilterMessage, scope: Scope): AccessLogFilter | u
     types: (log_type_filter.types ?? []).map(String),
     exclude: log_type_filter.exclude ?? false,
   };
+}
+
+function metadataFilter(
+  { matcher, match_if_key_not_found: whenMissing = true }: MetadataFilter,
+  scope: Scope,
+): AccessLogFilter {
+  const resolved = matcher && resolveMetadataMatcher(matcher, scope.at('matcher'));
+  return { kind: 'metadata', whenMissing, ...optional('matcher', resolved) };
 }
 
 /** In the order of their numbers. */

@@ -218,6 +218,22 @@ describe('access log filters', () => {
     );
   });
 
+  it('look into metadata, and say what becomes of requests without it', () => {
+    const value = {
+      kind: 'string',
+      matcher: { kind: 'prefix', value: 'v', ignoreCase: false },
+    } as const;
+    const matcher = { namespace: 'ns', path: ['s'], value, invert: false };
+    const passes = (whenMissing: boolean, given?: string): boolean => {
+      const info = withCode(200);
+      if (given !== undefined) info.dynamicMetadata = new Map([['ns', { s: given }]]);
+      const filter = { kind: 'metadata', matcher, whenMissing } as const;
+      return compileLogFilter(filter, { snapshot: new Map(), random: () => 7 })(info);
+    };
+    assert.deepEqual([passes(false, 'val'), passes(true, 'other')], [true, false]);
+    assert.deepEqual([passes(false), passes(true)], [false, true]);
+  });
+
   it('take a share by request id, so that every proxy decides alike', () => {
     const fraction = { numerator: 50, denominator: 100 } as const;
     const share = (useIndependentRandomness: boolean, requestId: string): boolean => {
