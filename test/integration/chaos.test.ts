@@ -12,6 +12,7 @@ describe('hosts that fail at random while workers are killed', () => {
     assert.ok(result.good > result.requests / 2, `${result.good} good of ${result.requests}`);
     assert.deepEqual(result.late, []);
     assert.deepEqual(result.left, []);
+    assert.deepEqual(result.leaks, []);
     const limitMs = CHAOS.checkIntervalMs + CHAOS.checkTimeoutMs + 600;
     assert.ok(
       (result.learntMs ?? Infinity) < limitMs,

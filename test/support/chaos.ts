@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bootstrap, httpListener, staticCluster } from './bootstrap.ts';
 import { fetchOnce } from './http-client.ts';
+import { treeDescriptors, treePssKib } from '../../scripts/bench/processes.ts';
 import { childrenOf } from './processes.ts';
 import { startSluice, type Sluice } from './sluice.ts';
 import { waitUntil } from './wait.ts';
@@ -27,6 +28,9 @@ export const CHAOS = {
 /** How long a machine that has other things to do may keep a finished request waiting. */
 const SLACK_MS = 750;
 const STEP_MS = 120;
+/** Of the admin's own connections and what is about to close. */
+const SPARE_DESCRIPTORS = 8;
+const CHECK_WATCH_MS = 1_000;
 
 export interface ChaosResult {
   readonly requests: number;
@@ -39,6 +43,10 @@ export interface ChaosResult {
   readonly learntMs: number | undefined;
   /** Gauges that ought to be zero, or a limit that is not whole again. */
   readonly left: readonly string[];
+  /** Of what the processes hold, what nothing needs any more. */
+  readonly leaks: readonly string[];
+  /** What the processes' memory grew by in the second half, in KiB. */
+  readonly grewKib: number;
 }
 
 class FailingHost {
@@ -110,6 +118,7 @@ async function torture(
   { durationMs, random }: { readonly durationMs: number; readonly random: () => number },
 ): Promise<ChaosResult> {
   const port = await sluice.listenerPort('web');
+  const atRest = treeDescriptors(sluice.pid);
   const seen = { requests: 0, good: 0, cut: 0, late: [] as number[] };
   const endMs = performance.now() + durationMs;
   const client = async (): Promise<void> => {
@@ -126,7 +135,9 @@ async function torture(
   };
   const clients = Promise.all(Array.from({ length: CHAOS.clients }, client));
   const kills = [durationMs / 3, (2 * durationMs) / 3].map((atMs) => endMs - durationMs + atMs);
+  let halfKib: number | undefined;
   while (performance.now() < endMs) {
+    if (endMs - performance.now() < durationMs / 2) halfKib ??= treePssKib(sluice.pid);
     await changeOne(hosts, random);
     if (kills[0] !== undefined && performance.now() >= kills[0]) {
       kills.shift();
@@ -145,7 +156,28 @@ async function torture(
   ).catch(() => undefined);
   const learntMs = learnt === undefined ? undefined : performance.now() - changedMs;
   await clients;
-  return { ...seen, learntMs, left: await leftOver(sluice) };
+  const grewKib = treePssKib(sluice.pid) - (halfKib ?? 0);
+  const left = await leftOver(sluice);
+  return { ...seen, learntMs, left, leaks: await leaksOf(sluice, atRest), grewKib };
+}
+
+/** Descriptors beyond those of before and of open connections; checks that are made twice. */
+async function leaksOf(sluice: Sluice, atRest: number): Promise<readonly string[]> {
+  const leaks: string[] = [];
+  const open = await sluice.stat('cluster.up.upstream_cx_active');
+  const held = treeDescriptors(sluice.pid) - atRest;
+  // A check may keep a connection of its own to each host.
+  if (held > open + CHAOS.hosts + SPARE_DESCRIPTORS) {
+    leaks.push(`${held} descriptors more than at rest, ${open} connections are open`);
+  }
+  const attempts = 'cluster.up.health_check.attempt';
+  const before = await sluice.stat(attempts);
+  const beganMs = performance.now();
+  await delay(CHECK_WATCH_MS);
+  const made = (await sluice.stat(attempts)) - before;
+  const due = (CHAOS.hosts * (performance.now() - beganMs)) / CHAOS.checkIntervalMs;
+  if (made > 1.3 * due + CHAOS.hosts) leaks.push(`${made} checks where ${Math.round(due)} are due`);
+  return leaks;
 }
 
 async function changeOne(hosts: readonly FailingHost[], random: () => number): Promise<void> {
