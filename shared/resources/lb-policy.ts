@@ -21,6 +21,8 @@ export interface LbPolicy {
   readonly zoneAware?: ZoneAwareOptions;
   /** Of ROUND_ROBIN and LEAST_REQUEST. */
   readonly slowStart?: SlowStartOptions;
+  /** Of ROUND_ROBIN alone: weights follow from what hosts report of their load. */
+  readonly loadReports?: LoadReportOptions;
   /** Of LEAST_REQUEST alone. */
   readonly leastRequest?: LeastRequestOptions;
   /** Of RING_HASH alone. */
@@ -38,6 +40,17 @@ export interface ZoneAwareOptions {
   /** Percent of the requests that are to stay in their zone where they can. */
   readonly routingEnabled: number;
   readonly minClusterSize: number;
+}
+
+/** Source: envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3. */
+export interface LoadReportOptions {
+  /** A host has to report for so long before its weight counts. */
+  readonly blackoutMs: number;
+  /** A weight that old counts no more. */
+  readonly expirationMs: number;
+  readonly updateMs: number;
+  /** What the share of errors adds to a host's utilization is multiplied by it. */
+  readonly errorPenalty: number;
 }
 
 export interface SlowStartOptions {

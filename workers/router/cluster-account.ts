@@ -1,6 +1,8 @@
 /** What the router adds to the figures of a cluster and its hosts. */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
+import { readLoadReport } from '../upstream/load-report.ts';
+import type { HeaderMap } from '../http/header-map.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 
 const { index } = CLUSTER;
@@ -18,6 +20,13 @@ export function countRedirect(cluster: UpstreamCluster, isFollowed: boolean): vo
 export function countFailure(cluster: UpstreamCluster, host: UpstreamHost, status: number): void {
   countHost(cluster, host, 'rq_error');
   host.outlier?.note(-status);
+}
+
+/** What a response says of its host's load, where the balancer wants to know. */
+export function noteLoad(cluster: UpstreamCluster, host: UpstreamHost, headers: HeaderMap): void {
+  if (host.reportedLoad === undefined) return;
+  const report = readLoadReport(headers);
+  if (report !== undefined) host.reportedLoad.note(report, cluster.loop.clock.ms);
 }
 
 export function countHost(

@@ -9,7 +9,7 @@ import type { StreamInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
-import { countFailure, countHost } from './cluster-account.ts';
+import { countFailure, countHost, noteLoad } from './cluster-account.ts';
 import { httpStatusOfGrpc, isGrpcSuccess } from './grpc-outcome.ts';
 import type { RouterStats } from './router-stats.ts';
 import { recordBudget } from './try-figures.ts';
@@ -73,6 +73,7 @@ export class RequestAccount {
     this.#isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
     this.#stats.chargeCode(this.cluster, this.#info, headers.status, this.#isCanary);
     host.outlier?.note(httpStatusOfGrpc(headers) ?? headers.status);
+    noteLoad(this.cluster, host, headers);
     const isCall = isGrpcContentType(this.#info.requestHeaders?.get('content-type'));
     if (headers.status >= 500) countHost(this.cluster, host, 'rq_error');
     else if (!isCall) countHost(this.cluster, host, 'rq_success');

@@ -37,6 +37,7 @@ import { ForwardProxyBalancer } from './forward-proxy-balancer.ts';
 import { makeBalancer } from './make-balancer.ts';
 import { WantedHosts } from './wanted-hosts.ts';
 import type { LocalCluster, ZonePickerParts } from './zone-picker.ts';
+import { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
 import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
@@ -408,6 +409,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       keepOrMake: (known, resource) => {
         const host = this.#keepOrMake(known, resource);
         this.#watch(host);
+        const { loadReports } = this.resource.lbPolicy;
+        if (loadReports !== undefined) host.reportedLoad ??= new ReportedLoad(loadReports);
         this.#limitConnections(host);
         return host;
       },

@@ -11,6 +11,7 @@ import type { UpstreamHostInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
+import type { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
 
 /** A connection to the host that no pool keeps. */
@@ -34,6 +35,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   readySinceMs: number | undefined = undefined;
   /** Undefined where nobody watches for outliers. */
   outlier: OutlierMonitor | undefined = undefined;
+  /** What it reports of its load, where the balancer goes by that. */
+  reportedLoad: ReportedLoad | undefined = undefined;
   /** Of this host alone, where the cluster limits the connections of each. */
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   /** By priority; made on first use. */

@@ -14,6 +14,7 @@ import type { HostPicker, LoadBalancer } from './load-balancer.ts';
 import { OverrideBalancer } from './override-balancer.ts';
 import { PriorityBalancer } from './priority-balancer.ts';
 import { RandomPicker } from './random-picker.ts';
+import { ReportedWeightsPicker } from './reported-weights.ts';
 import { RoundRobinPicker } from './round-robin-picker.ts';
 import { SlowStart } from './slow-start.ts';
 import { SubsetBalancer } from './subset-balancer.ts';
@@ -108,7 +109,13 @@ function pickerMaker(
     const parts = { options, random, activeRequests, slowStart };
     return (hosts) => new LeastRequestPicker(hosts, parts);
   }
-  return (hosts) => new RoundRobinPicker(hosts, runtime.random(), slowStart);
+  const { loadReports: options } = lbPolicy;
+  if (options === undefined) {
+    return (hosts) => new RoundRobinPicker(hosts, runtime.random(), slowStart);
+  }
+  const makePicker = (hosts: readonly UpstreamHost[], weights: readonly number[]): HostPicker =>
+    new RoundRobinPicker(hosts, runtime.random(), undefined, weights);
+  return (hosts) => new ReportedWeightsPicker(hosts, { options, nowMs, makePicker });
 }
 
 function makeHashing(

@@ -17,15 +17,20 @@ export class RoundRobinPicker implements HostPicker {
 
   /**
    * `seed` is where the round begins: a whole number that differs between workers, so that they do
-   * not all begin with the same host.
+   * not all begin with the same host. `weights` are those of the hosts unless others are given.
    */
-  constructor(hosts: readonly UpstreamHost[], seed: number, slowStart?: SlowStart) {
+  constructor(
+    hosts: readonly UpstreamHost[],
+    seed: number,
+    slowStart?: SlowStart,
+    weights: readonly number[] = hosts.map(({ weight }) => weight),
+  ) {
     this.#hosts = hosts;
     this.#next = seed;
     this.#slowStart = slowStart;
-    const first = hosts[0]?.weight;
-    const isEven = slowStart === undefined && hosts.every((host) => host.weight === first);
-    this.#weights = isEven ? NO_WEIGHTS : Float64Array.from(hosts, ({ weight }) => weight);
+    const [first] = weights;
+    const isEven = slowStart === undefined && weights.every((weight) => weight === first);
+    this.#weights = isEven ? NO_WEIGHTS : Float64Array.from(weights);
     this.#schedule = isEven
       ? undefined
       : new DeadlineHeap(hosts.map((host, at) => 1 / this.#weightOf(host, at)));

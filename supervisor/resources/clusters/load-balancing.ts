@@ -20,6 +20,7 @@ import type { Scope } from '../scope.ts';
 import { float, optional } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
 import { resolveLocalities, resolveZoneAware } from './locality-balancing.ts';
+import { resolveReportedWeights } from './reported-weights.ts';
 import { resolveSlowStart } from './slow-start.ts';
 import { resolveSubsets } from './subset-balancing.ts';
 
@@ -29,7 +30,6 @@ type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
 /** Of the API: such an entry of a list is not passed over for the next one. */
 const NOT_HERE: ReadonlySet<string> = new Set(
   [
-    'client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
     'cluster_provided.v3.ClusterProvided',
     'dynamic_modules.v3.DynamicModulesLoadBalancerConfig',
     'load_aware_locality.v3.LoadAwareLocality',
@@ -58,6 +58,11 @@ export const POLICIES = new ExtensionRegistry<Policy>(
       'envoy.load_balancing_policies.round_robin',
       'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',
       roundRobin,
+    ),
+    extension(
+      'envoy.load_balancing_policies.client_side_weighted_round_robin',
+      'envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
+      resolveReportedWeights,
     ),
     extension(
       'envoy.load_balancing_policies.random',
