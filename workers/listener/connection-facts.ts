@@ -62,6 +62,11 @@ export class ConnectionFacts implements ConnectionInfo {
   }
 
   get localAddress(): Address {
+    return this.readLocalAddress();
+  }
+
+  /** Kept for whoever asks when the connection is closed. */
+  readLocalAddress(): Address {
     this.knownLocalAddress ??= socketAddress(this.addresses.localAddress, this.addresses.localPort);
     return this.knownLocalAddress;
   }

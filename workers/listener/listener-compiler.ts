@@ -118,6 +118,7 @@ export function compileListener(
     ),
     listenerFilters,
     accessLogs: own.logs,
+    showsLocalAddress: JSON.stringify(resource).includes('DOWNSTREAM_LOCAL'),
     readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),
     release,
   };

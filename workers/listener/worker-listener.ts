@@ -55,6 +55,8 @@ export interface CompiledListener {
   readonly listenerFilters: readonly ListenerFilterRunner[];
   /** Written once per connection, when it is over. */
   readonly accessLogs: readonly AccessLog[];
+  /** Its logs or headers show local addresses, which a closed connection no longer has. */
+  readonly showsLocalAddress: boolean;
   /** Asks the kernel where each connection was sent before it was redirected. */
   readonly readsOriginal: boolean;
   /** Called when the last connection of this version has ended and another version is in force. */
@@ -368,7 +370,11 @@ export class WorkerListener implements ConnectionObserver {
     stats.increment(this.#workerBase + WORKER_CX_TOTAL);
     stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);
     stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
-    const connection = server.create(this, (handler) => open(handler, server));
+    const connection = server.create(this, (handler) => {
+      const opened = open(handler, server);
+      if (version.showsLocalAddress) opened.info.readLocalAddress();
+      return opened;
+    });
     this.#connections.set(connection, { version, chain });
     connection.start?.();
   }

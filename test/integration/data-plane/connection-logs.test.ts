@@ -3,10 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import { bootstrap } from '../../support/bootstrap.ts';
 import { startDataPlane } from '../../support/data-plane.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
+import { startSluice } from '../../support/sluice.ts';
+import { fileLog, filterListener, networkFilter } from '../../support/tcp-listener.ts';
 import { startHttpUpstream } from '../../support/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
 
 const FORMAT =
   '%ACCESS_LOG_TYPE% %PROTOCOL% %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %LISTENER_NAME%\n';
@@ -39,5 +43,27 @@ describe('an access log of a listener', () => {
     await plane.close();
     const length = 3 * request.length + 'BROKEN\r\n\r\n'.length;
     assert.equal(readFileSync(path, 'utf8'), `NotSet HTTP/1.1 0 DPE ${length} web\n`);
+  });
+
+  it('shows the local address of a connection that is closed, on a wildcard address too', async () => {
+    using scratch = makeScratch();
+    const path = scratch.file('local.log');
+    const response = { inline_string: 'hi' };
+    const listener = {
+      ...filterListener([
+        networkFilter('direct_response', 'direct_response.v3.Config', { response }),
+      ]),
+      address: { socket_address: { address: '0.0.0.0', port_value: 0 } },
+      access_log: [fileLog(path, '%DOWNSTREAM_LOCAL_ADDRESS%')],
+    };
+    await using sluice = await startSluice({
+      bootstrap: bootstrap({ listeners: [listener] }),
+      args: ['--file-flush-interval-msec', '10'],
+    });
+    const port = await sluice.listenerPort('tcp');
+    const client = await openRaw(port);
+    assert.equal(await client.closed(), 'hi');
+    const line = await waitUntil('the line', () => readFileSync(path, 'utf8') || undefined);
+    assert.equal(line, `127.0.0.1:${port}\n`);
   });
 });
