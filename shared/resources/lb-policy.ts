@@ -3,6 +3,8 @@
  * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
  */
 
+import type { HashPolicy } from './route.ts';
+
 export interface LbPolicy {
   readonly kind:
     | 'ROUND_ROBIN'
@@ -31,6 +33,8 @@ export interface LbPolicy {
   readonly maglev?: MaglevOptions;
   /** Of policies that hash: percent of its fair share that a host may be busy with; at least 100. */
   readonly hashBalanceFactor?: number;
+  /** Of policies that hash: what they hash, in the place of the route's policies. */
+  readonly hashPolicies?: readonly HashPolicy[];
   readonly subsets?: SubsetOptions;
   /** Request headers that name the host to take, first the first; lower case. */
   readonly overrideHeaders?: readonly string[];

@@ -6,6 +6,7 @@ import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { Address } from '../net/connection-info.ts';
+import type { RequestHash } from '../routing/hash-policy.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
@@ -51,10 +52,11 @@ export class RequestBalance implements BalanceContext {
   }
 
   /** The first choice decides: what it hashed may be rewritten before a retry. */
-  computeHash(): Hash64 | undefined {
+  computeHash(own?: RequestHash): Hash64 | undefined {
     if (this.#hasHash) return this.#hash;
     this.#hasHash = true;
-    this.#hash = this.#route.hashOf?.(this.requestHeaders, this.#info, (setCookie) => {
+    const hashOf = own ?? this.#route.hashOf;
+    this.#hash = hashOf?.(this.requestHeaders, this.#info, (setCookie) => {
       (this.#setCookies ??= []).push(setCookie);
     });
     return this.#hash;

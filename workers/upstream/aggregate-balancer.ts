@@ -102,7 +102,7 @@ function withPriority(
     requestHeaders: context.requestHeaders,
     subset: context.subset,
     originalDestination: context.originalDestination,
-    computeHash: () => context.computeHash(),
+    computeHash: (own) => context.computeHash(own),
     maxHostDraws: 0,
     refusesHost: () => false,
     priority,

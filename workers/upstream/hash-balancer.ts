@@ -3,6 +3,7 @@
  * without a hash gets a random one. The tables are made when hosts or their health change.
  */
 import type { Hash64 } from '../hash/xxhash64.ts';
+import type { RequestHash } from '../routing/hash-policy.ts';
 import type { Steps } from '../sliced-work.ts';
 import type { HashTable } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
@@ -23,6 +24,8 @@ export interface HashBalancerParts {
   readonly failsInPanic: boolean;
   readonly weighsLocalities: boolean;
   readonly buildTable: (hosts: readonly WeighedHost[]) => Steps<HashTable>;
+  /** What is hashed, whatever routes say. */
+  readonly hashOf: RequestHash | undefined;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
   /** Told of each new table. */
@@ -44,7 +47,7 @@ export class HashBalancer implements LoadBalancer {
   }
 
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
-    const hash = context.computeHash() ?? this.#randomHash();
+    const hash = context.computeHash(this.#parts.hashOf) ?? this.#randomHash();
     const point = (hash.high * (0x1_0000_0000 % 100) + hash.low) % 100;
     const loads = this.#loadsFor(context);
     const { priority } = context.priority ?? choosePriority(loads, point);

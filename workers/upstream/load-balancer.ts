@@ -4,6 +4,7 @@
  */
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import type { RequestHash } from '../routing/hash-policy.ts';
 import type { Address } from '../net/connection-info.ts';
 import { finish, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
@@ -11,8 +12,11 @@ import type { UpstreamHost } from './host.ts';
 /** What a choice may depend on. */
 export interface BalanceContext {
   readonly requestHeaders: HeaderMap;
-  /** The hash of what the route's hash policies look at, undefined when there is none. */
-  computeHash(): Hash64 | undefined;
+  /**
+   * The hash of what the route's hash policies look at, undefined when there is none. `own` is the
+   * balancer's, which comes before the route's.
+   */
+  computeHash(own?: RequestHash): Hash64 | undefined;
   /** What a host has to have in its `envoy.lb` metadata, where the cluster has subsets. */
   readonly subset?: SubsetCriteria | undefined;
   /** The priority is decided, by whoever chose this cluster among several. */

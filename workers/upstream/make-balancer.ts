@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
 import { type HashTable, MaglevBuilder, RingBuilder } from './hash-tables.ts';
+import { compileHashPolicies } from '../routing/hash-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
 import type { Steps } from '../sliced-work.ts';
@@ -133,7 +134,16 @@ function makeHashing(
   };
   const panicThreshold = panicThresholdOf(lbPolicy, context.runtime);
   const failsInPanic = lbPolicy.failsInPanic === true;
-  const parts = { panicThreshold, failsInPanic, weighsLocalities, buildTable, random, onTable };
+  const hashOf = compileHashPolicies(lbPolicy.hashPolicies ?? []);
+  const parts = {
+    panicThreshold,
+    failsInPanic,
+    weighsLocalities,
+    buildTable,
+    hashOf,
+    random,
+    onTable,
+  };
   return new HashBalancer(parts);
 }
 

@@ -4,6 +4,7 @@ import type { Maglev } from '../../../shared/api/generated/envoy/extensions/load
 import type { RingHash } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/ring_hash/v3/ring_hash.ts';
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHashPolicies } from '../routes/hash-policy.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
@@ -23,6 +24,7 @@ const MAGLEV_FIELDS = knownFields<Maglev>([
 const CONSISTENT_FIELDS = knownFields<ConsistentHashingLbConfig>([
   'use_hostname_for_hashing',
   'hash_balance_factor',
+  'hash_policy',
 ]);
 
 const MIN_RING_SIZE = 1024;
@@ -31,7 +33,7 @@ const TABLE_SIZE = 65_537;
 
 type Policy = Pick<
   LbPolicy,
-  'kind' | 'ringHash' | 'maglev' | 'hashBalanceFactor' | 'weighsLocalities'
+  'kind' | 'ringHash' | 'maglev' | 'hashBalanceFactor' | 'hashPolicies' | 'weighsLocalities'
 >;
 
 export function resolveRingHash(message: RingHash, scope: Scope): Policy {
@@ -52,7 +54,7 @@ export function resolveRingHash(message: RingHash, scope: Scope): Policy {
       usesHostname(message.consistent_hashing_lb_config, scope) ||
       message.use_hostname_for_hashing === true,
   } as const;
-  return { kind: 'RING_HASH', ringHash, ...commonOf(message) };
+  return { kind: 'RING_HASH', ringHash, ...commonOf(message, scope) };
 }
 
 export function resolveMaglev(message: Maglev, scope: Scope): Policy {
@@ -65,15 +67,21 @@ export function resolveMaglev(message: Maglev, scope: Scope): Policy {
     tableSize,
     usesHostname: usesHostname(message.consistent_hashing_lb_config, scope),
   };
-  return { kind: 'MAGLEV', maglev, ...commonOf(message) };
+  return { kind: 'MAGLEV', maglev, ...commonOf(message, scope) };
 }
 
-function commonOf({
-  consistent_hashing_lb_config: hashing,
-  locality_weighted_lb_config: localities,
-}: RingHash | Maglev): Pick<Policy, 'hashBalanceFactor' | 'weighsLocalities'> {
+function commonOf(
+  {
+    consistent_hashing_lb_config: hashing,
+    locality_weighted_lb_config: localities,
+  }: RingHash | Maglev,
+  scope: Scope,
+): Pick<Policy, 'hashBalanceFactor' | 'hashPolicies' | 'weighsLocalities'> {
+  const place = scope.at('consistent_hashing_lb_config', 'hash_policy');
+  const hashPolicies = resolveHashPolicies(hashing?.hash_policy, place);
   return {
     ...optional('hashBalanceFactor', hashing?.hash_balance_factor || undefined),
+    ...optional('hashPolicies', hashPolicies.length === 0 ? undefined : hashPolicies),
     ...(localities === undefined ? {} : { weighsLocalities: true }),
   };
 }

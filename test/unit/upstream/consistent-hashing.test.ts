@@ -66,6 +66,33 @@ const POLICIES = {
   maglev: { kind: 'MAGLEV' },
 } as const;
 
+describe('a policy that hashes', () => {
+  it('hashes what it names itself, whatever routes say', () => {
+    const hashPolicies = [{ kind: 'header', name: 'x-key', terminal: false }] as const;
+    const [own, routes] = [
+      balancer({ ...POLICIES.maglev, hashPolicies }),
+      balancer(POLICIES.maglev),
+    ];
+    const known = hosts(WEIGHTS.equal);
+    updateBalancer(own, known, 140);
+    updateBalancer(routes, known, 140);
+    for (const key of KEYS.slice(0, 50)) {
+      const requestHeaders = new HeaderMap();
+      requestHeaders.add('x-key', key);
+      const chosen = own.choose(
+        {
+          requestHeaders,
+          computeHash: (hashOf) => hashOf?.(requestHeaders, streamInfo(), () => undefined),
+          maxHostDraws: 0,
+          refusesHost: () => false,
+        },
+        0,
+      );
+      assert.equal(chosen, choose(routes, xxHash64(key)));
+    }
+  });
+});
+
 describe('the choice by hash equals the one of Envoy', () => {
   for (const policy of ['ring', 'murmur', 'maglev'] as const) {
     for (const weights of ['equal', 'weighted'] as const) {
