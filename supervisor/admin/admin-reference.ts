@@ -39,6 +39,12 @@ Where Sluice differs:
 - The order of clusters and routes in dumps is that of the configuration.
 - \`/\` also shows what the server is doing: workers, traffic, listeners, clusters, certificates.
 
+\`npm run test:clients\` runs programs that others wrote against a real server, unchanged, each with a
+file in \`test/clients\`: go-control-plane's types (every JSON page, unknown fields refused), promtool,
+\`go tool pprof\`, the shutdown managers of Contour and Envoy Gateway, Istio's \`pilot-agent request\`,
+func-e. With 10,000 clusters \`node dist/scripts/bench/admin-ready.js\` measures \`/ready\` beside two
+clients that read the largest pages in loops, here and in Envoy.
+
 ![The home page](images/admin-home-1280.png)
 `;
 
