@@ -8,7 +8,9 @@ import { networkInterfaces } from 'node:os';
 import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DnsFamily, ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import type { AddressRecord } from './dns-message.ts';
 import { HostsFile } from './hosts-file.ts';
+import { lookUpOverTcp } from './tcp-lookup.ts';
 import { candidatesOf, NO_SEARCH, readSearchList, type SearchList } from './search-list.ts';
 
 const HOSTS_PATH = '/etc/hosts';
@@ -42,6 +44,9 @@ export interface NameResolverOptions {
   readonly resolvConfPath?: string;
 }
 
+/** The next server may know more. */
+const UNREACHED: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
+
 const EMPTY: Resolution = { outcome: 'empty' };
 
 export class NameResolver {
@@ -53,6 +58,7 @@ export class NameResolver {
   #resolver: Resolver;
   #pending = 0;
   #mustReinit = false;
+  #isClosed = false;
 
   constructor(options: NameResolverOptions) {
     const { settings, writer } = options;
@@ -88,6 +94,7 @@ export class NameResolver {
 
   /** Answers what is under way as failed. */
   close(): void {
+    this.#isClosed = true;
     this.#resolver.cancel();
     this.#writer.releaseBlock(this.#stats);
   }
@@ -118,17 +125,38 @@ export class NameResolver {
 
   async #query(name: string, family: Family): Promise<Resolution> {
     this.#setPending(1);
-    const answer = await new Promise<Resolution>((resolve) => {
-      const callback = (error: NodeJS.ErrnoException | null, records: RecordWithTtl[]): void =>
-        resolve(error === null ? fromRecords(records) : this.#failure(error));
-      if (family === 4) this.#resolver.resolve4(name, { ttl: true }, callback);
-      else this.#resolver.resolve6(name, { ttl: true }, callback);
-    });
+    const answer = await (this.#settings.usesTcp
+      ? this.#askOverTcp(name, family)
+      : this.#askCares(name, family));
     this.#setPending(-1);
     return answer;
   }
 
-  #failure({ code }: NodeJS.ErrnoException): Resolution {
+  #askCares(name: string, family: Family): Promise<Resolution> {
+    return new Promise((resolve) => {
+      const callback = (error: NodeJS.ErrnoException | null, records: RecordWithTtl[]): void =>
+        resolve(error === null ? fromRecords(records) : this.#failure(error.code));
+      if (family === 4) this.#resolver.resolve4(name, { ttl: true }, callback);
+      else this.#resolver.resolve6(name, { ttl: true }, callback);
+    });
+  }
+
+  /** Each server in turn, as often as is configured. */
+  async #askOverTcp(name: string, family: Family): Promise<Resolution> {
+    const { timeoutMs, tries } = this.#settings;
+    let code = 'ECONNREFUSED';
+    for (let attempt = 0; attempt < tries && !this.#isClosed; attempt++) {
+      for (const server of this.#resolver.getServers()) {
+        const answer = await lookUpOverTcp({ server, name, family, timeoutMs });
+        if (typeof answer !== 'string') return fromRecords(answer);
+        code = answer;
+        if (!UNREACHED.has(code)) return this.#failure(code);
+      }
+    }
+    return this.#failure(code);
+  }
+
+  #failure(code: string | undefined): Resolution {
     const details = failureWords(code);
     if (code === 'ENOTFOUND' || code === 'ENODATA') return { outcome: 'empty', details };
     // The system's name servers may be others by now.
@@ -172,7 +200,7 @@ function found(addresses: readonly string[]): Resolution {
   return { outcome: 'found', addresses: addresses.map((address) => ({ address, ttlS: 0 })) };
 }
 
-function fromRecords(records: readonly RecordWithTtl[]): Resolution {
+function fromRecords(records: readonly AddressRecord[]): Resolution {
   if (records.length === 0) return EMPTY;
   return {
     outcome: 'found',

@@ -227,6 +227,8 @@ export interface ResolverSettings {
   /** Ask `servers` only where the system names none. */
   readonly serversAreFallback: boolean;
   readonly noSearchDomains: boolean;
+  /** Name servers are asked over TCP from the beginning. */
+  readonly usesTcp: boolean;
   /** Leave out address families that no interface has. */
   readonly skipsUnroutable: boolean;
   readonly timeoutMs: number;

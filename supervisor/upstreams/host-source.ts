@@ -11,8 +11,13 @@ export type UpdateCounter =
 
 /** The cluster as a source sees it. */
 export interface HostSink {
-  /** These are the hosts from now on; an address that comes twice is one host. */
-  setHosts(hosts: readonly HostResource[]): void;
+  /**
+   * These are the hosts from now on; an address that comes twice is one host. `isChange`: count a change
+   * even where all addresses were there already, under another name.
+   */
+  setHosts(hosts: readonly HostResource[], isChange?: boolean): void;
+  /** An answer named these hosts; those that were there are counted as the reference counts new ones. */
+  confirmed(hosts: readonly HostResource[]): void;
   count(counter: UpdateCounter): void;
   /** From now on, in percent. */
   setOverprovisioningFactor(percent: number): void;

@@ -154,7 +154,7 @@ export class LiveCluster implements HostSink {
     return this.#current[this.#positions.get(id) ?? -1];
   }
 
-  setHosts(hosts: readonly HostResource[]): void {
+  setHosts(hosts: readonly HostResource[], isChange = false): void {
     const unique = new Map<string, HostResource>();
     for (const host of hosts) if (!unique.has(host.id)) unique.set(host.id, host);
     for (const host of this.#hosts) {
@@ -181,7 +181,8 @@ export class LiveCluster implements HostSink {
       priorities.add(priority);
     }
     this.#hosts = [...unique.values()].sort((left, right) => left.priority - right.priority);
-    if (priorities.size > 0) this.#stats.membershipChanged(added, priorities.size);
+    const changes = Math.max(priorities.size, isChange ? 1 : 0);
+    if (changes > 0) this.#stats.membershipChanged(added, changes);
     this.outlier?.setHosts(this.#watched());
     this.#apply();
   }
@@ -259,6 +260,10 @@ export class LiveCluster implements HostSink {
 
   setOverprovisioningFactor(percent: number): void {
     this.#overprovisioningFactor = percent;
+  }
+
+  confirmed(hosts: readonly HostResource[]): void {
+    this.#stats.matched(hosts.filter(({ id }) => this.#states.has(id)));
   }
 
   setMaxHostWeight(weight: number): void {

@@ -62,8 +62,13 @@ export class MembershipStats {
   /** Hosts came or went, in this number of priorities. */
   membershipChanged(added: readonly HostResource[], priorities: number): void {
     this.#writer.add(this.#cluster + CLUSTER.index.membership_change, priorities);
+    this.matched(added);
+  }
+
+  /** Sockets were chosen for these hosts, which may be there already. */
+  matched(hosts: readonly HostResource[]): void {
     const { index } = TRANSPORT_SOCKET_MATCH;
-    for (const host of added) {
+    for (const host of hosts) {
       const base = this.#matches.get(socketOf(this.#resource, host).name);
       if (base !== undefined) this.#writer.increment(base + index.total_match_count);
     }

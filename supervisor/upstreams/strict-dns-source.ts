@@ -29,7 +29,11 @@ export class StrictDnsSource implements HostSource {
   #owner(): TargetOwner {
     return {
       sink: this.#sink,
-      changed: () => this.#sink.setHosts(this.#targets.flatMap(({ hosts }) => hosts)),
+      changed: () =>
+        this.#sink.setHosts(
+          this.#targets.flatMap(({ hosts }) => hosts),
+          true,
+        ),
       answeredFirst: () => {
         this.#waiting -= 1;
         if (this.#waiting === 0) this.#sink.initialized();
@@ -86,6 +90,7 @@ class TargetHosts implements DnsAsker {
         return [host.id, host];
       }),
     );
+    sink.confirmed([...hosts.values()]);
     sink.setMaxHostWeight(hosts.size === 0 ? 1 : this.#target.host.weight);
     if (hosts.size === this.hosts.length && this.hosts.every(({ id }) => hosts.has(id))) {
       sink.count('update_no_rebuild');

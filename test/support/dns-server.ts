@@ -1,7 +1,7 @@
-/** A name server on the loopback interface that answers A and AAAA from a table that tests change. */
-import { createSocket } from 'node:dgram';
+/** A name server on the loopback interface, over UDP and TCP, that answers A and AAAA from a table that tests change. */
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { isIPv4 } from 'node:net';
+import { createServer, isIPv4, type Server } from 'node:net';
 
 const TYPE_A = 1;
 const TYPE_AAAA = 28;
@@ -10,7 +10,7 @@ const SERVER_FAILURE = 2;
 
 export interface DnsServer {
   readonly port: number;
-  /** Names that were asked for, with the type, in order. */
+  /** Names that were asked for, with the type and ` over TCP` where they were, in order. */
   readonly asked: string[];
   /** Addresses of both families by name; `fail` answers SERVFAIL, `silent` nothing. */
   readonly names: Map<string, readonly string[] | 'fail' | 'silent'>;
@@ -21,16 +21,15 @@ export interface DnsServer {
 export async function startDnsServer(
   names: Readonly<Record<string, readonly string[] | 'fail' | 'silent'>>,
 ): Promise<DnsServer> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
+  const { socket, streams, port: boundPort } = await bindBoth();
   const server: DnsServer = {
-    port: socket.address().port,
+    port: boundPort,
     asked: [],
     names: new Map(Object.entries(names)),
     ttlS: 30,
     [Symbol.asyncDispose]: async () => {
       socket.close();
+      streams.close();
       await once(socket, 'close');
     },
   };
@@ -38,7 +37,37 @@ export async function startDnsServer(
     const answer = answerTo(query, server);
     if (answer !== undefined) socket.send(answer, port, address);
   });
+  streams.on('connection', (stream) => {
+    // A question comes in one piece: it is short.
+    stream
+      .on('error', () => stream.destroy())
+      .on('data', (query: Buffer) => {
+        const answer = answerTo(query.subarray(2), server, ' over TCP');
+        if (answer === undefined) return;
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(answer.length, 0);
+        stream.write(Buffer.concat([length, answer]));
+      });
+  });
   return server;
+}
+
+/** UDP and TCP on one port that is free for both. */
+async function bindBoth(): Promise<{ socket: Socket; streams: Server; port: number }> {
+  for (;;) {
+    const socket = createSocket('udp4');
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const { port } = socket.address();
+    const streams = createServer();
+    streams.listen(port, '127.0.0.1');
+    const isFree = await once(streams, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return { socket, streams, port };
+    socket.close();
+  }
 }
 
 /** The resolver configuration of the API that asks this server. */
@@ -56,10 +85,10 @@ export function resolverConfig(server: DnsServer): object {
   };
 }
 
-function answerTo(query: Buffer, server: DnsServer): Buffer | undefined {
+function answerTo(query: Buffer, server: DnsServer, how = ''): Buffer | undefined {
   const { name, end } = readName(query);
   const type = query.readUInt16BE(end);
-  server.asked.push(`${name} ${type === TYPE_A ? 'A' : 'AAAA'}`);
+  server.asked.push(`${name} ${type === TYPE_A ? 'A' : 'AAAA'}${how}`);
   const known = server.names.get(name);
   if (known === 'silent') return undefined;
   const addresses = known === undefined || known === 'fail' ? [] : known;

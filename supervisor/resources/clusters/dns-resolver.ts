@@ -29,6 +29,7 @@ const SYSTEM: ResolverSettings = {
   serversAreFallback: false,
   noSearchDomains: false,
   skipsUnroutable: false,
+  usesTcp: false,
   timeoutMs: TIMEOUT_S * 1000,
   tries: TRIES,
 };
@@ -81,11 +82,14 @@ export function resolveDnsResolver(fields: DnsResolverFields, scope: Scope): Res
     return {
       ...SYSTEM,
       servers: serversOf(older.resolvers, place.at('resolvers')),
-      ...resolveOptions(older.dns_resolver_options, place.at('dns_resolver_options')),
+      ...resolveOptions(older.dns_resolver_options),
     };
   }
-  if (fields.use_tcp_for_dns_lookups === true) warnOfTcp(scope);
-  return { ...SYSTEM, servers: serversOf(fields.dns_resolvers, scope.at('dns_resolvers')) };
+  return {
+    ...SYSTEM,
+    servers: serversOf(fields.dns_resolvers, scope.at('dns_resolvers')),
+    usesTcp: fields.use_tcp_for_dns_lookups ?? false,
+  };
 }
 
 function resolveCares(message: CaresDnsResolverConfig, scope: Scope): ResolverSettings {
@@ -96,22 +100,17 @@ function resolveCares(message: CaresDnsResolverConfig, scope: Scope): ResolverSe
     skipsUnroutable: message.filter_unroutable_families ?? false,
     timeoutMs: Number(message.query_timeout_seconds ?? TIMEOUT_S) * 1000,
     tries: message.query_tries ?? TRIES,
-    ...resolveOptions(message.dns_resolver_options, scope.at('dns_resolver_options')),
+    ...resolveOptions(message.dns_resolver_options),
   };
 }
 
 function resolveOptions(
   message: DnsResolverOptions = {},
-  scope: Scope,
-): Pick<ResolverSettings, 'noSearchDomains'> {
-  if (message.use_tcp_for_dns_lookups === true) warnOfTcp(scope);
-  return { noSearchDomains: message.no_default_search_domain ?? false };
-}
-
-function warnOfTcp(scope: Scope): void {
-  scope
-    .at('use_tcp_for_dns_lookups')
-    .warning('no_effect', 'names are asked for over UDP first, and over TCP for long answers');
+): Pick<ResolverSettings, 'noSearchDomains' | 'usesTcp'> {
+  return {
+    noSearchDomains: message.no_default_search_domain ?? false,
+    usesTcp: message.use_tcp_for_dns_lookups ?? false,
+  };
 }
 
 function serversOf(addresses: readonly Address[] = [], scope: Scope): readonly string[] {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decodeAnswer, encodeQuestion } from '../../../supervisor/dns/dns-message.ts';
 import { parseHosts } from '../../../supervisor/dns/hosts-file.ts';
 import { NameResolver } from '../../../supervisor/dns/name-resolver.ts';
 import { candidatesOf, parseSearchList } from '../../../supervisor/dns/search-list.ts';
@@ -65,6 +67,7 @@ async function fixture(settings: Partial<ResolverSettings> = {}): Promise<Fixtur
       serversAreFallback: false,
       noSearchDomains: false,
       skipsUnroutable: false,
+      usesTcp: false,
       timeoutMs: 1_000,
       tries: 1,
       ...settings,
@@ -123,5 +126,40 @@ describe('the name resolver', () => {
     await using made = await fixture({ noSearchDomains: true });
     assert.equal(await made.resolve('short', 'V4_ONLY'), 'empty');
     assert.deepEqual(made.dns.asked, ['short A']);
+  });
+
+  for (const [name, family, answer] of cases) {
+    it(`answers ${answer} for '${name}' with ${family} over TCP, too`, async () => {
+      await using made = await fixture({ usesTcp: true });
+      assert.equal(await made.resolve(name, family), answer);
+      assert.ok(made.dns.asked.every((question) => question.endsWith(' over TCP')));
+    });
+  }
+
+  it('fails in time when a name server is silent over TCP', async () => {
+    await using made = await fixture({ usesTcp: true, timeoutMs: 50 });
+    made.dns.names.set('silent.test', 'silent');
+    assert.equal(await made.resolve('silent.test.', 'V4_ONLY'), 'failed');
+  });
+});
+
+describe('an answer of a name server', () => {
+  it('is refused when it is no answer, whatever its bytes are', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 80 }),
+        fc.constantFrom(4 as const, 6 as const),
+        (bytes, family) => {
+          const decoded = decodeAnswer(Buffer.from(bytes), family, 7);
+          assert.ok(typeof decoded === 'string' || decoded.length > 0);
+        },
+      ),
+    );
+  });
+
+  it('is asked for by names alone', () => {
+    for (const name of ['a..b', '', `${'a'.repeat(64)}.test`, Array(60).fill('long').join('.')]) {
+      assert.equal(encodeQuestion(name, 4, 1), undefined);
+    }
   });
 });
