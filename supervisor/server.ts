@@ -185,7 +185,8 @@ export class Server {
   }
 
   workerNoticed(notice: UpstreamNotice): void {
-    this.#parts?.upstreams.heard(notice);
+    if (notice.kind === 'routes_wanted') this.#parts?.dynamic.routesWanted(notice);
+    else this.#parts?.upstreams.heard(notice);
   }
 
   workerTapped(notice: TapNotice): void {

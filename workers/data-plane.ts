@@ -26,6 +26,7 @@ export type DataPlaneNotice = Extract<
       | 'host_requested'
       | 'host_wanted'
       | 'host_used'
+      | 'routes_wanted'
       | 'health_event'
       | 'tapped';
   }

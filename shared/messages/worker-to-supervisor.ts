@@ -1,4 +1,5 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { WantedRoutes } from '../resources/wanted-routes.ts';
 import type { CheckEvent } from '../health/check-event.ts';
 import type { HostResource } from '../resources/cluster.ts';
 import type { StatsReport } from '../stats/report.ts';
@@ -75,6 +76,11 @@ export type WorkerToSupervisor =
       readonly host: string;
       readonly ticket: number;
     }
+  /**
+   * A request waits for routes that are fetched when they are wanted. Answered by `put_route_answers`;
+   * lost with its worker. The ticket is the request's, unique over all workers.
+   */
+  | { readonly kind: 'routes_wanted'; readonly wanted: WantedRoutes; readonly ticket: number }
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };
 

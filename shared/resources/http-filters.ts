@@ -36,6 +36,7 @@ type ConfiguredFilter =
   | { readonly kind: 'basic_auth'; readonly name: string; readonly options: BasicAuthOptions }
   | { readonly kind: 'router'; readonly name: string; readonly options: RouterOptions }
   | { readonly kind: 'cors'; readonly name: string }
+  | { readonly kind: 'on_demand'; readonly name: string }
   | { readonly kind: 'tap'; readonly name: string; readonly options: TapFilterOptions }
   | { readonly kind: 'fault'; readonly name: string; readonly options: FaultOptions }
   | { readonly kind: 'buffer'; readonly name: string; readonly maxRequestBytes: number }

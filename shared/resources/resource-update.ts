@@ -57,6 +57,8 @@ export type ResourceUpdate =
       readonly scopes: readonly NamedScope[];
     }
   | { readonly op: 'remove_scoped_routes'; readonly key: string }
+  /** What these requests wait for was asked for; what there is came before this. */
+  | { readonly op: 'put_route_answers'; readonly tickets: readonly number[] }
   /** By the key that TLS contexts name it by; those in use take it for new connections at once. */
   | { readonly op: 'put_secret'; readonly key: string; readonly secret: TlsSecret }
   | { readonly op: 'remove_secret'; readonly key: string }

@@ -20,6 +20,8 @@ import type {
 export interface RouteConfigurationResource {
   readonly name: string;
   readonly virtualHosts: readonly VirtualHost[];
+  /** `vhds`: virtual hosts that are missing can be asked for. */
+  readonly isOnDemand?: true;
   readonly requestHeaders: HeaderChanges;
   readonly responseHeaders: HeaderChanges;
   readonly internalOnlyHeaders: readonly string[];

@@ -95,11 +95,29 @@ export type UpstreamNotice = Extract<
       | 'host_requested'
       | 'host_wanted'
       | 'host_used'
+      | 'routes_wanted'
       | 'health_event';
   }
 >;
 /** A record for the client of `/tap`, or how many of them there could have been. */
 export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' | 'tap_lost' }>;
+const NOTICES: ReadonlySet<string> = new Set<(UpstreamNotice | TapNotice)['kind']>([
+  'health_result',
+  'outlier_detected',
+  'traffic_began',
+  'host_requested',
+  'host_wanted',
+  'host_used',
+  'routes_wanted',
+  'health_event',
+  'tapped',
+  'tap_lost',
+]);
+
+function isNotice(message: WorkerToSupervisor): message is UpstreamNotice | TapNotice {
+  return NOTICES.has(message.kind);
+}
+
 /** What a worker is told without an answer. */
 export type WorkerNotice = Extract<
   SupervisorToWorker,
@@ -304,6 +322,7 @@ export class WorkerHost {
 
   #receive(message: WorkerToSupervisor): void {
     this.#watchdog.heard();
+    if (isNotice(message)) return this.#receiveNotice(message);
     switch (message.kind) {
       case 'hello':
         return this.#receiveHello(message);
@@ -311,16 +330,6 @@ export class WorkerHost {
         return this.#ready.resolve();
       case 'pong':
         return;
-      case 'health_result':
-      case 'outlier_detected':
-      case 'traffic_began':
-      case 'host_requested':
-      case 'host_wanted':
-      case 'host_used':
-      case 'health_event':
-      case 'tapped':
-      case 'tap_lost':
-        return this.#receiveNotice(message);
       case 'not_recognised':
         this.#options.log('error', `${this.#name()} does not know the message ${message.what}`);
         return;

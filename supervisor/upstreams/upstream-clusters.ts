@@ -136,7 +136,7 @@ export class UpstreamClusters {
   }
 
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */
-  heard(notice: UpstreamNotice): void {
+  heard(notice: Exclude<UpstreamNotice, { readonly kind: 'routes_wanted' }>): void {
     const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
     if (notice.kind === 'traffic_began') cluster?.beginTraffic();
     else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);

@@ -111,7 +111,7 @@ interface Sorting {
   readonly mismatch: (url: string) => string;
 }
 
-type Heartbeat = Pick<DiscoveredResource, 'name' | 'ttlMs'>;
+type Heartbeat = Pick<DiscoveredResource, 'name' | 'ttlMs' | 'aliases'>;
 
 function heartbeatsOf(heartbeats: readonly Heartbeat[]): Pick<DiscoveryUpdate, 'heartbeats'> {
   return heartbeats.length === 0 ? {} : { heartbeats };
@@ -175,11 +175,14 @@ function extensionAt(place: Place | undefined, message: unknown): number | undef
 
 /** A heartbeat names a resource and has none: it only keeps what is there. */
 function sort(
-  { name = '', version = '', resource, ttl }: Resource,
+  { name = '', version = '', resource, ttl, aliases = [] }: Resource,
   fault: string | undefined,
   into: Sorting,
 ): void {
-  const life = ttl === undefined ? {} : { ttlMs: durationMs(ttl) };
+  const life = {
+    ...(ttl === undefined ? {} : { ttlMs: durationMs(ttl) }),
+    ...(aliases.length === 0 ? {} : { aliases }),
+  };
   if (resource === undefined) {
     into.heartbeats.push({ name, ...life });
     return;

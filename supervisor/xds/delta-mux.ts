@@ -15,12 +15,17 @@ interface DeltaState extends TypeState {
   /** What the control plane was not told yet. */
   readonly subscribe: Set<string>;
   readonly unsubscribe: Set<string>;
+  /** Names that are wanted beside all that there are, for the next stream. */
+  readonly demanded: Set<string>;
   /** Nothing of this type was said on this stream. */
   isFirst: boolean;
 }
 
 /** What a name stands for where all resources are wanted beside named ones. */
 const WILDCARD = '*';
+
+/** Names that are remembered for another stream. */
+const DEMAND_LIMIT = 10_000;
 
 export class DeltaMux extends StreamMux<DeltaState> {
   constructor(options: MuxOptions) {
@@ -37,6 +42,7 @@ export class DeltaMux extends StreamMux<DeltaState> {
       versions: new Map(),
       subscribe: new Set(),
       unsubscribe: new Set(),
+      demanded: new Set(),
       isFirst: true,
     };
   }
@@ -46,6 +52,15 @@ export class DeltaMux extends StreamMux<DeltaState> {
     state.unsubscribe.clear();
     state.subscribe.clear();
     for (const name of state.interests.names) state.subscribe.add(name);
+    for (const name of state.demanded) state.subscribe.add(name);
+  }
+
+  protected override demanded({ subscribe, demanded }: DeltaState, name: string): void {
+    subscribe.add(name);
+    // The oldest go: whoever wants them asks again.
+    const [oldest] = demanded;
+    if (demanded.size >= DEMAND_LIMIT && oldest !== undefined) demanded.delete(oldest);
+    demanded.add(name);
   }
 
   protected override wanted(
@@ -95,7 +110,8 @@ export class DeltaMux extends StreamMux<DeltaState> {
     const { interests, type, isFirst, versions } = state;
     const subscribe = [...state.subscribe];
     // All that there are need no name, unless some are named beside them.
-    if (isFirst && interests.isWildcard && subscribe.length > 0) subscribe.unshift(WILDCARD);
+    const isBeside = isFirst && interests.isWildcard && type.kind !== 'virtual_host';
+    if (isBeside && subscribe.length > 0) subscribe.unshift(WILDCARD);
     const isNodeNeeded = !isNodeSent || (isFirst && !source.nodeOnFirstMessageOnly);
     const message = {
       ...(isNodeNeeded ? { node } : {}),

@@ -16,6 +16,8 @@ export interface Mux {
   /** Wants what a subscription wants, until `remove`. */
   add(subscription: Subscription): void;
   remove(subscription: Subscription): void;
+  /** One more name for a subscription to all that there are, where they are asked for one by one. */
+  want(subscription: Subscription, name: string): void;
   close(): void;
 }
 

@@ -47,6 +47,8 @@ const AGGREGATED = {
 /** Resources begin to come with `start`; nothing comes after `close`. */
 export interface OpenSubscription {
   start(): void;
+  /** One more name, where the source takes names one by one; others ignore it. */
+  want(name: string): void;
   close(): void;
 }
 
@@ -82,6 +84,7 @@ export class DiscoverySources {
     const source = this.#makeSource(interest.source, subscription, interest.stats.prefix);
     return {
       start: () => source.start(),
+      want: (name) => source.want?.(name),
       close: () => {
         source.close();
         subscription.close();
@@ -133,6 +136,7 @@ export class DiscoverySources {
         const mux = this.#makeMux(source, subscription.type, statPrefix);
         return {
           start: () => mux.add(subscription),
+          want: (name) => mux.want(subscription, name),
           close: () => mux.close(),
         };
       }
@@ -143,6 +147,7 @@ export class DiscoverySources {
             if (mux === undefined) subscription.failed('there is no ads_config');
             else mux.add(subscription);
           },
+          want: (name) => this.#aggregated?.want(subscription, name),
           close: () => this.#aggregated?.remove(subscription),
         };
     }

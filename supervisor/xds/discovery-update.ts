@@ -11,6 +11,8 @@ export interface DiscoveredResource {
   readonly fault?: string;
   /** Without another word from the control plane it goes after this time. */
   readonly ttlMs?: number;
+  /** Other names that it answers to. */
+  readonly aliases?: readonly string[];
 }
 
 export interface DiscoveryUpdate {
@@ -23,7 +25,7 @@ export interface DiscoveryUpdate {
    */
   readonly removed: readonly string[] | 'rest';
   /** Resources that are as they were; only their time to live begins anew. */
-  readonly heartbeats?: readonly Pick<DiscoveredResource, 'name' | 'ttlMs'>[];
+  readonly heartbeats?: readonly Pick<DiscoveredResource, 'name' | 'ttlMs' | 'aliases'>[];
 }
 
 /** Who wants the resources. */
@@ -39,6 +41,8 @@ export interface DiscoveryConsumer {
 /** Where the resources come from. */
 export interface DiscoverySource {
   start(): void;
+  /** See `OpenSubscription`. */
+  want?(name: string): void;
   /** Nothing is handed over any more. */
   close(): void;
 }

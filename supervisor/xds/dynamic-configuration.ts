@@ -40,6 +40,7 @@ import { discoverFilters } from './named-filters.ts';
 import type { NamedResources } from './named-resources.ts';
 import { discoverRoutes } from './named-routes.ts';
 import { discoverScopes } from './named-scopes.ts';
+import type { UpstreamNotice } from '../processes/worker-host.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { discoverSecrets } from './named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
@@ -69,6 +70,8 @@ export interface DynamicConfigurationOptions {
   readonly secretChanged: (key: string) => void;
 }
 
+type RoutesNotice = Extract<UpstreamNotice, { readonly kind: 'routes_wanted' }>;
+
 const log = getLogger('config');
 const upstreamLog = getLogger('upstream');
 
@@ -85,6 +88,8 @@ export class DynamicConfiguration {
   readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
+  /** Tickets of requests whose routes were asked for. */
+  readonly #answers: number[] = [];
 
   constructor(options: DynamicConfigurationOptions) {
     this.#options = options;
@@ -209,6 +214,20 @@ export class DynamicConfiguration {
     this.listeners.startStatic();
     await this.#fetchListeners();
     await this.listeners.ready();
+  }
+
+  /** A worker's request waits for routes; it hears once, when what there is for it is in force. */
+  routesWanted({ wanted, ticket }: RoutesNotice): void {
+    const answered = (): void => {
+      this.#answers.push(ticket);
+      if (this.#answers.length > 1) return;
+      setImmediate(() => {
+        const tickets = this.#answers.splice(0);
+        void this.#options.workers.apply([{ op: 'put_route_answers', tickets }]);
+      });
+    };
+    if (wanted.kind === 'scope') this.#scopes.wanted(wanted.scopes, wanted.routes, answered);
+    else this.#routes.wanted(wanted.routes, wanted.host, answered);
   }
 
   unreadyTargets(): readonly UnreadyTargets[] {

@@ -46,6 +46,13 @@ export class NamedResources<Named extends { readonly key: string }> {
     };
   }
 
+  /** A request needs something of one; `answered` is called once, whatever comes of it. */
+  wanted(key: string, what: string, answered: () => void): void {
+    const held = this.#shared.get(key);
+    if (held === undefined) answered();
+    else held.resource.wanted(what, answered);
+  }
+
   close(): void {
     for (const { resource } of this.#shared.values()) resource.close();
     this.#shared.clear();
@@ -77,6 +84,11 @@ export abstract class SharedResource implements DiscoveryConsumer {
   /** Called once, when nobody uses it any more. */
   protected abstract ended(): void;
 
+  /** By default nothing of it can be wanted. */
+  wanted(_what: string, answered: () => void): void {
+    answered();
+  }
+
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -98,6 +110,11 @@ export abstract class SharedResource implements DiscoveryConsumer {
     this.#subscription?.close();
     this.settled();
     this.ended();
+  }
+
+  /** Asks for one more name, now and after each new stream. */
+  protected want(name: string): void {
+    this.#subscription?.want(name);
   }
 
   /** Once, when all is there that an update needs. */

@@ -1,4 +1,7 @@
 /** Route configurations that connection managers name instead of holding them. */
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { NamedRoutes } from '../resources/resolved-bootstrap.ts';
@@ -10,6 +13,7 @@ import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts'
 import type { DiscoverySources } from './discovery-sources.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
+import { VirtualHosts } from './virtual-hosts.ts';
 import { isSameMessage } from './same-message.ts';
 
 export interface RouteDiscoveryOptions {
@@ -35,6 +39,9 @@ class SharedRoutes extends SharedResource {
   readonly #options: RouteDiscoveryOptions;
   readonly #stats: DiscoveryStats;
   readonly #emptyCounter: number;
+  /** As it came, without what completes it. */
+  #base: DiscoveredResource | undefined;
+  #hosts: VirtualHosts | undefined;
 
   constructor(routes: NamedRoutes, options: RouteDiscoveryOptions) {
     super();
@@ -63,17 +70,69 @@ class SharedRoutes extends SharedResource {
     if (found.name !== name) {
       return `Unexpected RDS configuration (expecting ${name}): ${found.name}`;
     }
-    const { store, swap } = this.#options;
-    const present = store.get('route_configuration', this.#routes.key)?.active;
-    if (present !== undefined && isSameMessage(present.message, found.message)) return undefined;
-    return await swap.bring([found.message], () => this.#take(found));
+    if (this.#base !== undefined && isSameMessage(this.#base.message, found.message)) {
+      return undefined;
+    }
+    const refusal = await this.#bring(found);
+    if (refusal === undefined && !this.isClosed) this.#follow(found);
+    return refusal;
+  }
+
+  /** Routes are there when the virtual hosts are that the control plane sends by itself. */
+  override settled(): void {
+    if (this.#hosts === undefined || this.#hosts.isReady) return super.settled();
+    void this.#hosts.ready.then(() => super.settled());
+  }
+
+  override wanted(host: string, answered: () => void): void {
+    if (this.#hosts === undefined) answered();
+    else this.#hosts.wanted(host, answered);
+  }
+
+  /** From here on virtual hosts complete this configuration, or they do no more. */
+  #follow(found: DiscoveredResource): void {
+    const { resolver, sources, statStore, clock } = this.#options;
+    const { name, statPrefix } = this.#routes;
+    const { vhds } = found.message as RouteConfiguration;
+    const before = (this.#base?.message as RouteConfiguration | undefined)?.vhds;
+    this.#base = found;
+    if (isDeepStrictEqual(before, vhds)) return;
+    this.#hosts?.close();
+    this.#hosts = undefined;
+    const source = vhds && resolver.hostsSource(vhds).resolved;
+    if (source === undefined) return;
+    this.#hosts = new VirtualHosts({
+      name,
+      statPrefix,
+      source,
+      sources,
+      statStore,
+      clock,
+      changed: async (versionInfo) => {
+        const base = this.#base;
+        return base && (await this.#bring({ ...base, versionInfo }));
+      },
+    });
+  }
+
+  async #bring(found: DiscoveredResource): Promise<string | undefined> {
+    const { message } = found;
+    const hosts = this.#hosts?.messages ?? [];
+    const { virtual_hosts: own = [] } = message as {
+      readonly virtual_hosts?: readonly JsonObject[];
+    };
+    const whole = hosts.length === 0 ? message : { ...message, virtual_hosts: [...own, ...hosts] };
+    const complete = { ...found, message: whole };
+    return await this.#options.swap.bring([whole], () => this.#take(complete));
   }
 
   async #take(found: DiscoveredResource): Promise<string | undefined> {
     const { store, resolver, clock } = this.#options;
     if (this.isClosed) return undefined;
+    const { vhds } = found.message as RouteConfiguration;
+    const fault = found.fault ?? (vhds && resolver.hostsSource(vhds).error);
     const { resolved, error } =
-      found.fault === undefined ? resolver.routes(found.message) : { error: found.fault };
+      fault === undefined ? resolver.routes(found.message) : { error: fault };
     const lastUpdatedMs = clock.wallMs();
     if (error !== undefined) {
       store.refuse('route_configuration', this.#routes.key, {
@@ -99,6 +158,7 @@ class SharedRoutes extends SharedResource {
 
   protected override ended(): void {
     const { key } = this.#routes;
+    this.#hosts?.close();
     if (this.#options.store.remove('route_configuration', key)) {
       void this.#options.apply([{ op: 'remove_route_configuration', name: key }]);
     }

@@ -93,6 +93,16 @@ class SharedScopes extends SharedResource {
     return refusal;
   }
 
+  /** The routes of a scope that is fetched on demand. */
+  override wanted(routes: string, answered: () => void): void {
+    const scope = [...this.#live.values()].find((each) => each.routes === routes);
+    const named = scope && this.#routesOf(scope.message);
+    if (scope === undefined || named === undefined) return answered();
+    scope.use ??= this.#options.routes.use(named);
+    this.#count();
+    void scope.use.ready.then(answered);
+  }
+
   protected override ended(): void {
     const { store, statStore } = this.#options;
     const { key } = this.#named;
@@ -135,7 +145,7 @@ class SharedScopes extends SharedResource {
   }
 
   async #take(next: Map<string, LiveScope>, versionInfo: string): Promise<void> {
-    const { store, statStore, clock, routes, resolver } = this.#options;
+    const { store, clock, routes, resolver } = this.#options;
     const { key, name } = this.#named;
     const before = this.#live;
     this.#live = next;
@@ -173,14 +183,20 @@ class SharedScopes extends SharedResource {
       resolved: scopes,
     });
     this.#stats.reloaded(lastUpdatedMs);
-    const onDemand = [...next.values()].filter((scope) => scope.message.on_demand === true).length;
-    const { index } = SCOPED_RDS;
-    const active = [...next.values()].filter(({ use }) => use !== undefined).length;
-    statStore.setGauge(this.#gauges + index.all_scopes, next.size);
-    statStore.setGauge(this.#gauges + index.on_demand_scopes, onDemand);
-    statStore.setGauge(this.#gauges + index.active_scopes, active);
+    this.#count();
     const waits = [...next.values()].flatMap(({ use }) => use ?? []);
     if (!this.isReady) await Promise.all(waits.map(({ ready }) => ready));
+  }
+
+  #count(): void {
+    const { statStore } = this.#options;
+    const { index } = SCOPED_RDS;
+    const live = [...this.#live.values()];
+    const onDemand = live.filter((scope) => scope.message.on_demand === true).length;
+    const active = live.filter(({ use }) => use !== undefined).length;
+    statStore.setGauge(this.#gauges + index.all_scopes, live.length);
+    statStore.setGauge(this.#gauges + index.on_demand_scopes, onDemand);
+    statStore.setGauge(this.#gauges + index.active_scopes, active);
   }
 }
 

@@ -6,7 +6,10 @@ import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstra
 import type { Cluster } from '../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Listener } from '../../shared/api/generated/envoy/config/listener/v3/listener.ts';
-import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type {
+  RouteConfiguration,
+  Vhds,
+} from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
@@ -29,6 +32,7 @@ import { resolveListener } from '../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../resources/listeners/network-filters.ts';
 import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import { resolveRouteConfiguration } from '../resources/routes/route-configuration.ts';
+import { resolveConfigSource, type ConfigSource } from '../resources/config-source.ts';
 import { Scope } from '../resources/scope.ts';
 import { resolveCertificate } from '../resources/tls/certificates.ts';
 import { resolveValidation } from '../resources/tls/validation.ts';
@@ -84,6 +88,17 @@ export class ResourceResolver {
     return this.#run((scope) => this.#resolveRoutes(message, scope));
   }
 
+  /** Where the virtual hosts come from that complete a route configuration. */
+  hostsSource({ config_source: message = {} }: Vhds): Resolution<ConfigSource> {
+    return this.#run((scope) => {
+      const source = resolveConfigSource(message, scope.at('config_source'));
+      if (source === undefined) return undefined;
+      if (source.kind === 'ads' || (source.kind === 'grpc' && source.isDelta)) return source;
+      scope.error('conflict', "vhds: only 'DELTA_GRPC' is supported as an api_type.");
+      return undefined;
+    });
+  }
+
   filter(message: HttpFilterMessage): Resolution<HttpFilter> {
     return this.#run((scope) => resolveFilterSettings(message, scope));
   }
@@ -124,6 +139,8 @@ export class ResourceResolver {
         if (routes !== undefined) this.#resolveRoutes(routes as unknown as JsonObject, scope);
         break;
       }
+      // They are checked with the route configuration that they complete.
+      case 'virtual_host':
       // Its values are checked by whoever holds them.
       case 'runtime':
     }
@@ -138,6 +155,7 @@ export class ResourceResolver {
   #resolveRoutes(message: JsonObject, scope: Scope): RouteConfigurationResource | undefined {
     const source = {
       validatesClusters: false,
+      takesHosts: true,
       isKnownCluster: (name: string) => this.#options.isKnownCluster(name),
     };
     return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);

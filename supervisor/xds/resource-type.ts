@@ -4,6 +4,7 @@ export type DiscoveryKind =
   | 'listener'
   | 'route_configuration'
   | 'scoped_routes'
+  | 'virtual_host'
   | 'endpoints'
   | 'secret'
   | 'runtime'
@@ -68,6 +69,11 @@ export const RESOURCE_TYPES: Readonly<Record<DiscoveryKind, ResourceType>> = {
       grpcNoun: 'ScopedRoutes',
     },
   ),
+  virtual_host: resourceType('virtual_host', 'envoy.config.route.v3.VirtualHost', 'name', {
+    restPath: '/v3/discovery:virtual-hosts',
+    grpcService: 'envoy.service.route.v3.VirtualHostDiscoveryService',
+    grpcNoun: 'VirtualHosts',
+  }),
   endpoints: resourceType(
     'endpoints',
     'envoy.config.endpoint.v3.ClusterLoadAssignment',

@@ -75,7 +75,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
           state.isRequestQueued = false;
           this.streamBegan(state);
         }
-        this.#plan();
+        this.plan();
       },
       received: (message) => this.#receive(message),
       ended: (reason) => {
@@ -101,6 +101,9 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   /** Nobody wants these names any more. */
   protected abstract unwanted(state: State, gone: readonly string[]): void;
 
+  /** One more name is wanted beside all that there are. */
+  protected demanded(_state: State, _name: string): void {}
+
   /** An answer was taken by everybody. */
   protected abstract taken(state: State, update: DiscoveryUpdate): void;
 
@@ -124,7 +127,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
         Promise.resolve({ versionInfo, resources, removed: [] }),
       );
     }
-    this.#plan();
+    this.plan();
     this.#stream.start();
   }
 
@@ -134,7 +137,14 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     if (state === undefined || gone === undefined) return;
     for (const name of gone) this.forget(state, name);
     this.unwanted(state, gone);
-    this.#plan();
+    this.plan();
+  }
+
+  want(subscription: Subscription, name: string): void {
+    const state = this.#types.get(subscription.type.typeUrl);
+    if (state === undefined) return;
+    this.demanded(state, name);
+    this.plan();
   }
 
   close(): void {
@@ -228,7 +238,9 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     for (const { name, ttlMs } of heartbeats) ttls.set(name, ttlMs);
     const isWithoutRemovals = removed === 'rest' || removed.length === 0;
     // Only to say that what is there stays.
-    if (resources.length === 0 && isWithoutRemovals && heartbeats.length > 0) return undefined;
+    const isQuiet = resources.length === 0 && isWithoutRemovals && heartbeats.length > 0;
+    // A virtual host that was asked for and is not there comes as a name alone.
+    if (isQuiet && state.type.kind !== 'virtual_host') return undefined;
     const refusals = await Promise.all(this.#distribute(state, update));
     const refusal = refusals.find((text) => text !== undefined);
     if (refusal === undefined) this.taken(state, update);
@@ -255,7 +267,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   }
 
   /** What changes in one turn of the loop is said at once. */
-  #plan(): void {
+  protected plan(): void {
     if (this.#isFlushPlanned || this.#stream.generation === 0) return;
     this.#isFlushPlanned = true;
     setImmediate(() => {

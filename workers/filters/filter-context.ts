@@ -1,4 +1,7 @@
 /** What the filters of one connection manager share. */
+import type { WantedRoutes } from '../../shared/resources/wanted-routes.ts';
+import type { HeaderMap } from '../http/header-map.ts';
+import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
@@ -24,6 +27,9 @@ export interface FilterContext {
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
   /** Where requests for this cluster may have to wait for their host; undefined for most clusters. */
   wantedHosts(cluster: string): WantedHosts | undefined;
+  /** What a request without a route may wait for; undefined: for nothing. */
+  missingRoutes(headers: HeaderMap): WantedRoutes | undefined;
+  readonly routeDemand: RouteDemand;
   /** Settings that came apart from their filters. */
   readonly extensions: ExtensionStore;
   /** The node's own cluster name. */

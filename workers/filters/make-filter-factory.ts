@@ -14,6 +14,7 @@ import type { FilterContext } from './filter-context.ts';
 import { makeHeaderMutationFilter } from './header-mutation-filter.ts';
 import { makeHealthCheckFilter } from './health-check-filter.ts';
 import { makeLocalRateLimitFilter } from './local-rate-limit-filter.ts';
+import { makeOnDemandFilter } from './on-demand-filter.ts';
 import { makeRbacFilter } from './rbac-filter.ts';
 import { makeSetMetadataFilter } from './set-metadata-filter.ts';
 import { makeStatefulSessionFilter } from './stateful-session-filter.ts';
@@ -62,6 +63,7 @@ function makeFactsFilter(
         | 'header_mutation'
         | 'tap'
         | 'discovered'
+        | 'on_demand'
         | 'dynamic_forward_proxy';
     }
   >,
@@ -78,6 +80,8 @@ function makeFactsFilter(
       return makeTapFilter(filter.name, filter.options, context);
     case 'dynamic_forward_proxy':
       return makeDynamicForwardProxyFilter(filter, context);
+    case 'on_demand':
+      return makeOnDemandFilter(filter, context);
     case 'discovered':
       return makeDiscoveredFilter(filter, context, makeFilterFactory);
   }

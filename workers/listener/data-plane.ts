@@ -35,6 +35,7 @@ import { DrainState } from './drain-state.ts';
 import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { connectInside } from './connect-inside.ts';
+import { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from './shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
@@ -49,11 +50,15 @@ export function createDataPlane(env: DataPlaneEnv): DataPlane {
 
 type PartUpdate = Extract<
   ResourceUpdate,
-  { readonly op: `${'put' | 'remove'}_${'secret' | 'extension' | 'scoped_routes'}` }
+  {
+    readonly op:
+      | `${'put' | 'remove'}_${'secret' | 'extension' | 'scoped_routes'}`
+      | 'put_route_answers';
+  }
 >;
 
 function isPart(update: ResourceUpdate): update is PartUpdate {
-  return /_(secret|extension|scoped_routes)$/.test(update.op);
+  return /_(secret|extension|scoped_routes|route_answers)$/.test(update.op);
 }
 
 /** A change that was prepared and cannot fail any more. */
@@ -65,6 +70,7 @@ class WorkerDataPlane implements DataPlane {
   readonly #loop: WorkerLoop;
   readonly #runtime = new WorkerRuntime();
   readonly #routes = new RouteStore();
+  readonly #routeDemand: RouteDemand;
   readonly #secrets = new SecretStore();
   readonly #extensions = new ExtensionStore();
   readonly #overload: OverloadGate;
@@ -87,6 +93,7 @@ class WorkerDataPlane implements DataPlane {
     this.#env = env;
     this.#loop = new WorkerLoop(env.clock);
     const { timers } = this.#loop;
+    this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers });
     this.#clusters = new ClusterManager({
       loop: this.#loop,
@@ -139,6 +146,7 @@ class WorkerDataPlane implements DataPlane {
       loop: this.#loop,
       clusters: this.#clusters,
       routes: this.#routes,
+      routeDemand: this.#routeDemand,
       extensions: this.#extensions,
       secrets: this.#secrets,
       overload: this.#overload,
@@ -303,6 +311,8 @@ class WorkerDataPlane implements DataPlane {
         return this.#routes.putScopes(update.key, update.scopes);
       case 'remove_scoped_routes':
         return this.#routes.removeScopes(update.key);
+      case 'put_route_answers':
+        return this.#routeDemand.answered(update.tickets);
     }
   }
 
@@ -397,6 +407,12 @@ function makeTaps(env: DataPlaneEnv): Taps {
     send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
     log: (text) => env.log('warning', 'tap', text),
   });
+}
+
+function makeRouteDemand({ heritage, notify }: DataPlaneEnv): RouteDemand {
+  return new RouteDemand(heritage.workerIndex, (wanted, ticket) =>
+    notify({ kind: 'routes_wanted', wanted, ticket }),
+  );
 }
 
 /** What the supervisor hears of clusters and their hosts. */

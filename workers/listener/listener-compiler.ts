@@ -52,6 +52,7 @@ import type { ListenerFilterRunner } from './filters/listener-filter.ts';
 import { ProxyProtocolReader } from './filters/proxy-protocol.ts';
 import { TlsInspector } from './filters/tls-inspector.ts';
 import { ChainDrain, type DrainState } from './drain-state.ts';
+import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RouteStore } from './route-store.ts';
 import { SharedCount, type SharedPages } from './shared-count.ts';
 import type { CompiledListener } from './worker-listener.ts';
@@ -61,6 +62,7 @@ export interface CompilerContext {
   readonly loop: WorkerLoop;
   readonly clusters: ClusterManager;
   readonly routes: RouteStore;
+  readonly routeDemand: RouteDemand;
   readonly secrets: SecretStore;
   readonly extensions: ExtensionStore;
   readonly overload: OverloadGate;
@@ -285,6 +287,8 @@ function compileManager(
     taps: context.taps,
     clusterHealth: (name) => context.clusters.get(name)?.health(),
     wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
+    missingRoutes: (headers) => routes.missingFor?.(headers),
+    routeDemand: context.routeDemand,
     extensions: context.extensions,
     nodeCluster: env.heritage.node.cluster,
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),

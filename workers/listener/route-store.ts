@@ -1,5 +1,7 @@
 /** The named route configurations and scopes of this worker, and the sources that refer to them. */
 import type { NamedScope, ScopedRoutes } from '../../shared/resources/scoped-routes.ts';
+import type { WantedRoutes } from '../../shared/resources/wanted-routes.ts';
+import type { HeaderMap } from '../http/header-map.ts';
 import type { RouteSource } from '../http/conn-manager/manager.ts';
 import { joinScopeKey, scopeKeyOf } from '../routing/scope-key.ts';
 import type { RouteTable } from '../routing/types.ts';
@@ -29,7 +31,10 @@ export class RouteStore {
   /** Follows the configuration of that key, whenever it comes, changes or goes. */
   sourceOf(key: string): RouteSource {
     const tables = this.#tables;
-    return { tableFor: () => tables.get(key) };
+    return {
+      tableFor: () => tables.get(key),
+      missingFor: (headers) => missingHost(key, tables.get(key), headers),
+    };
   }
 
   /** Follows scopes and their configurations; `build` makes the tables of those that stand inline. */
@@ -47,14 +52,33 @@ export class RouteStore {
       };
     }
     const { name } = scopes;
+    const routesFor = (headers: HeaderMap): string | undefined => {
+      const key = scopeKeyOf(fragments, headers);
+      return key === undefined ? undefined : this.#scopes.get(name)?.get(key);
+    };
     return {
       tableFor: (headers) => {
-        const key = scopeKeyOf(fragments, headers);
-        const routes = key === undefined ? undefined : this.#scopes.get(name)?.get(key);
+        const routes = routesFor(headers);
         return routes === undefined ? undefined : this.#tables.get(routes);
+      },
+      missingFor: (headers) => {
+        const routes = routesFor(headers);
+        if (routes === undefined) return undefined;
+        const table = this.#tables.get(routes);
+        if (table === undefined) return { kind: 'scope', scopes: name, routes };
+        return missingHost(routes, table, headers);
       },
     };
   }
+}
+
+function missingHost(
+  routes: string,
+  table: RouteTable | undefined,
+  headers: HeaderMap,
+): WantedRoutes | undefined {
+  if (table?.isOnDemand !== true || table.hasHost(headers)) return undefined;
+  return { kind: 'virtual_host', routes, host: headers.authority };
 }
 
 type InlineScopes = Extract<ScopedRoutes['scopes'], { readonly kind: 'inline' }>['scopes'];

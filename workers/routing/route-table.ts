@@ -32,6 +32,8 @@ export function buildRouteTable(
   return {
     name: table.name,
     internalOnlyHeaders: table.internalOnlyHeaders,
+    isOnDemand: table.isOnDemand === true,
+    hasHost: (headers) => hosts.find(headers.authority) !== undefined,
     match(headers, info) {
       // As in the reference: a client that says it came by no protocol gets no route.
       if (headers.get('x-forwarded-proto') === '') return undefined;

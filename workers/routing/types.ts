@@ -16,6 +16,10 @@ export interface RouteTable {
   readonly name: string;
   /** Headers that no external request may bring; lower case. */
   readonly internalOnlyHeaders: readonly string[];
+  /** Virtual hosts that are missing can be asked for. */
+  readonly isOnDemand: boolean;
+  /** Whether a virtual host is there for the request's authority. */
+  hasHost(headers: HeaderMap): boolean;
   /**
    * The route for these headers, by `authority`, `path`, `method` and the rest, or undefined when
    * no virtual host or route fits. Changes neither argument.

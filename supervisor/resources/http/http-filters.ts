@@ -11,6 +11,7 @@ import { BASIC_AUTH_FILTER } from '../filters/basic-auth-filter.ts';
 import { BUFFER_FILTER } from '../filters/buffer-filter.ts';
 import { COMPRESSOR_FILTER } from '../filters/compressor-filter.ts';
 import { CORS_FILTER } from '../filters/cors-filter.ts';
+import { ON_DEMAND_FILTER } from '../filters/on-demand-filter.ts';
 import { CSRF_FILTER } from '../filters/csrf-filter.ts';
 import { DECOMPRESSOR_FILTER } from '../filters/decompressor-filter.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from '../filters/dynamic-forward-proxy-filter.ts';
@@ -45,6 +46,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     COMPRESSOR_FILTER,
     DECOMPRESSOR_FILTER,
     CSRF_FILTER,
+    ON_DEMAND_FILTER,
     BASIC_AUTH_FILTER,
     TAP_FILTER,
     SET_METADATA_FILTER,

@@ -33,6 +33,7 @@ import {
   resolveStatefulSessionPerRoute,
   STATEFUL_SESSION_PER_ROUTE_TYPE,
 } from '../filters/stateful-session-filter.ts';
+import { ON_DEMAND_PER_ROUTE_TYPE, resolveOnDemandPerRoute } from '../filters/on-demand-filter.ts';
 import type { Scope } from '../scope.ts';
 
 /** The settings' own message by type; each gives what its filter reads in the worker. */
@@ -46,6 +47,7 @@ const PER_ROUTE_TYPES: ReadonlyMap<string, PerRouteResolver> = new Map([
   perRoute(LOCAL_RATE_LIMIT_TYPE, resolveLocalRateLimit),
   perRoute(RBAC_PER_ROUTE_TYPE, resolveRbacPerRoute),
   perRoute(STATEFUL_SESSION_PER_ROUTE_TYPE, resolveStatefulSessionPerRoute),
+  perRoute(ON_DEMAND_PER_ROUTE_TYPE, resolveOnDemandPerRoute),
   perRoute(HEADER_MUTATION_PER_ROUTE_TYPE, resolveMutations),
   perRoute(DYNAMIC_FORWARD_PROXY_PER_ROUTE_TYPE, resolveDynamicForwardProxyPerRoute),
 ]);

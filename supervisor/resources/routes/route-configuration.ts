@@ -37,6 +37,8 @@ export interface RouteSource {
   /** Inline routes are checked against the clusters unless they say otherwise; fetched ones not. */
   readonly validatesClusters: boolean;
   readonly isKnownCluster: (name: string) => boolean;
+  /** Virtual hosts may come from elsewhere: `vhds`. */
+  readonly takesHosts?: boolean;
 }
 
 export function resolveRouteConfiguration(
@@ -44,7 +46,9 @@ export function resolveRouteConfiguration(
   source: RouteSource,
   scope: Scope,
 ): RouteConfigurationResource {
-  refuseOtherFields(message, FIELDS, scope);
+  const { vhds, ...itself } = message;
+  const takesHosts = source.takesHosts === true;
+  refuseOtherFields(takesHosts ? itself : message, FIELDS, scope);
   const validates = message.validate_clusters ?? source.validatesClusters;
   const limit = message.max_direct_response_body_size_bytes ?? DIRECT_RESPONSE_BODY_BYTES;
   const references = new ClusterReferences(validates ? source.isKnownCluster : undefined);
@@ -64,6 +68,7 @@ export function resolveRouteConfiguration(
     virtualHosts: (message.virtual_hosts ?? []).map((host, index) =>
       resolveVirtualHost(host, domains, routes, scope.at('virtual_hosts', index)),
     ),
+    ...(takesHosts && vhds !== undefined ? { isOnDemand: true } : {}),
     ...resolveHeaderChanges(message, scope),
     internalOnlyHeaders: (message.internal_only_headers ?? []).map(asciiLower),
     mostSpecificHeaderMutationsWins: message.most_specific_header_mutations_wins ?? false,

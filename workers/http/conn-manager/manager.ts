@@ -2,6 +2,7 @@
  * One HTTP connection manager, compiled from its resource: what its connections and streams share.
  * Holds no state of any connection but their number.
  */
+import type { WantedRoutes } from '../../../shared/resources/wanted-routes.ts';
 import type { ScaledTimeout } from '../../../shared/resources/overload.ts';
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
 import type { AccessLog } from '../../access-log/types.ts';
@@ -20,6 +21,8 @@ import type { HeaderPolicy } from './types.ts';
 export interface RouteSource {
   /** For a request; undefined where there are none for it: no route matches. */
   tableFor(headers: HeaderMap): RouteTable | undefined;
+  /** What a request that finds no route may ask for; absent: nothing. */
+  missingFor?(headers: HeaderMap): WantedRoutes | undefined;
 }
 
 /** What the worker has decided about closing connections. */
