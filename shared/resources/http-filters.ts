@@ -6,6 +6,7 @@
 import type { AccessLogConfig } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
 import type { TapFilterOptions } from './tap.ts';
+import type { DescriptorLimit, RateLimitPolicy } from './rate-limits.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
 import type { MatcherTree } from './matcher-tree.ts';
 import type {
@@ -226,6 +227,18 @@ export interface LocalRateLimitOptions {
   readonly perConnection: boolean;
   /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
   readonly rateLimitHeaders: boolean;
+  readonly descriptors: readonly DescriptorLimit[];
+  /** Of the route's and virtual host's rate limits those of this number count. */
+  readonly stage: number;
+  /** In place of the route's and virtual host's; absent where there are none. */
+  readonly rateLimits?: readonly RateLimitPolicy[];
+  /** Whether the virtual host's limits count beside the route's: only where it has none by default. */
+  readonly virtualHostLimits: 'OVERRIDE' | 'INCLUDE' | 'IGNORE';
+  /** The filter's own bucket gives a token for requests with a descriptor too. */
+  readonly alwaysTakesOwn: boolean;
+  readonly notEnforcedHeaders: readonly HeaderValueOption[];
+  /** A gRPC client is told RESOURCE_EXHAUSTED instead of UNAVAILABLE. */
+  readonly isResourceExhausted: boolean;
 }
 
 /** What RBAC matches requests and connections by; permissions and principals are alike here. */

@@ -6,6 +6,7 @@
  */
 import type { HeaderChanges } from './headers.ts';
 import type { CorsPolicy } from './http-filters.ts';
+import type { RateLimitPolicy } from './rate-limits.ts';
 import type { MatcherTree } from './matcher-tree.ts';
 import type {
   CompiledRegex,
@@ -51,6 +52,7 @@ export interface VirtualHost {
   readonly includeAttemptCountInResponse: boolean;
   readonly typedPerFilterConfig: PerFilterConfig;
   readonly metadata?: Metadata;
+  readonly rateLimits?: readonly RateLimitPolicy[];
   /** The older place of what the CORS filter is configured with; its own settings win. */
   readonly cors?: CorsPolicy;
   readonly retryPolicy?: RetryPolicy;
@@ -245,6 +247,7 @@ export interface ClusterRouteAction {
   readonly mirrorPolicies: readonly RequestMirrorPolicy[];
   readonly upgrades: readonly UpgradeConfig[];
   readonly includeVirtualHostRateLimits: boolean;
+  readonly rateLimits?: readonly RateLimitPolicy[];
   /** As of a virtual host. */
   readonly cors?: CorsPolicy;
   readonly internalRedirect?: InternalRedirect;

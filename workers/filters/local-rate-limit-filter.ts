@@ -3,24 +3,35 @@
  * envoy.filters.http.local_ratelimit.
  */
 import type { LocalRateLimitOptions } from '../../shared/resources/http-filters.ts';
+import type { RateLimitPolicy } from '../../shared/resources/rate-limits.ts';
 import { HTTP_LOCAL_RATE_LIMIT } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import { JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
+import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { isEnabled } from '../runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
+import { LimitBuckets } from './limit-buckets.ts';
+import {
+  compileDescriptors,
+  type Descriptor,
+  type DescriptorMaker,
+} from './rate-limit-descriptors.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 interface CompiledLimit {
   readonly options: LocalRateLimitOptions;
   readonly base: number;
-  readonly shared: TokenBucket | undefined;
-  readonly ofConnection: WeakMap<ConnectionInfo, TokenBucket>;
+  /** Undefined: the filter does nothing. */
+  readonly shared: LimitBuckets | undefined;
+  readonly ofConnection: WeakMap<ConnectionInfo, LimitBuckets>;
   readonly changes: HeaderMutation | undefined;
+  readonly notEnforced: HeaderMutation | undefined;
+  /** Made once per list of policies, which routes and virtual hosts bring. */
+  readonly descriptors: CompiledSettings<readonly RateLimitPolicy[], readonly DescriptorMaker[]>;
 }
 
 interface LimitParts {
@@ -42,11 +53,20 @@ export function makeLocalRateLimitFilter(
     return {
       options,
       base,
-      shared: options.bucket && context.sharedBucket(options.bucket),
+      shared:
+        options.bucket &&
+        new LimitBuckets(options.bucket, options, (bucket) => context.sharedBucket(bucket)),
       ofConnection: new WeakMap(),
       changes: compileHeaderMutations(
         [{ add: options.responseHeaders, remove: [] }],
         JOINED_IN_RESPONSES,
+      ),
+      notEnforced: compileHeaderMutations(
+        [{ add: options.notEnforcedHeaders, remove: [] }],
+        JOINED_IN_REQUESTS,
+      ),
+      descriptors: new CompiledSettings((policies: readonly RateLimitPolicy[]) =>
+        compileDescriptors(policies, options.stage, context.nodeCluster),
       ),
     };
   });
@@ -54,6 +74,10 @@ export function makeLocalRateLimitFilter(
   const parts: LimitParts = { name, context, own, compiled };
   return { name, create: (callbacks) => new LocalRateLimitFilter(parts, callbacks) };
 }
+
+const NONE: readonly Descriptor[] = [];
+/** Of gRPC. */
+const RESOURCE_EXHAUSTED = 8;
 
 class LocalRateLimitFilter extends PassThroughFilter {
   private readonly parts: LimitParts;
@@ -67,7 +91,7 @@ class LocalRateLimitFilter extends PassThroughFilter {
     this.callbacks = callbacks;
   }
 
-  override decodeHeaders(): HeadersStatus {
+  override decodeHeaders(headers: HeaderMap): HeadersStatus {
     const { name, own, compiled, context } = this.parts;
     const settings = this.callbacks.routeConfig(name) as LocalRateLimitOptions | undefined;
     const limit = compiled.of(settings ?? own);
@@ -75,14 +99,19 @@ class LocalRateLimitFilter extends PassThroughFilter {
     const { runtime, stats, loop } = context;
     if (!isEnabled(options.enabled, runtime, runtime.random())) return 'continue';
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enabled);
-    const bucket = this.bucketOf(limit);
-    this.bucket = options.rateLimitHeaders ? bucket : undefined;
-    if (bucket === undefined || bucket.take(loop.clock.ms)) {
+    const buckets = this.bucketsOf(limit);
+    const descriptors = buckets?.hasDescriptors ? this.descriptorsOf(limit, headers) : NONE;
+    const taken = buckets?.take(descriptors, loop.clock.ms);
+    this.bucket = options.rateLimitHeaders ? taken?.bucket : undefined;
+    if (taken === undefined || taken.isAllowed) {
       stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.ok);
       return 'continue';
     }
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.rate_limited);
-    if (!isEnabled(options.enforced, runtime, runtime.random())) return 'continue';
+    if (!isEnabled(options.enforced, runtime, runtime.random())) {
+      limit.notEnforced?.(headers, this.callbacks.info);
+      return 'continue';
+    }
     stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enforced);
     this.refuse(limit);
     return 'stop';
@@ -106,18 +135,37 @@ class LocalRateLimitFilter extends PassThroughFilter {
       status: options.status < 400 ? 429 : options.status,
       body: 'local_rate_limited',
       details: 'local_rate_limited',
+      grpcStatus: options.isResourceExhausted ? RESOURCE_EXHAUSTED : undefined,
       modifyHeaders: (headers) => changes?.(headers, info),
     });
   }
 
-  private bucketOf({ options, shared, ofConnection }: CompiledLimit): TokenBucket | undefined {
+  private bucketsOf({ options, shared, ofConnection }: CompiledLimit): LimitBuckets | undefined {
     if (!options.perConnection || options.bucket === undefined) return shared;
     const { connection } = this.callbacks.info;
-    let bucket = ofConnection.get(connection);
-    if (bucket === undefined) {
-      bucket = new TokenBucket(options.bucket);
-      ofConnection.set(connection, bucket);
+    let buckets = ofConnection.get(connection);
+    if (buckets === undefined) {
+      buckets = new LimitBuckets(options.bucket, options, (bucket) => new TokenBucket(bucket));
+      ofConnection.set(connection, buckets);
     }
-    return bucket;
+    return buckets;
+  }
+
+  /** The filter's own policies, else the route's and the virtual host's. */
+  private descriptorsOf(limit: CompiledLimit, headers: HeaderMap): readonly Descriptor[] {
+    const { info, route } = this.callbacks;
+    const { rateLimits, virtualHostLimits } = limit.options;
+    const action = route?.kind === 'cluster' ? route.action : undefined;
+    const ofRoute = action?.rateLimits ?? [];
+    const includes =
+      virtualHostLimits === 'INCLUDE' ||
+      (virtualHostLimits === 'OVERRIDE' &&
+        (ofRoute.length === 0 || action?.includeVirtualHostRateLimits === true));
+    const ofHost = includes ? (route?.virtualHost.rateLimits ?? []) : [];
+    const lists = rateLimits === undefined ? [ofRoute, ofHost] : [rateLimits];
+    return lists
+      .flatMap((policies) => limit.descriptors.of(policies))
+      .map((make) => make(headers, info))
+      .filter((descriptor) => descriptor !== undefined);
   }
 }

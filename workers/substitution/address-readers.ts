@@ -1,5 +1,5 @@
 /** Substitution commands about connections and hosts: addresses, ports, ids, how they ended. */
-import { isIPv4 } from 'node:net';
+import { networkOf } from '../../shared/network-of.ts';
 
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
@@ -95,7 +95,7 @@ function ip(addressOf: AddressOf): ReaderFactory {
       const address = addressOf(info);
       if (address === undefined) return undefined;
       if (prefix === undefined || address.kind !== 'ip') return address.ip;
-      return network(address.ip, prefix);
+      return networkOf(address.ip, prefix);
     };
   };
 }
@@ -105,7 +105,7 @@ function upstreamIp({ args: [length] }: FormatCommand): Reader {
   return ({ upstreamHost, upstreamConnectionId }) => {
     if (upstreamHost === undefined || upstreamConnectionId === 0) return undefined;
     if (prefix === undefined || upstreamHost.ip === '') return hostIp(upstreamHost);
-    return network(upstreamHost.ip, prefix);
+    return networkOf(upstreamHost.ip, prefix);
   };
 }
 
@@ -128,37 +128,4 @@ function withoutPort(name: string): string {
 
 function prefixLength(length: string | undefined): number | undefined {
   return length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined;
-}
-
-/** `127.0.0.0/16`; a length beyond the address's own means the whole address. */
-function network(address: string, length: number): string {
-  const isV4 = isIPv4(address);
-  const bits = Math.min(length, isV4 ? 32 : 128);
-  const width = isV4 ? 8 : 16;
-  const groups = isV4 ? address.split('.').map(Number) : ipv6Groups(address);
-  const masked = groups.map((group, index) => {
-    const kept = Math.min(Math.max(bits - index * width, 0), width);
-    return group & ((0xffff << (width - kept)) & ((1 << width) - 1));
-  });
-  if (isV4) return `${masked.join('.')}/${bits}`;
-  const groupTexts = masked.map((group) => group.toString(16));
-  return `${shortened(groupTexts)}/${bits}`;
-}
-
-function ipv6Groups(address: string): number[] {
-  const [head = '', tail] = address.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(8 - front.length - back.length).fill('0');
-  return [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16));
-}
-
-/** The longest run of zero groups becomes `::`. */
-function shortened(groups: readonly string[]): string {
-  const runs = groups.join(':').match(/(?:^|:)0(?::0)+(?=:|$)/g) ?? [];
-  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
-  const whole = groups.join(':');
-  if (longest === '') return whole;
-  const at = whole.indexOf(longest);
-  return `${whole.slice(0, at)}::${whole.slice(at + longest.length + 1)}`;
 }

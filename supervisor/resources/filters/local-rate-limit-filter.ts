@@ -2,6 +2,9 @@
 import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.ts';
 import type { TokenBucket } from '../../../shared/api/generated/envoy/type/v3/token_bucket.ts';
 import type { HttpFilter, LocalRateLimitOptions } from '../../../shared/resources/http-filters.ts';
+import { toByteString } from '../../../shared/regex/byte-string.ts';
+import type { DescriptorLimit } from '../../../shared/resources/rate-limits.ts';
+import type { LocalRateLimitDescriptor } from '../../../shared/api/generated/envoy/extensions/common/ratelimit/v3/ratelimit.ts';
 import type { RateLimitBucket } from '../../../shared/resources/rate-limit-bucket.ts';
 import type { RuntimeFraction } from '../../../shared/resources/matchers.ts';
 import { formatPlace } from '../../config/problem.ts';
@@ -9,6 +12,7 @@ import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { statusNumber } from '../http-status.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
+import { resolveRateLimits } from '../routes/rate-limits.ts';
 import { resolveHeaderValue } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, optional } from '../values.ts';
@@ -39,9 +43,16 @@ const FIELDS = knownFields<LocalRateLimit>(
     'response_headers_to_add',
     'local_rate_limit_per_downstream_connection',
     'enable_x_ratelimit_headers',
+    'descriptors',
+    'stage',
+    'vh_rate_limits',
+    'always_consume_default_token_bucket',
+    'rate_limits',
+    'request_headers_to_add_when_not_enforced',
+    'rate_limited_as_resource_exhausted',
   ],
-  // Both are about limits by descriptor, which are refused.
-  ['stage', 'vh_rate_limits', 'always_consume_default_token_bucket', 'max_dynamic_descriptors'],
+  // Buckets made on demand are refused by their entry.
+  ['max_dynamic_descriptors'],
 );
 
 const NEVER: RuntimeFraction = { numerator: 0, denominator: 100 };
@@ -64,8 +75,54 @@ export function resolveLocalRateLimit(
     ),
     perConnection: message.local_rate_limit_per_downstream_connection ?? false,
     rateLimitHeaders: message.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
+    ...resolveDescriptors(message, scope),
     ...optional('bucket', bucket && resolveRateLimitBucket(bucket, scope.at('token_bucket'))),
   };
+}
+
+type ByDescriptor = Pick<
+  LocalRateLimitOptions,
+  | 'descriptors'
+  | 'stage'
+  | 'virtualHostLimits'
+  | 'alwaysTakesOwn'
+  | 'notEnforcedHeaders'
+  | 'isResourceExhausted'
+  | 'rateLimits'
+>;
+
+function resolveDescriptors(message: LocalRateLimit, scope: Scope): ByDescriptor {
+  return {
+    descriptors: (message.descriptors ?? []).map((descriptor, index) =>
+      resolveDescriptor(descriptor, scope.at('descriptors', index)),
+    ),
+    stage: message.stage ?? 0,
+    virtualHostLimits:
+      typeof message.vh_rate_limits === 'string' ? message.vh_rate_limits : 'OVERRIDE',
+    alwaysTakesOwn: message.always_consume_default_token_bucket ?? true,
+    notEnforcedHeaders: (message.request_headers_to_add_when_not_enforced ?? []).map(
+      (option, index) =>
+        resolveHeaderValue(option, scope.at('request_headers_to_add_when_not_enforced', index)),
+    ),
+    isResourceExhausted: message.rate_limited_as_resource_exhausted ?? false,
+    ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
+  };
+}
+
+const DESCRIPTOR_FIELDS = knownFields<LocalRateLimitDescriptor>(['entries', 'token_bucket']);
+
+function resolveDescriptor(message: LocalRateLimitDescriptor, scope: Scope): DescriptorLimit {
+  refuseOtherFields(message, DESCRIPTOR_FIELDS, scope);
+  const entries = (message.entries ?? []).map(({ key = '', value = '' }, index) => {
+    if (value === '') {
+      scope
+        .at('entries', index)
+        .unsupported('an entry without a value, which every value fits, is');
+    }
+    return { key: toByteString(key), value: toByteString(value) };
+  });
+  const bucket = resolveRateLimitBucket(message.token_bucket ?? {}, scope.at('token_bucket'));
+  return { entries, bucket };
 }
 
 export function resolveRateLimitBucket(message: TokenBucket, scope: Scope): RateLimitBucket {

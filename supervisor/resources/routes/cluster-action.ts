@@ -10,6 +10,7 @@ import { resolveInternalRedirect } from './internal-redirect.ts';
 import type { RouteScope } from './route.ts';
 import { resolveClusterSpecifier } from './cluster-specifier.ts';
 import { resolveHashPolicies } from './hash-policy.ts';
+import { resolveRateLimits } from './rate-limits.ts';
 import { resolveMirrorPolicies, resolveResilience } from './resilience.ts';
 import { resolveHostRewrite, resolvePathRewrite } from './rewrites.ts';
 import { resolveUpgrades } from './upgrades.ts';
@@ -43,10 +44,11 @@ const FIELDS = knownFields<RouteAction>(
     'internal_redirect_policy',
     'max_stream_duration',
     'include_vh_rate_limits',
+    'rate_limits',
     'cors',
   ],
   // Read by filters that are not there, which are refused by themselves.
-  ['rate_limits', 'early_data_policy'],
+  ['early_data_policy'],
 );
 
 const ROUTE_TIMEOUT_MS = 15_000;
@@ -86,6 +88,7 @@ export function resolveClusterAction(
     mirrorPolicies: own.length > 0 ? own : mirrorPolicies,
     upgrades: resolveUpgrades(message.upgrade_configs, scope.at('upgrade_configs')),
     includeVirtualHostRateLimits: message.include_vh_rate_limits ?? false,
+    ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
     ...optional('cors', message.cors && resolveCorsPolicy(message.cors, scope.at('cors'))),
     ...optional(
       'internalRedirect',

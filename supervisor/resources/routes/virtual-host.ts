@@ -13,36 +13,35 @@ import { optional } from '../values.ts';
 import type { DomainCheck } from './domains.ts';
 import { resolveHeaderChanges } from './header-changes.ts';
 import { resolvePerFilterConfig } from './per-filter-config.ts';
+import { resolveRateLimits } from './rate-limits.ts';
 import { resolveMirrorPolicies, resolveResilience } from './resilience.ts';
 import { resolveRouteMatcher } from './route-matcher.ts';
 import { bufferLimit, resolveRoute, type RouteScope } from './route.ts';
 
-const FIELDS = knownFields<VirtualHostMessage>(
-  [
-    'name',
-    'domains',
-    'routes',
-    'matcher',
-    'require_tls',
-    'virtual_clusters',
-    'request_headers_to_add',
-    'request_headers_to_remove',
-    'response_headers_to_add',
-    'response_headers_to_remove',
-    'typed_per_filter_config',
-    'include_request_attempt_count',
-    'include_attempt_count_in_response',
-    'retry_policy',
-    'retry_policy_typed_config',
-    'hedge_policy',
-    'request_mirror_policies',
-    'metadata',
-    'per_request_buffer_limit_bytes',
-    'request_body_buffer_limit',
-    'cors',
-  ],
-  ['rate_limits'],
-);
+const FIELDS = knownFields<VirtualHostMessage>([
+  'name',
+  'domains',
+  'routes',
+  'matcher',
+  'require_tls',
+  'virtual_clusters',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'typed_per_filter_config',
+  'include_request_attempt_count',
+  'include_attempt_count_in_response',
+  'retry_policy',
+  'retry_policy_typed_config',
+  'hedge_policy',
+  'request_mirror_policies',
+  'metadata',
+  'per_request_buffer_limit_bytes',
+  'request_body_buffer_limit',
+  'cors',
+  'rate_limits',
+]);
 const VIRTUAL_CLUSTER_FIELDS = knownFields<VirtualClusterMessage>(['headers', 'name']);
 
 export function resolveVirtualHost(
@@ -79,6 +78,7 @@ export function resolveVirtualHost(
     includeAttemptCountInResponse: message.include_attempt_count_in_response ?? false,
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
     ...resolveResilience(message, scope),
+    ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
     ...optional('cors', message.cors && resolveCorsPolicy(message.cors, scope.at('cors'))),
     ...optional('metadata', resolveMetadata(message.metadata)),
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),

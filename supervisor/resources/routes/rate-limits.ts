@@ -1,0 +1,148 @@
+/** Resolves envoy.config.route.v3.RateLimit: what of a request makes a descriptor. */
+import type {
+  RateLimit,
+  RateLimit_Action as ActionMessage,
+  RateLimit_Action_MetaData as MetadataMessage,
+} from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
+import { toByteString } from '../../../shared/regex/byte-string.ts';
+import type { RateLimitAction, RateLimitPolicy } from '../../../shared/resources/rate-limits.ts';
+import { checkFormat } from '../access-logs/format.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
+import { resolveQueryParameterMatchers } from '../matchers/query-parameter-matcher.ts';
+import { asciiLower } from '../matchers/string-matcher.ts';
+import type { Scope } from '../scope.ts';
+
+// The rest is about limits that another server keeps.
+const FIELDS = knownFields<RateLimit>(
+  ['stage', 'actions'],
+  ['disable_key', 'apply_on_stream_done', 'x_ratelimit_option', 'limit'],
+);
+const ACTION_FIELDS = knownFields<ActionMessage>([
+  'request_headers',
+  'query_parameters',
+  'remote_address',
+  'masked_remote_address',
+  'source_cluster',
+  'destination_cluster',
+  'generic_key',
+  'header_value_match',
+  'query_parameter_value_match',
+  'metadata',
+  'dynamic_metadata',
+]);
+
+const IPV4_BITS = 32;
+const IPV6_BITS = 128;
+
+/** Undefined where there are none. */
+export function resolveRateLimits(
+  messages: readonly RateLimit[] | undefined,
+  scope: Scope,
+): readonly RateLimitPolicy[] | undefined {
+  return messages?.map((message, index) => {
+    const place = scope.at(index);
+    refuseOtherFields(message, FIELDS, place);
+    const actions = (message.actions ?? []).map((action, at) =>
+      resolveAction(action, place.at('actions', at)),
+    );
+    return {
+      stage: message.stage ?? 0,
+      actions: actions.filter((action) => action !== undefined),
+    };
+  });
+}
+
+function resolveAction(message: ActionMessage, scope: Scope): RateLimitAction | undefined {
+  refuseOtherFields(message, ACTION_FIELDS, scope);
+  return (
+    resolveNamed(message) ??
+    resolveGeneric(message, scope) ??
+    resolveMatch(message, scope) ??
+    resolveAddress(message) ??
+    resolveMetadata(message)
+  );
+}
+
+/** Entries whose value stands in the request under a name. */
+function resolveNamed(message: ActionMessage): RateLimitAction | undefined {
+  const { request_headers: header, query_parameters: query } = message;
+  if (header !== undefined) {
+    return {
+      kind: 'request_header',
+      name: asciiLower(header.header_name ?? ''),
+      key: toByteString(header.descriptor_key ?? ''),
+      skipIfAbsent: header.skip_if_absent ?? false,
+    };
+  }
+  if (query === undefined) return undefined;
+  return {
+    kind: 'query_parameter',
+    name: toByteString(query.query_parameter_name ?? ''),
+    key: toByteString(query.descriptor_key ?? ''),
+    skipIfAbsent: query.skip_if_absent ?? false,
+  };
+}
+
+function resolveGeneric(message: ActionMessage, scope: Scope): RateLimitAction | undefined {
+  const { generic_key: generic } = message;
+  if (generic === undefined) return undefined;
+  const { descriptor_key: key = '', descriptor_value: value = '' } = generic;
+  const format = checkFormat(value, scope.at('generic_key', 'descriptor_value'));
+  return { kind: 'generic_key', key: toByteString(key === '' ? 'generic_key' : key), format };
+}
+
+/** Entries whose value is the configuration's own. */
+function resolveMatch(message: ActionMessage, scope: Scope): RateLimitAction | undefined {
+  const { header_value_match: headers, query_parameter_value_match: query } = message;
+  const match = headers ?? query;
+  if (match === undefined) return undefined;
+  const field = headers === undefined ? 'query_parameter_value_match' : 'header_value_match';
+  const place = scope.at(field);
+  const { descriptor_key: key = '', descriptor_value: value = '' } = match;
+  const otherwise = headers === undefined ? 'query_match' : 'header_match';
+  return {
+    kind: 'match',
+    key: toByteString(key === '' ? otherwise : key),
+    format: checkFormat(value, place.at('descriptor_value')),
+    expected: match.expect_match ?? true,
+    headers: resolveHeaderMatchers(headers?.headers, place.at('headers')),
+    queryParameters: resolveQueryParameterMatchers(
+      query?.query_parameters,
+      place.at('query_parameters'),
+    ),
+  };
+}
+
+function resolveAddress(message: ActionMessage): RateLimitAction | undefined {
+  const { masked_remote_address: masked } = message;
+  if (masked !== undefined) {
+    return {
+      kind: 'masked_remote_address',
+      v4: masked.v4_prefix_mask_len ?? IPV4_BITS,
+      v6: masked.v6_prefix_mask_len ?? IPV6_BITS,
+    };
+  }
+  for (const kind of ['remote_address', 'source_cluster', 'destination_cluster'] as const) {
+    if (message[kind] !== undefined) return { kind };
+  }
+  return undefined;
+}
+
+function resolveMetadata({
+  metadata,
+  dynamic_metadata: older,
+}: ActionMessage): RateLimitAction | undefined {
+  const message: MetadataMessage | undefined = metadata ?? older;
+  if (message === undefined) return undefined;
+  const { key: namespace = '', path = [] } = message.metadata_key ?? {};
+  return {
+    kind: 'metadata',
+    key: toByteString(message.descriptor_key ?? ''),
+    source: message.source === 'ROUTE_ENTRY' ? 'route' : 'dynamic',
+    namespace,
+    path: path.map(({ key = '' }) => key),
+    defaultValue: toByteString(message.default_value ?? ''),
+    skipIfAbsent: message.skip_if_absent ?? false,
+  };
+}
