@@ -8,7 +8,7 @@ import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';
 /** What the runtime keeps of a `tls.SecureContext`. */
 export type InnerContext = object;
 
-export interface InnerCipher {
+interface InnerCipher {
   readonly name: string;
 }
 
