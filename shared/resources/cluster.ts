@@ -137,7 +137,7 @@ export interface UpstreamNameOptions {
 }
 
 /** From 1 to 3. */
-export interface PreconnectRatios {
+interface PreconnectRatios {
   /** Of the requests to a host. */
   readonly perHost: number;
   /** Of the requests to all hosts: connections to those that will be chosen next. */

@@ -155,11 +155,7 @@ export class LiveCluster implements HostSink {
   }
 
   setHosts(hosts: readonly HostResource[], isChange = false): void {
-    const unique = new Map<string, HostResource>();
-    for (const host of hosts) if (!unique.has(host.id)) unique.set(host.id, host);
-    for (const host of this.#hosts) {
-      if (!unique.has(host.id) && this.#mustStay(host)) unique.set(host.id, host);
-    }
+    const unique = this.#withThoseThatStay(hosts);
     const listed = new Set(hosts.map(({ id }) => id));
     const known = this.#hosts;
     const priorities = new Set<number>();
@@ -185,6 +181,16 @@ export class LiveCluster implements HostSink {
     if (changes > 0) this.#stats.membershipChanged(added, changes);
     this.outlier?.setHosts(this.#watched());
     this.#apply();
+  }
+
+  /** By id, each once; behind them the present ones that may not go yet. */
+  #withThoseThatStay(hosts: readonly HostResource[]): Map<string, HostResource> {
+    const unique = new Map<string, HostResource>();
+    for (const host of hosts) if (!unique.has(host.id)) unique.set(host.id, host);
+    for (const host of this.#hosts) {
+      if (!unique.has(host.id) && this.#mustStay(host)) unique.set(host.id, host);
+    }
+    return unique;
   }
 
   /** What an active check says of a host from now on. A host that is gone needs nothing more. */

@@ -141,7 +141,7 @@ describe('a dynamic forward proxy', () => {
     await using upstream = await startHttpUpstream((_, response) => response.end('here'));
     await using dns = await startDnsServer({ 'web.test': ['127.0.0.1'], 'silent.test': 'silent' });
     await using sluice = await start({
-      filter: { sub_cluster_config: { cluster_init_timeout: '1s' } },
+      filter: { sub_cluster_config: { cluster_init_timeout: '0.7s' } },
       cluster: { sub_clusters_config: { max_sub_clusters: 2, sub_cluster_ttl: '1.5s' } },
       fields: { typed_dns_resolver_config: resolverConfig(dns), dns_lookup_family: 'V4_ONLY' },
     });
