@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener } from '../support/bootstrap.ts';
@@ -13,6 +14,8 @@ const SO_RCVBUF = '8';
 function listenerWith(fields: object): object {
   return { ...httpListener(GREETING), ...fields };
 }
+
+const HAS_SS = spawnSync('ss', ['-V']).status === 0;
 
 describe('the sockets of a listener', () => {
   it('are set up with the options of the configuration in every state', async () => {
@@ -54,6 +57,24 @@ describe('the sockets of a listener', () => {
     });
     assert.match((await sluice.admin('/listeners')).body, /web::203\.0\.113\.5:\d+\n/);
   });
+
+  it(
+    'keep the backlog of the configuration once workers listen on them',
+    { skip: HAS_SS ? false : 'the program ss is not here' },
+    async () => {
+      await using sluice = await startSluice({
+        bootstrap: bootstrap({ listeners: [listenerWith({ tcp_backlog_size: 7 })] }),
+        concurrency: 2,
+      });
+      const port = await sluice.listenerPort('web');
+      const { stdout } = spawnSync('ss', ['-ltnH', `sport = :${port}`], { encoding: 'utf8' });
+      const backlogs = stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/\s+/)[2]);
+      assert.deepEqual(backlogs, ['7', '7']);
+    },
+  );
 
   it('are not there for a listener that binds nothing', async () => {
     const address = { socket_address: { address: '127.0.0.1', port_value: 9 } };

@@ -39,7 +39,8 @@ export class Acceptor {
     server.on('connection', (socket: net.Socket) => onAccept({ kind: 'socket', socket }));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ fd: descriptor.fd, backlog: descriptor.backlog }, () => {
+      // The runtime takes the backlog of a descriptor from this argument alone, not from the options.
+      server.listen({ fd: descriptor.fd }, descriptor.backlog, () => {
         server.removeListener('error', reject);
         resolve();
       });
