@@ -30,6 +30,9 @@ const connect = libcFunction<[number, Buffer, number], number>(
   'int connect(int, const uint8_t *, uint32_t)',
 );
 const listen = libcFunction<[number, number], number>('int listen(int, int)');
+const accept4 = libcFunction<[number, null, null, number], number>(
+  'int accept4(int, void *, void *, int)',
+);
 const socketpair = libcFunction<[number, number, number, Buffer], number>(
   'int socketpair(int, int, int, _Out_ uint8_t *)',
 );
@@ -82,6 +85,15 @@ export function isDatagramSocketHeld(address: UnixSocketAddress): boolean {
 /** The kernel lowers `backlog` to net.core.somaxconn. */
 export function listenOn(fd: number, backlog: number): void {
   check(listen(fd, backlog), 'listen');
+}
+
+/**
+ * The next connection that waits at a non-blocking listening socket, non-blocking as well; undefined when
+ * none does, or when it cannot be taken now.
+ */
+export function acceptWaiting(fd: number): number | undefined {
+  const accepted = accept4(fd, null, null, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  return accepted < 0 ? undefined : accepted;
 }
 
 /** The address a socket is bound to; undefined for an unnamed unix socket. */

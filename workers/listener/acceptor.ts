@@ -6,10 +6,18 @@
  * it, and reads into a buffer of its own. The listening handle's callback is therefore replaced by one that passes the accepted
  * handle on. Where a runtime does not have that callback, the ordinary event is used: slower, the same
  * in every other way.
+ *
+ * The runtime accepts one connection in each turn of its loop, so that behind a thousand busy connections
+ * new ones would wait for seconds. What waits is therefore taken in the same event.
  */
 import net from 'node:net';
 import type { ListeningDescriptor } from '../data-plane.ts';
-import type { StreamHandle } from '../net/runtime-handles.ts';
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
+import { acceptWaiting } from '../../shared/posix/sockets.ts';
+import { runtimeHandles, type StreamHandle } from '../net/runtime-handles.ts';
+
+/** Connections taken in one event; open ones get their turn in between. */
+const MAX_PER_EVENT = 64;
 
 export type Accepted =
   /** An open handle, connected. */
@@ -23,9 +31,12 @@ interface ListeningHandle {
 export class Acceptor {
   readonly #server: net.Server;
   readonly #onAccept: (accepted: Accepted) => void;
+  readonly #fd: number;
+  #isClosed = false;
 
-  private constructor(server: net.Server, onAccept: (accepted: Accepted) => void) {
+  private constructor(server: net.Server, fd: number, onAccept: (accepted: Accepted) => void) {
     this.#server = server;
+    this.#fd = fd;
     this.#onAccept = onAccept;
   }
 
@@ -35,11 +46,15 @@ export class Acceptor {
     onAccept: (accepted: Accepted) => void,
   ): Promise<Acceptor> {
     const server = net.createServer({ noDelay: true });
-    const acceptor = new Acceptor(server, onAccept);
+    const acceptor = new Acceptor(server, descriptor.fd, onAccept);
     server.on('connection', (socket: net.Socket) => onAccept({ kind: 'socket', socket }));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
+<<<<<<< HEAD
       // The runtime takes the backlog of a descriptor from this argument alone, not from the options.
+=======
+      // Beside a descriptor the options' own `backlog` is passed over, and 511 would take its place.
+>>>>>>> ec356b1 (Accept all waiting connections in one event, and keep the configured backlog)
       server.listen({ fd: descriptor.fd }, descriptor.backlog, () => {
         server.removeListener('error', reject);
         resolve();
@@ -51,6 +66,7 @@ export class Acceptor {
 
   /** Resolves when the descriptor is closed. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
@@ -62,8 +78,24 @@ export class Acceptor {
     handle.onconnection = (status, accepted) => {
       // A client that gave up before it was accepted, or no descriptors left: the next event retries.
       if (status !== 0 || accepted === undefined) return;
-      accepted.setNoDelay?.(true);
-      this.#onAccept({ kind: 'handle', handle: accepted });
+      this.#take(accepted);
+      this.#takeWaiting(accepted.setNoDelay === undefined);
     };
+  }
+
+  #takeWaiting(isUnix: boolean): void {
+    if (runtimeHandles === undefined) return;
+    for (let count = 1; count < MAX_PER_EVENT && !this.#isClosed; count++) {
+      const fd = acceptWaiting(this.#fd);
+      if (fd === undefined) return;
+      const handle = isUnix ? runtimeHandles.newPipe() : runtimeHandles.newTcp();
+      if (handle.open(fd) === 0) this.#take(handle);
+      else closeDescriptor(fd);
+    }
+  }
+
+  #take(handle: StreamHandle): void {
+    handle.setNoDelay?.(true);
+    this.#onAccept({ kind: 'handle', handle });
   }
 }

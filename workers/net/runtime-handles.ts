@@ -31,6 +31,8 @@ export interface ConnectableTcp extends StreamHandle {
 }
 
 export interface ConnectablePipe extends StreamHandle {
+  /** Takes over a descriptor. */
+  open(fd: number): number;
   connect(request: StreamRequest, path: string): number;
 }
 
