@@ -2,7 +2,12 @@
 import type { CertificateFiles } from './certificates.ts';
 
 /** What a question adds to the plain bootstrap. */
-export type Trait = 'access_log' | 'prefix_rewrite' | 'short_timeouts' | 'second_cluster';
+export type Trait =
+  | 'access_log'
+  | 'prefix_rewrite'
+  | 'short_timeouts'
+  | 'no_timeout'
+  | 'second_cluster';
 
 export interface BootstrapParts {
   readonly port: number;
@@ -75,7 +80,8 @@ function manager(parts: BootstrapParts): object {
 }
 
 function routes({ traits = [] }: BootstrapParts): readonly object[] {
-  const all = { match: { prefix: '/' }, route: { cluster: 'up' } };
+  const timeout = traits.includes('no_timeout') ? { timeout: '0s' } : {};
+  const all = { match: { prefix: '/' }, route: { cluster: 'up', ...timeout } };
   if (traits.includes('second_cluster')) {
     const exact = { match: { path: '/' }, route: { cluster: 'up' } };
     return [exact, { match: { prefix: '/' }, route: { cluster: 'second' } }];

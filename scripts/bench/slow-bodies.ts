@@ -37,7 +37,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-slow-bodies-'));
 const upstreamPort = 18_080;
 const port = 18_100;
 const upstream = await startUpstream();
-const running = await found.start({ folder, port, upstreamPort });
+const running = await found.start({ folder, port, upstreamPort, traits: ['no_timeout'] });
 try {
   await runWrk({ port, connections: 16, seconds: 2 });
   await delay(1000);
