@@ -50,11 +50,7 @@ export class Acceptor {
     server.on('connection', (socket: net.Socket) => onAccept({ kind: 'socket', socket }));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-<<<<<<< HEAD
       // The runtime takes the backlog of a descriptor from this argument alone, not from the options.
-=======
-      // Beside a descriptor the options' own `backlog` is passed over, and 511 would take its place.
->>>>>>> ec356b1 (Accept all waiting connections in one event, and keep the configured backlog)
       server.listen({ fd: descriptor.fd }, descriptor.backlog, () => {
         server.removeListener('error', reject);
         resolve();
