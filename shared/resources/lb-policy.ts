@@ -86,6 +86,8 @@ export interface LeastRequestOptions {
   readonly choiceCount: number;
   /** How much a busy host is avoided where weights differ; 1 by default, 0: not at all. */
   readonly activeRequestBias: number;
+  /** In the runtime; looked at when hosts change. */
+  readonly activeRequestBiasKey?: string;
   /** All hosts are looked at, not only some that are drawn. */
   readonly scansAll?: true;
 }

@@ -1,7 +1,7 @@
 /** Makes the balancer that a cluster's policy asks for. */
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
-import type { LbPolicy } from '../../shared/resources/lb-policy.ts';
-import { readInteger } from '../../shared/runtime/read-runtime.ts';
+import type { LbPolicy, LeastRequestOptions } from '../../shared/resources/lb-policy.ts';
+import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
@@ -107,8 +107,16 @@ function pickerMaker(
   if (lbPolicy.kind === 'RANDOM') return (hosts) => new RandomPicker(hosts, random);
   if (lbPolicy.kind === 'LEAST_REQUEST') {
     const options = lbPolicy.leastRequest ?? { choiceCount: 2, activeRequestBias: 1 };
-    const parts = { options, random, activeRequests, slowStart };
-    return (hosts) => new LeastRequestPicker(hosts, parts);
+    return (hosts) => {
+      const activeRequestBias = biasOf(options, runtime);
+      const parts = {
+        options: { ...options, activeRequestBias },
+        random,
+        activeRequests,
+        slowStart,
+      };
+      return new LeastRequestPicker(hosts, parts);
+    };
   }
   const { loadReports: options } = lbPolicy;
   if (options === undefined) {
@@ -117,6 +125,15 @@ function pickerMaker(
   const makePicker = (hosts: readonly UpstreamHost[], weights: readonly number[]): HostPicker =>
     new RoundRobinPicker(hosts, runtime.random(), undefined, weights);
   return (hosts) => new ReportedWeightsPicker(hosts, { options, nowMs, makePicker });
+}
+
+/** A bias below 0 is none. */
+function biasOf(
+  { activeRequestBias, activeRequestBiasKey: key }: LeastRequestOptions,
+  { snapshot }: Pick<Runtime, 'snapshot'>,
+): number {
+  const bias = key === undefined ? activeRequestBias : readDouble(snapshot, key, activeRequestBias);
+  return bias < 0 ? 1 : bias;
 }
 
 function makeHashing(

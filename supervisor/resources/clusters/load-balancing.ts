@@ -116,10 +116,16 @@ function leastRequest(message: LeastRequest, scope: Scope): Policy {
   refuseOtherFields(message, LEAST_REQUEST_FIELDS, scope);
   const { choice_count: choiceCount = 2, active_request_bias: bias } = message;
   const activeRequestBias = bias === undefined ? 1 : float(bias.default_value ?? 0);
+  const biasKey = bias?.runtime_key;
   const scansAll = message.selection_method === 'FULL_SCAN';
   return {
     kind: 'LEAST_REQUEST',
-    leastRequest: { choiceCount, activeRequestBias, ...(scansAll ? { scansAll } : {}) },
+    leastRequest: {
+      choiceCount,
+      activeRequestBias,
+      ...optional('activeRequestBiasKey', biasKey === '' ? undefined : biasKey),
+      ...(scansAll ? { scansAll } : {}),
+    },
     ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
     ...resolveLocalities(message.locality_lb_config, scope.at('locality_lb_config')),
   };
