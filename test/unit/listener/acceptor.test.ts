@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { SOCK_STREAM } from '../../../shared/posix/layout.ts';
@@ -53,15 +52,5 @@ describe('accepting', () => {
     for (const each of accepted) if (each.kind === 'handle') each.handle.close();
     for (const client of clients) client.destroy();
     await acceptor.close();
-  });
-
-  it('keeps the length of the queue that the configuration asks for', async (t) => {
-    const socket = listeningSocket();
-    const acceptor = await Acceptor.listen(descriptorOf(socket), () => undefined);
-    const { stdout } = spawnSync('ss', ['-ltnH', `sport = :${socket.port}`], { encoding: 'utf8' });
-    await acceptor.close();
-    if (typeof stdout !== 'string') return t.skip('ss is not installed');
-    assert.match(stdout, new RegExp(`^LISTEN +0 +${BACKLOG} `));
-    return undefined;
   });
 });
