@@ -15,7 +15,7 @@ import { compileNameMatcher } from '../name-matcher.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
 import type { DumpItem, DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
-import { filterLazily } from './lazy-list.ts';
+import { filterLazily, mapLazily } from './lazy-list.ts';
 import { printFields } from './print-fields.ts';
 import { redact } from './redact.ts';
 
@@ -89,9 +89,27 @@ function narrowByName(
     ...section,
     lists: section.lists.map((list) => ({
       ...list,
-      items: filterLazily(list.items, (item) => matcher.matches(item.name)),
+      items: mapLazily(
+        filterLazily(
+          list.items,
+          (item) => item.namesIn !== undefined || matcher.matches(item.name),
+        ),
+        (item) => (item.namesIn === undefined ? item : narrowWithin(item, item.namesIn, matcher)),
+      ),
     })),
   }));
+}
+
+/** Keeps the element and drops what is in its list under another name, as the reference does. */
+function narrowWithin(item: DumpItem, field: string, matcher: NameMatcher): DumpItem {
+  const make = (): JsonObject => {
+    const { [field]: list, ...others } = item.make();
+    const kept = (Array.isArray(list) ? (list as readonly JsonObject[]) : []).filter(
+      ({ name }) => typeof name === 'string' && matcher.matches(name),
+    );
+    return kept.length === 0 ? others : { ...item.make(), [field]: kept };
+  };
+  return { ...item, make };
 }
 
 function maskSections(

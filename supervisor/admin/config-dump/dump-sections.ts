@@ -30,6 +30,8 @@ interface DumpList {
 export interface DumpItem {
   readonly name: string;
   readonly make: () => JsonObject;
+  /** Where it is not the element whose name counts, but those in this list of it. */
+  readonly namesIn?: string;
 }
 
 export const DUMP_PACKAGE = 'envoy.admin.v3';
@@ -188,6 +190,7 @@ function scopesItem({ name, versionInfo, message, lastUpdatedMs }: DumpedResourc
   const { scoped_route_configs: scopes } = message;
   return {
     name,
+    namesIn: 'scoped_route_configs',
     make: () =>
       compact({
         name,

@@ -271,6 +271,29 @@ function inLowerCamelCase(value: JsonValue): JsonValue {
   );
 }
 
+test('name_regex picks among the scopes of a connection manager, whatever that is called', async () => {
+  const scope = (name: string): JsonObject => ({
+    '@type': 'type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration',
+    name,
+  });
+  const scopes = { ...resource({ scoped_route_configs: [scope('one'), scope('two')] }), name: 's' };
+  const { config } = fakeContext().context;
+  const { context } = fakeContext({
+    config: {
+      ...config,
+      routes: () => ({ ...config.routes(), isUsed: true, inlineScopes: [scopes] }),
+    },
+  });
+  const shown = async (pattern: string): Promise<unknown> => {
+    const query = `resource=inline_scoped_route_configs&name_regex=${pattern}`;
+    const { body } = await ask(context, `/config_dump?${query}`);
+    const { configs } = JSON.parse(body) as { readonly configs: readonly JsonObject[] };
+    return configs.map(({ scoped_route_configs }) => scoped_route_configs);
+  };
+  assert.deepEqual(await shown('one'), [[scope('one')]]);
+  assert.deepEqual(await shown('s'), [undefined]);
+});
+
 test('a TypedStruct is shown as the type that it names, with only its secrets hidden', async () => {
   const chain = (value: JsonObject): JsonObject => ({
     name: 'tls',
