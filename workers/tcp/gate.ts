@@ -6,7 +6,7 @@
 import type { StreamInfo } from '../http/stream-info.ts';
 
 /** Whether a connection may go on; a number: it is closed after as many milliseconds, unread. */
-export type GateVerdict = boolean | number;
+type GateVerdict = boolean | number;
 
 export interface Gate {
   /** Asked before the chain's last filter begins its work; false closes the connection. */
