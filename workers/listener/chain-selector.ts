@@ -23,7 +23,7 @@ export interface CompiledChain {
 }
 
 /** What is known of a connection before its chain is chosen. */
-export type ChainFacts = Pick<
+type ChainFacts = Pick<
   ConnectionFacts,
   | 'localAddress'
   | 'remoteAddress'
