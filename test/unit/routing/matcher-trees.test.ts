@@ -91,7 +91,7 @@ describe('a matcher tree', () => {
     assert.equal(chosen(tree, '/', ['x', '1']), 'some');
   });
 
-  it('takes the narrowest range of addresses, an exclusive one alone', () => {
+  it('takes the narrowest range of addresses; an exclusive one stands aside for narrower ones', () => {
     const range = (address: string, prefixLength: number) => [{ address, prefixLength }];
     const tree: Tree = {
       kind: 'address',
@@ -99,11 +99,13 @@ describe('a matcher tree', () => {
       branches: [
         { ranges: range('10.0.0.0', 8), onMatch: leaf('ten'), exclusive: false },
         { ranges: range('10.1.0.0', 16), onMatch: leaf('one', true), exclusive: false },
-        { ranges: range('10.2.0.0', 16), onMatch: leaf('two', true), exclusive: true },
+        { ranges: range('11.0.0.0', 8), onMatch: leaf('eleven'), exclusive: true },
+        { ranges: range('11.1.0.0', 16), onMatch: leaf('two', true), exclusive: false },
       ],
     };
     assert.equal(chosen(tree, '/', ['ip', '10.1.2.3']), 'ten');
-    assert.equal(chosen(tree, '/', ['ip', '10.2.2.3']), undefined);
+    assert.equal(chosen(tree, '/', ['ip', '11.1.2.3']), undefined);
+    assert.equal(chosen(tree, '/', ['ip', '11.2.2.3']), 'eleven');
     assert.equal(chosen(tree, '/', ['ip', 'elsewhere']), undefined);
   });
 });
