@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../../shared/clock.ts';
 import { SecretStore } from '../../workers/tls/secret-store.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
-import type { ClusterContext } from '../../workers/upstream/cluster.ts';
+import type { ClusterContext } from '../../workers/upstream/cluster-context.ts';
 import type { BalancerContext } from '../../workers/upstream/make-balancer.ts';
 import { WorkerLoop } from '../../workers/worker-loop.ts';
 

@@ -25,7 +25,7 @@ import type { RouteTable } from '../routing/types.ts';
 import { RouterStats } from '../router/router-stats.ts';
 import type { Address } from '../net/connection-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
-import type { ClusterContext } from '../upstream/cluster.ts';
+import type { ClusterContext } from '../upstream/cluster-context.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
 import { OverloadGate } from '../overload-gate.ts';

@@ -11,7 +11,8 @@ import type { HeaderMap } from '../http/header-map.ts';
 import { GRPC_STATUS_CONDITIONS, RetryOn } from '../routing/retry-conditions.ts';
 import type { RequestRetries } from '../routing/retry-policy.ts';
 import { predicateRefuses } from './host-predicates.ts';
-import type { Priority, UpstreamCluster } from '../upstream/cluster.ts';
+import type { Priority } from '../upstream/cluster-limits.ts';
+import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 
 /** `limit`: no try is left; `overflow`: the cluster's limit of retries is reached. */

@@ -1,7 +1,8 @@
 /** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
-import { type ClusterContext, UpstreamCluster } from './cluster.ts';
+import type { ClusterContext } from './cluster-context.ts';
+import { UpstreamCluster } from './cluster.ts';
 import { type HealthChange, LARGE_SET } from './host-set.ts';
 import { IdleClusters } from './idle-clusters.ts';
 

@@ -6,18 +6,13 @@ import type {
   HostResource,
 } from '../../shared/resources/cluster.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
 import { OutlierMonitor } from '../health/outlier-monitor.ts';
-import { type CheckingDuty, HealthChecker } from '../health/health-checker.ts';
-import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
+import { HealthChecker } from '../health/health-checker.ts';
 import { UpstreamSockets } from './upstream-sockets.ts';
-import type { SecretStore } from '../tls/secret-store.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork, type Steps } from '../sliced-work.ts';
-import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { InternalTarget } from './upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
@@ -28,7 +23,6 @@ import { poolKey, type PoolUsers } from './pool-users.ts';
 import type { UpstreamNames } from '../tls/upstream-tls.ts';
 import type { HttpPool } from './http-pool.ts';
 import { Preconnecting } from './preconnecting.ts';
-import type { HashTable } from './hash-tables.ts';
 import { AggregateBalancer, type MemberCluster } from './aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 import { RequestedHostBalancer } from './requested-host-balancer.ts';
@@ -36,59 +30,16 @@ import { RequestedHosts } from './requested-hosts.ts';
 import { ForwardProxyBalancer } from './forward-proxy-balancer.ts';
 import { makeBalancer } from './make-balancer.ts';
 import { WantedHosts } from './wanted-hosts.ts';
-import type { LocalCluster, ZonePickerParts } from './zone-picker.ts';
+import type { LocalCluster } from './zone-picker.ts';
 import { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
-import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
-import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
-import type { Runtime } from '../runtime.ts';
-import { SharedLimits } from './resource-limits.ts';
-
-export type Priority = 'DEFAULT' | 'HIGH';
+import type { SharedLimits } from './resource-limits.ts';
+import type { ClusterContext } from './cluster-context.ts';
+import { ClusterLimits, type Priority } from './cluster-limits.ts';
+import { HashTableFigures } from './hash-table-figures.ts';
 
 const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
-const RING_HASH_FIGURES = {
-  index: {
-    min: RING_HASH.index.min_hashes_per_host,
-    max: RING_HASH.index.max_hashes_per_host,
-  },
-};
-const MAGLEV_FIGURES = {
-  index: { min: MAGLEV.index.min_entries_per_host, max: MAGLEV.index.max_entries_per_host },
-};
-
-export interface ClusterContext {
-  /** Mapped on first use. */
-  outlierPage(): OutlierPage;
-  breakerPage(): BreakerPage;
-  readonly runtime: Runtime;
-  outlierDetected(cluster: string, host: string, kind: ConsecutiveKind): void;
-  readonly duty: CheckingDuty;
-  /** A request named this host of the cluster itself. */
-  hostRequested(cluster: string, host: HostResource): void;
-  /** The host of this name is in use. */
-  hostUsed(cluster: string, host: string): void;
-  /** A request of the cluster waits for the host of this name. */
-  hostWanted(cluster: string, host: string, ticket: number): void;
-  /** The cluster of this name, if it is there. */
-  find(name: string): UpstreamCluster | undefined;
-  /** A cluster with active checks has its first request. */
-  trafficBegan(cluster: string): void;
-  /** Whether one more connection to a host is opened. */
-  readonly overload: Pick<OverloadGate, 'sheds'>;
-  /** A connection to a listener of this worker. */
-  connectInside(to: InternalTarget): net.Socket;
-  readonly loop: WorkerLoop;
-  readonly stats: StatWriter;
-  readonly secrets: SecretStore;
-  /** Debug lines of component `connection`. */
-  readonly log: (line: string) => void;
-  readonly ownLocality: ZonePickerParts['ownLocality'];
-  /** The cluster that this server is one of; undefined: none is configured, or it is not there. */
-  localCluster(): UpstreamCluster | undefined;
-}
-
 export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly name: string;
   readonly stats: ClusterStats;
@@ -101,13 +52,12 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #checker: HealthChecker | undefined;
   /** Undefined: connections come with requests. */
   readonly #preconnecting: Preconnecting | undefined;
-  #boundSlot: number | undefined = undefined;
+  readonly #limits: ClusterLimits;
   #hasTraffic = false;
   #requested: RequestedHosts | undefined = undefined;
   /** Where requests wait for their hosts, when these are whatever names they bear. */
   wantedHosts: WantedHosts | undefined = undefined;
-  /** Base of the block about the table of a policy that hashes. */
-  #tableBase: number | undefined = undefined;
+  readonly #tableFigures: HashTableFigures;
   resource: ClusterResource;
   readonly #work: SlicedWork;
   readonly #set: HostSet;
@@ -118,7 +68,13 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#context = context;
     this.stats = new ClusterStats(resource, context.stats);
     this.sockets = new UpstreamSockets(resource, { ...context, statOwner: this.stats.prefix });
-    this.limits = { DEFAULT: this.#makeLimits('DEFAULT'), HIGH: this.#makeLimits('HIGH') };
+    this.#limits = new ClusterLimits(resource, context);
+    this.limits = this.#limits.byPriority;
+    this.#tableFigures = new HashTableFigures(this.stats, {
+      isRing: resource.lbPolicy.kind === 'RING_HASH',
+      // All workers have the same table: one of them tells of it.
+      tells: context.duty.workerIndex === 0,
+    });
     this.#balancer = this.#makeBalancer();
     this.#preconnecting = this.#makePreconnecting();
     this.#checker = this.#makeChecker();
@@ -298,31 +254,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     host.outlier = new OutlierMonitor({ page, slot, thresholds, runtime, report });
   }
 
-  #bindLimits({ breakerSlots }: ClusterHostsResource): void {
-    if (breakerSlots === undefined || breakerSlots.DEFAULT === this.#boundSlot) return;
-    this.#boundSlot = breakerSlots.DEFAULT;
-    bindBoth(this.limits, this.#context, breakerSlots);
-  }
-
-  #limitConnections(host: UpstreamHost): void {
-    const { breakerSlots } = host.resource;
-    if (breakerSlots === undefined || host.connectionLimits !== undefined) return;
-    const own = (priority: Priority): SharedLimits => {
-      const thresholds = this.resource.circuitBreakers[priority];
-      const maxConnections = thresholds.maxConnectionsPerHost ?? NO_LIMIT;
-      const runtime = { snapshot: new Map() };
-      return new SharedLimits({
-        cluster: this.name,
-        priority,
-        thresholds: { ...thresholds, maxConnections },
-        runtime,
-      });
-    };
-    const limits = { DEFAULT: own('DEFAULT'), HIGH: own('HIGH') };
-    bindBoth(limits, this.#context, breakerSlots);
-    host.connectionLimits = limits;
-  }
-
   #beginTraffic(): void {
     this.#hasTraffic = true;
     if (this.#checker !== undefined) this.#context.trafficBegan(this.name);
@@ -332,20 +263,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   #countStructure(offset: number, change: number): void {
     const copies = this.#context.duty.workerIndex === 0 ? 2 : 1;
     this.stats.writer.add(this.stats.base + offset, copies * change);
-  }
-
-  /** All workers have the same table: one of them tells of it. */
-  #showTable({ size, minPerHost, maxPerHost }: HashTable): void {
-    const { writer, prefix } = this.stats;
-    const isRing = this.resource.lbPolicy.kind === 'RING_HASH';
-    this.#tableBase ??= isRing
-      ? writer.defineBlock(RING_HASH, `${prefix}ring_hash_lb.`)
-      : writer.defineBlock(MAGLEV, `${prefix}maglev_lb.`);
-    if (this.#context.duty.workerIndex !== 0) return;
-    const { index } = isRing ? RING_HASH_FIGURES : MAGLEV_FIGURES;
-    writer.setGauge(this.#tableBase + index.min, minPerHost);
-    writer.setGauge(this.#tableBase + index.max, maxPerHost);
-    if (isRing) writer.setGauge(this.#tableBase + RING_HASH.index.size, size);
   }
 
   #makeBalancer(): LoadBalancer {
@@ -387,7 +304,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
         if (context.duty.workerIndex === 0) this.stats.setDuplicateSubsetHosts(count);
       },
       allActiveRequests: () => this.stats.writer.valueOf(this.stats.base + RQ_ACTIVE),
-      onTable: (table) => this.#showTable(table),
+      onTable: (table) => this.#tableFigures.show(table),
     });
   }
 
@@ -411,12 +328,12 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
         this.#watch(host);
         const { loadReports } = this.resource.lbPolicy;
         if (loadReports !== undefined) host.reportedLoad ??= new ReportedLoad(loadReports);
-        this.#limitConnections(host);
+        this.#limits.limitConnections(host);
         return host;
       },
       join: (hosts) => this.#requested?.join(hosts) ?? hosts,
       replaced: (update) => {
-        this.#bindLimits(update);
+        this.#limits.bind(update);
         if (update.hasTraffic === true) this.#hasTraffic = true;
       },
       follow: (update) => this.#checker?.putHosts(update) ?? nothing(),
@@ -456,7 +373,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   #release(): void {
     this.sockets.release();
     this.stats.release();
-    if (this.#tableBase !== undefined) this.stats.writer.releaseBlock(this.#tableBase);
+    this.#tableFigures.release();
   }
 
   #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
@@ -478,22 +395,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
     return host;
   }
-
-  #makeLimits(priority: Priority): SharedLimits {
-    const { runtime } = this.#context;
-    const thresholds = this.resource.circuitBreakers[priority];
-    return new SharedLimits({ cluster: this.name, priority, thresholds, runtime });
-  }
-}
-
-function bindBoth(
-  limits: Readonly<Record<Priority, SharedLimits>>,
-  context: ClusterContext,
-  slots: Readonly<Record<Priority, number>>,
-): void {
-  const { workerIndex } = context.duty;
-  limits.DEFAULT.bind(context.breakerPage(), workerIndex, slots.DEFAULT);
-  limits.HIGH.bind(context.breakerPage(), workerIndex, slots.HIGH);
 }
 
 function* nothing(): Steps {}

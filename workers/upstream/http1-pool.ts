@@ -4,7 +4,8 @@
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
-import type { Priority, UpstreamCluster } from './cluster.ts';
+import type { Priority } from './cluster-limits.ts';
+import type { UpstreamCluster } from './cluster.ts';
 import type { UpstreamHost } from './host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';
 import { EVERYBODY, type PoolUsers } from './pool-users.ts';

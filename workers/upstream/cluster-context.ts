@@ -1,0 +1,46 @@
+/** What a cluster needs of the worker that it is in. */
+import type net from 'node:net';
+import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
+import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
+import type { HostResource } from '../../shared/resources/cluster.ts';
+import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { CheckingDuty } from '../health/health-checker.ts';
+import type { OverloadGate } from '../overload-gate.ts';
+import type { Runtime } from '../runtime.ts';
+import type { SecretStore } from '../tls/secret-store.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import type { UpstreamCluster } from './cluster.ts';
+import type { InternalTarget } from './upstream-transport.ts';
+import type { ZonePickerParts } from './zone-picker.ts';
+
+export interface ClusterContext {
+  /** Mapped on first use. */
+  outlierPage(): OutlierPage;
+  breakerPage(): BreakerPage;
+  readonly runtime: Runtime;
+  outlierDetected(cluster: string, host: string, kind: ConsecutiveKind): void;
+  readonly duty: CheckingDuty;
+  /** A request named this host of the cluster itself. */
+  hostRequested(cluster: string, host: HostResource): void;
+  /** The host of this name is in use. */
+  hostUsed(cluster: string, host: string): void;
+  /** A request of the cluster waits for the host of this name. */
+  hostWanted(cluster: string, host: string, ticket: number): void;
+  /** The cluster of this name, if it is there. */
+  find(name: string): UpstreamCluster | undefined;
+  /** A cluster with active checks has its first request. */
+  trafficBegan(cluster: string): void;
+  /** Whether one more connection to a host is opened. */
+  readonly overload: Pick<OverloadGate, 'sheds'>;
+  /** A connection to a listener of this worker. */
+  connectInside(to: InternalTarget): net.Socket;
+  readonly loop: WorkerLoop;
+  readonly stats: StatWriter;
+  readonly secrets: SecretStore;
+  /** Debug lines of component `connection`. */
+  readonly log: (line: string) => void;
+  readonly ownLocality: ZonePickerParts['ownLocality'];
+  /** The cluster that this server is one of; undefined: none is configured, or it is not there. */
+  localCluster(): UpstreamCluster | undefined;
+}
