@@ -5,12 +5,12 @@
 import { Resolver, type RecordWithTtl } from 'node:dns';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { systemClock } from '../../shared/clock.ts';
 import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DnsFamily, ResolverSettings } from '../resources/resolved-bootstrap.ts';
 import type { AddressRecord } from './dns-message.ts';
 import { HostsFile } from './hosts-file.ts';
-import { lookUpOverTcp } from './tcp-lookup.ts';
 import { candidatesOf, NO_SEARCH, readSearchList, type SearchList } from './search-list.ts';
 
 const HOSTS_PATH = '/etc/hosts';
@@ -144,10 +144,11 @@ export class NameResolver {
   /** Each server in turn, as often as is configured. */
   async #askOverTcp(name: string, family: Family): Promise<Resolution> {
     const { timeoutMs, tries } = this.#settings;
+    const { lookUpOverTcp } = await import('./tcp-lookup.ts');
     let code = 'ECONNREFUSED';
     for (let attempt = 0; attempt < tries && !this.#isClosed; attempt++) {
       for (const server of this.#resolver.getServers()) {
-        const answer = await lookUpOverTcp({ server, name, family, timeoutMs });
+        const answer = await lookUpOverTcp({ server, name, family, timeoutMs }, systemClock);
         if (typeof answer !== 'string') return fromRecords(answer);
         code = answer;
         if (!UNREACHED.has(code)) return this.#failure(code);

@@ -1,6 +1,7 @@
 /** Asks one name server over TCP, which c-ares does for long answers only. Never throws. */
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
+import type { Clock } from '../../shared/clock.ts';
 import { parseAuthority } from '../../shared/authority.ts';
 import { type AddressRecord, decodeAnswer, encodeQuestion } from './dns-message.ts';
 
@@ -12,11 +13,15 @@ export interface TcpQuestion {
   readonly server: string;
   readonly name: string;
   readonly family: 4 | 6;
+  /** For the whole answer. */
   readonly timeoutMs: number;
 }
 
 /** The records, or c-ares's code for want of any, such as `ENOTFOUND`. */
-export function lookUpOverTcp(question: TcpQuestion): Promise<readonly AddressRecord[] | string> {
+export function lookUpOverTcp(
+  question: TcpQuestion,
+  clock: Clock,
+): Promise<readonly AddressRecord[] | string> {
   const { server, name, family, timeoutMs } = question;
   const id = randomInt(ID_MAX);
   const query = encodeQuestion(name, family, id);
@@ -24,8 +29,10 @@ export function lookUpOverTcp(question: TcpQuestion): Promise<readonly AddressRe
   const { host, port } = parseAuthority(server, DNS_PORT);
   return new Promise((resolve) => {
     let received: Buffer = Buffer.alloc(0);
-    const socket = connect({ host, port, timeout: timeoutMs });
+    const socket = connect({ host, port });
+    const limit = clock.after(timeoutMs, () => end('ETIMEOUT'));
     const end = (outcome: readonly AddressRecord[] | string): void => {
+      limit.cancel();
       socket.destroy();
       resolve(outcome);
     };
@@ -41,7 +48,6 @@ export function lookUpOverTcp(question: TcpQuestion): Promise<readonly AddressRe
       const whole = 2 + received.readUInt16BE(0);
       if (received.length >= whole) end(decodeAnswer(received.subarray(2, whole), family, id));
     });
-    socket.on('timeout', () => end('ETIMEOUT'));
     socket.on('error', () => end('ECONNREFUSED'));
     socket.on('close', () => end('ECONNREFUSED'));
   });

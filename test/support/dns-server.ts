@@ -2,9 +2,14 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv4, type Server } from 'node:net';
+import {
+  AUTHORITATIVE_ANSWER,
+  decode,
+  encode,
+  RECURSION_AVAILABLE,
+  RECURSION_DESIRED,
+} from 'dns-packet';
 
-const TYPE_A = 1;
-const TYPE_AAAA = 28;
 const NAME_UNKNOWN = 3;
 const SERVER_FAILURE = 2;
 
@@ -86,55 +91,22 @@ export function resolverConfig(server: DnsServer): object {
 }
 
 function answerTo(query: Buffer, server: DnsServer, how = ''): Buffer | undefined {
-  const { name, end } = readName(query);
-  const type = query.readUInt16BE(end);
-  server.asked.push(`${name} ${type === TYPE_A ? 'A' : 'AAAA'}${how}`);
-  const known = server.names.get(name);
+  const { id, questions = [] } = decode(query);
+  const [{ name, type } = { name: '', type: 'A' as const }] = questions;
+  server.asked.push(`${name.toLowerCase()} ${type}${how}`);
+  const known = server.names.get(name.toLowerCase());
   if (known === 'silent') return undefined;
   const addresses = known === undefined || known === 'fail' ? [] : known;
-  const records = addresses
-    .filter((address) => isIPv4(address) === (type === TYPE_A))
-    .filter(() => type === TYPE_A || type === TYPE_AAAA)
-    .map((address) => record(address, type, server.ttlS));
+  const answers = addresses
+    .filter((address) => type === (isIPv4(address) ? 'A' : 'AAAA'))
+    .map((data) => ({ type: type as 'A', name, ttl: server.ttlS, data }));
   const code = known === undefined ? NAME_UNKNOWN : known === 'fail' ? SERVER_FAILURE : 0;
-  const head = Buffer.alloc(12);
-  query.copy(head, 0, 0, 2);
-  head.writeUInt16BE(0x8580 | code, 2);
-  head.writeUInt16BE(1, 4);
-  head.writeUInt16BE(records.length, 6);
-  return Buffer.concat([head, query.subarray(12, end + 4), ...records]);
-}
-
-function readName(query: Buffer): { readonly name: string; readonly end: number } {
-  const labels: string[] = [];
-  let at = 12;
-  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length));
-    at += 1 + length;
-  }
-  return { name: labels.join('.').toLowerCase(), end: at + 1 };
-}
-
-function record(address: string, type: number, ttlS: number): Buffer {
-  const bytes = addressBytes(address);
-  const head = Buffer.alloc(12);
-  head.writeUInt16BE(0xc00c, 0);
-  head.writeUInt16BE(type, 2);
-  head.writeUInt16BE(1, 4);
-  head.writeUInt32BE(ttlS, 6);
-  head.writeUInt16BE(bytes.length, 10);
-  return Buffer.concat([head, bytes]);
-}
-
-/** IPv6 addresses without more than one `::`. */
-function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  const [left = '', right = ''] = address.split('::');
-  const groups = (text: string): number[] =>
-    text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
-  const [before, after] = [groups(left), groups(right)];
-  const middle = Array.from({ length: 8 - before.length - after.length }, () => 0);
-  const bytes = Buffer.alloc(16);
-  [...before, ...middle, ...after].forEach((group, at) => bytes.writeUInt16BE(group, at * 2));
-  return bytes;
+  const flags = AUTHORITATIVE_ANSWER | RECURSION_DESIRED | RECURSION_AVAILABLE | code;
+  return encode({
+    type: 'response',
+    ...(id === undefined ? {} : { id }),
+    flags,
+    questions,
+    answers,
+  });
 }
