@@ -8,6 +8,7 @@ import {
   type ShedPoint,
 } from '../shared/resources/overload.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import type { LoopTimers, TimerList } from './timers.ts';
 
 export interface OverloadGateOptions {
@@ -15,6 +16,8 @@ export interface OverloadGateOptions {
   readonly random: () => number;
   readonly stats: StatWriter;
   readonly timers: LoopTimers;
+  /** Of the loop; absent where it refuses nothing. */
+  readonly held?: HeldBytes;
 }
 
 export class OverloadGate {
@@ -38,7 +41,10 @@ export class OverloadGate {
   }
 
   refusesRequest(): boolean {
-    return this.#falls(this.#state.refusedRequests);
+    const { held, stats } = this.#options;
+    if (held?.isFull !== true) return this.#falls(this.#state.refusedRequests);
+    stats.increment(stats.defineCounter('sluice.held_bytes.refused_requests'));
+    return true;
   }
 
   endsKeepalive(): boolean {

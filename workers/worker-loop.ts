@@ -4,6 +4,7 @@
  * Every callback of the runtime that reaches the data path begins with `enter` and ends with `leave`.
  */
 import type { Clock } from '../shared/clock.ts';
+import { HeldBytes } from './held-bytes.ts';
 import { LoopClock } from './loop-clock.ts';
 import { LoopTimers } from './timers.ts';
 
@@ -18,9 +19,11 @@ export class WorkerLoop {
   readonly clock: LoopClock;
   readonly timers: LoopTimers;
   readonly readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  readonly held: HeldBytes;
   private readonly dirty: Flushable[] = [];
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, held = new HeldBytes()) {
+    this.held = held;
     this.clock = new LoopClock(clock);
     this.timers = new LoopTimers(clock, this.clock, () => this.leave());
   }

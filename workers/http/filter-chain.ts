@@ -6,6 +6,7 @@
  * then the stream's own writer. At each of them the message may be stopped; what follows its headers
  * gathers in `held` until the filter goes on. One filter at a time may hold a direction.
  */
+import type { HeldBytes } from '../held-bytes.ts';
 import type {
   DataStatus,
   FilterCallbacks,
@@ -58,6 +59,7 @@ class MessagePass {
   private stoppedAt = NOT_STOPPED;
   /** The holder has not let the headers pass yet. */
   private headersHeld: HeaderMap | undefined = undefined;
+  private readonly heldByAll: HeldBytes;
   private held: Buffer[] = [];
   heldBytes = 0;
   private trailersHeld: HeaderMap | undefined = undefined;
@@ -66,10 +68,16 @@ class MessagePass {
   private endsAtData = false;
 
   /** `filters` in the order in which this direction meets them. */
-  constructor(filters: readonly HttpFilter[], step: MessageStep, sink: MessageSink) {
+  constructor(
+    filters: readonly HttpFilter[],
+    step: MessageStep,
+    sink: MessageSink,
+    heldByAll: HeldBytes,
+  ) {
     this.filters = filters;
     this.step = step;
     this.sink = sink;
+    this.heldByAll = heldByAll;
   }
 
   headers(headers: HeaderMap, endStream: boolean): void {
@@ -100,8 +108,7 @@ class MessagePass {
     const { held, trailersHeld, endsAtHeaders, endsAtData } = this;
     this.stoppedAt = NOT_STOPPED;
     this.headersHeld = undefined;
-    this.held = [];
-    this.heldBytes = 0;
+    this.dropHeld();
     this.trailersHeld = undefined;
     this.endsAtHeaders = false;
     this.endsAtData = false;
@@ -112,6 +119,12 @@ class MessagePass {
       this.dataFrom(position + 1, data, endsAtData);
     }
     if (trailersHeld !== undefined) this.trailersFrom(position + 1, trailersHeld);
+  }
+
+  dropHeld(): void {
+    this.heldByAll.add(-this.heldBytes);
+    this.held = [];
+    this.heldBytes = 0;
   }
 
   private headersFrom(start: number, headers: HeaderMap, endStream: boolean): void {
@@ -171,6 +184,7 @@ class MessagePass {
     if (data.length === 0) return;
     this.held.push(Buffer.from(data));
     this.heldBytes += data.length;
+    this.heldByAll.add(data.length);
   }
 }
 
@@ -183,6 +197,8 @@ export interface ChainStream extends TerminalCallbacks {
   pauseResponse(paused: boolean): void;
   /** The request is over, or was answered before it came to its end. */
   readonly isRequestDropped: boolean;
+  /** What the worker holds for all streams. */
+  readonly heldByAll: HeldBytes;
   /** Told after a filter passed body on by itself: what other filters hold may be too much. */
   checkHeldBytes(): void;
 }
@@ -203,16 +219,26 @@ export class FilterChain {
       );
       this.filters.push(factory.create(callbacks));
     });
-    this.request = new MessagePass(this.filters, decodeStep, {
-      headers: (headers, endStream) => terminal.decodeHeaders(headers, endStream),
-      data: (data, endStream) => terminal.decodeData(data, endStream),
-      trailers: (trailers) => terminal.decodeTrailers(trailers),
-    });
-    this.response = new MessagePass(this.filters.toReversed(), encodeStep, {
-      headers: (headers, endStream) => stream.writeHeaders(headers, endStream),
-      data: (data, endStream) => stream.writeData(data, endStream),
-      trailers: (trailers) => stream.writeTrailers(trailers),
-    });
+    this.request = new MessagePass(
+      this.filters,
+      decodeStep,
+      {
+        headers: (headers, endStream) => terminal.decodeHeaders(headers, endStream),
+        data: (data, endStream) => terminal.decodeData(data, endStream),
+        trailers: (trailers) => terminal.decodeTrailers(trailers),
+      },
+      stream.heldByAll,
+    );
+    this.response = new MessagePass(
+      this.filters.toReversed(),
+      encodeStep,
+      {
+        headers: (headers, endStream) => stream.writeHeaders(headers, endStream),
+        data: (data, endStream) => stream.writeData(data, endStream),
+        trailers: (trailers) => stream.writeTrailers(trailers),
+      },
+      stream.heldByAll,
+    );
   }
 
   /** Bytes that stopped filters made the chain keep, by direction. */
@@ -250,6 +276,8 @@ export class FilterChain {
 
   destroy(): void {
     for (const filter of this.filters) filter.onDestroy();
+    this.request.dropHeld();
+    this.response.dropHeld();
   }
 }
 

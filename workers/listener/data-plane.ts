@@ -28,6 +28,7 @@ import { WorkerRuntime } from '../runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
 import { ClusterManager } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
+import { HELD_BYTES_CEILING, HeldBytes } from '../held-bytes.ts';
 import { OverloadGate } from '../overload-gate.ts';
 import { WorkerLoop } from '../worker-loop.ts';
 import { ConnectionLimits } from './connection-limits.ts';
@@ -91,10 +92,10 @@ class WorkerDataPlane implements DataPlane {
 
   constructor(env: DataPlaneEnv) {
     this.#env = env;
-    this.#loop = new WorkerLoop(env.clock);
-    const { timers } = this.#loop;
+    this.#loop = new WorkerLoop(env.clock, heldBytes(env));
+    const { timers, held } = this.#loop;
     this.#routeDemand = makeRouteDemand(env);
-    this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers });
+    this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
     this.#clusters = new ClusterManager({
       loop: this.#loop,
       overload: this.#overload,
@@ -400,6 +401,14 @@ class WorkerDataPlane implements DataPlane {
     if (!this.#listeners.has(listener.name)) this.#drain.forget(listener.name);
     this.#loop.leave();
   }
+}
+
+/** The gauge is there once it is not zero. */
+function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
+  return new HeldBytes({
+    ceilingBytes: HELD_BYTES_CEILING,
+    tell: (change) => stats.add(stats.defineGauge('sluice.held_bytes'), change),
+  });
 }
 
 function makeTaps(env: DataPlaneEnv): Taps {

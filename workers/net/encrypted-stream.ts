@@ -3,6 +3,7 @@
  * buffer. The handle encrypts one write at a time, so what is written meanwhile waits here; and it may
  * report what it has decrypted already after reading was stopped, which waits here too.
  */
+import type { HeldBytes } from '../held-bytes.ts';
 import { AddressedStream } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
 import { systemError, UV_EOF } from './handle-errors.ts';
@@ -14,6 +15,8 @@ export interface EncryptedStreamOptions {
   readonly readBuffer: Buffer;
   /** Bytes that may wait before a write says so. */
   readonly limitBytes: number;
+  /** Of the loop. */
+  readonly held: HeldBytes;
   readonly owner: ByteStreamOwner;
 }
 
@@ -135,6 +138,8 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
     this.present?.onWritten?.();
     this.present = undefined;
     for (const { onWritten } of this.queue.splice(0)) onWritten?.();
+    this.options.held.add(-this.pendingBytes);
+    this.pendingBytes = 0;
   }
 
   private deliverHeld(): void {
@@ -172,8 +177,10 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   }
 
   private count(length: number): boolean {
+    const { held, limitBytes } = this.options;
     this.pendingBytes += length;
-    if (this.pendingBytes < this.options.limitBytes) return true;
+    held.add(length);
+    if (this.pendingBytes < limitBytes && !held.isTight) return true;
     this.needsDrain = true;
     return false;
   }
@@ -198,7 +205,9 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   private onWritten(write: QueuedWrite, status: number): void {
     if (this.present !== write) return;
     this.present = undefined;
-    this.pendingBytes -= write.block?.length ?? write.text.length;
+    const length = write.block?.length ?? write.text.length;
+    this.pendingBytes -= length;
+    this.options.held.add(-length);
     write.onWritten?.();
     if (this.isOver) return;
     if (status !== 0) {

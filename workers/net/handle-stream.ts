@@ -6,6 +6,7 @@
  */
 import { isIPv6 } from 'node:net';
 import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import type { HeldBytes } from '../held-bytes.ts';
 import { HandleAddresses } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
 import { IMMEDIATE_CONNECT } from './connect-errors.ts';
@@ -26,6 +27,8 @@ export interface HandleStreamOptions {
   readonly readBuffer: Buffer;
   /** Bytes that may wait before a write says so. */
   readonly limitBytes: number;
+  /** Of the loop. */
+  readonly held: HeldBytes;
   readonly owner: ByteStreamOwner;
 }
 
@@ -207,18 +210,21 @@ export class HandleStream extends HandleAddresses implements ByteStream {
       else onWritten();
       return true;
     }
+    const { held, limitBytes } = this.options;
     this.pendingBytes += length;
+    held.add(length);
     request.oncomplete = (result) => {
       onWritten?.();
       this.onWriteCompleted(result, length);
     };
-    if (this.pendingBytes < this.options.limitBytes) return true;
+    if (this.pendingBytes < limitBytes && !held.isTight) return true;
     this.needsDrain = true;
     return false;
   }
 
   private onWriteCompleted(status: number, length: number): void {
     this.pendingBytes -= length;
+    this.options.held.add(-length);
     if (this.isClosed) return;
     if (status !== 0) {
       this.finish(systemError(status, 'write'));

@@ -92,6 +92,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
         ? new TlsStream(socket, {
             handles: runtimeHandles,
             readBuffer: parts.loop.readBuffer,
+            held: parts.loop.held,
             owner: transport,
           })
         : new SocketStream(socket, transport),
@@ -294,6 +295,7 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
       handles: runtimeHandles,
       readBuffer: this.loop.readBuffer,
       limitBytes: bufferLimit(bufferLimitBytes),
+      held: this.loop.held,
       owner: this,
     };
   }

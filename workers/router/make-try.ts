@@ -36,7 +36,7 @@ export function makeTry(
   headers: HeaderMap,
   { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
 ): UpstreamRequest {
-  const { clock, timers } = loop;
+  const { clock, timers, held } = loop;
   const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
     ? new TcpTunnel(cluster, host, client)
     : cluster.poolOf(
@@ -50,6 +50,7 @@ export function makeTry(
   return new UpstreamRequest(owner, { host, pool }, headers, {
     endStream,
     bufferLimitBytes,
+    held,
     timers,
     timeouts,
     log,

@@ -2,6 +2,7 @@
  * What a request has brought so far, kept to be sent again: to another host, to a mirror, or after a
  * redirect. Keeps at most `limitBytes` of body; beyond that nothing can be sent again.
  */
+import type { HeldBytes } from '../held-bytes.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 
 /** Who takes what was kept. */
@@ -12,12 +13,14 @@ interface BodyTarget {
 
 export class RequestCopy {
   readonly #limitBytes: number;
+  readonly #held: HeldBytes;
   readonly #pieces: Buffer[] = [];
   trailers: HeaderMap | undefined = undefined;
   #bytes = 0;
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, held: HeldBytes) {
     this.#limitBytes = limitBytes;
+    this.#held = held;
   }
 
   /** The request has headers alone. */
@@ -27,10 +30,17 @@ export class RequestCopy {
 
   /** Keeps a piece, which is copied; false when it is one too many, and the copy is of no use. */
   add(data: Buffer): boolean {
-    if (this.#bytes + data.length > this.#limitBytes) return false;
+    if (this.#bytes + data.length > this.#limitBytes || this.#held.isFull) return false;
     this.#bytes += data.length;
+    this.#held.add(data.length);
     if (data.length > 0) this.#pieces.push(Buffer.from(data));
     return true;
+  }
+
+  /** Nobody keeps it any more; who is sending it now may go on. */
+  release(): void {
+    this.#held.add(-this.#bytes);
+    this.#bytes = 0;
   }
 
   /** Sends what came after the headers; `isWhole`: nothing more will come. */

@@ -202,6 +202,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     return new UpstreamRequest(this, { host, pool }, headers, {
       endStream,
       bufferLimitBytes: callbacks.bufferLimitBytes,
+      held: this.context.loop.held,
       timers: this.context.loop.timers,
       timeouts: NO_TIMEOUTS,
       log: undefined,

@@ -103,7 +103,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   decodeData(data: Buffer, endStream: boolean): void {
     if (this.copy !== undefined && !this.copy.add(data)) {
-      this.copy = undefined;
+      this.dropCopy();
       if (this.retrier !== undefined) this.abandonRetries(this.retrier);
       if (this.tries.newest === undefined) return;
     }
@@ -130,6 +130,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.account === undefined) return;
     this.tries.cancelOthers();
     this.endRetries();
+    this.dropCopy();
     this.deadline.disarm();
     this.shadows?.leave();
     this.account.close();
@@ -283,7 +284,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     rewriteToHost(headers, host.hostname, route.action, !this.context.suppressEnvoyHeaders);
     const retries = takeRequestRetries(route.retryPolicy, headers);
     if (retries !== undefined || route.action.internalRedirect !== undefined) {
-      this.copy = new RequestCopy(this.copyLimitBytes(route));
+      this.copy = new RequestCopy(this.copyLimitBytes(route), this.context.loop.held);
       if (retries !== undefined) this.retrier = this.startRetrying(retries, route, cluster);
     }
     if (route.action.mirrorPolicies.length > 0) {
@@ -429,7 +430,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private endRetries(): void {
     this.retrier?.end();
     this.retrier = undefined;
-    if (this.route?.action.internalRedirect === undefined) this.copy = undefined;
+    if (this.route?.action.internalRedirect === undefined) this.dropCopy();
+  }
+
+  private dropCopy(): void {
+    this.copy?.release();
+    this.copy = undefined;
   }
 
   private failWithoutHost(isCounted = true): void {

@@ -4,6 +4,7 @@
  * between the two connections and the try's own timers; what a failure means is the router's.
  */
 import type { RequestEncoder, ResetReason } from '../http/codec.ts';
+import type { HeldBytes } from '../held-bytes.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
@@ -40,6 +41,8 @@ const TIMER_IDLE = 1;
 export interface TryOptions {
   readonly endStream: boolean;
   readonly bufferLimitBytes: number;
+  /** Of the loop. */
+  readonly held: HeldBytes;
   readonly timers: LoopTimers;
   readonly timeouts: RequestTimeouts;
   readonly log: UpstreamTryLog | undefined;
@@ -121,8 +124,10 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     }
     if (data.length === 0) return;
     this.pendingBody.push(Buffer.from(data));
+    const { held } = this.options;
     this.pendingBytes += data.length;
-    if (this.pendingBytes >= this.bufferLimitBytes && !this.isBodyPaused) {
+    held.add(data.length);
+    if ((this.pendingBytes >= this.bufferLimitBytes || held.isTight) && !this.isBodyPaused) {
       this.isBodyPaused = true;
       this.owner.pauseRequest(true);
     }
@@ -157,8 +162,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     const hasBody = pendingBody.length > 0;
     const isWhole = this.sawEnd && pendingTrailers === undefined;
     encoder.encodeHeaders(this.headers, isWhole && !hasBody);
-    this.pendingBody = [];
-    this.pendingBytes = 0;
+    this.letBodyGo();
     pendingBody.forEach((piece, position) => {
       encoder.encodeData(piece, isWhole && position === pendingBody.length - 1);
     });
@@ -227,12 +231,18 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.idleTimer !== undefined) timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
   }
 
+  private letBodyGo(): void {
+    this.options.held.add(-this.pendingBytes);
+    this.pendingBody = [];
+    this.pendingBytes = 0;
+  }
+
   private end(): void {
     this.isOver = true;
     this.options.figures?.ended(this.headers);
     this.wholeTimer?.disarm();
     this.idleTimer?.disarm();
-    this.pendingBody = [];
+    this.letBodyGo();
     if (this.isBodyPaused) this.owner.pauseRequest(false);
     if (this.isWritePaused) this.owner.pauseRequest(false);
     this.isBodyPaused = false;

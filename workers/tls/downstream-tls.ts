@@ -95,7 +95,8 @@ export class DownstreamTlsFactory {
         ? Transport.adopt(parts, secureSocket(carrier, handshake, present))
         : Transport.over(parts, (owner) => {
             const limitBytes = bufferLimit(bufferLimitBytes);
-            const options = { handles, readBuffer: parts.loop.readBuffer, limitBytes, owner };
+            const { readBuffer, held } = parts.loop;
+            const options = { handles, readBuffer, held, limitBytes, owner };
             return new TlsServerStream({ carrier, handle, runtime }, handshake, options);
           });
     handshake.limit(() => transport.onStreamClose(undefined));

@@ -6,6 +6,7 @@ import tls from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { HELD_BYTES_CEILING, HeldBytes } from '../../../workers/held-bytes.ts';
 import type { ByteStream, ByteStreamOwner } from '../../../workers/net/byte-stream.ts';
 import { type ConnectTo, HandleStream } from '../../../workers/net/handle-stream.ts';
 import { type RuntimeHandles, runtimeHandles } from '../../../workers/net/runtime-handles.ts';
@@ -15,6 +16,8 @@ import { makeAuthority } from '../../support/certificates.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 const ONE_MEBIBYTE = 1024 * 1024;
+/** Of all streams here; sockets of node:net are not counted. */
+const held = new HeldBytes();
 
 /** What a stream said, in order; `until` waits for a word. */
 class Listener implements ByteStreamOwner {
@@ -59,6 +62,7 @@ class Listener implements ByteStreamOwner {
 interface Kind {
   readonly kind: string;
   readonly isTls: boolean;
+  readonly isCounted: boolean;
   readonly connect: (target: ConnectTo, owner: ByteStreamOwner) => ByteStream;
 }
 
@@ -70,24 +74,28 @@ const kinds: readonly Kind[] = [
   {
     kind: 'on a handle',
     isTls: false,
+    isCounted: true,
     connect: (target, owner) =>
       HandleStream.connect(target, undefined, {
         handles: handles(),
         readBuffer: Buffer.alloc(LIMIT_BYTES),
         limitBytes: LIMIT_BYTES,
+        held,
         owner,
       }),
   },
   {
     kind: 'on a socket',
     isTls: false,
+    isCounted: false,
     connect: (target, owner) => new SocketStream(net.connect(target), owner),
   },
   {
     kind: 'on the handle of a TLS socket',
     isTls: true,
+    isCounted: true,
     connect: (target, owner) => {
-      const options = { handles: handles(), readBuffer: Buffer.alloc(LIMIT_BYTES), owner };
+      const options = { handles: handles(), readBuffer: Buffer.alloc(LIMIT_BYTES), held, owner };
       return new TlsStream(
         tls.connect({ ...target, ca: authority.cert, checkServerIdentity: () => undefined }),
         options,
@@ -97,6 +105,7 @@ const kinds: readonly Kind[] = [
   {
     kind: 'on a TLS socket',
     isTls: true,
+    isCounted: false,
     connect: (target, owner) =>
       new SocketStream(
         tls.connect({ ...target, ca: authority.cert, checkServerIdentity: () => undefined }),
@@ -105,7 +114,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-for (const { kind, isTls, connect } of kinds) {
+for (const { kind, isTls, isCounted, connect } of kinds) {
   describe(`a byte stream ${kind}`, () => {
     let folder = '';
     before(() => {
@@ -182,11 +191,35 @@ for (const { kind, isTls, connect } of kinds) {
       accepted.resume();
       await owner.until('drain');
       assert.equal(stream.pendingBytes, 0);
+      assert.equal(held.bytes, 0);
       assert.equal(given, written);
       stream.closeAfterWrites();
       await once(accepted, 'end');
       assert.equal(read, written + 1);
     });
+
+    it(
+      'says that too much waits with any byte when the worker holds much',
+      {
+        skip: !isCounted,
+      },
+      async () => {
+        await using server = await serve(isTls, (socket) => socket.pause());
+        const owner = new Listener();
+        const stream = connect(server.target, owner);
+        await owner.until('connect');
+        const elsewhere = HELD_BYTES_CEILING / 2;
+        held.add(elsewhere);
+        let hasRoom = true;
+        while (hasRoom) hasRoom = stream.writeText('some more text');
+        held.add(-elsewhere);
+        assert.ok(stream.pendingBytes < LIMIT_BYTES);
+        (await server.firstAccepted).resume();
+        await owner.until('drain');
+        assert.equal(held.bytes, 0);
+        stream.close();
+      },
+    );
 
     it('sends everything before it closes, though the peer never ends', async () => {
       await using server = await serve(isTls, (socket) => socket.pause());
@@ -210,17 +243,21 @@ for (const { kind, isTls, connect } of kinds) {
       await owner.until('connect');
       let given = 0;
       let written = 0;
+      let isClosed = false;
       const allGiven = new Promise<void>((resolve) => {
         while (stream.pendingBytes < 4 * ONE_MEBIBYTE) {
           written += 1;
           stream.writeBlock(Buffer.alloc(ONE_MEBIBYTE), () => {
             given += 1;
-            if (given === written) resolve();
+            if (isClosed && given === written) resolve();
           });
         }
       });
+      assert.equal(held.bytes, isCounted ? stream.pendingBytes : 0);
+      isClosed = true;
       stream.close();
       await allGiven;
+      assert.equal(held.bytes, 0);
       assert.ok(!owner.said.includes('close'), 'who closes is not told');
     });
 

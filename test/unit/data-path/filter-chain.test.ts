@@ -9,6 +9,7 @@ import type {
   TerminalFilter,
 } from '../../../workers/http/filter.ts';
 import { type ChainStream, FilterChain } from '../../../workers/http/filter-chain.ts';
+import { HeldBytes } from '../../../workers/held-bytes.ts';
 import type { HeaderMap } from '../../../workers/http/header-map.ts';
 import { headerMap, requestHeaders, streamInfo } from '../../support/stream.ts';
 
@@ -58,6 +59,7 @@ function chainOf(...scripts: readonly Script[]) {
     onDownstreamBlocked: () => undefined,
     onDestroy: () => undefined,
   };
+  const heldByAll = new HeldBytes();
   const ignored = (): void => undefined;
   const stream: ChainStream = {
     info: streamInfo(),
@@ -77,6 +79,7 @@ function chainOf(...scripts: readonly Script[]) {
     pauseRequest: ignored,
     pauseResponse: ignored,
     checkHeldBytes: ignored,
+    heldByAll,
     isRequestDropped: false,
     isResponseStarted: false,
     isRequestComplete: false,
@@ -87,7 +90,7 @@ function chainOf(...scripts: readonly Script[]) {
   };
   const chain = new FilterChain(stream, factories, terminal);
   const since = (): string[] => log.splice(0);
-  return { chain, callbacks, since };
+  return { chain, callbacks, heldByAll, since };
 }
 
 const headers = (): HeaderMap => requestHeaders();
@@ -131,17 +134,28 @@ describe('a filter chain', () => {
 
   it('buffers a body for a filter that asks for it and passes it on in one piece', () => {
     const script: Script = { decodeHeaders: 'stop', decodeData: 'stop_and_buffer' };
-    const { chain, callbacks, since } = chainOf(script);
+    const { chain, callbacks, heldByAll, since } = chainOf(script);
     chain.decodeHeaders(headers(), false);
     const piece = Buffer.from('ab');
     chain.decodeData(piece, false);
     piece.fill(0x21);
     chain.decodeData(Buffer.from('cd'), true);
     assert.equal(chain.heldRequestBytes, 4);
+    assert.equal(heldByAll.bytes, 4);
     assert.deepEqual(since(), ['f0 h', 'f0 d(ab)', 'f0 d(cd)!']);
     callbacks[0]?.continueDecoding();
     assert.deepEqual(since(), ['router h', 'router d(abcd)!']);
     assert.equal(chain.heldRequestBytes, 0);
+    assert.equal(heldByAll.bytes, 0);
+  });
+
+  it('lets go of a body whose stream ends first', () => {
+    const { chain, heldByAll } = chainOf({ decodeHeaders: 'stop', decodeData: 'stop_and_buffer' });
+    chain.decodeHeaders(headers(), false);
+    chain.decodeData(Buffer.from('ab'), false);
+    assert.equal(heldByAll.bytes, 2);
+    chain.destroy();
+    assert.equal(heldByAll.bytes, 0);
   });
 
   it('lets everything go when a piece of the body says so', () => {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { after, describe, it } from 'node:test';
+import { HeldBytes } from '../../../workers/held-bytes.ts';
 import type { ByteStreamOwner } from '../../../workers/net/byte-stream.ts';
 import { runtimeHandles } from '../../../workers/net/runtime-handles.ts';
 import { type InnerContext, runtimeTls } from '../../../workers/net/runtime-tls.ts';
@@ -171,7 +172,13 @@ function serve(socket: net.Socket, { refusal, onData }: Wishes): Served {
       end();
     },
   };
-  const options = { handles: runtimeHandles, readBuffer, limitBytes: 1024, owner };
+  const options = {
+    handles: runtimeHandles,
+    readBuffer,
+    limitBytes: 1024,
+    held: new HeldBytes(),
+    owner,
+  };
   const stream = new TlsServerStream({ carrier, handle, runtime }, handshake, options);
   return { said, stream, over };
 }

@@ -3,6 +3,7 @@
  * replies, timeouts, statistics and the access log. Talks to the codec through an encoder and to the
  * filters through callbacks; knows neither HTTP/1 nor upstreams.
  */
+import type { HeldBytes } from '../../held-bytes.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import { configsOf } from '../../routing/route-context.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
@@ -68,6 +69,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   get route(): ResolvedRoute | undefined {
     return this.info.route;
+  }
+
+  get heldByAll(): HeldBytes {
+    return this.manager.parts.loop.held;
   }
 
   get bufferLimitBytes(): number {
