@@ -39,8 +39,10 @@ export interface ConfigViewParts {
   readonly loadedAtMs: number;
   /** The hosts that a cluster has now. */
   hostsOf(cluster: string): ClusterHostsResource;
-  /** Components that are not ready yet, before the server is live. */
+  /** Components that are not ready yet. */
   unreadyTargets(): readonly UnreadyTargets[];
+  /** Before the server serves its listeners are shown as warming. */
+  isStarting(): boolean;
 }
 
 export function makeConfigView(parts: ConfigViewParts): ConfigView {
@@ -60,7 +62,7 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
     listeners: () => ({
       versionInfo: store.updateVersion('listener'),
       static: select(store, 'listener', 'static', 'active'),
-      dynamic: dynamicListeners(store),
+      dynamic: dynamicListeners(store, parts.isStarting()),
     }),
     routes: () => ({
       isUsed: hasConnectionManager(store),
@@ -155,13 +157,14 @@ function withType(kind: ResourceKind, refused: RefusedUpdate): RefusedUpdate {
   return { ...refused, failedMessage: { '@type': TYPE_URLS[kind], ...failedMessage } };
 }
 
-function dynamicListeners(store: ResourceStore): readonly DumpedListener[] {
+function dynamicListeners(store: ResourceStore, isStarting: boolean): readonly DumpedListener[] {
   const listeners: DumpedListener[] = [];
   for (const entry of store.list('listener')) {
     if (entry.source !== 'dynamic') continue;
     const states = (['active', 'warming', 'draining'] as const).map((state) => {
       const version = entry[state];
-      return version === undefined ? {} : { [state]: dumped(entry, version) };
+      const shown = isStarting && state === 'active' ? 'warming' : state;
+      return version === undefined ? {} : { [shown]: dumped(entry, version) };
     });
     const { refused } = entry;
     const error = refused === undefined ? {} : { error: withType('listener', refused) };

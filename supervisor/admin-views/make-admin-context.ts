@@ -45,8 +45,8 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       node,
       loadedAtMs: configuration.loadedAtMs,
       hostsOf: (name) => upstreams.hostsOf(name),
-      unreadyTargets: () =>
-        input.phase() === 'initializing' ? parts.dynamic.unreadyTargets() : [],
+      unreadyTargets: () => (input.phase() === 'loading' ? [] : parts.dynamic.unreadyTargets()),
+      isStarting: () => input.phase() === 'warming' || input.phase() === 'initializing',
     }),
     clusters: makeClustersView({
       resources: configuration.store,

@@ -345,6 +345,7 @@ export class LiveCluster implements HostSink {
   #checkReady(): void {
     if (!this.#isInitialized || this.#isReady) return;
     if (!this.#options.needs.every((need) => need.isReady())) return;
+    this.#stats.setWarming(false);
     this.#resolveHasHosts?.();
     if (this.#unchecked === 0) this.#becomeReady();
   }

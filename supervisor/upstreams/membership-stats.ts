@@ -23,6 +23,7 @@ export class MembershipStats {
   readonly #tls: number[] = [];
   /** By name of the match. */
   readonly #matches = new Map<string, number>();
+  #isReleased = false;
   #counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
 
   constructor(resource: ClusterResource, writer: StatWriter) {
@@ -41,8 +42,15 @@ export class MembershipStats {
       this.#tls.push(writer.defineBlock(TLS, `${prefix}ssl.`));
       this.#tls.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
     }
-    writer.setGauge(this.#cluster + CLUSTER.index.warming_state, 0);
+    this.setWarming(true);
     this.setHosts([]);
+  }
+
+  /** Whether the first hosts and what else the cluster needs are waited for; health checks are not. */
+  setWarming(isWarming: boolean): void {
+    // What a cluster needs may come when the cluster is gone.
+    if (this.#isReleased) return;
+    this.#set(CLUSTER.index.warming_state, isWarming ? 1 : 0);
   }
 
   /** The hosts as they are now, whatever changed. */
@@ -83,6 +91,7 @@ export class MembershipStats {
   }
 
   release(): void {
+    this.#isReleased = true;
     this.#writer.releaseBlock(this.#cluster);
     for (const base of [...this.#matches.values(), ...this.#tls]) this.#writer.releaseBlock(base);
   }

@@ -58,6 +58,7 @@ export class DynamicListeners {
   /** Of the version that waits, by listener. */
   readonly #warming = new Map<string, Holding>();
   readonly #timers = new Set<Timer>();
+  #isStarted = false;
   #isServing = false;
   #draining = 0;
   #drainingChains = 0;
@@ -69,6 +70,7 @@ export class DynamicListeners {
 
   /** Begins to wait for what the listeners of the bootstrap need. */
   startStatic(): void {
+    this.#isStarted = true;
     for (const { name, active } of this.#options.store.list('listener')) {
       if (active !== undefined) this.#active.set(name, this.#hold(active.resolved));
     }
@@ -85,14 +87,15 @@ export class DynamicListeners {
     this.#isServing = true;
   }
 
-  /** Every listener, with what it waits for, before the server serves. */
+  /** What listeners wait for: every listener before the server serves, those that warm from then on. */
   unreadyTargets(): readonly UnreadyTargets[] {
-    if (this.#isServing) return [];
-    return [...this.#active].map(([name, { uses }]) => ({
-      component: 'listener',
-      name: `init manager Listener-local-init-manager ${name} ${versionHash(name)}`,
-      targetNames: uses.filter((use) => !use.isReady()).map((use) => use.target),
-    }));
+    const waiting = [...(this.#isServing ? this.#warming : this.#active)].map(([name, { uses }]) =>
+      unready(
+        name,
+        uses.filter((use) => !use.isReady()).map((use) => use.target),
+      ),
+    );
+    return this.#isStarted ? waiting : [...this.#notStarted(), ...waiting];
   }
 
   /** Adds a listener or puts another version in its place. Resolves with why it cannot be. */
@@ -162,6 +165,21 @@ export class DynamicListeners {
         ...namedFilters.map((each) => filters.use(each)),
       ],
     };
+  }
+
+  /** While clusters are waited for, nothing that listeners of the bootstrap name is asked for yet. */
+  *#notStarted(): Generator<UnreadyTargets> {
+    const { routes, scopes, secrets, filters, store } = this.#options;
+    for (const { name, active } of store.list('listener')) {
+      if (active === undefined) continue;
+      const { namedRoutes, namedScopes, namedFilters, secrets: named } = active.resolved;
+      yield unready(name, [
+        ...namedRoutes.map((each) => routes.targetOf(each)),
+        ...namedScopes.map((each) => scopes.targetOf(each)),
+        ...named.map((each) => secrets.targetOf(each)),
+        ...namedFilters.map((each) => filters.targetOf(each)),
+      ]);
+    }
   }
 
   #forgetWarming(name: string): void {
@@ -242,4 +260,9 @@ export class DynamicListeners {
     serverStats.setListenerCount(this.#active.size);
     serverStats.setListenersInBetween(this.#warming.size, this.#draining, this.#drainingChains);
   }
+}
+
+function unready(name: string, targetNames: readonly string[]): UnreadyTargets {
+  const manager = `init manager Listener-local-init-manager ${name} ${versionHash(name)}`;
+  return { component: 'listener', name: manager, targetNames };
 }

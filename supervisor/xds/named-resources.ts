@@ -46,6 +46,11 @@ export class NamedResources<Named extends { readonly key: string }> {
     };
   }
 
+  /** As `/init_dump` names it, whether anyone uses it yet or not. */
+  targetOf(named: Named): string {
+    return this.#kind.target(named);
+  }
+
   /** A request needs something of one; `answered` is called once, whatever comes of it. */
   wanted(key: string, what: string, answered: () => void): void {
     const held = this.#shared.get(key);

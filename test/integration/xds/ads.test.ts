@@ -69,5 +69,26 @@ describe('resources over one aggregated gRPC stream', () => {
     assert.equal(await body(), 'two');
     control.set('endpoint.v3.ClusterLoadAssignment', 'e3', [resource.endpoints('up', [one.port])]);
     await waitUntil('the first upstream', async () => (await body()) === 'one');
+
+    // What waits while the server is live is named by the admin interface.
+    const waits = httpListener([], {
+      listener: { name: 'waits' },
+      hcm: { ...hcm, rds: { ...hcm.rds, route_config_name: 'absent' } },
+    });
+    const listeners = [httpListener([], { hcm }), waits].map((each) => resource.listener(each));
+    control.set('cluster.v3.Cluster', 'c3', [cluster, { ...cluster, name: 'alone' }]);
+    control.set('listener.v3.Listener', 'l2', listeners);
+    const dump = await waitUntil('a listener that waits', async () => {
+      const { body: text } = await sluice.admin('/init_dump?mask=listener');
+      return text.includes('target_names') ? text : undefined;
+    });
+    assert.match(dump, /init manager Listener-local-init-manager waits \d+"/);
+    assert.match(dump, /"shared target RdsRouteConfigSubscription RDS init absent"/);
+    assert.doesNotMatch(dump, /init-manager web/);
+    const { body: shown } = await sluice.admin('/config_dump');
+    assert.match(shown, /"name": "waits",\s+"warming_state"/);
+    assert.match(shown, /"dynamic_warming_clusters"/);
+    assert.equal(await sluice.stat('cluster.alone.warming_state'), 1);
+    assert.equal(await sluice.stat('cluster.up.warming_state'), 0);
   });
 });

@@ -110,6 +110,28 @@ describe('a store with a bootstrap', () => {
     assert.deepEqual(updates, ['put_idle_clusters']);
   });
 
+  it('shows dynamic listeners as warming until the server serves', async () => {
+    const store = await filled();
+    const active = store.get('listener', 'l')?.active;
+    assert.ok(active !== undefined);
+    store.putWarming('listener', 'dynamic', active);
+    store.promote('listener', 'dynamic', false);
+    const shown = (isStarting: boolean): string[] => {
+      const view = makeConfigView({
+        store,
+        hostsOf: none,
+        bootstrap: {},
+        node: {},
+        loadedAtMs: 1,
+        unreadyTargets: () => [],
+        isStarting: () => isStarting,
+      });
+      return [...view.listeners().dynamic].flatMap((listener) => Object.keys(listener));
+    };
+    assert.deepEqual(shown(true), ['name', 'warming']);
+    assert.deepEqual(shown(false), ['name', 'active']);
+  });
+
   it('shows the messages as they were given, and hosts as an assignment', async () => {
     const store = await filled();
     const view = makeConfigView({
@@ -119,6 +141,7 @@ describe('a store with a bootstrap', () => {
       node: {},
       loadedAtMs: 1,
       unreadyTargets: () => [],
+      isStarting: () => false,
     });
     const [cluster] = view.clusters().static;
     assert.equal(cluster?.message['@type'], 'type.googleapis.com/envoy.config.cluster.v3.Cluster');
