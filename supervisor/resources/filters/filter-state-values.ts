@@ -5,11 +5,14 @@ import { resolveFormat } from '../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 
-const FIELDS = knownFields<ValueMessage>(
-  ['object_key', 'factory_key', 'format_string', 'read_only', 'skip_if_empty'],
-  // Whom it is handed on to: internal listeners of this server take none.
-  ['shared_with_upstream'],
-);
+const FIELDS = knownFields<ValueMessage>([
+  'object_key',
+  'factory_key',
+  'format_string',
+  'read_only',
+  'skip_if_empty',
+  'shared_with_upstream',
+]);
 
 /** Objects with a meaning of their own that is kept here, and those that are text whatever the key. */
 const OBJECTS = new Set([
@@ -43,7 +46,12 @@ export function resolveFilterStateValues(
 
 function resolveOne(message: ValueMessage, scope: Scope): FilterStateValue {
   refuseOtherFields(message, FIELDS, scope);
-  const { object_key: key = '', factory_key: factory = '' } = message;
+  const { object_key: key = '', factory_key: factory = '', shared_with_upstream: shared } = message;
+  if (shared !== undefined && shared !== 'NONE') {
+    scope
+      .at('shared_with_upstream')
+      .warning('no_effect', `'${key}' is not handed on to upstream connections`);
+  }
   const object = factory === '' ? key : factory;
   const place = scope.at(factory === '' ? 'object_key' : 'factory_key');
   if (OTHER_OBJECTS.has(object)) place.unsupported(`filter state object '${object}' is`);
