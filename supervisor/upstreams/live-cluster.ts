@@ -48,8 +48,16 @@ export interface LiveClusterOptions {
 
 type CheckNotice = Extract<WorkerToSupervisor, { readonly kind: 'health_event' }>;
 
+type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
+
 /** What is known of a host beside its configuration. */
 interface HostState {
+  /** What the source gave last: where it gives the same again, nothing needs to be compared. */
+  given: HostResource;
+  /** The number of the last set that it was in. */
+  set: number;
+  /** Where it is in the list. */
+  position: number;
   bits: number;
   wasChecked: boolean;
   /** Where new hosts start slowly. */
@@ -80,10 +88,9 @@ export class LiveCluster implements HostSink {
   #isReady = false;
   #hasTraffic = false;
   #hosts: HostResource[] = [];
-  /** Those that `#positions` is about. */
+  /** Those that the positions in `#states` are about. */
   #current: HostResource[] = [];
-  /** Where each host is in the list. */
-  readonly #positions = new Map<string, number>();
+  #set = 0;
   /** Hosts whose first check has not ended. */
   #unchecked = 0;
   #checked = { healthy: 0, degraded: 0 };
@@ -151,46 +158,52 @@ export class LiveCluster implements HostSink {
 
   /** As of the last change. */
   host(id: string): HostResource | undefined {
-    return this.#current[this.#positions.get(id) ?? -1];
+    return this.#current[this.#states.get(id)?.position ?? -1];
   }
 
   setHosts(hosts: readonly HostResource[], isChange = false): void {
-    const unique = this.#withThoseThatStay(hosts);
-    const listed = new Set(hosts.map(({ id }) => id));
-    const known = this.#hosts;
     const priorities = new Set<number>();
     const added: HostResource[] = [];
-    for (const host of unique.values()) {
+    const taken: HostResource[] = [];
+    this.#set += 1;
+    for (const host of hosts) {
       let state = this.#states.get(host.id);
       if (state === undefined) {
         state = this.#firstState(host);
         this.#states.set(host.id, state);
         added.push(host);
         priorities.add(host.priority);
-      }
+      } else if (state.set === this.#set) continue;
+      // Where the source says nothing new of it, it is what it was.
+      const known = state.given === host ? this.#current[state.position] : undefined;
+      state.given = host;
+      state.set = this.#set;
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
-      if (!listed.has(host.id)) state.bits |= HEALTH_BITS.pending_dynamic_removal;
+      taken.push(known ?? host);
     }
-    for (const { id, priority } of known) {
-      if (unique.has(id)) continue;
-      this.#forget(id);
-      priorities.add(priority);
-    }
-    this.#hosts = [...unique.values()].sort((left, right) => left.priority - right.priority);
+    for (const host of this.#goneFrom(taken)) priorities.add(host.priority);
+    this.#hosts = taken.sort((left, right) => left.priority - right.priority);
     const changes = Math.max(priorities.size, isChange ? 1 : 0);
     if (changes > 0) this.#stats.membershipChanged(added, changes);
-    this.outlier?.setHosts(this.#watched());
+    if (priorities.size > 0) this.outlier?.setHosts(this.#watched());
     this.#apply();
   }
 
-  /** By id, each once; behind them the present ones that may not go yet. */
-  #withThoseThatStay(hosts: readonly HostResource[]): Map<string, HostResource> {
-    const unique = new Map<string, HostResource>();
-    for (const host of hosts) if (!unique.has(host.id)) unique.set(host.id, host);
+  /** Forgets those that the present set lacks, and returns them; puts such as may not go behind `taken`. */
+  #goneFrom(taken: HostResource[]): readonly HostResource[] {
+    const gone: HostResource[] = [];
     for (const host of this.#hosts) {
-      if (!unique.has(host.id) && this.#mustStay(host)) unique.set(host.id, host);
+      const state = this.#states.get(host.id);
+      if (state === undefined || state.set === this.#set) continue;
+      if (this.#mustStay(host)) {
+        state.bits |= HEALTH_BITS.pending_dynamic_removal;
+        taken.push(host);
+      } else {
+        this.#forget(host.id);
+        gone.push(host);
+      }
     }
-    return unique;
+    return gone;
   }
 
   /** What an active check says of a host from now on. A host that is gone needs nothing more. */
@@ -330,9 +343,9 @@ export class LiveCluster implements HostSink {
   }
 
   #watched(): readonly { readonly id: string; readonly slot: number }[] {
-    return [...this.#states].flatMap(([id, { slot }]) =>
-      slot === undefined ? [] : [{ id, slot }],
-    );
+    const watched: { readonly id: string; readonly slot: number }[] = [];
+    for (const [id, { slot }] of this.#states) if (slot !== undefined) watched.push({ id, slot });
+    return watched;
   }
 
   #forget(id: string): void {
@@ -367,6 +380,9 @@ export class LiveCluster implements HostSink {
   #firstState(host: HostResource): HostState {
     const known = this.#options.earlierBits(host.id);
     return {
+      given: host,
+      set: 0,
+      position: -1,
       bits: known ?? this.#firstBits(host),
       wasChecked: known !== undefined && this.#isChecked(host),
       readySinceMs:
@@ -398,11 +414,11 @@ export class LiveCluster implements HostSink {
   /** Joins configuration and states, counts and tells. */
   #apply(): void {
     this.#hosts = this.#hosts.map((host) => this.#kept(this.#joined(host)));
-    this.#positions.clear();
     this.#unchecked = 0;
     this.#checked = { healthy: 0, degraded: 0 };
     for (const [position, host] of this.#hosts.entries()) {
-      this.#positions.set(host.id, position);
+      const state = this.#states.get(host.id);
+      if (state !== undefined) state.position = position;
       if (this.#isChecked(host) && host.wasChecked !== true) this.#unchecked += 1;
       this.#countChecked(host, 1);
     }
@@ -420,7 +436,7 @@ export class LiveCluster implements HostSink {
 
   /** The same for one host, however many there are. */
   #applyTo(id: string): void {
-    const position = this.#positions.get(id);
+    const position = this.#states.get(id)?.position;
     const before = position === undefined ? undefined : this.#hosts[position];
     if (position === undefined || before === undefined) return;
     const after = this.#joined(before);
@@ -442,15 +458,13 @@ export class LiveCluster implements HostSink {
     const hasSlots = breakerSlots?.DEFAULT === host.breakerSlots?.DEFAULT;
     const isKnown = isSame && hasSlots && readySinceMs === host.readySinceMs;
     if (isKnown && healthBits === known) return host;
-    return {
-      ...host,
-      healthBits,
-      health: healthOf(healthBits),
-      ...(outlierSlot === undefined ? {} : { outlierSlot }),
-      ...(breakerSlots === undefined ? {} : { breakerSlots }),
-      ...(readySinceMs === undefined ? {} : { readySinceMs }),
-      ...(wasChecked ? { wasChecked: true } : {}),
-    };
+    // Spreading what is optional would make objects of ten thousand hosts that are slow to read.
+    const joined: Writable<HostResource> = { ...host, healthBits, health: healthOf(healthBits) };
+    if (outlierSlot !== undefined) joined.outlierSlot = outlierSlot;
+    if (breakerSlots !== undefined) joined.breakerSlots = breakerSlots;
+    if (readySinceMs !== undefined) joined.readySinceMs = readySinceMs;
+    if (wasChecked) joined.wasChecked = true;
+    return joined;
   }
 
   #countChecked({ healthBits = 0 }: HostResource, change: 1 | -1): void {

@@ -1,17 +1,59 @@
-/** Whether two versions of a host say the same. */
+/** Whether two versions of a host, or of a list of hosts, say the same. */
 import { isDeepStrictEqual } from 'node:util';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 
-/** Quick for hosts whose fields are texts and numbers, as most are. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** As `isDeepStrictEqual` says it, but much faster; no field is there and undefined. */
 export function isSameHost(before: HostResource, after: HostResource): boolean {
+  return before === after || isSameValue(before, after);
+}
+
+/**
+ * The hosts of `after`, each as the object that stands for it in `before` where that says the same;
+ * `before` itself where all do, in the same order.
+ */
+export function keepSameHosts(
+  before: readonly HostResource[],
+  after: readonly HostResource[],
+): readonly HostResource[] {
+  let byId: Map<string, HostResource> | undefined;
+  let isOther = before.length !== after.length;
+  const kept = after.map((host, position) => {
+    let known = before[position];
+    if (known?.id !== host.id) {
+      byId ??= new Map(before.map((each) => [each.id, each]));
+      known = byId.get(host.id);
+      isOther = true;
+    }
+    if (known !== undefined && isSameHost(known, host)) return known;
+    isOther = true;
+    return host;
+  });
+  return isOther ? kept : before;
+}
+
+function isSameValue(before: unknown, after: unknown): boolean {
   if (before === after) return true;
-  const old: Readonly<Record<string, unknown>> = { ...before };
+  if (isPlain(before) && isPlain(after)) return haveSameFields(before, after);
+  if (!Array.isArray(before) || !Array.isArray(after)) return isDeepStrictEqual(before, after);
+  return (
+    before.length === after.length &&
+    before.every((item: unknown, position) => isSameValue(item, after[position]))
+  );
+}
+
+function haveSameFields(before: Fields, after: Fields): boolean {
   let count = 0;
-  for (const [name, value] of Object.entries(after)) {
+  for (const name in after) {
     count += 1;
-    const known = old[name];
-    if (known === value) continue;
-    if (typeof value !== 'object' || !isDeepStrictEqual(known, value)) return false;
+    if (!isSameValue(before[name], after[name])) return false;
   }
   return count === Object.keys(before).length;
+}
+
+function isPlain(value: unknown): value is Fields {
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }

@@ -1,9 +1,11 @@
 /** Hosts of a cluster from a control plane or a file: one load assignment, replaced as a whole. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/host-source.ts';
+import { keepSameHosts } from '../upstreams/same-host.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
@@ -15,6 +17,9 @@ export interface EndpointEnvironment {
   readonly statStore: StatStore;
 }
 
+/** More hosts are resolved, compared and put in force in a turn of the loop each. */
+const LARGE_SET = 500;
+
 export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #cluster: string;
   readonly #serviceName: string;
@@ -22,6 +27,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #resolver: ResourceResolver;
   readonly #subscription: OpenSubscription;
   #present: ClusterHostsResource | undefined;
+  #isClosed = false;
 
   constructor(
     { resource }: ResolvedCluster,
@@ -47,6 +53,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#subscription.close();
   }
 
@@ -61,12 +68,18 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (found === undefined) {
       return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${other.name}`;
     }
-    const { resolved, error } = this.#resolver.hosts(this.#cluster, found.message);
+    const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message);
     if (error !== undefined) return error;
-    if (isDeepStrictEqual(this.#present, resolved)) {
+    const isLarge = sent.hosts.length > LARGE_SET;
+    if (isLarge) await nextTurn();
+    const before = this.#present;
+    const resolved = { ...sent, hosts: keepSameHosts(before?.hosts ?? [], sent.hosts) };
+    if (before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved)) {
       this.#sink.count('update_no_rebuild');
       return undefined;
     }
+    if (isLarge) await nextTurn();
+    if (this.#isClosed) return undefined;
     this.#present = resolved;
     const weights = resolved.hosts.map(({ weight }) => weight);
     this.#sink.setMaxHostWeight(weights.reduce((most, weight) => Math.max(most, weight), 1));

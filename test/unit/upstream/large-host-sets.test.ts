@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '../../../shared/clock.ts';
 import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
 import { joinHosts, splitHosts, weightOf } from '../../../shared/resources/host-parts.ts';
 import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import type { HostEntry, ResourceUpdate } from '../../../shared/resources/resource-update.ts';
-import { isSameHost } from '../../../supervisor/upstreams/same-host.ts';
+import { isSameHost, keepSameHosts } from '../../../supervisor/upstreams/same-host.ts';
 import { SentHosts } from '../../../supervisor/upstreams/sent-hosts.ts';
 import { finish, SlicedWork, sortInSteps, type Steps } from '../../../workers/sliced-work.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
@@ -14,6 +13,7 @@ import type { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import { WorkerLoop } from '../../../workers/worker-loop.ts';
 import { clusterContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const COUNT = 3000;
 
@@ -151,42 +151,65 @@ describe('host sets on their way to workers', () => {
     assert.ok(!isSameHost(plain, { ...plain, healthBits: 0 }));
     assert.ok(!isSameHost(plain, { ...plain, metadata: { 'envoy.lb': { key: ['a', {}] } } }));
     assert.ok(!isSameHost(plain, host(1)));
+    assert.ok(!isSameHost(host(1), plain));
+  });
+
+  it('are made of the objects that stood for the same hosts before', () => {
+    const before = many(1, 4);
+    const copy = (hosts: readonly HostResource[]): readonly HostResource[] =>
+      structuredClone(hosts);
+    assert.equal(keepSameHosts(before, copy(before)), before);
+    assert.deepEqual(keepSameHosts(before, copy(before).toReversed()), before.toReversed());
+    const [first, second, third] = before;
+    const changed = { ...host(2), weight: 9 };
+    const after = keepSameHosts(before, [host(7), changed, ...copy(before.slice(0, 1))]);
+    assert.equal(after[1], changed);
+    assert.equal(after[2], first);
+    assert.deepEqual(keepSameHosts(before, copy(before.slice(0, 3))), [first, second, third]);
   });
 });
 
 describe('work in slices', () => {
-  function* spin(forMs: number, log: string[]): Steps {
-    for (const endMs = performance.now() + forMs; performance.now() < endMs;) yield;
-    log.push('spun');
+  const clock = new ManualClock();
+
+  /** Each step takes half a millisecond. */
+  function* steps(count: number, log: string[]): Steps {
+    for (let step = 0; step < count; step++) {
+      clock.pass(0.5);
+      yield;
+    }
+    log.push(`${count} steps`);
   }
 
   it('leaves turns to others, and keeps its order', async () => {
-    const work = new SlicedWork(new WorkerLoop(systemClock));
+    const work = new SlicedWork(new WorkerLoop(clock));
     const log: string[] = [];
-    work.add(true, () => spin(20, log));
-    work.add(true, () => spin(0, log));
-    let turns = 0;
+    work.add(true, () => steps(8, log));
+    work.add(true, () => steps(1, log));
     const { settled: end } = work;
     assert.ok(end !== undefined);
     void end.then(() => log.push('settled'));
-    for (; !log.includes('settled'); turns++) await setImmediate();
-    assert.deepEqual(log, ['spun', 'spun', 'settled']);
-    assert.ok(turns > 3, `${turns} turns`);
+    for (let turn = 1; !log.includes('settled') && turn < 100; turn++) {
+      await setImmediate();
+      log.push(`turn ${turn}`);
+    }
+    const turns = [1, 2, 3, 4].map((turn) => `turn ${turn}`);
+    assert.deepEqual(log, [...turns, '8 steps', '1 steps', 'settled', 'turn 5']);
     assert.equal(work.settled, undefined);
   });
 
   it('ends with all before it when it must not wait', () => {
-    const work = new SlicedWork(new WorkerLoop(systemClock));
+    const work = new SlicedWork(new WorkerLoop(clock));
     const log: string[] = [];
-    work.add(true, () => spin(8, log));
-    work.add(false, () => spin(0, log));
-    assert.deepEqual(log, ['spun', 'spun']);
+    work.add(true, () => steps(16, log));
+    work.add(false, () => steps(1, log));
+    assert.deepEqual(log, ['16 steps', '1 steps']);
   });
 
   it('is given up when it is closed', async () => {
-    const work = new SlicedWork(new WorkerLoop(systemClock));
+    const work = new SlicedWork(new WorkerLoop(clock));
     const log: string[] = [];
-    work.add(true, () => spin(0, log));
+    work.add(true, () => steps(0, log));
     const { settled: end } = work;
     work.close();
     await end;
