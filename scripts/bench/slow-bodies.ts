@@ -1,9 +1,9 @@
 /**
  * Does memory stay flat while a large body waits for a slow reader? One upload of 1 GiB to an upstream
  * that first reads nothing for three seconds and then 100 MB a second, then one download of 1 GiB to
- * such a client. Prints by how much the sum of Pss over all processes grew at most, and whether that is
- * within 16 MiB. Options: `--mib N` (1024), `--pace-mb N` (100), `--with envoy`. About 30 seconds:
- * node dist/scripts/bench/slow-bodies.js
+ * such a client. Prints by how much the memory of all processes grew at most, mapped files apart (their
+ * share depends on who else maps them), and whether that is within 16 MiB. Options: `--mib N` (1024),
+ * `--pace-mb N` (100), `--with envoy`. About 40 seconds: node dist/scripts/bench/slow-bodies.js
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { allContenders } from './contenders.ts';
-import { treePssKib } from './processes.ts';
+import { treeAnonymousKib } from './processes.ts';
 import { runWrk } from './wrk.ts';
 
 const ALLOWED_MIB = 16;
@@ -51,10 +51,10 @@ try {
 process.exit();
 
 async function judge(title: string, move: () => Promise<number>): Promise<void> {
-  const before = treePssKib(running.pid);
+  const before = treeAnonymousKib(running.pid);
   let highest = before;
   const sampling = setInterval(() => {
-    highest = Math.max(highest, treePssKib(running.pid));
+    highest = Math.max(highest, treeAnonymousKib(running.pid));
   }, SAMPLE_MS);
   const startMs = performance.now();
   const moved = await move();
