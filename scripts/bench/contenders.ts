@@ -15,6 +15,8 @@ export interface Contender {
 export interface Place extends BootstrapParts {
   /** Scratch folder for configuration files. */
   readonly folder: string;
+  /** For Sluice. */
+  readonly nodeArguments?: readonly string[];
 }
 
 const DIST = join(import.meta.dirname, '..', '..');
@@ -26,7 +28,10 @@ export function allContenders(): readonly Contender[] {
     {
       name: 'sluice',
       kind: 'sluice',
-      start: (place) => startOn(place, [process.execPath, MAIN, ...proxyArguments(place)]),
+      start: (place) => {
+        const node = [process.execPath, ...(place.nodeArguments ?? [])];
+        return startOn(place, [...node, MAIN, ...proxyArguments(place)]);
+      },
     },
     withProgram('envoy', {
       name: 'envoy',

@@ -1,48 +1,39 @@
 /**
  * Does other traffic notice clients and upstreams that stop, stall and flood, and does their memory come
  * back? A constant rate of requests runs alone, then beside each kind of peer in turn; prints its p99 each
- * time, and the sum of Pss before and after each round. The peers share the load's core, so that the
- * reference (`--with envoy`) says what of it is theirs. Options: `--rate N` (2000), `--rounds N` (2).
- * About a minute: node dist/scripts/bench/hostile-peers.js
+ * time, and how many times the one alone that is. Then the memory before and after each round: what the
+ * system counts without mapped files, and what V8 holds in heap and buffers once all garbage is collected. The peers
+ * come at a constant rate too and have the lowest priority on the load's core. Options: `--rate N`
+ * (2000), `--peers N` connections a second (200), `--rounds N` (2), `--with envoy`.
+ * About 75 seconds: node dist/scripts/bench/hostile-peers.js
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import {
-  abandonResponses,
-  abortRequestsEverywhere,
-  flood,
-  meetAbortedResponses,
-  stall,
-  startHostileUpstream,
-} from '../../test/support/hostile-peers.ts';
 import { allContenders } from './contenders.ts';
+import { heldMemory, probeArguments } from './held-memory.ts';
 import type { OpenLoopResult } from './open-loop-main.ts';
 import { runOpenLoop } from './open-loop.ts';
-import { LOAD_CORE, pinTree, treePssKib } from './processes.ts';
+import { LOAD_CORE, pinTree, treeAnonymousKib } from './processes.ts';
 import { startUpstream } from './upstream.ts';
 
 const SECONDS = 4;
-const PAUSE_MS = 200;
-const SETTLE_MS = 5000;
+const SETTLE_MS = 3000;
+const PEERS_MAIN = join(import.meta.dirname, 'hostile-peers-main.js');
 const { values } = parseArgs({
   options: {
     with: { type: 'string', default: 'sluice' },
     rate: { type: 'string', default: '2000' },
+    peers: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '2' },
   },
 });
+const rate = Number(values.rate);
 const rounds = Number(values.rounds);
-/** Each runs again and again while the others are measured. */
-const attacks: readonly (readonly [title: string, attack: (port: number) => Promise<void>])[] = [
-  ['requests cut anywhere', (port) => abortRequestsEverywhere(port, 'reset')],
-  ['responses cut anywhere', (port) => meetAbortedResponses(port, 'reset')],
-  ['responses left alone', (port) => abandonResponses(port, 'reset')],
-  ['stalled heads, bodies, reads', (port) => stall(port)],
-  ['floods', (port) => flood(port, 300)],
-];
 
 const contender = allContenders().find(({ name }) => name === values.with);
 if (contender === undefined) throw new Error(`cannot measure: nobody is called ${values.with}`);
@@ -51,53 +42,69 @@ const port = 18_100;
 const upstreamPort = 18_080;
 pinTree(process.pid, LOAD_CORE);
 const ordinary = await startUpstream(folder, upstreamPort);
-const hostile = await startHostileUpstream();
+const peers = fork(PEERS_MAIN, [String(port), values.peers]);
+const [{ upstreamPort: secondUpstreamPort, titles }] = (await once(peers, 'message')) as [
+  { readonly upstreamPort: number; readonly titles: readonly string[] },
+];
 const traits = ['short_timeouts', 'second_cluster'] as const;
-const place = { folder, port, upstreamPort, traits, secondUpstreamPort: hostile.port };
+const nodeArguments = probeArguments(folder);
+const place = { folder, port, upstreamPort, traits, secondUpstreamPort, nodeArguments };
 const running = await contender.start(place);
 try {
-  await runOpenLoop(port, Number(values.rate), 2);
-  const alone = await runOpenLoop(port, Number(values.rate), SECONDS);
-  print('alone', alone);
-  const before = treePssKib(running.pid);
-  const after: number[] = [];
+  await runOpenLoop(port, rate, 2);
+  const alone = await runOpenLoop(port, rate, SECONDS);
+  print('alone', alone, alone);
+  const memory = [await memoryNow()];
   for (let round = 1; round <= rounds; round++) {
-    for (const [title, attack] of attacks) {
-      const result = await besides(attack);
-      if (round === rounds) print(title, result);
+    for (const title of titles) {
+      const result = await besides(title);
+      if (round === rounds) print(title, result, alone);
     }
-    await delay(SETTLE_MS);
-    after.push(treePssKib(running.pid));
+    memory.push(await memoryNow());
   }
-  const mib = [before, ...after].map((kib) => (kib / 1024).toFixed(1)).join(', ');
-  console.log(`MiB of Pss before and after each round: ${mib}`);
+  print('alone again', await runOpenLoop(port, rate, SECONDS), alone);
+  for (const [round, text] of memory.entries()) {
+    console.log(`${round === 0 ? 'before' : `after round ${round}`}: ${text}`);
+  }
 } finally {
   await running.stop();
   await ordinary.stop();
-  await hostile.close();
+  peers.kill();
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit();
 
 /** The ordinary traffic while an attack goes on. */
-async function besides(attack: (port: number) => Promise<void>): Promise<OpenLoopResult> {
-  let isOver = false;
-  const attacking = (async () => {
-    while (!isOver) {
-      await attack(port);
-      // The load shares its core with the peers.
-      await delay(PAUSE_MS);
-    }
-  })();
-  const result = await runOpenLoop(port, Number(values.rate), SECONDS);
-  isOver = true;
-  await attacking;
+async function besides(title: string): Promise<OpenLoopResult> {
+  peers.send(title);
+  const result = await runOpenLoop(port, rate, SECONDS);
+  const over = once(peers, 'message');
+  peers.send('');
+  await over;
   return result;
 }
 
-function print(title: string, { sent, failed, p50Ms, p99Ms, maxMs }: OpenLoopResult): void {
+async function memoryNow(): Promise<string> {
+  await delay(SETTLE_MS);
+  const system = `${mib(treeAnonymousKib(running.pid) * 1024)} MiB`;
+  if (contender?.kind !== 'sluice') return system;
+  const { heapUsed, heapTotal, young, external } = await heldMemory(folder, running.pid);
+  const collected = mib(treeAnonymousKib(running.pid) * 1024);
+  return (
+    `${system}; once collected ${mib(heapUsed)} MiB used of ${mib(heapTotal)} of heap ` +
+    `(${mib(young)} for new objects), ${mib(external)} outside it, ${collected} in all`
+  );
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}
+
+function print(title: string, result: OpenLoopResult, alone: OpenLoopResult): void {
+  const { sent, failed, p50Ms, p99Ms, maxMs } = result;
   const times = [p50Ms, p99Ms, maxMs].map((ms) => ms.toFixed(2)).join(' / ');
   console.log(
-    `${title.padEnd(30)} ${sent} requests, ${failed} failed, p50 / p99 / max ${times} ms`,
+    `${title.padEnd(30)} ${sent} requests, ${failed} failed, p50 / p99 / max ${times} ms, ` +
+      `p99 ${(p99Ms / alone.p99Ms).toFixed(2)} times that alone`,
   );
 }

@@ -127,7 +127,7 @@ function sumOverTree(root: number, measure: (pid: number) => number): number {
 }
 
 /** A process and all its descendants. */
-function treeOf(root: number): readonly number[] {
+export function treeOf(root: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);

@@ -43,10 +43,15 @@ export function startHostileUpstream(): Promise<RawUpstream> {
   });
 }
 
-/** Sends the beginning of a request, of every length, and goes. */
-export async function abortRequestsEverywhere(port: number, ending: Ending): Promise<void> {
+/** Sends the beginning of a request, of every length, and goes; one each `spacingMs`. */
+export async function abortRequestsEverywhere(
+  port: number,
+  ending: Ending,
+  spacingMs = 0,
+): Promise<void> {
   await Promise.all(
     Array.from({ length: REQUEST.length }, async (_, length) => {
+      await turn(length, spacingMs);
       const socket = await open(port);
       await write(socket, REQUEST.slice(0, length + 1));
       stop(socket, ending);
@@ -55,10 +60,15 @@ export async function abortRequestsEverywhere(port: number, ending: Ending): Pro
   );
 }
 
-/** Asks for responses that stop after every number of bytes. */
-export async function meetAbortedResponses(port: number, ending: Ending): Promise<void> {
+/** Asks for responses that stop after every number of bytes; one each `spacingMs`. */
+export async function meetAbortedResponses(
+  port: number,
+  ending: Ending,
+  spacingMs = 0,
+): Promise<void> {
   await Promise.all(
     Array.from({ length: RESPONSE.length }, async (_, length) => {
+      await turn(length, spacingMs);
       const socket = await open(port);
       await write(socket, get(`/cut/${length}/${ending}`, 'Connection: close\r\n'));
       await gone(socket);
@@ -67,10 +77,11 @@ export async function meetAbortedResponses(port: number, ending: Ending): Promis
 }
 
 /** Goes in the middle of a large response, and while there is none yet. */
-export async function abandonResponses(port: number, ending: Ending): Promise<void> {
+export async function abandonResponses(port: number, ending: Ending, spacingMs = 0): Promise<void> {
   await Promise.all(
     ['/big', '/silent'].flatMap((path) =>
-      Array.from({ length: 4 }, async () => {
+      Array.from({ length: 4 }, async (_, at) => {
+        await turn(at, spacingMs);
         const socket = await open(port);
         await write(socket, get(path));
         await (path === '/big'
@@ -116,12 +127,13 @@ async function readNothing(port: number): Promise<void> {
 }
 
 /** Connections that come and go without a word, and requests faster than anyone answers. */
-export async function flood(port: number, connections: number): Promise<void> {
+export async function flood(port: number, connections: number, spacingMs = 0): Promise<void> {
   const asking = await open(port);
   asking.resume();
   asking.write(get('/').repeat(connections));
   await Promise.all(
     Array.from({ length: connections }, async (_, at) => {
+      await turn(at, spacingMs);
       const socket = await open(port);
       stop(socket, at % 2 === 0 ? 'reset' : 'end');
       await gone(socket);
@@ -129,6 +141,11 @@ export async function flood(port: number, connections: number): Promise<void> {
   );
   stop(asking, 'reset');
   await gone(asking);
+}
+
+/** Peers that all came at once would be one long event of the proxy. */
+async function turn(at: number, spacingMs: number): Promise<void> {
+  if (spacingMs > 0) await delay(at * spacingMs);
 }
 
 function get(path: string, headers = ''): string {
