@@ -14,7 +14,7 @@ import { waitUntil } from '../support/wait.ts';
 
 const ROUTES = [{ match: { prefix: '/' }, route: { cluster: 'up' } }];
 const QUICK = {
-  timeout: '1s',
+  timeout: '5s',
   interval: '0.05s',
   no_traffic_interval: '0.05s',
   unhealthy_threshold: 2,
@@ -105,8 +105,10 @@ describe('active health checks', () => {
         clusters: [staticCluster('up', [1], { health_checks: [overHttp], ...NO_PANIC })],
       }),
     });
-    assert.ok((await sluice.stat('cluster.up.health_check.attempt')) > 0);
-    assert.ok((await sluice.stat('cluster.up.health_check.network_failure')) > 0);
+    // A read of statistics does not wait for a worker that is busy.
+    for (const name of ['attempt', 'network_failure']) {
+      await sluice.waitForStat(`cluster.up.health_check.${name}`, (value) => value > 0);
+    }
     await waitForFlags(sluice, 1, '/failed_active_hc');
     const port = await sluice.listenerPort('web');
     assert.equal((await fetchOnce({ port, path: '/' })).status, 503);

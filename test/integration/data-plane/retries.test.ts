@@ -175,7 +175,7 @@ describe('a request that fails', () => {
         route(
           prefix('/'),
           toCluster({
-            retryPolicy: { ...POLICY, perTryTimeoutMs: 30 },
+            retryPolicy: { ...POLICY, perTryTimeoutMs: 100 },
             hedgePolicy: { initialRequests: 1, hedgeOnPerTryTimeout },
           }),
         ),
@@ -183,10 +183,10 @@ describe('a request that fails', () => {
       await using plane = await startDataPlane({ upstreamPorts: [upstream.port], routes });
       assert.match(await ask(plane), /^HTTP\/1\.1 200 /);
       const stats = counts(plane, 'upstream_rq_per_try_timeout', 'upstream_rq_retry');
-      assert.deepEqual(stats, {
-        upstream_rq_per_try_timeout: hedgeOnPerTryTimeout ? 0 : 1,
-        upstream_rq_retry: 1,
-      });
+      // The second try may take too long as well on a busy machine.
+      const retries = stats['upstream_rq_retry'] ?? 0;
+      assert.ok(retries >= 1);
+      assert.equal(stats['upstream_rq_per_try_timeout'], hedgeOnPerTryTimeout ? 0 : retries);
       assert.equal(plane.stats().get('cluster.up.upstream_rq_active'), 0);
     }
   });

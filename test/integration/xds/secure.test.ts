@@ -44,7 +44,9 @@ function bootstrapOf(port: number, socket: object, source: object): object {
     node: { id: 'me', cluster: 'mine' },
     admin: ADMIN,
     static_resources: {
-      clusters: [staticCluster('control', [port], { transport_socket: socket })],
+      clusters: [
+        staticCluster('control', [port], { transport_socket: socket, connect_timeout: '5s' }),
+      ],
     },
     dynamic_resources: source,
   };
@@ -93,7 +95,7 @@ describe('a control plane behind a cluster with a TLS transport socket', () => {
       bootstrap: bootstrapOf(control.port, tlsSocket(authority, 'control.test'), GRPC),
     });
     await waitUntil('the cluster', async () => await knows(sluice, 'up'));
-    assert.equal(await sluice.stat('cluster.control.ssl.handshake'), 1);
+    await sluice.waitForStat('cluster.control.ssl.handshake', (value) => value === 1);
     assert.equal(control.requests[0]?.metadata['x-token'], 'secret');
   });
 
