@@ -5,6 +5,7 @@
  * Body pieces are views into a buffer that the next read overwrites: valid during the call only. Who
  * keeps a piece copies it.
  */
+import type { Wire } from '../net/transport.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { Protocol } from './stream-info.ts';
 
@@ -83,6 +84,9 @@ export interface ServerCodecOwner {
   /** No request is open any more and the codec wants the connection closed. */
   onCodecFinished(how: 'now' | 'delayed'): void;
 }
+
+/** Makes one downstream connection's codec; called when the connection is accepted. */
+export type ServerCodecFactory = (wire: Wire, owner: ServerCodecOwner) => ServerCodec;
 
 /** One downstream connection's codec. */
 export interface ServerCodec {

@@ -19,6 +19,7 @@ import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-conne
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../http/filter.ts';
+import { http1ServerCodecs } from '../http/http1/server-codec-factory.ts';
 import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
 import { serveHttp } from '../http/conn-manager/http-server.ts';
 import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.ts';
@@ -296,16 +297,14 @@ function compileManager(
   };
   const manager = new ConnectionManager(config, {
     loop,
+    makeCodec: http1ServerCodecs(config),
     stats,
     policy,
     accessLogs: accessLogs.logs,
     rewriteLocalReply:
       config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
     routes,
-    filters: config.filters.slice(0, -1).map((filter) => {
-      const factory = makeFilterFactory(filter, filterContext);
-      return filter.isOffByDefault === true ? offByDefault(factory) : factory;
-    }),
+    filters: filtersOf(config, filterContext),
     terminal,
     drain,
     overload: overloadOf(listener, context),
@@ -319,6 +318,17 @@ function compileManager(
     for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { server: serveHttp(manager), release };
+}
+
+/** Those before the router. */
+function filtersOf(
+  config: HttpConnectionManager,
+  context: FilterContext,
+): readonly FilterFactory[] {
+  return config.filters.slice(0, -1).map((filter) => {
+    const factory = makeFilterFactory(filter, context);
+    return filter.isOffByDefault === true ? offByDefault(factory) : factory;
+  });
 }
 
 /** Another one, which is never told of any pressure, for listeners that serve in any case. */

@@ -14,7 +14,6 @@ import { StreamInfo } from '../stream-info.ts';
 import { LoopTimer, type TimerOwner } from '../../timers.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
-import { Http1ServerCodec } from '../http1/server-codec.ts';
 import type { ConnectionManager } from './manager.ts';
 import { HttpStream } from './stream.ts';
 
@@ -86,7 +85,7 @@ export class HttpConnection
     const { transport, info } = open(this);
     this.transport = transport;
     this.info = info;
-    this.codec = new Http1ServerCodec(transport, this, manager.http1);
+    this.codec = manager.parts.makeCodec(transport, this);
     this.countOpen();
     manager.idle?.arm(this.idleTimer);
     manager.maxConnectionDuration?.arm(this.durationTimer);

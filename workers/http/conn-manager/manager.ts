@@ -8,11 +8,11 @@ import type { HttpConnectionManager } from '../../../shared/resources/listener.t
 import type { AccessLog } from '../../access-log/types.ts';
 import type { RouteTable } from '../../routing/types.ts';
 import type { TimerList } from '../../timers.ts';
+import type { ServerCodecFactory } from '../codec.ts';
 import type { HeaderMap } from '../header-map.ts';
 import type { OverloadGate } from '../../overload-gate.ts';
 import type { WorkerLoop } from '../../worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../filter.ts';
-import type { Http1ServerLimits } from '../http1/server-codec.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
 import type { ManagerStats } from './manager-stats.ts';
 import type { HeaderPolicy } from './types.ts';
@@ -35,6 +35,8 @@ export interface DrainControl {
 
 export interface ManagerParts {
   readonly loop: WorkerLoop;
+  /** What its connections speak. */
+  readonly makeCodec: ServerCodecFactory;
   readonly stats: ManagerStats;
   readonly policy: HeaderPolicy;
   readonly accessLogs: readonly AccessLog[];
@@ -51,7 +53,6 @@ export interface ManagerParts {
 export class ConnectionManager {
   readonly config: HttpConnectionManager;
   readonly parts: ManagerParts;
-  readonly http1: Http1ServerLimits;
   /** Lists of the configured timeouts; undefined means disabled. */
   readonly idle: TimerList | undefined;
   readonly streamIdle: TimerList | undefined;
@@ -68,16 +69,6 @@ export class ConnectionManager {
       delayMs > 0 ? parts.loop.timers.list(delayMs) : undefined;
     this.config = config;
     this.parts = parts;
-    this.http1 = {
-      acceptHttp10: config.http1.acceptHttp10,
-      allowAbsoluteUrl: config.http1.allowAbsoluteUrl,
-      defaultHostForHttp10: config.http1.defaultHostForHttp10,
-      maxHeaderBytes: config.maxRequestHeadersKb * 1024,
-      maxHeaderCount: config.maxRequestHeadersCount,
-      enableTrailers: config.http1.enableTrailers,
-      allowChunkedLength: config.http1.allowChunkedLength,
-      headerCase: config.http1.headerCase,
-    };
     const { overload } = parts;
     const scaled = (timeout: ScaledTimeout, delayMs: number): TimerList | undefined =>
       delayMs > 0 ? overload.timeouts(timeout, delayMs) : undefined;
