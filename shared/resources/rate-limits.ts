@@ -8,6 +8,8 @@ import type { HeaderMatcher, QueryParameterMatcher } from './matchers.ts';
 /** Its actions make one descriptor, or none where one of them finds nothing. */
 export interface RateLimitPolicy {
   readonly stage: number;
+  /** Limits kept here go without it, but the list that it stands in is not empty. */
+  readonly isSkipped?: true;
   readonly actions: readonly RateLimitAction[];
 }
 

@@ -29,7 +29,7 @@ export function compileDescriptors(
   nodeCluster: string,
 ): readonly DescriptorMaker[] {
   return policies
-    .filter((policy) => policy.stage === stage)
+    .filter((policy) => policy.stage === stage && policy.isSkipped !== true)
     .map(({ actions }) => {
       const makers = actions.map((action) => compileAction(action, nodeCluster));
       return (headers, info) => makeDescriptor(makers, headers, info);

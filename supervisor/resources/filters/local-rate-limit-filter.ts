@@ -3,7 +3,7 @@ import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensi
 import type { TokenBucket } from '../../../shared/api/generated/envoy/type/v3/token_bucket.ts';
 import type { HttpFilter, LocalRateLimitOptions } from '../../../shared/resources/http-filters.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { DescriptorLimit } from '../../../shared/resources/rate-limits.ts';
+import type { DescriptorLimit, RateLimitPolicy } from '../../../shared/resources/rate-limits.ts';
 import type { LocalRateLimitDescriptor } from '../../../shared/api/generated/envoy/extensions/common/ratelimit/v3/ratelimit.ts';
 import type { RateLimitBucket } from '../../../shared/resources/rate-limit-bucket.ts';
 import type { RuntimeFraction } from '../../../shared/resources/matchers.ts';
@@ -105,8 +105,29 @@ function resolveDescriptors(message: LocalRateLimit, scope: Scope): ByDescriptor
         resolveHeaderValue(option, scope.at('request_headers_to_add_when_not_enforced', index)),
     ),
     isResourceExhausted: message.rate_limited_as_resource_exhausted ?? false,
-    ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
+    ...optional('rateLimits', resolveOwnRateLimits(message, scope.at('rate_limits'))),
   };
+}
+
+/** The filter's own policies, of which less can be asked than of those of routes. */
+function resolveOwnRateLimits(
+  { rate_limits: messages }: LocalRateLimit,
+  scope: Scope,
+): readonly RateLimitPolicy[] | undefined {
+  for (const [index, message] of (messages ?? []).entries()) {
+    const place = scope.at(index);
+    const { stage = 0, disable_key: key = '', limit } = message;
+    if (stage !== 0 || key !== '') {
+      place.error('conflict', "'stage' field and 'disable_key' field are not supported");
+    }
+    if (limit !== undefined) place.error('conflict', "'limit' field is not supported");
+    if (message.apply_on_stream_done === true) {
+      place
+        .at('apply_on_stream_done')
+        .unsupported("field 'apply_on_stream_done' is", 'leave it out');
+    }
+  }
+  return resolveRateLimits(messages, scope);
 }
 
 const DESCRIPTOR_FIELDS = knownFields<LocalRateLimitDescriptor>(['entries', 'token_bucket']);

@@ -12,11 +12,12 @@ import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { resolveQueryParameterMatchers } from '../matchers/query-parameter-matcher.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
+import { optional } from '../values.ts';
 
-// The rest is about limits that another server keeps.
 const FIELDS = knownFields<RateLimit>(
-  ['stage', 'actions'],
-  ['disable_key', 'apply_on_stream_done', 'x_ratelimit_option', 'limit'],
+  ['stage', 'actions', 'disable_key'],
+  // Of policies of routes only a filter that asks another server takes these; there is none.
+  ['apply_on_stream_done', 'limit'],
 );
 const ACTION_FIELDS = knownFields<ActionMessage>([
   'request_headers',
@@ -48,6 +49,8 @@ export function resolveRateLimits(
     );
     return {
       stage: message.stage ?? 0,
+      // Which key switches it off is the business of filters that ask another server.
+      ...optional('isSkipped', (message.disable_key ?? '') === '' ? undefined : true),
       actions: actions.filter((action) => action !== undefined),
     };
   });

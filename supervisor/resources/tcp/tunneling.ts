@@ -6,11 +6,13 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderValue } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
 
-const FIELDS = knownFields<TunnelingMessage>(
-  ['hostname', 'use_post', 'headers_to_add', 'post_path', 'formatters'],
-  // What the other proxy answers is kept for filters that read it; there are none.
-  ['propagate_response_headers', 'propagate_response_trailers'],
-);
+const FIELDS = knownFields<TunnelingMessage>([
+  'hostname',
+  'use_post',
+  'headers_to_add',
+  'post_path',
+  'formatters',
+]);
 
 export function resolveTunneling(message: TunnelingMessage, scope: Scope): TcpTunneling {
   refuseOtherFields(message, FIELDS, scope);

@@ -76,6 +76,8 @@ describe('the descriptor of a request', () => {
 
   it('counts at its own stage alone', () => {
     assert.deepEqual(compileDescriptors([{ stage: 1, actions: [generic] }], 0, ''), []);
+    const skipped = { stage: 0, isSkipped: true, actions: [generic] } as const;
+    assert.deepEqual(compileDescriptors([skipped], 0, ''), []);
   });
 });
 

@@ -57,6 +57,38 @@ function policy(name: string, type: string, fields: object = {}): object {
   return { typed_extension_config: { name, typed_config: { '@type': url, ...fields } } };
 }
 
+const ROUTER = {
+  name: 'envoy.filters.http.router',
+  typed_config: {
+    '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router',
+  },
+};
+
+function ownRateLimits(fields: object): object {
+  return {
+    name: 'envoy.filters.http.local_ratelimit',
+    typed_config: {
+      '@type':
+        'type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit',
+      stat_prefix: 'l',
+      token_bucket: { max_tokens: 1, fill_interval: '1s' },
+      rate_limits: [{ actions: [{ remote_address: {} }], ...fields }],
+    },
+  };
+}
+
+function tunnel(fields: object): object {
+  return {
+    name: 'envoy.filters.network.tcp_proxy',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',
+      stat_prefix: 't',
+      cluster: 'c',
+      tunneling_config: { hostname: 'h:1', ...fields },
+    },
+  };
+}
+
 const refused: readonly [bootstrap: object, place: string, message: string][] = [
   [
     bootstrapWith('chain', {
@@ -96,6 +128,25 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     bootstrapWith('manager', { upgrade_configs: [{ upgrade_type: 'CONNECT-UDP' }] }),
     `${MANAGER}.upgrade_configs[0]`,
     "upgrade 'CONNECT-UDP' is not supported yet",
+  ],
+  [
+    bootstrapWith('manager', {
+      http_filters: [ownRateLimits({ apply_on_stream_done: true }), ROUTER],
+    }),
+    `${MANAGER}.http_filters[0].typed_config.rate_limits[0].apply_on_stream_done`,
+    "field 'apply_on_stream_done' is not supported yet",
+  ],
+  [
+    bootstrapWith('manager', {
+      http_filters: [ownRateLimits({ x_ratelimit_option: 'DRAFT_VERSION_03' }), ROUTER],
+    }),
+    `${MANAGER}.http_filters[0].typed_config.rate_limits[0].x_ratelimit_option`,
+    "field 'x_ratelimit_option' is not supported yet",
+  ],
+  [
+    bootstrapWith('chain', { filters: [tunnel({ propagate_response_headers: true })] }),
+    `${CHAIN}.filters[0].typed_config.tunneling_config.propagate_response_headers`,
+    "field 'propagate_response_headers' is not supported yet",
   ],
   [
     bootstrapWith('cluster', { outlier_detection: { detect_degraded_hosts: true } }),
@@ -162,6 +213,25 @@ describe('what this build does not do', () => {
       );
     });
   }
+
+  it('is refused in the words of the reference where that does not do it either', async () => {
+    for (const [fields, message] of [
+      [
+        { limit: { dynamic_metadata: { metadata_key: { key: 'a', path: [{ key: 'b' }] } } } },
+        "'limit' field is not supported",
+      ],
+      [{ disable_key: 'k' }, "'stage' field and 'disable_key' field are not supported"],
+      [{ stage: 1 }, "'stage' field and 'disable_key' field are not supported"],
+    ] as const) {
+      const errors = await errorsOf(
+        bootstrapWith('manager', { http_filters: [ownRateLimits(fields), ROUTER] }),
+      );
+      assert.deepEqual(
+        errors.map((error) => [formatPlace(error.place), error.message]),
+        [[`${MANAGER}.http_filters[0].typed_config.rate_limits[0]`, message]],
+      );
+    }
+  });
 
   it('is no error where the field says what holds without it', async () => {
     assert.deepEqual(
