@@ -5,6 +5,7 @@
  */
 import type { AccessLogConfig } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
+import type { FilterStateValue } from './network-filters.ts';
 import type { TapFilterOptions } from './tap.ts';
 import type { DescriptorLimit, RateLimitPolicy } from './rate-limits.ts';
 import type { RateLimitBucket } from './rate-limit-bucket.ts';
@@ -25,6 +26,11 @@ type ConfiguredFilter =
       readonly kind: 'set_metadata';
       readonly name: string;
       readonly options: SetMetadataOptions;
+    }
+  | {
+      readonly kind: 'set_filter_state';
+      readonly name: string;
+      readonly options: SetFilterStateOptions;
     }
   | {
       readonly kind: 'stateful_session';
@@ -341,6 +347,12 @@ export type SetMetadataOptions = readonly {
   readonly allowOverwrite: boolean;
   readonly value: Record<string, unknown>;
 }[];
+
+export interface SetFilterStateOptions {
+  readonly onRequestHeaders: readonly FilterStateValue[];
+  /** Then the route is chosen anew. */
+  readonly clearsRoute: boolean;
+}
 
 export type SessionState =
   | {

@@ -16,6 +16,7 @@ import { makeHealthCheckFilter } from './health-check-filter.ts';
 import { makeLocalRateLimitFilter } from './local-rate-limit-filter.ts';
 import { makeOnDemandFilter } from './on-demand-filter.ts';
 import { makeRbacFilter } from './rbac-filter.ts';
+import { makeSetFilterStateFilter } from './set-filter-state-filter.ts';
 import { makeSetMetadataFilter } from './set-metadata-filter.ts';
 import { makeStatefulSessionFilter } from './stateful-session-filter.ts';
 import { makeTapFilter } from './tap-filter.ts';
@@ -59,6 +60,7 @@ function makeFactsFilter(
     {
       kind:
         | 'set_metadata'
+        | 'set_filter_state'
         | 'stateful_session'
         | 'header_mutation'
         | 'tap'
@@ -72,6 +74,8 @@ function makeFactsFilter(
   switch (filter.kind) {
     case 'set_metadata':
       return makeSetMetadataFilter(filter.name, filter.options, context);
+    case 'set_filter_state':
+      return makeSetFilterStateFilter(filter.name, filter.options);
     case 'stateful_session':
       return makeStatefulSessionFilter(filter.name, filter.options, context);
     case 'header_mutation':

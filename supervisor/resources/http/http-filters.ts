@@ -20,6 +20,7 @@ import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from '../filters/local-rate-limit-filter.ts';
 import { RBAC_FILTER } from '../filters/rbac-filter.ts';
+import { SET_FILTER_STATE_FILTER } from '../filters/set-filter-state-filter.ts';
 import { SET_METADATA_FILTER } from '../filters/set-metadata-filter.ts';
 import { STATEFUL_SESSION_FILTER } from '../filters/stateful-session-filter.ts';
 import { TAP_FILTER } from '../filters/tap-filter.ts';
@@ -50,6 +51,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     BASIC_AUTH_FILTER,
     TAP_FILTER,
     SET_METADATA_FILTER,
+    SET_FILTER_STATE_FILTER,
     STATEFUL_SESSION_FILTER,
     DYNAMIC_FORWARD_PROXY_FILTER,
   ],

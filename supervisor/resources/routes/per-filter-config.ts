@@ -21,6 +21,10 @@ import {
 } from '../filters/dynamic-forward-proxy-filter.ts';
 import { FAULT_TYPE, resolveFault } from '../filters/fault-filter.ts';
 import {
+  resolveSetFilterState,
+  SET_FILTER_STATE_TYPE,
+} from '../filters/set-filter-state-filter.ts';
+import {
   HEADER_MUTATION_PER_ROUTE_TYPE,
   resolveMutations,
 } from '../filters/header-mutation-filter.ts';
@@ -49,6 +53,7 @@ const PER_ROUTE_TYPES: ReadonlyMap<string, PerRouteResolver> = new Map([
   perRoute(STATEFUL_SESSION_PER_ROUTE_TYPE, resolveStatefulSessionPerRoute),
   perRoute(ON_DEMAND_PER_ROUTE_TYPE, resolveOnDemandPerRoute),
   perRoute(HEADER_MUTATION_PER_ROUTE_TYPE, resolveMutations),
+  perRoute(SET_FILTER_STATE_TYPE, resolveSetFilterState),
   perRoute(DYNAMIC_FORWARD_PROXY_PER_ROUTE_TYPE, resolveDynamicForwardProxyPerRoute),
 ]);
 

@@ -76,6 +76,62 @@ describe('set_metadata', () => {
   });
 });
 
+describe('set_filter_state', () => {
+  it('keeps values of the chain, then of the route, and has the route chosen anew', async () => {
+    await using upstream = await startHttpUpstream((request, response) => {
+      response.end(String(request.headers['x-kept']));
+    });
+    const value = (key: string, format: string, skipsEmpty = false) =>
+      ({
+        key,
+        format: { kind: 'text', format, omitEmptyValues: true },
+        skipsEmpty,
+        isReadOnly: false,
+      }) as const;
+    const ofRoute = {
+      onRequestHeaders: [value('k', 'r-%FILTER_STATE(k:PLAIN)%')],
+      clearsRoute: false,
+    };
+    const kept = {
+      name: 'x-kept',
+      format: '%FILTER_STATE(k:PLAIN)% [%FILTER_STATE(e:PLAIN)%]',
+      appendAction: 'OVERWRITE_IF_EXISTS_OR_ADD',
+      keepEmptyValue: false,
+    } as const;
+    const requestHeaders = { add: [kept], remove: [] };
+    const match = {
+      kind: 'string',
+      matcher: { kind: 'exact', value: 'zz', ignoreCase: false },
+    } as const;
+    await using plane = await startDataPlane(
+      withFilter(
+        {
+          kind: 'set_filter_state',
+          name: 'state',
+          options: {
+            onRequestHeaders: [value('k', '%REQ(a)%'), value('e', '%REQ(none)%', true)],
+            clearsRoute: true,
+          },
+        },
+        {
+          upstreamPorts: [upstream.port],
+          routes: [
+            route(prefix('/route'), toCluster(), {
+              requestHeaders,
+              typedPerFilterConfig: { state: ofRoute },
+            }),
+            route(prefix('/'), toCluster(), { match: { filterState: [{ key: 'k', match }] } }),
+            route(prefix('/'), toCluster(), { requestHeaders }),
+          ],
+        },
+      ),
+    );
+    assert.match(await ask(plane.port, '/', 'a: b\r\n'), /\r\nb \[-?\]$/);
+    assert.match(await ask(plane.port, '/', 'a: zz\r\n'), /\r\nundefined$/);
+    assert.match(await ask(plane.port, '/route', 'a: b\r\n'), /\r\nr-b \[-?\]$/);
+  });
+});
+
 describe('stateful_session', () => {
   const cookie = { name: 'sess', path: '/app', ttlMs: 60_000, attributes: [] };
   const options = { state: { kind: 'cookie', cookie }, strict: false } as const;

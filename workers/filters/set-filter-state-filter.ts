@@ -1,0 +1,62 @@
+/**
+ * Keeps values of a request under keys, for the routes, filters and access logs behind it: the chain's
+ * values first, then those of the route's levels. Source: envoy.filters.http.set_filter_state.
+ */
+import type { SetFilterStateOptions } from '../../shared/resources/http-filters.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
+import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
+import { CompiledSettings } from './filter-context.ts';
+import { PassThroughFilter } from './pass-through-filter.ts';
+
+interface CompiledState {
+  readonly values: readonly {
+    readonly key: string;
+    readonly formatter: Formatter;
+    readonly skipsEmpty: boolean;
+  }[];
+  readonly clearsRoute: boolean;
+}
+
+export function makeSetFilterStateFilter(name: string, own: SetFilterStateOptions): FilterFactory {
+  const compiled = new CompiledSettings((options: SetFilterStateOptions): CompiledState => ({
+    // What is read-only can be replaced all the same while a request's headers come, as in the reference.
+    values: options.onRequestHeaders.map(({ key, format, skipsEmpty }) => ({
+      key,
+      formatter: compileLineFormat(format),
+      skipsEmpty,
+    })),
+    clearsRoute: options.clearsRoute,
+  }));
+  const ofChain = compiled.of(own);
+  return {
+    name,
+    create: (callbacks) => {
+      const ofRoute = callbacks.routeConfigs(name) as readonly SetFilterStateOptions[];
+      const levels = ofRoute.map((settings) => compiled.of(settings)).reverse();
+      return new SetFilterStateFilter([ofChain, ...levels], callbacks);
+    },
+  };
+}
+
+class SetFilterStateFilter extends PassThroughFilter {
+  private readonly levels: readonly CompiledState[];
+  private readonly callbacks: FilterCallbacks;
+
+  constructor(levels: readonly CompiledState[], callbacks: FilterCallbacks) {
+    super();
+    this.levels = levels;
+    this.callbacks = callbacks;
+  }
+
+  override decodeHeaders(): HeadersStatus {
+    const { info } = this.callbacks;
+    for (const { values } of this.levels) {
+      for (const { key, formatter, skipsEmpty } of values) {
+        const value = formatter(info);
+        if (!skipsEmpty || value !== '') (info.filterState ??= new Map()).set(key, value);
+      }
+    }
+    if (this.levels.some(({ clearsRoute }) => clearsRoute)) this.callbacks.clearRoute();
+    return 'continue';
+  }
+}
