@@ -8,6 +8,7 @@ import type {
   ConfigSource as ConfigSourceMessage,
   RateLimitSettings,
 } from '../../shared/api/generated/envoy/config/core/v3/config_source.ts';
+import type { RetryPolicy } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { resolveGrpcService, type GrpcTarget } from './grpc-service.ts';
 import type { Scope } from './scope.ts';
@@ -42,11 +43,17 @@ export interface GrpcSource {
   readonly isDelta: boolean;
   /** Of requests; absent: there is none. */
   readonly rateLimit?: { readonly maxTokens: number; readonly fillPerSecond: number };
+  /** Between a stream that was lost and the next try; the bound doubles with each failure. */
+  readonly backOff: { readonly firstMs: number; readonly maxMs: number };
 }
+
+/** What `retry_back_off` means where it is absent. */
+const BACK_OFF = { firstMs: 500, maxMs: 30_000 } as const;
 
 /** What `rate_limit_settings` means where a field is absent. */
 const RATE_LIMIT = { maxTokens: 100, fillPerSecond: 10 } as const;
 
+const RETRY_FIELDS = knownFields<RetryPolicy>(['retry_back_off']);
 const FIELDS = knownFields<ConfigSourceMessage>([
   'path',
   'path_config_source',
@@ -140,15 +147,32 @@ export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcS
     scope.error('conflict', `${name}::(DELTA_)GRPC must have exactly one gRPC service specified`);
     return undefined;
   }
-  const target = resolveGrpcService(service, scope.at('grpc_services', 0));
+  const place = scope.at('grpc_services', 0);
+  const { retry_policy: retry, ...cluster } = service.envoy_grpc ?? {};
+  const withoutRetry = retry === undefined ? service : { ...service, envoy_grpc: cluster };
+  const target = resolveGrpcService(withoutRetry, place);
   if (target === undefined) return undefined;
   const limit = message.rate_limit_settings;
   return {
     target,
     isDelta: message.api_type === 'DELTA_GRPC',
     nodeOnFirstMessageOnly: message.set_node_on_first_message_only ?? false,
+    backOff: resolveBackOff(retry, place.at('envoy_grpc').at('retry_policy')),
     ...(limit === undefined ? {} : { rateLimit: resolveRateLimit(limit) }),
   };
+}
+
+function resolveBackOff(message: RetryPolicy | undefined, scope: Scope): GrpcSource['backOff'] {
+  if (message !== undefined) refuseOtherFields(message, RETRY_FIELDS, scope);
+  const given = message?.retry_back_off;
+  if (given === undefined) return BACK_OFF;
+  const firstMs = durationMsOr(given.base_interval, BACK_OFF.firstMs);
+  const maxMs = durationMsOr(given.max_interval, firstMs * 10);
+  if (maxMs < firstMs) {
+    const text = 'max_interval must be greater than or equal to the base_interval';
+    scope.at('retry_back_off').error('conflict', text);
+  }
+  return { firstMs, maxMs };
 }
 
 function resolveRateLimit({

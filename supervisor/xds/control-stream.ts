@@ -31,8 +31,6 @@ export interface ControlStreamOwner {
   ended(reason: string): void;
 }
 
-const BACK_OFF_FIRST_MS = 500;
-const BACK_OFF_MAX_MS = 30_000;
 /** A queue this long has the same requests again and again: the oldest go. */
 const QUEUE_LIMIT = 100_000;
 /** Answers that may wait; a control plane that sends more is not read meanwhile. */
@@ -145,14 +143,15 @@ export class ControlStream {
 
   #ended(reason: string): void {
     if (this.#isClosed) return;
-    const { clock, log } = this.#options;
+    const { clock, log, source } = this.#options;
     log('warning', `the stream to the control plane has ended: ${reason}`);
     this.#stream = undefined;
     this.#queue = [];
     this.#setGauge('connected_state', 0);
     this.#setGauge('pending_requests', 0);
     this.#owner.ended(reason);
-    const boundMs = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** this.#failuresInARow);
+    const { firstMs, maxMs } = source.backOff;
+    const boundMs = Math.min(maxMs, firstMs * 2 ** this.#failuresInARow);
     this.#failuresInARow = Math.min(this.#failuresInARow + 1, 10);
     this.#retry = clock.after(1 + Math.floor(Math.random() * boundMs), () => void this.#connect());
   }

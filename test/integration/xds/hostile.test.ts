@@ -17,7 +17,12 @@ const ROUTES = 'route.v3.RouteConfiguration';
 const UPDATES = Number(process.env['XDS_FUZZ_UPDATES'] ?? 200);
 const SEED = 20_261;
 
-function start(control: ControlPlane, apiType = 'GRPC', source = ADS): Promise<Sluice> {
+function start(
+  control: ControlPlane,
+  apiType = 'GRPC',
+  source = ADS,
+  fields: object = {},
+): Promise<Sluice> {
   return startSluice({
     concurrency: 2,
     bootstrap: {
@@ -28,7 +33,7 @@ function start(control: ControlPlane, apiType = 'GRPC', source = ADS): Promise<S
         ads_config: {
           api_type: apiType,
           transport_api_version: 'V3',
-          grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+          grpc_services: [{ envoy_grpc: { cluster_name: 'control', ...fields } }],
         },
         cds_config: source,
         lds_config: source,
@@ -146,8 +151,15 @@ describe('a control plane that misbehaves', () => {
       assert.equal((await sluice.admin('/ready')).status, 200);
     }
     await silent[Symbol.asyncDispose]();
-    await using sluice = await start(silent, 'GRPC', IMPATIENT);
-    assert.equal(await sluice.stat('control_plane.connected_state'), 0);
+    const often = { retry_back_off: { base_interval: '0.002s', max_interval: '0.01s' } };
+    await using sluice = await start(silent, 'GRPC', IMPATIENT, { retry_policy: often });
+    // It is 1 while a try is under way.
+    const state = (): Promise<number | undefined> => sluice.stat('control_plane.connected_state');
+    await waitUntil('no stream', async () => (await state()) === 0);
+    // By default there would be some two in this time.
+    const tries = (): Promise<number | undefined> =>
+      sluice.stat('cluster.control.upstream_rq_total');
+    await waitUntil('many tries', async () => ((await tries()) ?? 0) >= 10, 2000);
     assert.equal((await sluice.admin('/ready')).status, 200);
   });
 
