@@ -44,6 +44,7 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   /** What the handle is writing; it says nothing of it when it is closed meanwhile. */
   private present: QueuedWrite | undefined = undefined;
   private isPaused = false;
+  private isEndTold = false;
   private isEndAsked = false;
   private needsDrain = false;
 
@@ -83,7 +84,9 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
-    if (this.held.length > 0) process.nextTick(() => this.deliverHeld());
+    // The end may have come while the last piece was held.
+    const hasMore = this.held.length > 0 || this.isPeerEnded;
+    if (hasMore) process.nextTick(() => this.deliverHeld());
     else this.startReading();
   }
 
@@ -159,6 +162,8 @@ export abstract class EncryptedStream extends AddressedStream implements ByteStr
   }
 
   private endReading(): void {
+    if (this.isEndTold) return;
+    this.isEndTold = true;
     this.owner.onStreamEnd();
     if (this.isOver) return;
     if (this.hasEnded) this.finish(undefined);
