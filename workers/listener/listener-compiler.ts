@@ -31,6 +31,7 @@ import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { localAddress } from '../../shared/local-address.ts';
 import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
+import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
@@ -247,6 +248,7 @@ function compileTls(
     statOwner: `listener.${listener.statName}.`,
     ticketKeys: Buffer.from(env.heritage.ticketKeys, 'base64'),
     secrets,
+    runtime: runtimeTls(),
     log: (line) => env.log('debug', 'connection', line),
   });
 }

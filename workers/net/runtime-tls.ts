@@ -43,10 +43,13 @@ export interface RuntimeTls {
  * Lets a context answer protocols (ALPN) although connections only change to it: the runtime sets that up
  * for the context that a connection begins with.
  */
-export function teachProtocols(context: InnerContext, protocols: Buffer): void {
-  const runtime = runtimeTls();
+export function teachProtocols(
+  runtime: RuntimeTls,
+  context: InnerContext,
+  protocols: Buffer,
+): void {
   const stream = runtimeHandles?.newTcp();
-  if (runtime === undefined || stream === undefined) return;
+  if (stream === undefined) return;
   const layer = runtime.wrapServer(stream, context);
   layer.setALPNProtocols(protocols);
   layer.destroySSL();

@@ -12,7 +12,7 @@ import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { SECRET_MISSING } from '../../shared/tls/tls-errors.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { runtimeHandles } from '../net/runtime-handles.ts';
-import { type InnerContext, runtimeTls, teachProtocols } from '../net/runtime-tls.ts';
+import { type InnerContext, type RuntimeTls, teachProtocols } from '../net/runtime-tls.ts';
 import { SocketStream } from '../net/socket-stream.ts';
 import type { TlsCarrier } from '../net/tls-carrier.ts';
 import { TlsServerStream } from '../net/tls-server-stream.ts';
@@ -33,6 +33,8 @@ export interface DownstreamTlsEnv {
   /** The server's own 48 bytes. */
   readonly ticketKeys: Buffer;
   readonly secrets: SecretStore;
+  /** Undefined: by the sockets of node:tls. */
+  readonly runtime: RuntimeTls | undefined;
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
 }
@@ -88,7 +90,7 @@ export class DownstreamTlsFactory {
     if (present === undefined) return this.#refuse(carrier, connection, parts);
     const handshake = new DownstreamHandshake(present, connection);
     const handles = runtimeHandles;
-    const runtime = runtimeTls();
+    const { runtime } = this.#env;
     const { handle } = carrier;
     const transport =
       runtime === undefined || handles === undefined || handle === undefined
@@ -120,11 +122,11 @@ export class DownstreamTlsFactory {
   #handshakeParts(): HandshakeParts | undefined {
     const material = this.#material.present;
     if (material === undefined) return undefined;
-    const { clock, log, handshakeTimeoutMs, stats } = this.#env;
+    const { clock, log, handshakeTimeoutMs, stats, runtime } = this.#env;
     const alpn = encodeNames(this.#config.alpn);
-    if (alpn !== undefined) {
+    if (alpn !== undefined && runtime !== undefined) {
       for (const { context } of material.contexts.others) {
-        teachProtocols(context as InnerContext, alpn);
+        teachProtocols(runtime, context as InnerContext, alpn);
       }
     }
     return {
@@ -159,6 +161,7 @@ function secureSocket(
     secureContext: contexts.first,
     requestCert: handshake.asksPeer,
     rejectUnauthorized: handshake.refusesMissingPeer,
+    // Changes one certificate of the first context: enough where all are of one key type.
     SNICallback: (serverName, callback) => callback(null, contexts.choose(serverName)),
   };
   if (config.alpn.length > 0) options.ALPNProtocols = [...config.alpn];
