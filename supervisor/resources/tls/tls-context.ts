@@ -31,17 +31,15 @@ const COMBINED_FIELDS = knownFields<CombinedMessage>([
   'default_validation_context',
   'validation_context_sds_secret_config',
 ]);
-const UPSTREAM_FIELDS = knownFields<UpstreamTlsContext>(
-  [
-    'common_tls_context',
-    'sni',
-    'auto_host_sni',
-    'auto_sni_san_validation',
-    'max_session_keys',
-    'allow_renegotiation',
-  ],
-  ['enforce_rsa_key_usage'],
-);
+const UPSTREAM_FIELDS = knownFields<UpstreamTlsContext>([
+  'common_tls_context',
+  'sni',
+  'auto_host_sni',
+  'auto_sni_san_validation',
+  'max_session_keys',
+  'allow_renegotiation',
+  'enforce_rsa_key_usage',
+]);
 const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
   [
     'common_tls_context',
@@ -51,9 +49,10 @@ const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
     'disable_stateless_session_resumption',
     'session_timeout',
     'prefer_client_ciphers',
+    'full_scan_certs_on_sni_mismatch',
   ],
-  // Sessions live in tickets only; nothing is stapled; the first certificate serves unknown names.
-  ['disable_stateful_session_resumption', 'ocsp_staple_policy', 'full_scan_certs_on_sni_mismatch'],
+  // Sessions live in tickets only; nothing is stapled.
+  ['disable_stateful_session_resumption', 'ocsp_staple_policy'],
 );
 
 /** Protocols that connections can speak; what else is configured is not offered. */
@@ -65,6 +64,14 @@ const NODE_TICKET_KEY_BYTES = 48;
 
 export function resolveUpstreamTls(message: UpstreamTlsContext, scope: Scope): UpstreamTls {
   refuseOtherFields(message, UPSTREAM_FIELDS, scope);
+  if (message.enforce_rsa_key_usage === true) {
+    scope
+      .at('enforce_rsa_key_usage')
+      .warning(
+        'no_effect',
+        'enforce_rsa_key_usage has no effect: OpenSSL judges key usage its own way',
+      );
+  }
   const common = resolveCommon(message.common_tls_context ?? {}, 'client', commonScope(scope));
   if (common.certificates.length + common.certificateSecrets.length > 1) {
     scope.error('conflict', 'Multiple TLS certificates are not supported for client contexts');
@@ -92,6 +99,14 @@ export function resolveDownstreamTls(message: DownstreamTlsContext, scope: Scope
   }
   if (message.ocsp_staple_policy === 'MUST_STAPLE') {
     scope.at('ocsp_staple_policy').unsupported('stapling answers of OCSP is');
+  }
+  if (message.full_scan_certs_on_sni_mismatch === true) {
+    scope
+      .at('full_scan_certs_on_sni_mismatch')
+      .warning(
+        'no_effect',
+        'full_scan_certs_on_sni_mismatch has no effect: unknown names get the first certificate',
+      );
   }
   const { session_timeout: timeout } = message;
   return {

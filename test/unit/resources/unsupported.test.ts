@@ -274,6 +274,26 @@ describe('what this build does not do', () => {
     );
   });
 
+  it('is named in a warning where TLS goes on without it', async () => {
+    const cases = [
+      ['chain', 'Downstream', 'full_scan_certs_on_sni_mismatch', CHAIN],
+      ['cluster', 'Upstream', 'enforce_rsa_key_usage', CLUSTER],
+    ] as const;
+    for (const [part, side, field, place] of cases) {
+      const type = `envoy.extensions.transport_sockets.tls.v3.${side}TlsContext`;
+      const config = { '@type': `type.googleapis.com/${type}`, [field]: true };
+      const socket = { name: 'envoy.transport_sockets.tls', typed_config: config };
+      const outcome = await resolveConfig(bootstrapWith(part, { transport_socket: socket }));
+      const { problems } = outcome.kind === 'invalid' ? outcome : outcome.resolution;
+      const warned = problems.filter(({ severity }) => severity === 'warning');
+      const places = warned.map((each) => formatPlace(each.place));
+      assert.ok(
+        places.includes(`${place}.transport_socket.typed_config.${field}`),
+        places.join(' '),
+      );
+    }
+  });
+
   it('names what to write when a filter has no typed_config', async () => {
     const [error] = await errorsOf(
       bootstrapWith('manager', { http_filters: [{ name: 'envoy.filters.http.router' }] }),
