@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { ApiCatalog } from './api/api-catalog.ts';
 import { ConfigError } from './config-error.ts';
 import type { MessageObject } from './convert/message-object.ts';
 import type { FeatureUses, RuntimeTexts } from './validate/api-status.ts';
@@ -40,6 +41,8 @@ export interface LoadOptions {
   readonly check?: (message: MessageObject) => readonly Problem[] | Promise<readonly Problem[]>;
   /** Says of an error that the rest of the message is of use all the same; absent: of none. */
   readonly isLocal?: (problem: Problem, message: MessageObject) => boolean;
+  /** Keeps types of the API for the next message, unless a pool thread reads this one; absent: nothing is kept. */
+  readonly catalog?: ApiCatalog;
 }
 
 /** A message that passed all checks of the pipeline, and how to speak about its source. */
@@ -112,8 +115,9 @@ async function loadSources<T>(
   const inline = size <= (options.inlineLimitBytes ?? inlineLimitBytes);
   const { unknownFields, runtime } = options;
   const pipelineOptions = { unknownFields, ...(runtime === undefined ? {} : { runtime }) };
-  const run = inline ? runPipeline : (await import('./pool.ts')).runPipelineInPool;
-  const result = await run(typeName, sources, pipelineOptions);
+  const result = inline
+    ? await runPipeline(typeName, sources, pipelineOptions, options.catalog)
+    : await (await import('./pool.ts')).runPipelineInPool(typeName, sources, pipelineOptions);
   const locate = async (problems: readonly Problem[]): Promise<readonly Problem[]> =>
     inline
       ? locateInSources(sources, problems)

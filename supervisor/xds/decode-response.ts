@@ -8,6 +8,7 @@ import type {
   Resource,
 } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type { Any, JsonObject } from '../../shared/api/well-known.ts';
+import type { ApiCatalog } from '../config/api/api-catalog.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadMessageBytes, type LoadedMessage } from '../config/load-config.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
@@ -25,6 +26,8 @@ import type { ResourceType } from './resource-type.ts';
 
 export interface DecodeEnvironment {
   readonly unknownFields: UnknownFields;
+  /** For all answers: to read the types of the API anew is most of the work of a small one. */
+  readonly catalog: ApiCatalog;
   /** What decides on deprecated fields now. */
   runtime(): RuntimeTexts;
   /** Told of fields that the API does not know or that will go away, and that were let pass. */
@@ -122,10 +125,11 @@ async function load<Message>(
   source: SourceText,
   environment: DecodeEnvironment,
 ): Promise<{ readonly message: Message; readonly faults: ReadonlyMap<number, string> }> {
-  const { unknownFields } = environment;
+  const { unknownFields, catalog } = environment;
   try {
     const loaded = await loadMessageBytes<Message>(messageType, source, {
       unknownFields,
+      catalog,
       runtime: environment.runtime(),
       isLocal: (problem, message) =>
         isRule(problem) && extensionAt(problem.place, message) !== undefined,

@@ -1,6 +1,6 @@
 /** What both protocols send: requests as bytes. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import { ApiCatalog } from '../config/api/api-catalog.ts';
+import type { ApiCatalog } from '../config/api/api-catalog.ts';
 import { messageToBinary } from '../config/message-codec.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { ControlStreamOptions } from './control-stream.ts';
@@ -31,10 +31,11 @@ export function errorDetail(refusal: string | undefined): object {
 }
 
 export class RequestEncoder {
-  readonly #catalog = new ApiCatalog();
+  readonly #catalog: ApiCatalog;
   readonly #message: string;
 
-  constructor(name: 'DiscoveryRequest' | 'DeltaDiscoveryRequest') {
+  constructor(catalog: ApiCatalog, name: 'DiscoveryRequest' | 'DeltaDiscoveryRequest') {
+    this.#catalog = catalog;
     this.#message = `envoy.service.discovery.v3.${name}`;
   }
 

@@ -9,6 +9,7 @@ import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../admin/admin-context.ts';
+import { ApiCatalog } from '../config/api/api-catalog.ts';
 import { formatProblem } from '../config/config-error.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
@@ -284,6 +285,7 @@ function decodingOf(options: DynamicConfigurationOptions): DecodeEnvironment {
   const { unknownFields, serverStats, runtime } = options;
   return {
     unknownFields,
+    catalog: new ApiCatalog(),
     runtime: () => deprecationTexts(runtime.snapshot()),
     onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
       if (count > 0 && unknownFields === 'warn') serverStats.unknownDynamicFields(count);

@@ -67,7 +67,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   constructor(options: MuxOptions, protocol: MuxProtocol) {
     this.options = options;
     this.#protocol = protocol;
-    this.#encoder = new RequestEncoder(protocol.request);
+    this.#encoder = new RequestEncoder(options.decoding.catalog, protocol.request);
     this.#stream = new ControlStream(options, {
       opened: () => {
         this.#isNodeSent = false;

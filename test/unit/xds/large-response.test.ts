@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { decodeResponse } from '../../../supervisor/xds/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/resource-type.ts';
 
 const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
 const ENVIRONMENT = {
   unknownFields: 'warn',
+  catalog: new ApiCatalog(),
   runtime: () => ({}),
   onWarnings: () => undefined,
 } as const;
