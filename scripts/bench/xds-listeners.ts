@@ -5,20 +5,20 @@
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { httpListener, staticCluster } from '../../test/support/bootstrap.ts';
+import { adsBootstrap } from '../../test/support/ads-bootstrap.ts';
+import { httpListener } from '../../test/support/bootstrap.ts';
 import { startControlPlane, type ControlPlane } from '../../test/support/control-plane.ts';
 import { resource } from '../../test/support/discovery-files.ts';
 import { freePort } from '../../test/support/epochs.ts';
 import { fetchOnce } from '../../test/support/http-client.ts';
 import { childrenOf } from '../../test/support/processes.ts';
-import { ADMIN, startSluice, type Sluice } from '../../test/support/sluice.ts';
+import { startSluice, type Sluice } from '../../test/support/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 
 const UPDATES = Number(process.argv[2] ?? 1000);
 /** Listeners beside the one that is watched, each changed or replaced by each update. */
 const OTHERS = 3;
 const LANES = 8;
-const ADS = { ads: {}, resource_api_version: 'V3' };
 
 interface Held {
   readonly pid: number;
@@ -33,21 +33,7 @@ async function run(): Promise<void> {
   const port = await freePort();
   send(control, port, 0);
   await using sluice = await startSluice({
-    bootstrap: {
-      node: { id: 'me', cluster: 'mine' },
-      admin: ADMIN,
-      static_resources: {
-        clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-      },
-      dynamic_resources: {
-        ads_config: {
-          api_type: 'GRPC',
-          transport_api_version: 'V3',
-          grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-        },
-        lds_config: ADS,
-      },
-    },
+    bootstrap: adsBootstrap(control.port, { apiType: 'GRPC' }),
     concurrency: 2,
     args: ['--drain-time-s', '1'],
   });

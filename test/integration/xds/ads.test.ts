@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { adsBootstrap } from '../../support/ads-bootstrap.ts';
+import { httpListener } from '../../support/bootstrap.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { startSluice } from '../../support/sluice.ts';
 import { startHttpUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
@@ -28,22 +29,7 @@ describe('resources over one aggregated gRPC stream', () => {
     const toUp = { match: { prefix: '/' }, route: { cluster: 'up' } };
     control.set('route.v3.RouteConfiguration', 'r1', [resource.routes('rc', [toUp])]);
     await using sluice = await startSluice({
-      bootstrap: {
-        node: { id: 'me', cluster: 'mine' },
-        admin: ADMIN,
-        static_resources: {
-          clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-        },
-        dynamic_resources: {
-          ads_config: {
-            api_type: 'GRPC',
-            transport_api_version: 'V3',
-            grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-          },
-          cds_config: ADS,
-          lds_config: ADS,
-        },
-      },
+      bootstrap: adsBootstrap(control.port, { apiType: 'GRPC', hasCds: true }),
     });
     const port = await sluice.listenerPort('web');
     const body = async (): Promise<string> => (await fetchOnce({ port, path: '/' })).body;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { adsBootstrap } from '../../support/ads-bootstrap.ts';
+import { httpListener } from '../../support/bootstrap.ts';
 import { startControlPlane, type ControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { startSluice, type Sluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const ADS = { ads: {}, resource_api_version: 'V3' };
@@ -34,21 +35,7 @@ async function start(control: ControlPlane, hcm: object): Promise<Sluice> {
   const web = httpListener([], { hcm: { route_config: undefined, http_filters: FILTERS, ...hcm } });
   control.set('listener.v3.Listener', '1', [resource.listener(web)]);
   return startSluice({
-    bootstrap: {
-      node: { id: 'me', cluster: 'mine' },
-      admin: ADMIN,
-      static_resources: {
-        clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-      },
-      dynamic_resources: {
-        ads_config: {
-          api_type: 'DELTA_GRPC',
-          transport_api_version: 'V3',
-          grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-        },
-        lds_config: ADS,
-      },
-    },
+    bootstrap: adsBootstrap(control.port, { apiType: 'DELTA_GRPC' }),
   });
 }
 

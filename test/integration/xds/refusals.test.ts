@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { adsBootstrap } from '../../support/ads-bootstrap.ts';
+import { httpListener } from '../../support/bootstrap.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-const ADS = { ads: {}, resource_api_version: 'V3' };
 const TYPE = 'type.googleapis.com/envoy.config';
 
 /** A refused resource and the reference's words for it. */
@@ -67,22 +67,7 @@ describe('a resource that cannot be used', () => {
     control.set('cluster.v3.Cluster', '0', []);
     control.set('listener.v3.Listener', '0', []);
     await using sluice = await startSluice({
-      bootstrap: {
-        node: { id: 'me', cluster: 'mine' },
-        admin: ADMIN,
-        static_resources: {
-          clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-        },
-        dynamic_resources: {
-          ads_config: {
-            api_type: 'GRPC',
-            transport_api_version: 'V3',
-            grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-          },
-          cds_config: ADS,
-          lds_config: ADS,
-        },
-      },
+      bootstrap: adsBootstrap(control.port, { apiType: 'GRPC', hasCds: true }),
     });
     const refusal = async (type: string, resources: readonly object[]): Promise<string> => {
       const known = control.requests.length;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { adsBootstrap } from '../../support/ads-bootstrap.ts';
+import { httpListener } from '../../support/bootstrap.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
@@ -62,21 +63,7 @@ describe('routes by scope', () => {
       scope('s2', 'b', { route_configuration_name: 'rb' }),
     ]);
     await using sluice = await startSluice({
-      bootstrap: {
-        node: { id: 'me', cluster: 'mine' },
-        admin: ADMIN,
-        static_resources: {
-          clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-        },
-        dynamic_resources: {
-          ads_config: {
-            api_type: 'DELTA_GRPC',
-            transport_api_version: 'V3',
-            grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-          },
-          lds_config: ADS,
-        },
-      },
+      bootstrap: adsBootstrap(control.port, { apiType: 'DELTA_GRPC' }),
     });
     const port = await sluice.listenerPort('web');
     const ask = async (value: string): Promise<string> => {
