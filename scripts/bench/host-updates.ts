@@ -14,6 +14,7 @@ import { LiveCluster } from '../../supervisor/upstreams/live-cluster.ts';
 import { UpstreamCluster } from '../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../test/support/balancers.ts';
 import { cluster, host } from '../../test/support/data-plane.ts';
+import { TCP_CHECK } from '../../test/support/health-checks.ts';
 
 const HOSTS = 10_000;
 const ROUNDS = 15;
@@ -25,26 +26,9 @@ const hosts = Array.from({ length: HOSTS }, (_, at) => {
   const address = `10.0.${at >> 8}.${at & 255}`;
   return host(80, { id: `${address}:80`, address: { kind: 'ip', address, port: 80 } });
 });
-const check = {
-  timeoutMs: 1000,
-  intervalMs: 1000,
-  unhealthyIntervalMs: 1000,
-  healthyEdgeIntervalMs: 1000,
-  unhealthyEdgeIntervalMs: 1000,
-  noTrafficIntervalMs: 1000,
-  noTrafficHealthyIntervalMs: 1000,
-  initialJitterMs: 0,
-  intervalJitterMs: 0,
-  intervalJitterPercent: 0,
-  unhealthyThreshold: 1,
-  healthyThreshold: 1,
-  reuseConnection: true,
-  probe: { kind: 'tcp', send: '', receive: [] },
-} as const;
-
 const live = new LiveCluster({
   resolved: {
-    resource: cluster('c', { healthChecks: [check] }),
+    resource: cluster('c', { healthChecks: [TCP_CHECK] }),
     hosts: { cluster: 'c', hosts: [], overprovisioningFactor: 140 },
     observabilityName: 'c',
     secrets: [],

@@ -10,6 +10,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
+import { TCP_CHECK } from '../../support/health-checks.ts';
 
 const OVER_HTTP: HttpProbe = {
   kind: 'http',
@@ -114,23 +115,6 @@ describe('checks of the gRPC health service', () => {
   });
 });
 
-const CHECK = {
-  timeoutMs: 1000,
-  intervalMs: 1000,
-  unhealthyIntervalMs: 1000,
-  healthyEdgeIntervalMs: 1000,
-  unhealthyEdgeIntervalMs: 1000,
-  noTrafficIntervalMs: 1000,
-  noTrafficHealthyIntervalMs: 1000,
-  initialJitterMs: 0,
-  intervalJitterMs: 0,
-  intervalJitterPercent: 0,
-  unhealthyThreshold: 1,
-  healthyThreshold: 1,
-  reuseConnection: true,
-  probe: { kind: 'tcp', send: '', receive: [] },
-} as const;
-
 describe('hosts of a worker that died', () => {
   it('are checked by another one within one interval', () => {
     const delays: number[] = [];
@@ -142,7 +126,7 @@ describe('hosts of a worker that died', () => {
       },
     };
     const duty = { ...clusterContext().duty, clock, workerIndex: 1, living: [0, 1] };
-    const checked = new UpstreamCluster(cluster('c', { healthChecks: [CHECK] }), {
+    const checked = new UpstreamCluster(cluster('c', { healthChecks: [TCP_CHECK] }), {
       ...clusterContext(),
       duty,
     });
@@ -153,7 +137,7 @@ describe('hosts of a worker that died', () => {
     duty.living = [1];
     checked.shareChecks();
     assert.equal(delays.length, hosts.length);
-    assert.ok(delays.every((delayMs) => delayMs < CHECK.intervalMs));
+    assert.ok(delays.every((delayMs) => delayMs < TCP_CHECK.intervalMs));
     checked.close();
   });
 });
