@@ -10,6 +10,7 @@ import type { ClusterSwap } from './cluster-swap.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import {
   removalsOf,
+  withOwnName,
   withoutDoubles,
   type DiscoveredResource,
   type DiscoveryConsumer,
@@ -37,8 +38,9 @@ export class ClusterDiscovery implements DiscoveryConsumer {
   }
 
   /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
-  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+  async update(given: DiscoveryUpdate): Promise<string | undefined> {
     const { store, stats, clock, log } = this.#options;
+    const update = { ...given, resources: given.resources.map(withOwnName) };
     const refusals: string[] = [];
     let changes = 0;
     let added = 0;
@@ -57,7 +59,8 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
     if (refusals.length === 0) {
-      if (changes + removed > 0) stats.reloaded(clock.wallMs());
+      // Removals alone are no reload, as in the reference.
+      if (changes > 0) stats.reloaded(clock.wallMs());
       return undefined;
     }
     return `Error adding/updating cluster(s) ${refusals.join(', ')}`;

@@ -112,9 +112,8 @@ export class DeltaMux extends StreamMux<DeltaState> {
     // All that there are need no name, unless some are named beside them.
     const isBeside = isFirst && interests.isWildcard && type.kind !== 'virtual_host';
     if (isBeside && subscribe.length > 0) subscribe.unshift(WILDCARD);
-    const isNodeNeeded = !isNodeSent || (isFirst && !source.nodeOnFirstMessageOnly);
     const message = {
-      ...(isNodeNeeded ? { node } : {}),
+      ...(isNodeSent && source.nodeOnFirstMessageOnly ? {} : { node }),
       type_url: type.typeUrl,
       resource_names_subscribe: subscribe,
       resource_names_unsubscribe: [...state.unsubscribe],

@@ -47,6 +47,12 @@ export interface DiscoverySource {
   close(): void;
 }
 
+/** A resource under the name that it gives itself, whatever the control plane calls it. */
+export function withOwnName(resource: DiscoveredResource): DiscoveredResource {
+  const { name } = resource.message;
+  return typeof name === 'string' && name !== '' ? { ...resource, name } : resource;
+}
+
 /** The first of each name, and the names that stand there more than once. */
 export function withoutDoubles(resources: readonly DiscoveredResource[]): {
   readonly first: readonly DiscoveredResource[];

@@ -128,8 +128,8 @@ function targetOf(address: HostAddress): string {
 function metadataOf(grpc: Grpc, target: GrpcTarget): Metadata {
   const metadata = new grpc.Metadata();
   for (const { key, value } of target.metadata) {
-    // The transport encodes what is binary; the configuration has it encoded already.
-    metadata.add(key, key.endsWith('-bin') ? Buffer.from(value, 'base64') : value);
+    // The last of a name counts; the transport encodes what is binary. Both as in the reference.
+    metadata.set(key, key.toLowerCase().endsWith('-bin') ? Buffer.from(value) : value);
   }
   return metadata;
 }

@@ -5,6 +5,7 @@ import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import {
   removalsOf,
+  withOwnName,
   withoutDoubles,
   type DiscoveredResource,
   type DiscoveryConsumer,
@@ -138,6 +139,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
   }
 }
 
-function withName(resource: DiscoveredResource): DiscoveredResource {
+function withName(given: DiscoveredResource): DiscoveredResource {
+  const resource = withOwnName(given);
   return resource.name === '' ? { ...resource, name: randomUUID() } : resource;
 }

@@ -59,7 +59,11 @@ const GRPC = {
     grpc_services: [
       {
         envoy_grpc: { cluster_name: 'control' },
-        initial_metadata: [{ key: 'x-token', value: 'secret' }],
+        initial_metadata: [
+          { key: 'x-token', value: 'an earlier one' },
+          { key: 'x-token', value: 'secret' },
+          { key: 'x-raw-bin', value: 'AAEC' },
+        ],
       },
     ],
   },
@@ -97,6 +101,7 @@ describe('a control plane behind a cluster with a TLS transport socket', () => {
     await waitUntil('the cluster', async () => await knows(sluice, 'up'));
     await sluice.waitForStat('cluster.control.ssl.handshake', (value) => value === 1);
     assert.equal(control.requests[0]?.metadata['x-token'], 'secret');
+    assert.deepEqual(control.requests[0].metadata['x-raw-bin'], Buffer.from('AAEC'));
   });
 
   it('is not spoken to when its certificate is for another name', async () => {
