@@ -266,7 +266,10 @@ function makeUpstreams(
     makeSubClusterSource: (name, settings, sink) =>
       dynamic.makeSubClusterSource(name, settings, sink),
     useSecret: (secret) => dynamic.secrets.use(secret),
-    counted: (active, warming) => serverStats.setClusterCounts(active, warming),
+    counted: (active, warming) => {
+      serverStats.setClusterCounts(active, warming);
+      dynamic.clustersWarming(warming);
+    },
     hostsChanged: () => serverStats.clusterUpdated(),
   });
 }

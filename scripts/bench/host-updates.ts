@@ -35,7 +35,8 @@ const live = new LiveCluster({
   },
   writer: new StatStore(() => true),
   clock: systemClock,
-  earlierBits: () => undefined,
+  version: 1,
+  hasTraffic: false,
   random: Math.random,
   slots: () => {
     throw new Error('no outlier detection here');

@@ -29,6 +29,8 @@ export type WorkerToSupervisor =
   | {
       readonly kind: 'health_result';
       readonly cluster: string;
+      /** Of the cluster; what is found of another one than the supervisor has is of no use. */
+      readonly version: number | undefined;
       readonly host: string;
       readonly bits: number;
     }
@@ -57,6 +59,7 @@ export type WorkerToSupervisor =
   | {
       readonly kind: 'health_event';
       readonly cluster: string;
+      readonly version: number | undefined;
       readonly host: string;
       /** Which of the cluster's checks, from 0. */
       readonly check: number;

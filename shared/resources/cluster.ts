@@ -157,6 +157,8 @@ export interface ClusterHostsResource {
   readonly cluster: string;
   readonly hosts: readonly HostResource[];
   readonly overprovisioningFactor: number;
+  /** Of a cluster with checks: which version of it the hosts are of, which tells of what checks find. */
+  readonly version?: number;
   /** Where open connections and requests of each priority are counted; see breaker-page.ts. */
   readonly breakerSlots?: { readonly DEFAULT: number; readonly HIGH: number };
   /** Set once any worker had a request for the cluster: its checks come more often then. */

@@ -26,7 +26,8 @@ export function joinHosts(updates: readonly ResourceUpdate[]): readonly Resource
     }
     for (const host of update.hosts.hosts) earlier.push(host);
     if (update.more === true) continue;
-    joined.push({ op: 'put_hosts', hosts: { ...update.hosts, hosts: earlier } });
+    const { more: _, ...last } = update;
+    joined.push({ ...last, hosts: { ...update.hosts, hosts: earlier } });
     earlier = [];
   }
   return joined;
@@ -50,7 +51,8 @@ function isLarge(update: ResourceUpdate): update is PutHosts {
   return update.op === 'put_hosts' && update.hosts.hosts.length > HOSTS_PER_PART;
 }
 
-function split({ hosts: set }: PutHosts): readonly PutHosts[] {
+function split(update: PutHosts): readonly PutHosts[] {
+  const { hosts: set } = update;
   const parts: PutHosts[] = [];
   let hosts: HostEntry[] = [];
   let weight = 0;
@@ -59,7 +61,7 @@ function split({ hosts: set }: PutHosts): readonly PutHosts[] {
     weight += entryWeight(host);
     const isLast = at === set.hosts.length - 1;
     if (weight < HOSTS_PER_PART && !isLast) continue;
-    parts.push({ op: 'put_hosts', hosts: { ...set, hosts }, ...(isLast ? {} : { more: true }) });
+    parts.push({ ...update, hosts: { ...set, hosts }, ...(isLast ? {} : { more: true }) });
     hosts = [];
     weight = 0;
   }

@@ -19,22 +19,31 @@ export type SentHostSet = Omit<ClusterHostsResource, 'hosts'> & {
 };
 
 export type ResourceUpdate =
-  | { readonly op: 'put_cluster'; readonly cluster: ClusterResource }
+  /** `isWarming`: a version beside the one in use, whose hosts are checked and which no request sees. */
+  | { readonly op: 'put_cluster'; readonly cluster: ClusterResource; readonly isWarming?: true }
+  /** The version that warms takes the place of the one in use; where there is none nothing changes. */
+  | { readonly op: 'promote_cluster'; readonly name: string }
   /** Clusters that nobody uses yet, with their hosts; see idle-clusters.ts for `packed`. */
   | {
       readonly op: 'put_idle_clusters';
       readonly names: readonly string[];
       readonly packed: Uint8Array;
     }
-  | { readonly op: 'remove_cluster'; readonly name: string }
+  | { readonly op: 'remove_cluster'; readonly name: string; readonly isWarming?: true }
   /** `more`: part of a set, the next part of which follows; see host-parts.ts. */
-  | { readonly op: 'put_hosts'; readonly hosts: SentHostSet; readonly more?: true }
+  | {
+      readonly op: 'put_hosts';
+      readonly hosts: SentHostSet;
+      readonly isWarming?: true;
+      readonly more?: true;
+    }
   /** Hosts of a cluster whose health is another now; the others stay as they are. */
   | {
       readonly op: 'put_host_health';
       readonly cluster: string;
       /** Bits of host-health.ts by host id. */
       readonly bits: readonly (readonly [id: string, bits: number])[];
+      readonly isWarming?: true;
     }
   /** Names that requests wait for were looked up; what was found came before this. */
   | {

@@ -59,6 +59,7 @@ export function makeWorkerProvision(
         (name) => parts.upstreams.hostsOf(name),
         idleBatches,
       ),
+      ...parts.upstreams.warmingUpdates(),
       ...parts.listeners.resources().map((listener) => ({ op: 'put_listener', listener }) as const),
     ],
     mayListen,

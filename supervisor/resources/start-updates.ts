@@ -36,9 +36,9 @@ export function* startUpdates(
 }
 
 function* clustersOf(store: ResourceStore, hostsOf: HostsOf): Generator<ClusterWithHosts> {
-  for (const { name, active, warming, draining } of store.list('cluster')) {
-    // Workers check the hosts of a cluster before it may be used; one that goes is used for a while.
-    const version = active ?? draining ?? warming;
+  for (const { name, active, draining } of store.list('cluster')) {
+    // One that goes is used for a while.
+    const version = active ?? draining;
     if (version === undefined) continue;
     yield { cluster: version.resolved.resource, hosts: hostsOf(name) };
   }

@@ -18,6 +18,7 @@ interface Gauges {
 export class CheckGauges {
   readonly #writer: StatWriter;
   readonly #gauges: Gauges | undefined;
+  #shown = { healthy: 0, degraded: 0 };
 
   constructor({ healthChecks = [], statName }: ClusterResource, writer: StatWriter) {
     this.#writer = writer;
@@ -29,8 +30,13 @@ export class CheckGauges {
     this.#gauges = { base, healthy: base + healthy, degraded: base + degraded };
   }
 
-  show({ healthy, degraded }: { readonly healthy: number; readonly degraded: number }): void {
+  /** What is as before is not shown again, unless `isAnew`: another version may have shown its own. */
+  show(counts: { readonly healthy: number; readonly degraded: number }, isAnew = false): void {
     if (this.#gauges === undefined) return;
+    const { healthy, degraded } = counts;
+    const isSame = healthy === this.#shown.healthy && degraded === this.#shown.degraded;
+    if (isSame && !isAnew) return;
+    this.#shown = { healthy, degraded };
     this.#writer.setGauge(this.#gauges.healthy, healthy);
     this.#writer.setGauge(this.#gauges.degraded, degraded);
   }

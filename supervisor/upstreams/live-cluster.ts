@@ -36,8 +36,10 @@ export interface LiveClusterOptions {
   runtime(): RuntimeSnapshot;
   readonly eventLogs: EventLogs;
   readonly outlierLogPath: string | undefined;
-  /** What checks of the version in use found of a host, which holds until others find more. */
-  earlierBits(id: string): number | undefined;
+  /** Tells its hosts from those of other versions. */
+  readonly version: number;
+  /** The version before it has requests. */
+  readonly hasTraffic: boolean;
   /** What the cluster cannot be used without, beside its hosts. */
   readonly needs: readonly ResourceUse[];
   /** Undefined: the hosts are those of the configuration. */
@@ -69,6 +71,8 @@ interface HostState {
 
 export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;
+  /** Of a cluster with checks. */
+  readonly version: number | undefined;
   /** Resolves when the first hosts are there and were checked, or when it is known that there are none. */
   readonly ready: Promise<void>;
   /** Resolves earlier than `ready`: when the first hosts are there, whether they were checked or not. */
@@ -86,7 +90,7 @@ export class LiveCluster implements HostSink {
   #resolveHasHosts: (() => void) | undefined;
   #isInitialized = false;
   #isReady = false;
-  #hasTraffic = false;
+  #hasTraffic: boolean;
   #hosts: HostResource[] = [];
   /** Those that the positions in `#states` are about. */
   #current: HostResource[] = [];
@@ -99,6 +103,8 @@ export class LiveCluster implements HostSink {
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
     this.resolved = resolved;
+    this.version = resolved.resource.healthChecks === undefined ? undefined : options.version;
+    this.#hasTraffic = options.hasTraffic;
     this.#options = options;
     this.#stats = new MembershipStats(resolved.resource, writer);
     this.#breakerSlots = options.breakers.takePair();
@@ -139,6 +145,11 @@ export class LiveCluster implements HostSink {
     return this.#isReady;
   }
 
+  /** It waits for nothing but the first checks of its hosts. */
+  get isChecking(): boolean {
+    return this.#isUsable() && !this.#isReady;
+  }
+
   get name(): string {
     return this.resolved.resource.name;
   }
@@ -151,6 +162,7 @@ export class LiveCluster implements HostSink {
       ...this.resolved.hosts,
       hosts: this.#hosts,
       overprovisioningFactor,
+      ...(this.version === undefined ? {} : { version: this.version }),
       ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
       ...(this.#hasTraffic ? { hasTraffic: true } : {}),
     };
@@ -227,14 +239,6 @@ export class LiveCluster implements HostSink {
     this.#checkReady();
   }
 
-  /** What is known of a host by checks, or without any; undefined for one that waits for its first. */
-  checkedBits(id: string): number | undefined {
-    const state = this.#states.get(id);
-    if (state === undefined) return undefined;
-    const isKnown = state.wasChecked || (state.bits & HEALTH_BITS.failed_active_hc) === 0;
-    return isKnown ? state.bits & ACTIVE_CHECK_BITS : undefined;
-  }
-
   /** A worker saw a threshold of failures in a row reached. */
   outlierDetected(host: string, kind: ConsecutiveKind): void {
     this.outlier?.detected(host, kind);
@@ -266,11 +270,23 @@ export class LiveCluster implements HostSink {
     else this.#source.wanted(host, answered);
   }
 
-  /** Checks come at their usual interval from now on. */
-  beginTraffic(): void {
-    if (this.#hasTraffic) return;
+  /** Some worker had a request for it. */
+  get hasTraffic(): boolean {
+    return this.#hasTraffic;
+  }
+
+  /** Checks come at their usual interval from now on. Returns whether they did not before. */
+  beginTraffic(): boolean {
+    const isFirst = !this.#hasTraffic;
     this.#hasTraffic = true;
-    this.#options.changed(this);
+    return isFirst;
+  }
+
+  /** It takes the place of `earlier`. */
+  succeed(earlier: LiveCluster): void {
+    this.#hasTraffic ||= earlier.#hasTraffic;
+    this.#stats.show();
+    this.#checkGauges.show(this.#checked, true);
   }
 
   count(counter: UpdateCounter): void {
@@ -356,11 +372,15 @@ export class LiveCluster implements HostSink {
   }
 
   #checkReady(): void {
-    if (!this.#isInitialized || this.#isReady) return;
-    if (!this.#options.needs.every((need) => need.isReady())) return;
+    if (this.#isReady || !this.#isUsable()) return;
     this.#stats.setWarming(false);
     this.#resolveHasHosts?.();
     if (this.#unchecked === 0) this.#becomeReady();
+  }
+
+  /** But for checks. */
+  #isUsable(): boolean {
+    return this.#isInitialized && this.#options.needs.every((need) => need.isReady());
   }
 
   #becomeReady(): void {
@@ -378,13 +398,12 @@ export class LiveCluster implements HostSink {
   }
 
   #firstState(host: HostResource): HostState {
-    const known = this.#options.earlierBits(host.id);
     return {
       given: host,
       set: 0,
       position: -1,
-      bits: known ?? this.#firstBits(host),
-      wasChecked: known !== undefined && this.#isChecked(host),
+      bits: this.#firstBits(host),
+      wasChecked: false,
       readySinceMs:
         this.resolved.resource.lbPolicy.slowStart === undefined
           ? undefined

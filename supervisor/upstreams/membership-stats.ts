@@ -57,14 +57,14 @@ export class MembershipStats {
   setHosts(hosts: readonly HostResource[]): void {
     this.#counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
     for (const host of hosts) this.#note(host, 1);
-    this.#show();
+    this.show();
   }
 
   /** One host is known otherwise than before. */
   replaceHost(before: HostResource, after: HostResource): void {
     this.#note(before, -1);
     this.#note(after, 1);
-    this.#show();
+    this.show();
   }
 
   /** Hosts came or went, in this number of priorities. */
@@ -102,7 +102,8 @@ export class MembershipStats {
     if (((host.healthBits ?? 0) & EXCLUDED_BITS) !== 0) this.#counts.excluded += change;
   }
 
-  #show(): void {
+  /** Another version of the cluster may have shown its own. */
+  show(): void {
     const { index } = CLUSTER;
     this.#set(index.membership_total, this.#counts.total);
     this.#set(index.membership_healthy, this.#counts.healthy);

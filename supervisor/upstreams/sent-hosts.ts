@@ -6,6 +6,8 @@
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 
+type PutHosts = Extract<ResourceUpdate, { readonly op: 'put_hosts' }>;
+
 /** Smaller sets are sent whole, since a worker may not have unpacked its cluster. */
 const LARGE_SET = 500;
 
@@ -13,7 +15,7 @@ export class SentHosts {
   readonly #sent = new WeakSet<HostResource>();
 
   /** The whole set as an update that may be sent to all workers now. */
-  updateOf(set: ClusterHostsResource): ResourceUpdate {
+  updateOf(set: ClusterHostsResource): PutHosts {
     if (set.hosts.length <= LARGE_SET) return { op: 'put_hosts', hosts: set };
     const hosts = set.hosts.map((host) => (this.#sent.has(host) ? host.id : host));
     for (const host of set.hosts) this.#sent.add(host);

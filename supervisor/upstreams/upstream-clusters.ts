@@ -5,8 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
-import type { ClusterHostsResource, HostAnswer } from '../../shared/resources/cluster.ts';
-import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { DnsCache } from '../dns/dns-cache.ts';
@@ -25,14 +24,13 @@ import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { UpstreamNotice } from '../processes/worker-host.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
 import { BreakerSlots } from './breaker-slots.ts';
+import { checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import { ForwardProxySource } from './forward-proxy-source.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
-import { IdleBatches } from './idle-batches.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
 import { RequestedHostsSource } from './requested-hosts-source.ts';
-import { SentHosts } from './sent-hosts.ts';
 import { StrictDnsSource } from './strict-dns-source.ts';
 
 export interface UpstreamClustersOptions {
@@ -63,6 +61,8 @@ export interface UpstreamClustersOptions {
   hostsChanged(): void;
 }
 
+type CheckKind = 'health_event' | 'health_result';
+
 /** Clusters whose gauges are set between two turns of the event loop. */
 const YIELD_AFTER = 1024;
 
@@ -77,16 +77,15 @@ export class UpstreamClusters {
   readonly #resolvers = new Map<string, NameResolver>();
   /** By name: clusters that name the same cache share it. */
   readonly #caches = new Map<string, DnsCache>();
-  /** By cluster, what requests in the workers wait for. */
-  readonly #answers = new Map<string, HostAnswer[]>();
-  /** Undefined: the whole host set changed; else the hosts whose health did. */
-  readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
-  /** By name, what workers are to get of clusters as a whole; `new`: they have none of that name. */
-  readonly #moves = new Map<string, 'new' | 'changed' | 'removed'>();
+  readonly #updates = new ClusterUpdates({
+    active: (name) => this.#clusters.get(name),
+    checked: (name) => this.#checked(name),
+  });
+  /** Of the version that was made last. */
+  #version = 0;
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;
   #breakerSlots: BreakerSlots | undefined;
-  readonly #sent = new SentHosts();
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
   #hasStarted = false;
@@ -117,7 +116,7 @@ export class UpstreamClusters {
 
   /** Sends what waits for the end of this turn of the loop, so that what follows finds it there. */
   async flush(): Promise<void> {
-    const updates = this.#takeUpdates();
+    const updates = this.#updates.take();
     if (updates.length > 0) await this.#options.send(updates);
   }
 
@@ -135,16 +134,39 @@ export class UpstreamClusters {
     return (this.#clusters.get(name) ?? this.#warming.get(name))?.hosts ?? none;
   }
 
+  /** What a new worker gets beside the clusters in use: versions whose hosts are checked before they are. */
+  *warmingUpdates(): Generator<ResourceUpdate> {
+    for (const name of this.#warming.keys()) {
+      const live = this.#checked(name);
+      if (live !== undefined) yield* checkedUpdates(live);
+    }
+  }
+
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */
   heard(notice: Exclude<UpstreamNotice, { readonly kind: 'routes_wanted' }>): void {
-    const cluster = this.#clusters.get(notice.cluster) ?? this.#warming.get(notice.cluster);
-    if (notice.kind === 'traffic_began') cluster?.beginTraffic();
-    else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
+    if (notice.kind === 'health_event') this.#versionOf(notice)?.logCheck(notice);
+    else if (notice.kind === 'health_result') {
+      this.#versionOf(notice)?.setActiveBits(notice.host, notice.bits);
+    } else this.#used(notice);
+  }
+
+  #used(notice: Exclude<UpstreamNotice, { readonly kind: 'routes_wanted' | CheckKind }>): void {
+    const cluster = this.#clusters.get(notice.cluster);
+    if (notice.kind === 'traffic_began') {
+      if (cluster?.beginTraffic() === true) this.#sendLater(cluster, undefined);
+    } else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
     else if (notice.kind === 'host_used') cluster?.hostUsed(notice.host);
     else if (notice.kind === 'host_wanted') this.#answerWanted(cluster, notice);
-    else if (notice.kind === 'health_event') cluster?.logCheck(notice);
-    else if (notice.kind === 'health_result') cluster?.setActiveBits(notice.host, notice.bits);
     else cluster?.outlierDetected(notice.host, notice.what);
+  }
+
+  /** What a check found holds for the version that was checked. */
+  #versionOf({
+    cluster,
+    version,
+  }: Extract<UpstreamNotice, { readonly kind: CheckKind }>): LiveCluster | undefined {
+    const versions = [this.#clusters.get(cluster), this.#warming.get(cluster)];
+    return versions.find((live) => live?.version === version);
   }
 
   /** A worker died. */
@@ -171,8 +193,7 @@ export class UpstreamClusters {
     for (const resolver of this.#resolvers.values()) resolver.close();
     this.#clusters.clear();
     this.#resolvers.clear();
-    this.#changed.clear();
-    this.#moves.clear();
+    this.#updates.clear();
   }
 
   /** Makes the live clusters what the store's versions say. */
@@ -203,11 +224,13 @@ export class UpstreamClusters {
     const isWarmed = warmed !== undefined && warmed.resolved === resolved;
     if (isWarmed) this.#warming.delete(name);
     const live = isWarmed ? warmed : resolved && this.#make(resolved);
-    if (known !== undefined) this.#forget(known);
+    if (known !== undefined) {
+      live?.succeed(known);
+      this.#forget(known);
+    }
     if (live !== undefined) this.#clusters.set(name, live);
     if (!this.#hasStarted) return;
-    const isKnown = known !== undefined || (isWarmed && isCheckedAtWorkers(warmed));
-    this.#move(name, live === undefined ? 'removed' : isKnown ? 'changed' : 'new');
+    this.#move(name, live === undefined ? 'removed' : known === undefined ? 'new' : 'changed');
   }
 
   #followWarming(name: string, resolved: ResolvedCluster | undefined): void {
@@ -215,37 +238,32 @@ export class UpstreamClusters {
     if (known?.resolved === resolved) return;
     known?.close();
     this.#warming.delete(name);
-    if (resolved === undefined) {
-      if (known !== undefined && isCheckedAtWorkers(known)) this.#move(name, 'removed');
-      return;
-    }
+    if (known !== undefined) this.#move(name, 'checks');
+    if (resolved === undefined) return;
     const live = this.#make(resolved);
     this.#warming.set(name, live);
-    const { resource: cluster } = resolved;
-    const isChecked = cluster.healthChecks !== undefined;
-    // Workers make the checks, for which they need the cluster; one that has it already gets it now.
-    if (isChecked && !this.#clusters.has(name)) this.#move(name, 'changed');
-    // New hosts are checked when the workers have this version; the others are known.
-    const isReplacing = isChecked && this.#clusters.has(name);
-    if (live.isReady) this.#promote(live);
-    else void (isReplacing ? live.hasHosts : live.ready).then(() => this.#promote(live));
+    if (live.isReady) {
+      this.#promote(live);
+      return;
+    }
+    // Workers make the checks: they have this version beside the one in use from now on.
+    void live.hasHosts.then(() => this.#move(name, 'checks'));
+    void live.ready.then(() => this.#promote(live));
   }
 
   #promote(live: LiveCluster): void {
     if (this.#warming.get(live.name) === live) this.#options.store.promote('cluster', live.name);
   }
 
-  /** The version of a cluster that workers have or get next. */
-  #atWorkers(name: string): LiveCluster | undefined {
-    const active = this.#clusters.get(name);
-    if (active !== undefined) return active;
-    const warming = this.#warming.get(name);
-    return warming !== undefined && isCheckedAtWorkers(warming) ? warming : undefined;
+  /** A version of a cluster that has all but its first checks. */
+  #checked(name: string): LiveCluster | undefined {
+    const live = this.#warming.get(name);
+    return live?.isChecking === true ? live : undefined;
   }
 
   #forget(cluster: LiveCluster): void {
     cluster.close();
-    this.#changed.delete(cluster);
+    this.#updates.forget(cluster);
     this.#clusters.delete(cluster.name);
   }
 
@@ -253,7 +271,8 @@ export class UpstreamClusters {
     const { name } = resolved.resource;
     return new LiveCluster({
       resolved,
-      earlierBits: (id) => this.#clusters.get(name)?.checkedBits(id),
+      version: ++this.#version,
+      hasTraffic: this.#clusters.get(name)?.hasTraffic ?? false,
       writer: this.#options.writer,
       clock: this.#options.clock,
       random: this.#options.random,
@@ -265,7 +284,8 @@ export class UpstreamClusters {
       needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {
-        if (cluster.isReady && host === undefined) this.#options.hostsChanged();
+        const isUsed = this.#clusters.get(name) === cluster && cluster.isReady;
+        if (isUsed && host === undefined) this.#options.hostsChanged();
         // At the start no worker has anything: each gets the hosts with the clusters.
         if (this.#hasStarted) this.#sendLater(cluster, host);
       },
@@ -277,9 +297,7 @@ export class UpstreamClusters {
     { cluster, host, ticket }: Extract<UpstreamNotice, { readonly kind: 'host_wanted' }>,
   ): void {
     const answered: HostAnswered = (answer) => {
-      const known = this.#answers.get(cluster);
-      if (known === undefined) this.#answers.set(cluster, [{ host, ticket, ...answer }]);
-      else known.push({ host, ticket, ...answer });
+      this.#updates.answered(cluster, { host, ticket, ...answer });
       this.#planFlush();
     };
     if (live === undefined) answered({ outcome: 'failed', details: '' });
@@ -340,15 +358,12 @@ export class UpstreamClusters {
 
   /** Changes of one turn of the loop travel together. */
   #sendLater(cluster: LiveCluster, host: string | undefined): void {
-    const known = this.#changed.get(cluster);
-    const isWhole = host === undefined || (known === undefined && this.#changed.has(cluster));
-    this.#changed.set(cluster, isWhole ? undefined : (known ?? new Set()).add(host));
+    this.#updates.hostsChanged(cluster, host);
     this.#planFlush();
   }
 
-  #move(name: string, move: 'new' | 'changed' | 'removed'): void {
-    const before = this.#moves.get(name);
-    this.#moves.set(name, move === 'new' && before === 'removed' ? 'changed' : move);
+  #move(name: string, move: ClusterMove): void {
+    this.#updates.move(name, move);
     this.#planFlush();
   }
 
@@ -360,48 +375,4 @@ export class UpstreamClusters {
       void this.flush();
     });
   }
-
-  /** Clusters come with their hosts: all that an answer brought in one batch, packed where they may idle. */
-  #takeUpdates(): readonly ResourceUpdate[] {
-    const updates: ResourceUpdate[] = [];
-    const added: ClusterWithHosts[] = [];
-    for (const [name, move] of this.#moves) {
-      const live = this.#atWorkers(name);
-      if (live === undefined) updates.push({ op: 'remove_cluster', name });
-      else {
-        const { hosts, resolved } = live;
-        if (move === 'new') added.push({ cluster: resolved.resource, hosts });
-        else
-          updates.push(
-            { op: 'put_cluster', cluster: resolved.resource },
-            { op: 'put_hosts', hosts },
-          );
-      }
-    }
-    updates.push(...new IdleBatches().updates(added));
-    for (const [cluster, hosts] of this.#changed) {
-      if (this.#moves.has(cluster.name) || this.#atWorkers(cluster.name) !== cluster) continue;
-      updates.push(this.#updateOf(cluster, hosts));
-    }
-    for (const [cluster, answers] of this.#answers) {
-      updates.push({ op: 'put_host_answers', cluster, answers });
-    }
-    this.#moves.clear();
-    this.#changed.clear();
-    this.#answers.clear();
-    return updates;
-  }
-
-  #updateOf(cluster: LiveCluster, only: ReadonlySet<string> | undefined): ResourceUpdate {
-    if (only === undefined) return this.#sent.updateOf(cluster.hosts);
-    const changed = [...only].flatMap((id) => cluster.host(id) ?? []);
-    this.#sent.note(changed);
-    const bits = changed.map(({ id, healthBits = 0 }) => [id, healthBits] as const);
-    return { op: 'put_host_health', cluster: cluster.name, bits };
-  }
-}
-
-/** Workers make the checks, for which they need a cluster before it may be used. */
-function isCheckedAtWorkers({ resolved }: LiveCluster): boolean {
-  return resolved.resource.healthChecks !== undefined;
 }

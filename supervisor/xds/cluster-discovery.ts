@@ -54,8 +54,11 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       else if (outcome) changes++;
     }
     const names = [...store.list('cluster')].map(({ name }) => name);
-    const brings = [...store.list('cluster')].some(({ warming }) => warming !== undefined);
-    const removed = this.#remove(removalsOf(update, names), brings || added > 0);
+    const gone = new Set(removalsOf(update, names));
+    const brings = ({ name, warming }: ResourceEntry<'cluster'>): boolean =>
+      warming !== undefined && !gone.has(name);
+    const isSwap = added > 0 || [...store.list('cluster')].some(brings);
+    const removed = this.#remove([...gone], isSwap);
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
     if (refusals.length === 0) {

@@ -4,6 +4,7 @@ import type { ApiCatalog } from '../config/api/api-catalog.ts';
 import { messageToBinary } from '../config/message-codec.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { ControlStreamOptions } from './control-stream.ts';
+import type { ResourceType } from './resource-type.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface MuxOptions extends ControlStreamOptions {
@@ -18,6 +19,8 @@ export interface Mux {
   remove(subscription: Subscription): void;
   /** One more name for a subscription to all that there are, where they are asked for one by one. */
   want(subscription: Subscription, name: string): void;
+  /** While a type is held back its answers are taken, and are answered when it is not any more. */
+  hold(type: ResourceType, isHeld: boolean): void;
   close(): void;
 }
 

@@ -93,6 +93,11 @@ export class DiscoverySources {
     };
   }
 
+  /** Answers of one kind on the stream that sources share: whether what says so waits. */
+  hold(kind: DiscoveryKind, isHeld: boolean): void {
+    this.#aggregated?.hold(RESOURCE_TYPES[kind], isHeld);
+  }
+
   /** Ends the stream that sources share. */
   close(): void {
     this.#aggregated?.close();

@@ -89,6 +89,7 @@ export class DynamicConfiguration {
   readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
+  #hasFirstClusters = false;
   /** Tickets of requests whose routes were asked for. */
   readonly #answers: number[] = [];
 
@@ -210,8 +211,17 @@ export class DynamicConfiguration {
     });
   }
 
+  /**
+   * How many clusters wait until they may be used. Once the server has its first ones, a control plane
+   * on the stream that sources share hears that clusters were taken when all of them may be.
+   */
+  clustersWarming(count: number): void {
+    this.#sources.hold('cluster', this.#hasFirstClusters && count > 0);
+  }
+
   /** Begins to fetch routes and listeners; resolves when those that there are then are ready. */
   async startListeners(): Promise<void> {
+    this.#hasFirstClusters = true;
     this.listeners.startStatic();
     await this.#fetchListeners();
     await this.listeners.ready();

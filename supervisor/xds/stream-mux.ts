@@ -28,8 +28,17 @@ export interface TypeState {
   nonce: string;
   /** A request waits to go out; what it says is decided then. */
   isRequestQueued: boolean;
+  isHeld: boolean;
+  /** What waits to be said while the type is held back. */
+  held: readonly Answered[];
   /** Settles when the answers so far are dealt with. */
   last: Promise<void>;
+}
+
+/** What a request answers, if it answers anything. */
+interface Answered {
+  readonly nonce: string;
+  readonly refusal: string | undefined;
 }
 
 /** How a protocol names its requests, and how its answers are read. */
@@ -73,6 +82,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
         this.#isNodeSent = false;
         for (const state of this.#types.values()) {
           state.isRequestQueued = false;
+          state.held = [];
           this.streamBegan(state);
         }
         this.plan();
@@ -147,6 +157,21 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     this.plan();
   }
 
+  hold(type: ResourceType, isHeld: boolean): void {
+    const state = this.#types.get(type.typeUrl);
+    if (state === undefined || isHeld === state.isHeld) return;
+    state.isHeld = isHeld;
+    // What an answer that is being taken has to say may stand for what waits.
+    if (!isHeld) void state.last.then(() => this.#release(state));
+  }
+
+  #release(state: State): void {
+    if (state.isHeld) return;
+    const { held } = state;
+    state.held = [];
+    for (const { nonce, refusal } of held) this.#request(state, nonce, refusal);
+  }
+
   close(): void {
     this.#stream.close();
     for (const { ttls, pace } of this.#types.values()) {
@@ -171,6 +196,8 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       versionInfo: '',
       nonce: '',
       isRequestQueued: false,
+      isHeld: false,
+      held: [],
       last: Promise.resolve(),
     });
     return state;
@@ -281,6 +308,13 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
 
   #request(state: State, nonce: string, refusal?: string): void {
     state.isRequestQueued = true;
+    // A stream begins with its first request in any case.
+    if ((state.isHeld || state.held.length > 0) && nonce !== '') {
+      // Of the state of the world only the latest is of interest.
+      const earlier = this.#protocol.kind === 'sotw' ? [] : state.held;
+      state.held = [...earlier, { nonce, refusal }];
+      return;
+    }
     this.#stream.send(() => {
       state.isRequestQueued = false;
       const message = this.message(state, { nonce, refusal, isNodeSent: this.#isNodeSent });

@@ -42,9 +42,17 @@ export interface CheckingDuty {
   /** Indices of the workers that share the checks; empty until the supervisor has said. */
   living: readonly number[];
   /** `bits` are those of active checks; the supervisor is told. */
-  report(cluster: string, host: string, bits: number): void;
+  report(host: CheckedHost, bits: number): void;
   /** For the event log of the cluster's checks. */
-  logEvent(cluster: string, host: string, check: number, event: CheckEvent): void;
+  logEvent(host: CheckedHost, check: number, event: CheckEvent): void;
+}
+
+/** A host in a version of a cluster. */
+interface CheckedHost {
+  readonly cluster: string;
+  readonly version: number | undefined;
+  /** Its id. */
+  readonly host: string;
 }
 
 export interface HealthCheckerOptions {
@@ -69,6 +77,7 @@ export class HealthChecker {
   readonly #codecBase: number | undefined;
   readonly #sessions = new Map<string, HostChecks>();
   #hosts: readonly HostResource[] = [];
+  #version: number | undefined = undefined;
 
   constructor(options: HealthCheckerOptions) {
     this.#options = options;
@@ -82,8 +91,9 @@ export class HealthChecker {
       : undefined;
   }
 
-  *putHosts({ hosts }: ClusterHostsResource): Steps {
+  *putHosts({ hosts, version }: ClusterHostsResource): Steps {
     this.#hosts = hosts;
+    this.#version = version;
     yield* this.share();
   }
 
@@ -105,12 +115,12 @@ export class HealthChecker {
 
   /** An ordinary answer said that the host's checks fail: they have to pass before it is asked again. */
   failPassively(host: HostResource): void {
-    const { cluster, duty, writer } = this.#options;
+    const { duty, writer } = this.#options;
     const failed = HEALTH_BITS.failed_active_hc | HEALTH_BITS.excluded_via_immediate_hc_fail;
     const known = host.healthBits ?? 0;
     if ((known & failed) === failed) return;
     for (const base of this.#statBases) writer.increment(base + HEALTH_CHECK.index.passive_failure);
-    duty.report(cluster, host.id, (known & ACTIVE_CHECK_BITS) | failed);
+    duty.report(this.#checked(host), (known & ACTIVE_CHECK_BITS) | failed);
   }
 
   /** What is known of a host from elsewhere. */
@@ -126,18 +136,18 @@ export class HealthChecker {
   }
 
   #begin(host: HostResource): HostChecks {
-    const { cluster, checks, duty } = this.#options;
+    const { checks, duty } = this.#options;
     const wasChecked = host.wasChecked === true;
     return new HostChecks({
       sessions: checks.map((_, position) => (report) => this.#beginOne(host, position, report)),
       bits: wasChecked ? (host.healthBits ?? 0) : undefined,
-      report: (bits) => duty.report(cluster, host.id, bits),
+      report: (bits) => duty.report(this.#checked(host), bits),
       changed: (position, before, now) => this.#count(position, before, now),
     });
   }
 
   #beginOne(host: HostResource, position: number, report: (bits: number) => void): HealthSession {
-    const { cluster, checks, writer, duty, runtime } = this.#options;
+    const { checks, writer, duty, runtime } = this.#options;
     const check = checks[position] as HealthCheckResource;
     const stats = { writer, base: this.#statBases[position] ?? 0 };
     const target = this.#targetOf(host, check);
@@ -154,8 +164,12 @@ export class HealthChecker {
       log:
         check.eventLog === undefined
           ? undefined
-          : (event) => duty.logEvent(cluster, host.id, position, event),
+          : (event) => duty.logEvent(this.#checked(host), position, event),
     });
+  }
+
+  #checked({ id: host }: HostResource): CheckedHost {
+    return { cluster: this.#options.cluster, version: this.#version, host };
   }
 
   /** Whether the name of the service counts now. */

@@ -26,7 +26,7 @@ import { RouterStats } from '../router/router-stats.ts';
 import type { Address } from '../net/connection-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
-import { ClusterManager } from '../upstream/cluster-manager.ts';
+import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
 import { Taps } from '../tap/taps.ts';
 import { HELD_BYTES_CEILING, HeldBytes } from '../held-bytes.ts';
 import { OverloadGate } from '../overload-gate.ts';
@@ -112,9 +112,9 @@ class WorkerDataPlane implements DataPlane {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,
         living: [],
-        logEvent: (cluster, host, check, event) =>
-          env.notify({ kind: 'health_event', cluster, host, check, event }),
-        report: (cluster, host, bits) => env.notify({ kind: 'health_result', cluster, host, bits }),
+        logEvent: (host, check, event) =>
+          env.notify({ kind: 'health_event', ...host, check, event }),
+        report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
       },
       breakerPage: () => this.#limitsPage(),
       outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
@@ -257,17 +257,8 @@ class WorkerDataPlane implements DataPlane {
   /** Does everything that may fail; what remains is the change itself. */
   #prepare(update: ResourceUpdate): Change {
     if (isPart(update)) return () => this.#putPart(update);
+    if (isClusterUpdate(update)) return () => this.#clusters.apply(update);
     switch (update.op) {
-      case 'put_cluster':
-        return () => this.#clusters.putCluster(update.cluster);
-      case 'put_idle_clusters':
-        return () => this.#clusters.putIdle(update.names, update.packed);
-      case 'remove_cluster':
-        return () => this.#clusters.removeCluster(update.name);
-      case 'put_hosts':
-        return () => this.#clusters.putHosts(update.hosts);
-      case 'put_host_health':
-        return () => this.#clusters.putHealth(update.cluster, update.bits);
       case 'put_host_answers':
         return () => this.#clusters.get(update.cluster)?.wantedHosts?.answered(update.answers);
       case 'put_route_configuration': {

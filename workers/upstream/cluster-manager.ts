@@ -1,14 +1,31 @@
 /** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
-import type { SentHostSet } from '../../shared/resources/resource-update.ts';
+import type { ResourceUpdate, SentHostSet } from '../../shared/resources/resource-update.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { UpstreamCluster } from './cluster.ts';
 import { type HealthChange, LARGE_SET } from './host-set.ts';
 import { IdleClusters } from './idle-clusters.ts';
 
+type ClusterUpdate = Extract<
+  ResourceUpdate,
+  {
+    readonly op:
+      | `${'put' | 'promote' | 'remove'}_cluster`
+      | 'put_idle_clusters'
+      | 'put_hosts'
+      | 'put_host_health';
+  }
+>;
+
+export function isClusterUpdate(update: ResourceUpdate): update is ClusterUpdate {
+  return /_(cluster|idle_clusters|hosts|host_health)$/.test(update.op);
+}
+
 export class ClusterManager {
   readonly #context: ClusterContext;
   readonly #clusters = new Map<string, UpstreamCluster>();
+  /** Versions beside those in use: only checked. */
+  readonly #warming = new Map<string, UpstreamCluster>();
   readonly #idle = new IdleClusters();
 
   constructor(context: ClusterContext) {
@@ -19,20 +36,57 @@ export class ClusterManager {
     return this.#clusters.get(name) ?? this.#wake(name);
   }
 
+  /** Returns what to wait for before it is in force. */
+  apply(update: ClusterUpdate): Promise<void> | void {
+    switch (update.op) {
+      case 'put_cluster':
+        return this.putCluster(update.cluster, update.isWarming);
+      case 'promote_cluster':
+        return this.#promote(update.name);
+      case 'put_idle_clusters':
+        return this.#putIdle(update.names, update.packed);
+      case 'remove_cluster':
+        return this.#removeCluster(update.name, update.isWarming);
+      case 'put_hosts':
+        return this.putHosts(update.hosts, update.isWarming);
+      case 'put_host_health':
+        return this.#putHealth(update.cluster, update.bits, update.isWarming);
+    }
+  }
+
   /** They become clusters when somebody asks for them. Replaces what was there under their names. */
-  putIdle(names: readonly string[], packed: Uint8Array): void {
-    for (const name of names) this.removeCluster(name);
+  #putIdle(names: readonly string[], packed: Uint8Array): void {
+    for (const name of names) this.#removeCluster(name);
     this.#idle.put(names, packed);
   }
 
-  putCluster(resource: ClusterResource): void {
+  putCluster(resource: ClusterResource, isWarming = false): void {
+    if (isWarming) {
+      this.#removeCluster(resource.name, true);
+      this.#warming.set(resource.name, new UpstreamCluster(resource, this.#context));
+      return;
+    }
     const earlier = this.get(resource.name);
     const cluster = new UpstreamCluster(resource, this.#context);
     this.#clusters.set(resource.name, cluster);
     if (earlier !== undefined) cluster.adoptHostsOf(earlier);
   }
 
-  removeCluster(name: string): void {
+  /** What warms takes the place of what is in use, with its hosts and their checks. */
+  #promote(name: string): void {
+    const warmed = this.#warming.get(name);
+    if (warmed === undefined) return;
+    this.#warming.delete(name);
+    this.#removeCluster(name);
+    this.#clusters.set(name, warmed);
+  }
+
+  #removeCluster(name: string, isWarming = false): void {
+    if (isWarming) {
+      this.#warming.get(name)?.drain();
+      this.#warming.delete(name);
+      return;
+    }
     const cluster = this.#clusters.get(name);
     this.#clusters.delete(name);
     this.#idle.forget(name);
@@ -43,7 +97,11 @@ export class ClusterManager {
    * Hosts of a cluster that is not there are ignored: it was removed in the same moment. Returns what
    * to wait for before the cluster has its first hosts.
    */
-  putHosts(update: SentHostSet): Promise<void> | undefined {
+  putHosts(update: SentHostSet, isWarming = false): Promise<void> | undefined {
+    if (isWarming) {
+      this.#warming.get(update.cluster)?.putHosts(update);
+      return undefined;
+    }
     // Many hosts are not for the first request to wait for.
     if (isSmall(update) && this.#idle.putHosts(update)) return undefined;
     const cluster = this.get(update.cluster);
@@ -51,18 +109,24 @@ export class ClusterManager {
     return cluster?.firstHosts;
   }
 
-  putHealth(cluster: string, bits: readonly HealthChange[]): void {
-    this.get(cluster)?.putHealth(bits);
+  #putHealth(name: string, bits: readonly HealthChange[], isWarming = false): void {
+    const cluster = isWarming ? this.#warming.get(name) : this.get(name);
+    cluster?.putHealth(bits);
   }
 
   /** These workers share the active checks from now on. */
   setCheckingWorkers(workers: readonly number[]): void {
     this.#context.duty.living = workers;
-    for (const cluster of this.#clusters.values()) cluster.shareChecks();
+    for (const cluster of this.#all()) cluster.shareChecks();
   }
 
   close(): void {
-    for (const cluster of this.#clusters.values()) cluster.close();
+    for (const cluster of this.#all()) cluster.close();
+  }
+
+  *#all(): Generator<UpstreamCluster> {
+    yield* this.#clusters.values();
+    yield* this.#warming.values();
   }
 
   #wake(name: string): UpstreamCluster | undefined {

@@ -1,67 +1,103 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { httpListener } from '../../support/bootstrap.ts';
-import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
+import { adsBootstrap } from '../../support/ads-bootstrap.ts';
+import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { startControlPlane, type ControlPlane } from '../../support/control-plane.ts';
+import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
-import { makeScratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { startSluice, type Sluice } from '../../support/sluice.ts';
+import { startHttpUpstream, type HttpUpstream } from '../../support/upstream.ts';
+import { waitUntil } from '../../support/wait.ts';
+
+/** The checks that wait for an answer. */
+type Held = ServerResponse[];
+
+/** Answers checks at once, unless they are to be held. */
+function startChecked(name: string, isHeld: () => boolean, held: Held): Promise<HttpUpstream> {
+  return startHttpUpstream((request, response) => {
+    if (request.url !== '/health') response.end(name);
+    else if (isHeld()) held.push(response);
+    else response.end();
+  });
+}
+
+function clusterOf(timeout: string, ports: readonly number[]): object {
+  const check = {
+    timeout: '30s',
+    interval: '60s',
+    healthy_threshold: 1,
+    unhealthy_threshold: 1,
+    http_health_check: { path: '/health' },
+  };
+  const fields = {
+    connect_timeout: timeout,
+    common_lb_config: { healthy_panic_threshold: { value: 0 } },
+    health_checks: [check],
+  };
+  return resource.cluster(staticCluster('up', ports, fields));
+}
+
+async function warmingTimeouts(sluice: Sluice): Promise<readonly string[]> {
+  const { body } = await sluice.admin('/config_dump?resource=dynamic_warming_clusters');
+  const dump = JSON.parse(body) as {
+    readonly configs?: readonly { readonly cluster: { readonly connect_timeout: string } }[];
+  };
+  return (dump.configs ?? []).map(({ cluster }) => cluster.connect_timeout);
+}
+
+function ackedVersions({ requests }: ControlPlane): readonly (string | undefined)[] {
+  return requests
+    .filter(({ type_url: url }) => url.endsWith('.Cluster'))
+    .map(({ version_info: version }) => version);
+}
 
 describe('a cluster with health checks that is changed', () => {
-  it('keeps what was found of its hosts, and has hosts at every moment', async () => {
-    using scratch = makeScratch();
-    let checks = 0;
-    await using upstream = await startHttpUpstream((request, response) => {
-      // Only the first check is answered.
-      if (request.url !== '/health') response.end('ok');
-      else if (++checks === 1) response.end();
-    });
-    const clusterOf = (timeout: string): object =>
-      resource.cluster({
-        name: 'up',
-        type: 'EDS',
-        connect_timeout: timeout,
-        eds_cluster_config: { eds_config: fileSource(scratch.file('eds.json')) },
-        common_lb_config: { healthy_panic_threshold: { value: 0 } },
-        health_checks: [
-          {
-            timeout: '30s',
-            interval: '60s',
-            healthy_threshold: 1,
-            unhealthy_threshold: 1,
-            http_health_check: { path: '/health' },
-          },
-        ],
-      });
-    const endpoints = resource.endpoints('up', [upstream.port]);
-    moveIntoPlace(scratch, 'eds.json', { version: '1', resources: [endpoints] });
-    moveIntoPlace(scratch, 'cds.json', { version: '1', resources: [clusterOf('1s')] });
+  it('is used when its hosts had their first check; the version before it serves meanwhile', async () => {
+    const held: Held = [];
+    let isHeld = false;
+    await using first = await startChecked('first', () => isHeld, held);
+    await using second = await startChecked('second', () => isHeld, held);
+    await using plane = await startControlPlane();
     const route = { match: { prefix: '/' }, route: { cluster: 'up' } };
-    const routes = {
-      name: 'routes',
-      validate_clusters: false,
-      virtual_hosts: [{ name: 'all', domains: ['*'], routes: [route] }],
-    };
+    plane.set('cluster.v3.Cluster', '1', [clusterOf('1s', [first.port])]);
+    plane.set('listener.v3.Listener', '1', [resource.listener(httpListener([route]))]);
     await using sluice = await startSluice({
-      bootstrap: {
-        node: { id: 'me', cluster: 'mine' },
-        admin: ADMIN,
-        static_resources: { listeners: [httpListener([], { hcm: { route_config: routes } })] },
-        dynamic_resources: { cds_config: fileSource(scratch.file('cds.json')) },
-      },
+      bootstrap: adsBootstrap(plane.port, { apiType: 'GRPC', hasCds: true }),
+      concurrency: 2,
     });
-    const port = await sluice.listenerPort('web');
-    assert.equal((await fetchOnce({ port, path: '/' })).status, 200);
-    moveIntoPlace(scratch, 'cds.json', { version: '2', resources: [clusterOf('2s')] });
-    const statuses = new Set<number>();
-    let isChanged = false;
-    for (let after = 0; after < 20;) {
-      statuses.add((await fetchOnce({ port, path: '/' })).status);
-      isChanged ||= (await sluice.stat('cluster_manager.cluster_modified')) === 1;
-      if (isChanged) after += 1;
+    const port = await waitUntil('the listener', () =>
+      sluice.listenerPort('web').catch(() => undefined),
+    );
+    const ask = async (): Promise<string> => (await fetchOnce({ port, path: '/' })).body;
+    assert.equal(await ask(), 'first');
+
+    isHeld = true;
+    plane.set('cluster.v3.Cluster', '2', [clusterOf('2s', [second.port])]);
+    await waitUntil('a check of the new host', () => held.length === 1);
+    assert.equal(await ask(), 'first');
+    assert.deepEqual(await warmingTimeouts(sluice), ['2s']);
+    assert.equal(await sluice.stat('cluster_manager.warming_clusters'), 1);
+    assert.equal(await sluice.stat('cluster_manager.cds.update_success'), 2);
+    // A control plane hears that clusters were taken when they may be used.
+    assert.deepEqual(ackedVersions(plane), [undefined, '1']);
+
+    // A later version takes the place of the one that warms.
+    plane.set('cluster.v3.Cluster', '3', [clusterOf('3s', [first.port, second.port])]);
+    await waitUntil('checks of all hosts', () => held.length === 3);
+    assert.equal(await ask(), 'first');
+    assert.deepEqual(await warmingTimeouts(sluice), ['3s']);
+    const ofFirst = held.find(({ socket }) => socket?.localPort === first.port);
+    for (const response of held) {
+      response.statusCode = response === ofFirst ? 503 : 200;
+      response.end();
     }
-    assert.deepEqual([...statuses], [200]);
+    // What fails its first check ends the waiting as well.
+    await sluice.waitForStat('cluster_manager.warming_clusters', (count) => count === 0);
+    await waitUntil('the answer to version 3', () => ackedVersions(plane).length === 3);
+    assert.deepEqual(ackedVersions(plane), [undefined, '1', '3']);
+    assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['second', 'second', 'second']);
     assert.equal(await sluice.stat('cluster.up.membership_healthy'), 1);
-    assert.match((await sluice.admin('/clusters')).body, /health_flags::healthy/);
+    assert.equal(await sluice.stat('cluster.up.health_check.attempt'), 4);
   });
 });

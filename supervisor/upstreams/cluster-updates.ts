@@ -1,0 +1,142 @@
+/**
+ * What workers have yet to be told of clusters and their hosts: collects changes until they are taken
+ * and puts them in order. Knows which versions workers check beside those in use; which versions there
+ * are is its owner's matter.
+ */
+import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import { IdleBatches } from './idle-batches.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import { SentHosts } from './sent-hosts.ts';
+
+/** `new`: workers have none of that name; `checks`: what warms beside it is another. */
+export type ClusterMove = 'new' | 'changed' | 'removed' | 'checks';
+
+export interface PresentClusters {
+  /** The version of this name that requests use. */
+  active(name: string): LiveCluster | undefined;
+  /** The version whose hosts workers check before it is used. */
+  checked(name: string): LiveCluster | undefined;
+}
+
+export class ClusterUpdates {
+  readonly #present: PresentClusters;
+  /** By name, what workers are to get of clusters as a whole. */
+  readonly #moves = new Map<string, ClusterMove>();
+  /** Undefined: the whole host set changed; else the hosts whose health did. */
+  readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
+  /** By cluster, what requests in the workers wait for. */
+  readonly #answers = new Map<string, HostAnswer[]>();
+  /** By name, the versions that workers have beside those in use. */
+  readonly #atWorkers = new Map<string, LiveCluster>();
+  readonly #sent = new SentHosts();
+
+  constructor(present: PresentClusters) {
+    this.#present = present;
+  }
+
+  move(name: string, move: ClusterMove): void {
+    const before = this.#moves.get(name);
+    if (move === 'checks' && before !== undefined) return;
+    this.#moves.set(name, move === 'new' && before === 'removed' ? 'changed' : move);
+  }
+
+  /** Without a host the whole host set is another. */
+  hostsChanged(cluster: LiveCluster, host: string | undefined): void {
+    const known = this.#changed.get(cluster);
+    const isWhole = host === undefined || (known === undefined && this.#changed.has(cluster));
+    this.#changed.set(cluster, isWhole ? undefined : (known ?? new Set()).add(host));
+  }
+
+  answered(cluster: string, answer: HostAnswer): void {
+    const known = this.#answers.get(cluster);
+    if (known === undefined) this.#answers.set(cluster, [answer]);
+    else known.push(answer);
+  }
+
+  /** Nobody is told any more of this version's hosts. */
+  forget(cluster: LiveCluster): void {
+    this.#changed.delete(cluster);
+  }
+
+  clear(): void {
+    this.#changed.clear();
+    this.#moves.clear();
+  }
+
+  /** Clusters come with their hosts: all that an answer brought in one batch, packed where they may idle. */
+  take(): readonly ResourceUpdate[] {
+    const updates: ResourceUpdate[] = [];
+    const added: ClusterWithHosts[] = [];
+    for (const [name, move] of this.#moves) {
+      if (move !== 'checks') this.#moveActive(name, move, { updates, added });
+      this.#moveChecked(name, updates);
+    }
+    updates.push(...new IdleBatches().updates(added));
+    for (const [cluster, hosts] of this.#changed) {
+      if (!this.#moves.has(cluster.name)) updates.push(...this.#hostUpdates(cluster, hosts));
+    }
+    for (const [cluster, answers] of this.#answers) {
+      updates.push({ op: 'put_host_answers', cluster, answers });
+    }
+    this.#moves.clear();
+    this.#changed.clear();
+    this.#answers.clear();
+    return updates;
+  }
+
+  #moveActive(
+    name: string,
+    move: Exclude<ClusterMove, 'checks'>,
+    { updates, added }: { readonly updates: ResourceUpdate[]; readonly added: ClusterWithHosts[] },
+  ): void {
+    const live = this.#present.active(name);
+    if (live === undefined) {
+      updates.push({ op: 'remove_cluster', name });
+      return;
+    }
+    const { resource: cluster } = live.resolved;
+    const { hosts } = live;
+    if (this.#atWorkers.get(name) === live) {
+      this.#atWorkers.delete(name);
+      updates.push({ op: 'promote_cluster', name }, { op: 'put_hosts', hosts });
+    } else if (move === 'new') added.push({ cluster, hosts });
+    else updates.push({ op: 'put_cluster', cluster }, { op: 'put_hosts', hosts });
+  }
+
+  #moveChecked(name: string, updates: ResourceUpdate[]): void {
+    const live = this.#present.checked(name);
+    const known = this.#atWorkers.get(name);
+    if (live === undefined) {
+      if (known !== undefined) updates.push({ op: 'remove_cluster', name, isWarming: true });
+      this.#atWorkers.delete(name);
+      return;
+    }
+    if (live !== known) updates.push(...checkedUpdates(live));
+    else updates.push({ op: 'put_hosts', hosts: live.hosts, isWarming: true });
+    this.#atWorkers.set(name, live);
+  }
+
+  #hostUpdates(
+    cluster: LiveCluster,
+    only: ReadonlySet<string> | undefined,
+  ): readonly ResourceUpdate[] {
+    const isActive = this.#present.active(cluster.name) === cluster;
+    if (!isActive && this.#atWorkers.get(cluster.name) !== cluster) return [];
+    const which = isActive ? {} : ({ isWarming: true } as const);
+    if (only === undefined) return [{ ...this.#sent.updateOf(cluster.hosts), ...which }];
+    const changed = [...only].flatMap((id) => cluster.host(id) ?? []);
+    this.#sent.note(changed);
+    const bits = changed.map(({ id, healthBits = 0 }) => [id, healthBits] as const);
+    return [{ op: 'put_host_health', cluster: cluster.name, bits, ...which }];
+  }
+}
+
+/** A version that workers check beside the one in use, as a worker gets it that has none. */
+export function checkedUpdates({ resolved, hosts }: LiveCluster): readonly ResourceUpdate[] {
+  return [
+    { op: 'put_cluster', cluster: resolved.resource, isWarming: true },
+    { op: 'put_hosts', hosts, isWarming: true },
+  ];
+}
