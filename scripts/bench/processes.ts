@@ -93,11 +93,14 @@ export function treePssKib(root: number): number {
 
 /** CPU time, user and system, that a process and all its descendants have used, in milliseconds. */
 export function treeCpuMs(root: number): number {
-  return sumOverTree(root, (pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
-  });
+  return sumOverTree(root, cpuMs);
+}
+
+/** The same of one process, with threads of it that have ended. */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
 }
 
 /** Moves a process and all its descendants, with their threads, to a core. */

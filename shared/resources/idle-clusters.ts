@@ -6,7 +6,8 @@
 import type * as Msgpackr from 'msgpackr';
 // The package's main entry also loads a native addon and streams: 9 ms more in every process.
 import * as codec from 'msgpackr/pack';
-import type { ClusterHostsResource, ClusterResource } from './cluster.ts';
+import type { ClusterHostsResource, ClusterResource, HostResource } from './cluster.ts';
+import { type AlikeHosts, packAllHosts, unpackHosts } from './host-entries.ts';
 
 const { Packr } = codec as unknown as typeof Msgpackr;
 
@@ -15,15 +16,31 @@ export interface ClusterWithHosts {
   readonly hosts: ClusterHostsResource;
 }
 
+interface PackedCluster {
+  readonly cluster: ClusterResource;
+  readonly hosts: Omit<ClusterHostsResource, 'hosts'> & {
+    readonly hosts: readonly (HostResource | AlikeHosts)[];
+  };
+}
+
 /** Records are written into each batch, so that it can be read alone. */
 const packr = new Packr({ useRecords: true });
 
 export function packClusters(clusters: readonly ClusterWithHosts[]): Uint8Array {
-  return packr.pack(clusters);
+  return packr.pack(
+    clusters.map(({ cluster, hosts }) => ({
+      cluster,
+      hosts: { ...hosts, hosts: packAllHosts(hosts.hosts) },
+    })),
+  );
 }
 
 export function unpackClusters(packed: Uint8Array): readonly ClusterWithHosts[] {
-  return packr.unpack(packed) as readonly ClusterWithHosts[];
+  const clusters = packr.unpack(packed) as readonly PackedCluster[];
+  return clusters.map(({ cluster, hosts }) => ({
+    cluster,
+    hosts: { ...hosts, hosts: hosts.hosts.flatMap((entry) => unpackHosts(entry)) },
+  }));
 }
 
 /** A worker does not leave the first request waiting for more hosts than that. */

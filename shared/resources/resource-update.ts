@@ -3,6 +3,7 @@
  * first version of a resource. A batch is applied whole or not at all, in the order given.
  */
 import type { ClusterHostsResource, ClusterResource, HostAnswer, HostResource } from './cluster.ts';
+import type { AlikeHosts, KeptHosts } from './host-entries.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
@@ -11,11 +12,18 @@ import type { RuntimeValue } from './runtime.ts';
 import type { NamedScope } from './scoped-routes.ts';
 import type { TlsSecret } from './tls.ts';
 
-/** A host, or the id of one that the worker has in exactly this state. */
-export type HostEntry = HostResource | string;
+/** A host, some that differ by their address alone, or some of the set before. */
+export type HostEntry = HostResource | AlikeHosts | KeptHosts;
 
 export type SentHostSet = Omit<ClusterHostsResource, 'hosts'> & {
   readonly hosts: readonly HostEntry[];
+  /** The number of a large set, for the one after it; absent: nothing follows from this set. */
+  readonly revision?: number;
+  /**
+   * The number of the set that kept hosts are of; absent: there are none. A worker that has another
+   * set began with one that is newer than this, and leaves this one alone.
+   */
+  readonly base?: number;
 };
 
 export type ResourceUpdate =

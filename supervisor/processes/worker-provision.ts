@@ -56,7 +56,7 @@ export function makeWorkerProvision(
       { op: 'put_overload', state: parts.overload.state },
       ...startUpdates(
         parts.configuration.store,
-        (name) => parts.upstreams.hostsOf(name),
+        (name) => parts.upstreams.hostsToStartWith(name),
         idleBatches,
       ),
       ...parts.upstreams.warmingUpdates(),

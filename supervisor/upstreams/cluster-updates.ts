@@ -60,6 +60,11 @@ export class ClusterUpdates {
     this.#changed.delete(cluster);
   }
 
+  /** A new worker begins with the present hosts of this version, whatever the others were sent. */
+  workerStarts(cluster: LiveCluster): void {
+    this.#sent.forget(cluster);
+  }
+
   clear(): void {
     this.#changed.clear();
     this.#moves.clear();
@@ -97,12 +102,14 @@ export class ClusterUpdates {
       return;
     }
     const { resource: cluster } = live.resolved;
-    const { hosts } = live;
     if (this.#atWorkers.get(name) === live) {
       this.#atWorkers.delete(name);
-      updates.push({ op: 'promote_cluster', name }, { op: 'put_hosts', hosts });
-    } else if (move === 'new') added.push({ cluster, hosts });
-    else updates.push({ op: 'put_cluster', cluster }, { op: 'put_hosts', hosts });
+      updates.push({ op: 'promote_cluster', name }, this.#sent.updateOf(live));
+      return;
+    }
+    this.#sent.forget(live);
+    if (move === 'new') added.push({ cluster, hosts: live.hosts });
+    else updates.push({ op: 'put_cluster', cluster }, this.#sent.updateOf(live));
   }
 
   #moveChecked(name: string, updates: ResourceUpdate[]): void {
@@ -113,8 +120,11 @@ export class ClusterUpdates {
       this.#atWorkers.delete(name);
       return;
     }
-    if (live !== known) updates.push(...checkedUpdates(live));
-    else updates.push({ op: 'put_hosts', hosts: live.hosts, isWarming: true });
+    if (live === known) updates.push({ ...this.#sent.updateOf(live), isWarming: true });
+    else {
+      this.#sent.forget(live);
+      updates.push(...checkedUpdates(live));
+    }
     this.#atWorkers.set(name, live);
   }
 
@@ -125,10 +135,14 @@ export class ClusterUpdates {
     const isActive = this.#present.active(cluster.name) === cluster;
     if (!isActive && this.#atWorkers.get(cluster.name) !== cluster) return [];
     const which = isActive ? {} : ({ isWarming: true } as const);
-    if (only === undefined) return [{ ...this.#sent.updateOf(cluster.hosts), ...which }];
-    const changed = [...only].flatMap((id) => cluster.host(id) ?? []);
-    this.#sent.note(changed);
-    const bits = changed.map(({ id, healthBits = 0 }) => [id, healthBits] as const);
+    if (only === undefined) return [{ ...this.#sent.updateOf(cluster), ...which }];
+    const bits: (readonly [id: string, bits: number])[] = [];
+    for (const id of only) {
+      const host = cluster.host(id);
+      if (host === undefined) continue;
+      bits.push([id, host.healthBits ?? 0]);
+      this.#sent.note(cluster, cluster.positionOf(id) ?? -1, host);
+    }
     return [{ op: 'put_host_health', cluster: cluster.name, bits, ...which }];
   }
 }

@@ -2,6 +2,7 @@
  * Makes the batches in which workers receive clusters that nobody uses yet. Workers that start
  * together share the packed bytes, which are let go of when memory is needed.
  */
+import { packAllHosts } from '../../shared/resources/host-entries.ts';
 import {
   IDLE_HOSTS_MAX,
   mayIdle,
@@ -35,7 +36,8 @@ export class IdleBatches {
         continue;
       }
       const { cluster, hosts } = both;
-      updates.push({ op: 'put_cluster', cluster }, { op: 'put_hosts', hosts });
+      const packed = { ...hosts, hosts: packAllHosts(hosts.hosts) };
+      updates.push({ op: 'put_cluster', cluster }, { op: 'put_hosts', hosts: packed });
     }
     const known = this.#last?.deref() ?? [];
     const batches: Batch[] = [];

@@ -4,7 +4,7 @@
  * cluster may be used for the first time. It sends nothing: its owner hears of changes.
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
-import { ACTIVE_CHECK_BITS, HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
@@ -22,6 +22,7 @@ import { CheckGauges } from './check-gauges.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
+import { joinState, type HostState } from './host-state.ts';
 import { isSameHost } from './same-host.ts';
 import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
@@ -50,25 +51,6 @@ export interface LiveClusterOptions {
 
 type CheckNotice = Extract<WorkerToSupervisor, { readonly kind: 'health_event' }>;
 
-type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
-
-/** What is known of a host beside its configuration. */
-interface HostState {
-  /** What the source gave last: where it gives the same again, nothing needs to be compared. */
-  given: HostResource;
-  /** The number of the last set that it was in. */
-  set: number;
-  /** Where it is in the list. */
-  position: number;
-  bits: number;
-  wasChecked: boolean;
-  /** Where new hosts start slowly. */
-  readySinceMs: number | undefined;
-  slot: number | undefined;
-  /** Where the cluster limits the connections of each host. */
-  breakerSlots: SlotPair | undefined;
-}
-
 export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;
   /** Of a cluster with checks. */
@@ -92,8 +74,8 @@ export class LiveCluster implements HostSink {
   #isReady = false;
   #hasTraffic: boolean;
   #hosts: HostResource[] = [];
-  /** Those that the positions in `#states` are about. */
-  #current: HostResource[] = [];
+  /** By position of their hosts. */
+  #ordered: HostState[] = [];
   #set = 0;
   /** Hosts whose first check has not ended. */
   #unchecked = 0;
@@ -170,16 +152,23 @@ export class LiveCluster implements HostSink {
 
   /** As of the last change. */
   host(id: string): HostResource | undefined {
-    return this.#current[this.#states.get(id)?.position ?? -1];
+    return this.#states.get(id)?.host;
+  }
+
+  /** Where a host stands among `hosts.hosts`; undefined for one that is not there. */
+  positionOf(id: string): number | undefined {
+    return this.#states.get(id)?.position;
   }
 
   setHosts(hosts: readonly HostResource[], isChange = false): void {
     const priorities = new Set<number>();
     const added: HostResource[] = [];
-    const taken: HostResource[] = [];
+    const taken: HostState[] = [];
     this.#set += 1;
     for (const host of hosts) {
-      let state = this.#states.get(host.id);
+      // Most hosts of a large set stand where they stood.
+      let state = this.#ordered[taken.length];
+      if (state?.given !== host) state = this.#states.get(host.id);
       if (state === undefined) {
         state = this.#firstState(host);
         this.#states.set(host.id, state);
@@ -187,32 +176,30 @@ export class LiveCluster implements HostSink {
         priorities.add(host.priority);
       } else if (state.set === this.#set) continue;
       // Where the source says nothing new of it, it is what it was.
-      const known = state.given === host ? this.#current[state.position] : undefined;
+      else if (!isSameHost(state.given, host)) state.host = this.#kept(state, host);
       state.given = host;
       state.set = this.#set;
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
-      taken.push(known ?? host);
+      taken.push(state);
     }
-    for (const host of this.#goneFrom(taken)) priorities.add(host.priority);
-    this.#hosts = taken.sort((left, right) => left.priority - right.priority);
+    for (const { host } of this.#goneFrom(taken)) priorities.add(host.priority);
     const changes = Math.max(priorities.size, isChange ? 1 : 0);
     if (changes > 0) this.#stats.membershipChanged(added, changes);
     if (priorities.size > 0) this.outlier?.setHosts(this.#watched());
-    this.#apply();
+    this.#apply(taken);
   }
 
   /** Forgets those that the present set lacks, and returns them; puts such as may not go behind `taken`. */
-  #goneFrom(taken: HostResource[]): readonly HostResource[] {
-    const gone: HostResource[] = [];
-    for (const host of this.#hosts) {
-      const state = this.#states.get(host.id);
-      if (state === undefined || state.set === this.#set) continue;
-      if (this.#mustStay(host)) {
+  #goneFrom(taken: HostState[]): readonly HostState[] {
+    const gone: HostState[] = [];
+    for (const state of this.#ordered) {
+      if (state.set === this.#set) continue;
+      if (this.#mustStay(state.host)) {
         state.bits |= HEALTH_BITS.pending_dynamic_removal;
-        taken.push(host);
+        taken.push(state);
       } else {
-        this.#forget(host.id);
-        gone.push(host);
+        this.#forget(state.host.id);
+        gone.push(state);
       }
     }
     return gone;
@@ -400,6 +387,7 @@ export class LiveCluster implements HostSink {
   #firstState(host: HostResource): HostState {
     return {
       given: host,
+      host,
       set: 0,
       position: -1,
       bits: this.#firstBits(host),
@@ -431,59 +419,44 @@ export class LiveCluster implements HostSink {
   }
 
   /** Joins configuration and states, counts and tells. */
-  #apply(): void {
-    this.#hosts = this.#hosts.map((host) => this.#kept(this.#joined(host)));
+  #apply(states: HostState[]): void {
+    if (!isByPriority(states)) {
+      states.sort((left, right) => left.host.priority - right.host.priority);
+    }
+    this.#ordered = states;
     this.#unchecked = 0;
     this.#checked = { healthy: 0, degraded: 0 };
-    for (const [position, host] of this.#hosts.entries()) {
-      const state = this.#states.get(host.id);
-      if (state !== undefined) state.position = position;
-      if (this.#isChecked(host) && host.wasChecked !== true) this.#unchecked += 1;
-      this.#countChecked(host, 1);
-    }
-    this.#current = this.#hosts;
+    this.#hosts = states.map((state, position) => {
+      state.host = joinState(state.host, state);
+      state.position = position;
+      if (this.#isChecked(state.host) && !state.wasChecked) this.#unchecked += 1;
+      this.#countChecked(state.host, 1);
+      return state.host;
+    });
     this.#stats.setHosts(this.#hosts);
     this.#checkGauges.show(this.#checked);
     this.#options.changed(this);
   }
 
   /** The object that stood for the host before, while it says the same. */
-  #kept(host: HostResource): HostResource {
-    const before = this.host(host.id);
-    return before !== undefined && isSameHost(before, host) ? before : host;
+  #kept(state: HostState, host: HostResource): HostResource {
+    const joined = joinState(host, state);
+    return isSameHost(state.host, joined) ? state.host : joined;
   }
 
   /** The same for one host, however many there are. */
   #applyTo(id: string): void {
-    const position = this.#states.get(id)?.position;
-    const before = position === undefined ? undefined : this.#hosts[position];
-    if (position === undefined || before === undefined) return;
-    const after = this.#joined(before);
-    this.#hosts[position] = after;
+    const state = this.#states.get(id);
+    if (state === undefined || state.position < 0) return;
+    const before = state.host;
+    const after = joinState(before, state);
+    state.host = after;
+    this.#hosts[state.position] = after;
     this.#stats.replaceHost(before, after);
     this.#countChecked(before, -1);
     this.#countChecked(after, 1);
     this.#checkGauges.show(this.#checked);
     this.#options.changed(this, id);
-  }
-
-  #joined(host: HostResource): HostResource {
-    const state = this.#states.get(host.id);
-    if (state === undefined) return host;
-    const { slot: outlierSlot, wasChecked, breakerSlots, readySinceMs } = state;
-    const known = host.healthBits ?? 0;
-    const healthBits = (CONFIGURED_BITS & known) | state.bits;
-    const isSame = outlierSlot === host.outlierSlot && wasChecked === (host.wasChecked === true);
-    const hasSlots = breakerSlots?.DEFAULT === host.breakerSlots?.DEFAULT;
-    const isKnown = isSame && hasSlots && readySinceMs === host.readySinceMs;
-    if (isKnown && healthBits === known) return host;
-    // Spreading what is optional would make objects of ten thousand hosts that are slow to read.
-    const joined: Writable<HostResource> = { ...host, healthBits, health: healthOf(healthBits) };
-    if (outlierSlot !== undefined) joined.outlierSlot = outlierSlot;
-    if (breakerSlots !== undefined) joined.breakerSlots = breakerSlots;
-    if (readySinceMs !== undefined) joined.readySinceMs = readySinceMs;
-    if (wasChecked) joined.wasChecked = true;
-    return joined;
   }
 
   #countChecked({ healthBits = 0 }: HostResource, change: 1 | -1): void {
@@ -492,5 +465,11 @@ export class LiveCluster implements HostSink {
   }
 }
 
-const CONFIGURED_BITS =
-  HEALTH_BITS.failed_eds_health | HEALTH_BITS.eds_status_draining | HEALTH_BITS.degraded_eds_health;
+function isByPriority(states: readonly HostState[]): boolean {
+  let highest = 0;
+  for (const { host } of states) {
+    if (host.priority < highest) return false;
+    highest = host.priority;
+  }
+  return true;
+}

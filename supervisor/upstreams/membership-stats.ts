@@ -76,6 +76,11 @@ export class MembershipStats {
   /** Sockets were chosen for these hosts, which may be there already. */
   matched(hosts: readonly HostResource[]): void {
     const { index } = TRANSPORT_SOCKET_MATCH;
+    if (this.#resource.socketMatches === undefined) {
+      const base = this.#matches.get(NO_MATCH);
+      if (base !== undefined) this.#writer.add(base + index.total_match_count, hosts.length);
+      return;
+    }
     for (const host of hosts) {
       const base = this.#matches.get(socketOf(this.#resource, host).name);
       if (base !== undefined) this.#writer.increment(base + index.total_match_count);

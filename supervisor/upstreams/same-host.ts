@@ -10,22 +10,16 @@ export function isSameHost(before: HostResource, after: HostResource): boolean {
 }
 
 /**
- * The hosts of `after`, each as the object that stands for it in `before` where that says the same;
- * `before` itself where all do, in the same order.
+ * The hosts of `after`, each as the object that stands in its place in `before` where that says the
+ * same; `before` itself where all do.
  */
 export function keepSameHosts(
   before: readonly HostResource[],
   after: readonly HostResource[],
 ): readonly HostResource[] {
-  let byId: Map<string, HostResource> | undefined;
   let isOther = before.length !== after.length;
   const kept = after.map((host, position) => {
-    let known = before[position];
-    if (known?.id !== host.id) {
-      byId ??= new Map(before.map((each) => [each.id, each]));
-      known = byId.get(host.id);
-      isOther = true;
-    }
+    const known = before[position];
     if (known !== undefined && isSameHost(known, host)) return known;
     isOther = true;
     return host;

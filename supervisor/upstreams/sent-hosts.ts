@@ -1,29 +1,56 @@
 /**
- * Which hosts of large sets the workers have already: an update of ten thousand hosts of which ten are
- * others carries ten and the ids of the rest. Knows hosts by identity, so whoever makes them must give
- * out the same object while nothing of a host changed.
+ * Which hosts of large sets the workers have already, so that an update carries what is new and where
+ * the rest stands in the set before. Knows hosts by identity: whoever makes them must give out the same
+ * object while nothing of a host changed.
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
+import { packHosts } from '../../shared/resources/host-entries.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import { EarlierList } from './earlier-list.ts';
 
 type PutHosts = Extract<ResourceUpdate, { readonly op: 'put_hosts' }>;
 
 /** Smaller sets are sent whole, since a worker may not have unpacked its cluster. */
 const LARGE_SET = 500;
 
-export class SentHosts {
-  readonly #sent = new WeakSet<HostResource>();
+interface Version {
+  readonly hosts: ClusterHostsResource;
+}
 
-  /** The whole set as an update that may be sent to all workers now. */
-  updateOf(set: ClusterHostsResource): PutHosts {
+interface Sent {
+  readonly revision: number;
+  /** In the order in which the workers have them. */
+  readonly hosts: HostResource[];
+}
+
+export class SentHosts {
+  /** By version of a cluster. */
+  readonly #sent = new WeakMap<Version, Sent>();
+  #revision = 0;
+
+  /** The hosts as an update that may be sent now to all workers, which have this version. */
+  updateOf(version: Version): PutHosts {
+    const set = version.hosts;
+    const before = this.#sent.get(version);
+    this.#sent.delete(version);
     if (set.hosts.length <= LARGE_SET) return { op: 'put_hosts', hosts: set };
-    const hosts = set.hosts.map((host) => (this.#sent.has(host) ? host.id : host));
-    for (const host of set.hosts) this.#sent.add(host);
-    return { op: 'put_hosts', hosts: { ...set, hosts } };
+    this.#revision += 1;
+    const revision = this.#revision;
+    const earlier = new EarlierList(before?.hosts ?? []);
+    const hosts = packHosts(set.hosts, (host) => earlier.find(host));
+    const base = before === undefined ? {} : { base: before.revision };
+    this.#sent.set(version, { revision, hosts: [...set.hosts] });
+    return { op: 'put_hosts', hosts: { ...set, hosts, revision, ...base } };
   }
 
-  /** All that is new of these hosts was sent in another way. */
-  note(hosts: readonly HostResource[]): void {
-    for (const host of hosts) this.#sent.add(host);
+  /** All that is new of this host, which stands at this position of the last set, was sent in another way. */
+  note(version: Version, position: number, host: HostResource): void {
+    const sent = this.#sent.get(version);
+    if (sent?.hosts[position]?.id === host.id) sent.hosts[position] = host;
+  }
+
+  /** Some worker has, or gets, another set than the last: the next one goes to all of them as a whole. */
+  forget(version: Version): void {
+    this.#sent.delete(version);
   }
 }

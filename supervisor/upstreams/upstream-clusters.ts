@@ -138,8 +138,17 @@ export class UpstreamClusters {
   *warmingUpdates(): Generator<ResourceUpdate> {
     for (const name of this.#warming.keys()) {
       const live = this.#checked(name);
-      if (live !== undefined) yield* checkedUpdates(live);
+      if (live === undefined) continue;
+      this.#updates.workerStarts(live);
+      yield* checkedUpdates(live);
     }
+  }
+
+  /** For a new worker. */
+  hostsToStartWith(name: string): ClusterHostsResource {
+    const live = this.#clusters.get(name);
+    if (live !== undefined) this.#updates.workerStarts(live);
+    return this.hostsOf(name);
   }
 
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */

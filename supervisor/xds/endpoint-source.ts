@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ResolvedHosts } from '../resources/clusters/load-assignment.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/host-source.ts';
@@ -26,6 +27,8 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #sink: HostSink;
   readonly #resolver: ResourceResolver;
   readonly #subscription: OpenSubscription;
+  /** Of earlier answers, parts of which come again as the same objects. */
+  readonly #known: ResolvedHosts = new WeakMap();
   #present: ClusterHostsResource | undefined;
   #isClosed = false;
 
@@ -68,7 +71,11 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (found === undefined) {
       return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${other.name}`;
     }
-    const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message);
+    const { resolved: sent, error } = this.#resolver.hosts(
+      this.#cluster,
+      found.message,
+      this.#known,
+    );
     if (error !== undefined) return error;
     const isLarge = sent.hosts.length > LARGE_SET;
     if (isLarge) await nextTurn();
@@ -81,8 +88,9 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (isLarge) await nextTurn();
     if (this.#isClosed) return undefined;
     this.#present = resolved;
-    const weights = resolved.hosts.map(({ weight }) => weight);
-    this.#sink.setMaxHostWeight(weights.reduce((most, weight) => Math.max(most, weight), 1));
+    let most = 1;
+    for (const { weight } of resolved.hosts) most = Math.max(most, weight);
+    this.#sink.setMaxHostWeight(most);
     this.#sink.setOverprovisioningFactor(resolved.overprovisioningFactor);
     this.#sink.setHosts(resolved.hosts);
     return undefined;

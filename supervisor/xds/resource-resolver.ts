@@ -26,7 +26,10 @@ import {
 } from '../resources/bootstrap/dynamic-resources.ts';
 import { resolveClusterDefaults } from '../resources/bootstrap/static-resources.ts';
 import { resolveCluster, type ClusterDefaults } from '../resources/clusters/cluster.ts';
-import { resolveLoadAssignment } from '../resources/clusters/load-assignment.ts';
+import {
+  type ResolvedHosts,
+  resolveLoadAssignment,
+} from '../resources/clusters/load-assignment.ts';
 import { resolveFilterSettings } from '../resources/http/http-filters.ts';
 import { resolveListener } from '../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../resources/listeners/network-filters.ts';
@@ -103,9 +106,14 @@ export class ResourceResolver {
     return this.#run((scope) => resolveFilterSettings(message, scope));
   }
 
-  hosts(cluster: string, message: JsonObject): Resolution<ClusterHostsResource> {
+  /** What `known` has of the message's endpoints stays; what is new is added to it. */
+  hosts(
+    cluster: string,
+    message: JsonObject,
+    known: ResolvedHosts,
+  ): Resolution<ClusterHostsResource> {
     return this.#run((scope) =>
-      resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope),
+      resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope, known),
     );
   }
 

@@ -34,7 +34,7 @@ export class ClusterLimits {
     this.byPriority = { DEFAULT: make('DEFAULT'), HIGH: make('HIGH') };
   }
 
-  bind({ breakerSlots }: ClusterHostsResource): void {
+  bind({ breakerSlots }: Pick<ClusterHostsResource, 'breakerSlots'>): void {
     if (breakerSlots === undefined || breakerSlots.DEFAULT === this.#boundSlot) return;
     this.#boundSlot = breakerSlots.DEFAULT;
     this.#bindBoth(this.byPriority, breakerSlots);

@@ -1,5 +1,6 @@
 /** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
+import { isAlikes, isKept } from '../../shared/resources/host-entries.ts';
 import type { ResourceUpdate, SentHostSet } from '../../shared/resources/resource-update.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { UpstreamCluster } from './cluster.ts';
@@ -139,7 +140,8 @@ export class ClusterManager {
   }
 }
 
-/** Such sets are sent whole. */
+/** Such sets are sent host by host. */
 function isSmall(update: SentHostSet): update is ClusterHostsResource {
-  return update.hosts.length <= LARGE_SET && update.hosts.every((host) => typeof host !== 'string');
+  if (update.hosts.length > LARGE_SET) return false;
+  return !update.hosts.some((entry) => isKept(entry) || isAlikes(entry));
 }

@@ -12,7 +12,7 @@ import { OutlierMonitor } from '../health/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
 import { UpstreamSockets } from './upstream-sockets.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import { SlicedWork, type Steps } from '../sliced-work.ts';
+import { SlicedWork } from '../sliced-work.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { InternalTarget } from './upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
@@ -320,6 +320,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   #makeHostSet(): HostSet {
+    const checker = this.#checker;
     return new HostSet({
       work: this.#work,
       balancer: this.#balancer,
@@ -336,7 +337,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
         this.#limits.bind(update);
         if (update.hasTraffic === true) this.#hasTraffic = true;
       },
-      follow: (update) => this.#checker?.putHosts(update) ?? nothing(),
+      follow: checker && ((update) => checker.putHosts(update)),
       healthNoted: (id, bits) => this.#checker?.noteBits(id, bits),
     });
   }
@@ -396,5 +397,3 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return host;
   }
 }
-
-function* nothing(): Steps {}

@@ -4,6 +4,7 @@
  * turns of the loop, in which the earlier ones serve. Whoever owns the set makes hosts and changes them.
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
+import { countHosts, isKept, unpackHosts } from '../../shared/resources/host-entries.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { IDLE_HOSTS_MAX } from '../../shared/resources/idle-clusters.ts';
 import { HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
@@ -21,9 +22,9 @@ export interface HostSetParts {
   /** With those that were not in the list and have to stay. */
   readonly join: (hosts: readonly UpstreamHost[]) => readonly UpstreamHost[];
   /** The update's hosts are in force. */
-  readonly replaced: (update: ClusterHostsResource) => void;
-  /** What is left to do for the update while its hosts are in use already. */
-  readonly follow: (update: ClusterHostsResource) => Steps;
+  readonly replaced: (update: SentHostSet) => void;
+  /** What is left to do for the update while its hosts are in use already; undefined: nothing is. */
+  readonly follow: ((update: ClusterHostsResource) => Steps) | undefined;
   /** Other sources said this of the host. */
   readonly healthNoted: (id: string, bits: number) => void;
 }
@@ -40,8 +41,15 @@ export class HostSet {
   overprovisioningFactor = 140;
   /** Another number after each change of the hosts or their health. */
   version = 0;
-  /** By id; of a small set not kept. */
+  /** By id, those of `#made` and what joined them; of a small set not kept. */
   #index: Index | undefined;
+  /** Those of the update that came last, in its order: what the next one calls kept. */
+  #made: readonly UpstreamHost[] = [];
+  #revision: number | undefined;
+  /** They were in a set, which is not the one that came last. */
+  #gone: UpstreamHost[] = [];
+  /** The number of the set that came last, which its hosts bear. */
+  #round = 0;
   #latest: SentHostSet | undefined;
   /** Changes that wait, each of which ends with a new state of the balancer. */
   #changes = 0;
@@ -53,7 +61,10 @@ export class HostSet {
 
   /** Replaces the set; `isUrgent`: before this returns. */
   put(update: SentHostSet, isUrgent: boolean): void {
-    const most = Math.max(this.hosts.length, update.hosts.length);
+    // The worker began with a newer one.
+    if (update.base !== undefined && update.base !== this.#revision) return;
+    this.#revision = update.revision;
+    const most = Math.max(this.hosts.length, countHosts(update.hosts));
     this.#latest = update;
     this.#changes += 1;
     this.#parts.work.add(!isUrgent && most > LARGE_SET, () => this.#replace(update));
@@ -80,38 +91,74 @@ export class HostSet {
 
   *#replace(update: SentHostSet): Steps {
     this.#changes -= 1;
+    const { join, replaced, follow } = this.#parts;
+    const index = yield* this.#compose(update);
     // A later one follows.
     if (update !== this.#latest) return;
-    const { keepOrMake, join, replaced, follow } = this.#parts;
-    const known = yield* this.#known();
-    const made: UpstreamHost[] = [];
-    const index: Index = new Map();
-    for (const [at, entry] of update.hosts.entries()) {
-      if (at % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
-      const host =
-        typeof entry === 'string' ? known.get(entry) : keepOrMake(known.get(entry.id), entry);
-      // Of a set older than the one that this worker began with: one that follows has no such host.
-      if (host === undefined) continue;
-      made.push(host);
-      index.set(host.id, host);
-    }
+    const made = this.#made;
     const hosts = join(made);
     if (hosts !== made) for (const host of hosts) index.set(host.id, host);
     const putInForce = yield* this.#prepare(hosts, update.overprovisioningFactor);
-    const before = this.hosts;
     this.hosts = hosts;
     this.overprovisioningFactor = update.overprovisioningFactor;
     this.#index = hosts.length > LARGE_SET ? index : undefined;
-    const whole = { ...update, hosts: hosts.map(({ resource }) => resource) };
-    replaced(whole);
+    replaced(update);
     this.version += 1;
     putInForce();
     yield;
-    for (const [at, host] of before.entries()) {
-      if (!index.has(host.id)) host.drain();
+    const gone = this.#gone;
+    this.#gone = [];
+    for (const [at, host] of gone.entries()) {
+      // What a request named may be there on its own.
+      if (index.get(host.id) !== host) host.drain();
       if (at % ITEMS_PER_STEP === 0) yield;
     }
-    yield* follow(whole);
+    if (follow !== undefined) {
+      yield* follow({ ...update, hosts: hosts.map(({ resource }) => resource) });
+    }
+  }
+
+  /** Makes the update's hosts those that came last. */
+  *#compose(update: SentHostSet): Steps<Index> {
+    const index = yield* this.#known();
+    const before = this.#made;
+    const made: UpstreamHost[] = [];
+    let stepped = 0;
+    this.#round += 1;
+    for (const entry of update.hosts) {
+      if (isKept(entry)) {
+        for (let at = entry.from; at < entry.from + entry.count; at++) {
+          const host = before[at];
+          if (host === undefined) throw new Error(`a set of hosts has none at ${at}`);
+          host.round = this.#round;
+          made.push(host);
+        }
+      } else {
+        for (const resource of unpackHosts(entry)) made.push(this.#keepOrMake(resource, index));
+      }
+      if (made.length - stepped < ITEMS_PER_STEP) continue;
+      stepped = made.length;
+      yield;
+    }
+    let looked = 0;
+    for (const host of before) {
+      if (host.round !== this.#round) {
+        this.#gone.push(host);
+        if (index.get(host.id) === host) index.delete(host.id);
+      }
+      looked += 1;
+      if (looked % (4 * ITEMS_PER_STEP) === 0) yield;
+    }
+    this.#made = made;
+    return index;
+  }
+
+  #keepOrMake(resource: HostResource, index: Index): UpstreamHost {
+    const known = index.get(resource.id);
+    const host = this.#parts.keepOrMake(known, resource);
+    host.round = this.#round;
+    if (known === undefined) index.set(host.id, host);
+    return host;
   }
 
   *#changeHealth(changes: readonly HealthChange[]): Steps {
@@ -145,12 +192,16 @@ export class HostSet {
 
   /** Hosts that wait for their first check are none yet, where the cluster wants it so. */
   *#prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
-    const known: UpstreamHost[] = [];
-    for (const [at, host] of hosts.entries()) {
-      if (at % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
-      const { healthBits = 0 } = host.resource;
-      if ((healthBits & HEALTH_BITS.pending_active_hc) === 0) known.push(host);
+    let known = hosts;
+    if (hosts.some(isPending)) {
+      yield;
+      known = hosts.filter((host) => !isPending(host));
     }
+    yield;
     return yield* this.#parts.balancer.prepare(known, overprovisioningFactor);
   }
+}
+
+function isPending({ resource: { healthBits = 0 } }: UpstreamHost): boolean {
+  return (healthBits & HEALTH_BITS.pending_active_hc) !== 0;
 }

@@ -20,14 +20,21 @@ export interface HostConnection {
   abandon(): void;
 }
 
+interface Pools {
+  DEFAULT: HttpPool | undefined;
+  HIGH: HttpPool | undefined;
+}
+
 export class UpstreamHost implements UpstreamHostInfo {
   resource: HostResource;
   readonly id: string;
   readonly #stats: StatWriter;
-  readonly #statPrefix: string;
+  readonly #clusterName: string;
   #statBase: number | undefined = undefined;
-  /** Held by every connection and request of the host. */
-  readonly retained: Retained;
+  #retained: Retained | undefined = undefined;
+  #isDrained = false;
+  /** The number of the last set that it was in; see host-set.ts. */
+  round = 0;
   #connections: Set<HostConnection> | undefined = undefined;
   /** The cluster that the host is in: not the one that chose it, where that is made of several. */
   home: UpstreamCluster | undefined = undefined;
@@ -39,11 +46,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   reportedLoad: ReportedLoad | undefined = undefined;
   /** Of this host alone, where the cluster limits the connections of each. */
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
-  /** By priority; made on first use. */
-  readonly pools: { DEFAULT: HttpPool | undefined; HIGH: HttpPool | undefined } = {
-    DEFAULT: undefined,
-    HIGH: undefined,
-  };
+  #pools: Pools | undefined = undefined;
   #keyedPools: Map<string, HttpPool> | undefined = undefined;
 
   constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
@@ -51,15 +54,26 @@ export class UpstreamHost implements UpstreamHostInfo {
     this.readySinceMs = resource.readySinceMs;
     this.id = resource.id;
     this.#stats = stats;
-    this.#statPrefix = `host.${clusterName}.`;
-    this.retained = new Retained(() => {
-      if (this.#statBase !== undefined) stats.releaseBlock(this.#statBase);
-    });
+    this.#clusterName = clusterName;
+  }
+
+  /** Held by every connection and request of the host. */
+  get retained(): Retained {
+    if (this.#retained === undefined) {
+      this.#retained = new Retained(() => this.#releaseStats());
+      if (this.#isDrained) this.#retained.end();
+    }
+    return this.#retained;
+  }
+
+  /** By priority; each is made on first use. */
+  get pools(): Pools {
+    return (this.#pools ??= { DEFAULT: undefined, HIGH: undefined });
   }
 
   /** Base of the host's block of figures, made on first use: most hosts of a large set have none. */
   get statBase(): number {
-    this.#statBase ??= this.#stats.defineBlock(HOST, `${this.#statPrefix}${this.id}.`);
+    this.#statBase ??= this.#stats.defineBlock(HOST, `host.${this.#clusterName}.${this.id}.`);
     return this.#statBase;
   }
 
@@ -131,9 +145,9 @@ export class UpstreamHost implements UpstreamHostInfo {
   }
 
   allPools(): readonly HttpPool[] {
-    const { DEFAULT, HIGH } = this.pools;
-    const shared = [DEFAULT, HIGH].filter((pool) => pool !== undefined);
-    return this.keyedPools.size === 0 ? shared : [...shared, ...this.keyedPools.values()];
+    const shared = [this.#pools?.DEFAULT, this.#pools?.HIGH].filter((pool) => pool !== undefined);
+    const keyed = this.#keyedPools;
+    return keyed === undefined ? shared : [...shared, ...keyed.values()];
   }
 
   /** Counts one more connection when the host and its cluster may have one. */
@@ -158,28 +172,35 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   /** The host was taken out of its cluster: idle connections close, busy ones after their request. */
   drain(): void {
-    this.pools.DEFAULT?.drain();
-    this.pools.HIGH?.drain();
+    this.#pools?.DEFAULT?.drain();
+    this.#pools?.HIGH?.drain();
     this.#drainClientPools();
-    this.retained.end();
+    if (this.#isDrained) return;
+    this.#isDrained = true;
+    if (this.#retained === undefined) this.#releaseStats();
+    else this.#retained.end();
   }
 
   /** Later requests get connections of their own; the present ones end with their request. */
   renewPools(): void {
-    this.pools.DEFAULT?.drain();
-    this.pools.HIGH?.drain();
+    this.#pools?.DEFAULT?.drain();
+    this.#pools?.HIGH?.drain();
     this.#drainClientPools();
     this.#keyedPools?.clear();
-    this.pools.DEFAULT = undefined;
-    this.pools.HIGH = undefined;
+    this.#pools = undefined;
   }
 
   /** Ends everything at once. */
   close(): void {
-    this.pools.DEFAULT?.close();
-    this.pools.HIGH?.close();
+    this.#pools?.DEFAULT?.close();
+    this.#pools?.HIGH?.close();
     for (const pool of this.#keyedPools?.values() ?? []) pool.close();
     for (const connection of this.#connections ?? []) connection.abandon();
+  }
+
+  #releaseStats(): void {
+    if (this.#statBase !== undefined) this.#stats.releaseBlock(this.#statBase);
+    this.#statBase = undefined;
   }
 
   #drainClientPools(): void {

@@ -29,6 +29,11 @@ export interface PriorityOptions {
 
 /** By priority from 0; a priority without hosts has an empty entry. */
 export function* groupByPriority(hosts: readonly UpstreamHost[]): Steps<readonly PriorityHosts[]> {
+  // Most sets are all well, and of one priority.
+  if (hosts.every(({ resource }) => resource.priority === 0 && resource.health === 'healthy')) {
+    return [{ all: hosts, healthy: hosts, degraded: [] }];
+  }
+  yield;
   const groups: Record<keyof PriorityHosts, UpstreamHost[]>[] = [newGroup()];
   for (const [at, host] of hosts.entries()) {
     if (at % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;

@@ -23,14 +23,15 @@ export class RoundRobinPicker implements HostPicker {
     hosts: readonly UpstreamHost[],
     seed: number,
     slowStart?: SlowStart,
-    weights: readonly number[] = hosts.map(({ weight }) => weight),
+    weights?: readonly number[],
   ) {
     this.#hosts = hosts;
     this.#next = seed;
     this.#slowStart = slowStart;
-    const [first] = weights;
-    const isEven = slowStart === undefined && weights.every((weight) => weight === first);
-    this.#weights = isEven ? NO_WEIGHTS : Float64Array.from(weights);
+    const isEven = slowStart === undefined && areEqual(weights ?? hosts);
+    this.#weights = isEven
+      ? NO_WEIGHTS
+      : Float64Array.from(weights ?? hosts.map(({ weight }) => weight));
     this.#schedule = isEven
       ? undefined
       : new DeadlineHeap(hosts.map((host, at) => 1 / this.#weightOf(host, at)));
@@ -56,4 +57,10 @@ export class RoundRobinPicker implements HostPicker {
     const weight = this.#weights[at] ?? 1;
     return this.#slowStart === undefined ? weight : weight * this.#slowStart.factorOf(host);
   }
+}
+
+function areEqual(weights: readonly (number | UpstreamHost)[]): boolean {
+  const weightOf = (of: number | UpstreamHost): number => (typeof of === 'number' ? of : of.weight);
+  const [first] = weights;
+  return first === undefined || weights.every((each) => weightOf(each) === weightOf(first));
 }

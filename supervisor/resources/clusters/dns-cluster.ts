@@ -14,7 +14,12 @@ import type {
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 import { resolveDnsResolver, type DnsResolverFields } from './dns-resolver.ts';
-import { ENDPOINT_FIELDS, resolveEndpoints, type EndpointFacts } from './load-assignment.ts';
+import {
+  ENDPOINT_FIELDS,
+  endpointFacts,
+  resolveEndpoints,
+  type EndpointFacts,
+} from './load-assignment.ts';
 
 /** The resolver of clusters that name none: the bootstrap's. */
 export interface DnsDefaults {
@@ -152,9 +157,10 @@ function resolveTargets(message: Cluster, isLogical: boolean, scope: Scope): rea
       'LOGICAL_DNS clusters must have a single locality_lb_endpoint and a single lb_endpoint',
     );
   }
-  return resolveEndpoints(message.load_assignment, place, (endpoint, facts, at) =>
-    resolveTarget(endpoint, facts, { scope: at, kind }),
-  );
+  return resolveEndpoints(message.load_assignment, place, (endpoint, locality, at) => {
+    const facts = endpointFacts(endpoint, locality, at);
+    return resolveTarget(endpoint.endpoint ?? {}, facts, { scope: at.at('endpoint'), kind });
+  });
 }
 
 /** A pipe or no address at all is a name that nothing bears, as in the reference. */

@@ -48,12 +48,23 @@ const OVERPROVISIONING_FACTOR = 140;
 const STATIC_HINT =
   ". Consider setting resolver_name or setting cluster type to 'STRICT_DNS' or 'LOGICAL_DNS'";
 
+/** Hosts by the messages that they were resolved from. */
+export type ResolvedHosts = WeakMap<LbEndpoint, HostResource>;
+
+/** A message that `known` has a host of, of the same place, is that host: it is not looked at again. */
 export function resolveLoadAssignment(
   cluster: string,
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
+  known: ResolvedHosts = new WeakMap(),
 ): ClusterHostsResource {
-  const hosts = resolveEndpoints(message, scope, resolveHost);
+  const hosts = resolveEndpoints(message, scope, (endpoint, locality, place) => {
+    const earlier = known.get(endpoint);
+    if (earlier !== undefined && isAt(earlier, locality)) return earlier;
+    const host = resolveHost(endpoint, locality, place);
+    if (host !== undefined) known.set(endpoint, host);
+    return host;
+  });
   return { cluster, hosts: uniqueHosts(hosts), overprovisioningFactor: overprovisioning(message) };
 }
 
@@ -68,13 +79,15 @@ export function withoutHosts(
 /** What a host has from its place in an assignment, whatever its address is. */
 export type EndpointFacts = Omit<HostResource, 'id' | 'address'>;
 
+type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
+
 type EndpointResolver<Resolved> = (
-  endpoint: Endpoint,
-  facts: EndpointFacts,
+  endpoint: LbEndpoint,
+  locality: LocalityFacts,
   scope: Scope,
 ) => Resolved | undefined;
 
-/** Resolves each endpoint of an assignment with `resolveOne`; `scope` is the endpoint's own there. */
+/** Resolves each endpoint of an assignment with `resolveOne`; `scope` is the endpoint's place in its locality. */
 export function resolveEndpoints<Resolved>(
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
@@ -83,9 +96,17 @@ export function resolveEndpoints<Resolved>(
   const assignment = message ?? {};
   refuseOtherFields(assignment, FIELDS, scope);
   refuseOtherFields(assignment.policy ?? {}, POLICY_FIELDS, scope.at('policy'));
-  return (assignment.endpoints ?? []).flatMap((locality, index) =>
-    resolveLocality(locality, scope.at('endpoints', index), resolveOne),
-  );
+  const resolved: Resolved[] = [];
+  for (const [index, locality] of (assignment.endpoints ?? []).entries()) {
+    const place = scope.at('endpoints', index);
+    refuseOtherFields(locality, LOCALITY_FIELDS, place);
+    const facts = localityFacts(locality);
+    for (const [at, endpoint] of (locality.lb_endpoints ?? []).entries()) {
+      const one = resolveOne(endpoint, facts, place.at('lb_endpoints', at));
+      if (one !== undefined) resolved.push(one);
+    }
+  }
+  return resolved;
 }
 
 function overprovisioning(message: ClusterLoadAssignment | undefined): number {
@@ -94,39 +115,10 @@ function overprovisioning(message: ClusterLoadAssignment | undefined): number {
 
 /** An address that is named twice is one host: the last entry of a priority counts. */
 function uniqueHosts(hosts: readonly HostResource[]): readonly HostResource[] {
-  const byId = new Map<string, HostResource>();
-  for (const host of hosts) byId.set(host.id, host);
-  return byId.size === hosts.length ? hosts : [...byId.values()];
-}
-
-function resolveLocality<Resolved>(
-  message: LocalityLbEndpoints,
-  scope: Scope,
-  resolveOne: EndpointResolver<Resolved>,
-): readonly Resolved[] {
-  refuseOtherFields(message, LOCALITY_FIELDS, scope);
-  const { region = '', zone = '', sub_zone: subZone = '' } = message.locality ?? {};
-  const common = {
-    priority: message.priority ?? 0,
-    region,
-    zone,
-    subZone,
-    ...optional('localityWeight', message.load_balancing_weight),
-  };
-  const resolved = (message.lb_endpoints ?? []).map((endpoint, index) => {
-    const place = scope.at('lb_endpoints', index);
-    refuseOtherFields(endpoint, LB_ENDPOINT_FIELDS, place);
-    const own = endpoint.endpoint ?? {};
-    const checkPlace = place.at('endpoint', 'health_check_config');
-    const isPipe = own.address?.pipe !== undefined;
-    const facts = {
-      ...endpointFacts(endpoint),
-      ...resolveEndpointCheck(own.health_check_config, isPipe, checkPlace),
-      ...common,
-    };
-    return resolveOne(own, facts, place.at('endpoint'));
-  });
-  return resolved.filter((each) => each !== undefined);
+  const ids = new Set<string>();
+  for (const { id } of hosts) ids.add(id);
+  if (ids.size === hosts.length) return hosts;
+  return [...new Map(hosts.map((host) => [host.id, host])).values()];
 }
 
 type LocalityFacts = Pick<
@@ -134,25 +126,68 @@ type LocalityFacts = Pick<
   'priority' | 'region' | 'zone' | 'subZone' | 'localityWeight'
 >;
 
-function endpointFacts(message: LbEndpoint): Omit<EndpointFacts, keyof LocalityFacts> {
-  const metadata = resolveMetadata(message.metadata);
-  const configuredHealth = configured(message);
-  const healthBits = configuredHealth === undefined ? 0 : CONFIGURED_BITS[configuredHealth];
+function localityFacts(message: LocalityLbEndpoints): LocalityFacts {
+  const { region = '', zone = '', sub_zone: subZone = '' } = message.locality ?? {};
   return {
-    hostname: message.endpoint?.hostname ?? '',
-    weight: message.load_balancing_weight ?? 1,
-    health: healthOf(healthBits),
-    ...(configuredHealth === undefined ? {} : { healthBits, configuredHealth }),
-    canary: metadata?.['envoy.lb']?.['canary'] === true,
-    ...optional('metadata', metadata),
+    priority: message.priority ?? 0,
+    region,
+    zone,
+    subZone,
+    ...optional('localityWeight', message.load_balancing_weight),
   };
 }
 
-function resolveHost(
-  endpoint: Endpoint,
-  facts: EndpointFacts,
+function isAt(host: HostResource, locality: LocalityFacts): boolean {
+  return (
+    host.priority === locality.priority &&
+    host.region === locality.region &&
+    host.zone === locality.zone &&
+    host.subZone === locality.subZone &&
+    host.localityWeight === locality.localityWeight
+  );
+}
+
+/** Checks what stands beside the address; `scope` is that of `message`. */
+export function endpointFacts(
+  message: LbEndpoint,
+  locality: LocalityFacts,
   scope: Scope,
+): EndpointFacts {
+  refuseOtherFields(message, LB_ENDPOINT_FIELDS, scope);
+  const { endpoint = {} } = message;
+  const metadata = resolveMetadata(message.metadata);
+  const configuredHealth = configured(message);
+  const healthBits = configuredHealth === undefined ? 0 : CONFIGURED_BITS[configuredHealth];
+  // Spreading what is optional would make objects of ten thousand hosts that are slow to read.
+  const facts: Writable<EndpointFacts> = {
+    hostname: endpoint.hostname ?? '',
+    weight: message.load_balancing_weight ?? 1,
+    priority: locality.priority,
+    health: healthOf(healthBits),
+    region: locality.region,
+    zone: locality.zone,
+    subZone: locality.subZone,
+    canary: metadata?.['envoy.lb']?.['canary'] === true,
+  };
+  if (configuredHealth !== undefined) Object.assign(facts, { healthBits, configuredHealth });
+  if (locality.localityWeight !== undefined) facts.localityWeight = locality.localityWeight;
+  if (metadata !== undefined) facts.metadata = metadata;
+  if (endpoint.health_check_config !== undefined) {
+    const isPipe = endpoint.address?.pipe !== undefined;
+    const place = scope.at('endpoint', 'health_check_config');
+    Object.assign(facts, resolveEndpointCheck(endpoint.health_check_config, isPipe, place));
+  }
+  return facts;
+}
+
+function resolveHost(
+  message: LbEndpoint,
+  locality: LocalityFacts,
+  place: Scope,
 ): HostResource | undefined {
+  const facts = endpointFacts(message, locality, place);
+  const { endpoint = {} } = message;
+  const scope = place.at('endpoint');
   refuseOtherFields(endpoint, ENDPOINT_FIELDS, scope);
   const internal = endpoint.address?.envoy_internal_address;
   if (internal !== undefined) {
@@ -163,12 +198,14 @@ function resolveHost(
   const resolved = resolveAddress(endpoint.address ?? {}, scope.at('address'), STATIC_HINT);
   if (resolved === undefined) return undefined;
   const { address } = resolved;
-  return {
+  const host: Writable<HostResource> = {
     id: printAddress(address),
     address: hostAddress(address),
-    ...moreAddresses(endpoint, address, scope.at('additional_addresses')),
     ...facts,
   };
+  const more = moreAddresses(endpoint, address, scope.at('additional_addresses'));
+  if (more !== undefined) host.moreAddresses = more;
+  return host;
 }
 
 type ResolvedAddress = NonNullable<ReturnType<typeof resolveAddress>>['address'];
@@ -177,9 +214,9 @@ function moreAddresses(
   { additional_addresses: messages = [] }: Endpoint,
   first: ResolvedAddress,
   scope: Scope,
-): Pick<HostResource, 'moreAddresses'> {
-  if (messages.length === 0) return {};
-  const addresses = messages.flatMap(({ address = {} }, index) => {
+): readonly string[] | undefined {
+  if (messages.length === 0) return undefined;
+  return messages.flatMap(({ address = {} }, index) => {
     const place = scope.at(index, 'address');
     const resolved = resolveAddress(address, place, STATIC_HINT)?.address;
     if (resolved === undefined) return [];
@@ -190,7 +227,6 @@ function moreAddresses(
     if (resolved.port !== first.port) place.unsupported('another port than that of address is');
     return [resolved.address];
   });
-  return { moreAddresses: addresses };
 }
 
 function hostAddress(

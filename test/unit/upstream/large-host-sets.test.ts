@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
 import { joinHosts, splitHosts, weightOf } from '../../../shared/resources/host-parts.ts';
 import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
-import type { HostEntry, ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import {
+  countHosts,
+  isKept,
+  packAllHosts,
+  unpackHosts,
+} from '../../../shared/resources/host-entries.ts';
+import type {
+  HostEntry,
+  ResourceUpdate,
+  SentHostSet,
+} from '../../../shared/resources/resource-update.ts';
 import { isSameHost, keepSameHosts } from '../../../supervisor/upstreams/same-host.ts';
 import { SentHosts } from '../../../supervisor/upstreams/sent-hosts.ts';
 import { finish, SlicedWork, sortInSteps, type Steps } from '../../../workers/sliced-work.ts';
@@ -25,6 +36,31 @@ const setOf = (hosts: readonly HostResource[]): ClusterHostsResource => ({
   overprovisioningFactor: 140,
 });
 const idsOf = ({ hosts }: UpstreamCluster): readonly string[] => hosts.map(({ id }) => id);
+
+/** What is sent of one version of a cluster, and how it is sent when its hosts are others. */
+function sender(): {
+  readonly sent: SentHosts;
+  readonly version: { hosts: ClusterHostsResource };
+  send(hosts: readonly HostResource[]): SentHostSet;
+} {
+  const sent = new SentHosts();
+  const version = { hosts: setOf([]) };
+  const send = (hosts: readonly HostResource[]): SentHostSet => {
+    version.hosts = setOf(hosts);
+    return sent.updateOf(version).hosts;
+  };
+  return { sent, version, send };
+}
+
+/** As a worker with the hosts `before` reads them. */
+function unpacked(
+  entries: readonly HostEntry[],
+  before: readonly HostResource[],
+): readonly HostResource[] {
+  return entries.flatMap((entry) =>
+    isKept(entry) ? before.slice(entry.from, entry.from + entry.count) : unpackHosts(entry),
+  );
+}
 
 async function settled(upstream: UpstreamCluster, version: number): Promise<void> {
   for (let turn = 0; upstream.version < version && turn < 10_000; turn++) await setImmediate();
@@ -90,20 +126,40 @@ describe('a large host set', () => {
     assert.equal(upstream.hosts[0]?.id, host(30).id);
   });
 
-  it('takes hosts by their ids where the worker has them', async () => {
+  it('takes hosts from the set before by their positions there', async () => {
+    const clusters = manager();
+    await clusters.putHosts({ ...setOf(many(1)), revision: 7 });
+    const upstream = clusters.get('c');
+    assert.ok(upstream !== undefined);
+    const before = upstream.hosts;
+    const hosts: readonly HostEntry[] = [
+      { from: 100, count: COUNT - 100 },
+      host(9999),
+      { from: 0, count: 50 },
+    ];
+    const update = { cluster: 'c', hosts, overprovisioningFactor: 140, base: 7, revision: 8 };
+    void clusters.putHosts(update);
+    // Nothing is known of it yet when the next one comes.
+    void clusters.putHosts({ ...update, hosts: [{ from: 1, count: 2950 }], base: 8 });
+    await settled(upstream, 2);
+    assert.deepEqual(
+      [...upstream.hosts],
+      [...before.slice(101), upstream.hosts[2899], ...before.slice(0, 50)],
+    );
+    assert.equal(upstream.hosts[2899]?.id, host(9999).id);
+  });
+
+  it('leaves a set alone that was sent before the one that it began with', async () => {
     const clusters = manager();
     await clusters.putHosts(setOf(many(1)));
     const upstream = clusters.get('c');
     assert.ok(upstream !== undefined);
-    const kept = upstream.hosts[4];
-    const hosts: HostEntry[] = many(1).map(({ id }) => id);
-    hosts[0] = host(9999);
-    hosts.push('a host of a set before the first');
-    void clusters.putHosts({ cluster: 'c', hosts, overprovisioningFactor: 140 });
+    const hosts: readonly HostEntry[] = [{ from: 0, count: 10 }];
+    void clusters.putHosts({ cluster: 'c', hosts, overprovisioningFactor: 140, base: 3 });
+    await clusters.putHosts({ ...setOf(many(2)), revision: 4 });
     await settled(upstream, 2);
     assert.equal(upstream.hosts.length, COUNT);
-    assert.equal(upstream.hosts[0]?.id, host(9999).id);
-    assert.equal(upstream.hosts[4], kept);
+    assert.equal(upstream.hosts[0]?.id, host(2).id);
   });
 });
 
@@ -113,35 +169,90 @@ describe('host sets on their way to workers', () => {
       { op: 'put_hosts', hosts: setOf(many(1, 3)) },
       { op: 'put_hosts', hosts: setOf(many(1)) },
       { op: 'remove_cluster', name: 'other' },
-      { op: 'put_hosts', hosts: { ...setOf([]), hosts: many(1).map(({ id }) => id) } },
+      { op: 'put_hosts', hosts: { ...setOf([]), hosts: packAllHosts(many(1, 30_000)) } },
     ];
     const parts = splitHosts(updates);
     assert.ok(parts.length > updates.length);
     for (const part of parts) {
-      if (part.op === 'put_hosts') assert.ok(weightOf(part.hosts.hosts) <= 257);
+      if (part.op === 'put_hosts') assert.ok(weightOf(part.hosts.hosts) <= 272);
     }
     assert.deepEqual(joinHosts(parts), updates);
   });
 
-  it('name hosts that were sent before by their ids, unless they are others now', () => {
-    const sent = new SentHosts();
+  it('carry what is new and the places of the rest in the set before', () => {
+    const { sent, version, send } = sender();
     const hosts = [...many(1)];
-    assert.deepEqual(sent.updateOf(setOf(hosts)), { op: 'put_hosts', hosts: setOf(hosts) });
-    hosts[7] = { ...host(8), weight: 2 };
-    const update = sent.updateOf(setOf(hosts));
-    const entries = update.op === 'put_hosts' ? update.hosts.hosts : [];
-    assert.equal(entries[7], hosts[7]);
-    assert.deepEqual(
-      entries.filter((entry) => typeof entry !== 'string'),
-      [hosts[7]],
+    const first = send(hosts);
+    assert.equal(first.base, undefined);
+    assert.deepEqual(unpacked(first.hosts, []), hosts);
+    const next = [...hosts.slice(0, 7), { ...host(8), weight: 2 }, ...hosts.slice(8), host(9998)];
+    const second = send(next);
+    assert.equal(second.base, first.revision);
+    assert.deepEqual(second.hosts, [
+      { from: 0, count: 7 },
+      next[7],
+      { from: 8, count: COUNT - 8 },
+      host(9998),
+    ]);
+    sent.forget(version);
+    assert.equal(send(next).base, undefined);
+  });
+
+  it('come out as they were, however they changed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(2), fc.nat(3999), fc.nat(600))), (changes) => {
+        const { send } = sender();
+        let now: readonly HostResource[] = many(1);
+        let atWorker: readonly HostResource[] = [];
+        let made = 10_000;
+        for (const [kind, at, count] of [[0, 0, 0] as const, ...changes]) {
+          const fresh = kind === 0 ? [] : many(made, count);
+          made += fresh.length;
+          const moved = kind === 2 ? now.slice(at, at + count).toReversed() : [];
+          now = [...now.slice(0, at), ...fresh, ...moved, ...now.slice(at + count)];
+          const update = send(now);
+          atWorker = unpacked(update.hosts, atWorker);
+          assert.deepEqual(atWorker, now);
+        }
+      }),
+      { numRuns: 20 },
     );
   });
 
+  it('tell of what a worker was told otherwise only when it changes again', () => {
+    const { sent, version, send } = sender();
+    const hosts = [...many(1)];
+    send(hosts);
+    const failed = { ...host(5), healthBits: 1, health: 'unhealthy' as const };
+    hosts[4] = failed;
+    sent.note(version, 4, failed);
+    assert.deepEqual(send(hosts).hosts, [{ from: 0, count: COUNT }]);
+  });
+
+  it('are packed without loss where hosts differ by more than their address', () => {
+    const ip = (id: string, address: string): HostResource =>
+      host(80, { id, address: { kind: 'ip', address, port: 80 } });
+    const hosts = [
+      ...many(1, 3),
+      ip('[::1]:80', '::1'),
+      ip('name:80', '10.0.0.1'),
+      host(4, { weight: 3 }),
+      host(5, { metadata: { 'envoy.lb': { a: 1 } } }),
+      host(6, { moreAddresses: ['127.0.0.2'] }),
+      host(7, { outlierSlot: 4 }),
+      host(8, { id: '/a b', address: { kind: 'pipe', path: '/a b' } }),
+    ];
+    const packed = packAllHosts(hosts);
+    assert.equal(packed.length, 7);
+    assert.equal(countHosts(packed), hosts.length);
+    assert.deepEqual(unpacked(packed, []), hosts);
+  });
+
   it('are whole when they are small', () => {
-    const sent = new SentHosts();
-    const small = setOf(many(1, 20));
-    sent.updateOf(small);
-    assert.deepEqual(sent.updateOf(small), { op: 'put_hosts', hosts: small });
+    const { send } = sender();
+    const small = many(1, 20);
+    send(small);
+    assert.deepEqual(send(small), setOf(small));
   });
 
   it('keep a host that says the same, and none that does not', () => {
@@ -154,18 +265,16 @@ describe('host sets on their way to workers', () => {
     assert.ok(!isSameHost(host(1), plain));
   });
 
-  it('are made of the objects that stood for the same hosts before', () => {
+  it('are made of the objects that stood for the same hosts in their places', () => {
     const before = many(1, 4);
     const copy = (hosts: readonly HostResource[]): readonly HostResource[] =>
       structuredClone(hosts);
     assert.equal(keepSameHosts(before, copy(before)), before);
-    assert.deepEqual(keepSameHosts(before, copy(before).toReversed()), before.toReversed());
-    const [first, second, third] = before;
     const changed = { ...host(2), weight: 9 };
-    const after = keepSameHosts(before, [host(7), changed, ...copy(before.slice(0, 1))]);
-    assert.equal(after[1], changed);
-    assert.equal(after[2], first);
-    assert.deepEqual(keepSameHosts(before, copy(before.slice(0, 3))), [first, second, third]);
+    const after = keepSameHosts(before, [...copy(before.slice(0, 1)), changed, host(7)]);
+    assert.equal(after[0], before[0]);
+    assert.deepEqual(after, [before[0], changed, host(7)]);
+    assert.deepEqual(keepSameHosts(before, copy(before.slice(0, 3))), before.slice(0, 3));
   });
 });
 

@@ -1,0 +1,182 @@
+/**
+ * What an update of 10,000 hosts costs each process of the whole program, by the way it comes: a file,
+ * REST, an incremental stream. CPU time by thread, and the longest time for which a loop was held up.
+ * Arguments: updates of each kind (20 without), then the ways (all without).
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bootstrap, staticCluster } from '../../test/support/bootstrap.ts';
+import { startControlPlane } from '../../test/support/control-plane.ts';
+import { fileSource, moveIntoPlace } from '../../test/support/discovery-files.ts';
+import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
+import { startSluice, type Sluice } from '../../test/support/sluice.ts';
+import { CHANGES, HOSTS, largeAssignment } from './large-assignment.ts';
+import type { ProbeLine } from './loop-probe-main.ts';
+import { cpuMs, treeOf } from './processes.ts';
+
+const UPDATE_INTERVAL_MS = 500;
+const NANOSECONDS = 1e6;
+const PROBE = join(import.meta.dirname, 'loop-probe-main.js');
+const TYPE = 'endpoint.v3.ClusterLoadAssignment';
+
+interface Way {
+  readonly source: object;
+  readonly clusters: readonly object[];
+  put(resource: object, version: string): void;
+  close(): Promise<void>;
+}
+
+const WAYS: Readonly<Record<string, (scratch: Scratch) => Promise<Way>>> = {
+  file: byFile,
+  rest: byRest,
+  delta: byStream,
+};
+
+const [count = '20', ...only] = process.argv.slice(2);
+for (const name of only.length === 0 ? Object.keys(WAYS) : only) {
+  const make = WAYS[name];
+  if (make === undefined) throw new Error(`no way ${name}`);
+  await measure(name, make);
+}
+
+async function measure(name: string, make: (scratch: Scratch) => Promise<Way>): Promise<void> {
+  using scratch = makeScratch();
+  const way = await make(scratch);
+  way.put(largeAssignment(0, HOSTS), '0');
+  const probe = scratch.file('probe');
+  const large = { name: 'large', type: 'EDS', eds_cluster_config: { eds_config: way.source } };
+  const node = { node: { id: 'bench', cluster: 'bench' } };
+  const sluice = await startSluice({
+    bootstrap: bootstrap({ listeners: [], clusters: [...way.clusters, large] }, node),
+    env: {
+      NODE_OPTIONS: `--import=${PROBE} ${process.env['NODE_OPTIONS'] ?? ''}`,
+      BENCH_PROBE: probe,
+    },
+  });
+  try {
+    for (const { what, changed } of CHANGES) {
+      await report(`${name}, ${what}`, sluice, probe, (round) =>
+        way.put(largeAssignment(round, changed), `${changed} ${round}`),
+      );
+    }
+  } finally {
+    await sluice.stop();
+    await way.close();
+  }
+}
+
+async function report(
+  what: string,
+  sluice: Sluice,
+  probe: string,
+  put: (round: number) => void,
+): Promise<void> {
+  const success = 'cluster.large.update_success';
+  const updates = Number(count);
+  // The first ones are what the code is compiled for.
+  for (let round = 1; round <= 6; round++) {
+    put(round);
+    await delay(UPDATE_INTERVAL_MS);
+  }
+  const seen = await sluice.stat(success);
+  const lines = existsSync(probe) ? readFileSync(probe, 'utf8').length : 0;
+  const before = threadTimes(sluice.pid);
+  for (let round = 1; round <= updates; round++) {
+    put(round);
+    await delay(UPDATE_INTERVAL_MS);
+  }
+  const applied = (await sluice.stat(success)) - seen;
+  await delay(1000);
+  const after = threadTimes(sluice.pid);
+  const probed = readFileSync(probe, 'utf8')
+    .slice(lines)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ProbeLine);
+  for (const pid of treeOf(sluice.pid)) {
+    const own = probed.filter((line) => line.pid === pid);
+    const [first] = own;
+    if (first === undefined) continue;
+    const times = ['main', 'others'].map((kind) => {
+      const key = `${pid} ${kind}`;
+      return `${kind} ${(((after.get(key) ?? 0) - (before.get(key) ?? 0)) / applied).toFixed(1)}`;
+    });
+    const collections = own.reduce((sum, line) => sum + line.collectionsMs, 0) / applied;
+    const longest = own.map((line) => line.longestBlockMs).toSorted((a, b) => b - a);
+    process.stdout.write(
+      `${what.padEnd(28)} ${first.isWorker ? 'worker    ' : 'supervisor'} CPU ms per update: ${times.join(', ')}; ` +
+        `collections ${collections.toFixed(1)}; longest block ${longest[0]?.toFixed(1)} ms, ` +
+        `median second ${longest[longest.length >> 1]?.toFixed(1)} ms (${applied} updates)\n`,
+    );
+  }
+}
+
+/** Milliseconds of CPU time by `pid kind`: the first thread's, and all others' with those that ended. */
+function threadTimes(root: number): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const pid of treeOf(root)) {
+    const main = runTimeMs(`/proc/${pid}/task/${pid}/schedstat`);
+    times.set(`${pid} main`, main);
+    times.set(`${pid} others`, cpuMs(pid) - main);
+  }
+  return times;
+}
+
+function runTimeMs(path: string): number {
+  return Number(readFileSync(path, 'utf8').split(' ')[0]) / NANOSECONDS;
+}
+
+function byFile(scratch: Scratch): Promise<Way> {
+  return Promise.resolve({
+    source: fileSource(scratch.file('eds.json')),
+    clusters: [],
+    put: (resource, version) =>
+      moveIntoPlace(scratch, 'eds.json', { version, resources: [resource] }),
+    close: () => Promise.resolve(),
+  });
+}
+
+async function byRest(): Promise<Way> {
+  let body = '';
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    source: {
+      resource_api_version: 'V3',
+      api_config_source: {
+        api_type: 'REST',
+        transport_api_version: 'V3',
+        cluster_names: ['control'],
+        refresh_delay: '0.2s',
+      },
+    },
+    clusters: [staticCluster('control', [port])],
+    put: (resource, version) => {
+      body = JSON.stringify({ version_info: version, resources: [resource] });
+    },
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+}
+
+async function byStream(): Promise<Way> {
+  const control = await startControlPlane();
+  return {
+    source: {
+      resource_api_version: 'V3',
+      api_config_source: {
+        api_type: 'DELTA_GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+      },
+    },
+    clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
+    put: (resource, version) => control.set(TYPE, version, [resource]),
+    close: () => control[Symbol.asyncDispose](),
+  };
+}
