@@ -41,7 +41,7 @@ const idsOf = ({ hosts }: UpstreamCluster): readonly string[] => hosts.map(({ id
 function sender(): {
   readonly sent: SentHosts;
   readonly version: { hosts: ClusterHostsResource };
-  send(hosts: readonly HostResource[]): SentHostSet;
+  readonly send: (hosts: readonly HostResource[]) => SentHostSet;
 } {
   const sent = new SentHosts();
   const version = { hosts: setOf([]) };
