@@ -7,6 +7,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '../../shared/clock.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
+import { EndpointStats } from '../../supervisor/stats/endpoint-stats.ts';
 import { OrderedView } from '../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../supervisor/stats/stat-store.ts';
 import { StatsPages } from '../../supervisor/stats/stats-pages.ts';
@@ -65,6 +66,7 @@ const pages = new StatsPages({
   store,
   view: new OrderedView(store),
   tagGroups: new TagGroups(new TagExtractor(defaultTagRules()), []),
+  endpoints: new EndpointStats(store, () => [], []),
   clock: systemClock,
   boundsOf: () => DEFAULT_BUCKETS,
   dashboardStream: undefined,

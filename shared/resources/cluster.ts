@@ -119,6 +119,8 @@ export interface UpstreamHttpOptions {
   /** 0 disables. The API's default is one hour. */
   readonly idleTimeoutMs: number;
   readonly maxConnectionDurationMs?: number;
+  /** Of one try of a request, from the moment that it has a connection; 0: none. */
+  readonly maxStreamDurationMs: number;
   readonly maxResponseHeadersKb: number;
   readonly maxHeadersCount: number;
   /** Absent: names in lower case, no trailers, no length beside chunks. */

@@ -6,6 +6,7 @@ import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootst
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
 import { EVENT_SINKS } from './clusters/health-checks.ts';
 import { CONNECTION_POOLS } from './clusters/cluster.ts';
+import { UPSTREAM_FILTERS } from './clusters/upstream-filters.ts';
 import { ADDRESS_SELECTORS } from './clusters/local-sockets.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
@@ -68,6 +69,7 @@ const registries: readonly Registry[] = [
   DOWNSTREAM_SOCKETS,
   UPSTREAM_SOCKETS,
   CONNECTION_POOLS,
+  UPSTREAM_FILTERS,
   ADDRESS_SELECTORS,
 ];
 

@@ -130,6 +130,8 @@ export interface ResolvedCluster {
   readonly isUsedAtOnce?: true;
   /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */
   readonly ignoresHealthOnRemoval?: true;
+  /** `per_endpoint_stats`: the figures of each host are statistics, too. */
+  readonly hasEndpointStats?: true;
 }
 
 /** Where hosts come from that the configuration does not name by address. */

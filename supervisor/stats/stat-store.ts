@@ -271,10 +271,14 @@ export class StatStore implements StatWriter {
 
   /** `/reset_counters`: what sinks are told is not affected. */
   resetCounters(): void {
-    for (let index = 0; index < this.#size; index++) {
-      if (((this.#flags[index] as number) & KIND_MASK) !== COUNTER) continue;
-      for (const latch of this.#latches) latch.gained(index, this.#values[index] as number, 0);
-      this.#values[index] = 0;
+    for (const { base, size, template } of this.definitions()) {
+      // What `/clusters` shows is no statistic.
+      if (template?.internal === true) continue;
+      for (let index = base; index < base + size; index++) {
+        if (((this.#flags[index] as number) & KIND_MASK) !== COUNTER) continue;
+        for (const latch of this.#latches) latch.gained(index, this.#values[index] as number, 0);
+        this.#values[index] = 0;
+      }
     }
   }
 

@@ -11,6 +11,7 @@ import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { SERVER } from '../../shared/stats/templates/server.ts';
 import type { AdminResponse } from '../admin/admin-context.ts';
 import { EpochExport, ParentShare, type EpochStats } from './epoch-exchange.ts';
+import { EndpointStats, type EndpointFigures } from './endpoint-stats.ts';
 import { FlushCycle } from './flush-cycle.ts';
 import { acceptedNames, bucketBounds } from './name-matcher.ts';
 import { OrderedView } from './ordered-view.ts';
@@ -53,9 +54,17 @@ export interface StatsEngineOptions {
   runtime?(): RuntimeValues;
   /** For sinks: what clusters there are now; none without it. */
   clusters?(): readonly SinkCluster[];
+  /** Hosts of clusters that want statistics of each; none without it. */
+  endpoints?(): Iterable<EndpointFigures>;
   /** For sinks that stream to a service. */
   readonly services?: SinkServices;
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
+}
+
+interface SinkSources {
+  readonly view: OrderedView;
+  readonly endpoints: EndpointStats;
+  readonly extractor: TagExtractor;
 }
 
 type SinkServices = Pick<SinkParts, 'openGrpc' | 'identifier'>;
@@ -85,11 +94,15 @@ export class StatsEngine {
     this.store = new StatStore(acceptedNames(config.matcher));
     const extractor = new TagExtractor(config.tagRules);
     const view = new OrderedView(this.store);
+    const figures = (): Iterable<EndpointFigures> => options.endpoints?.() ?? [];
+    const endpoints = new EndpointStats(this.store, figures, extractor.fixedTags);
     this.#view = view;
     const dashboard = makeDashboard(this.store, options);
     this.#dashboard = dashboard;
     this.#sinks =
-      config.sinks.length === 0 ? undefined : this.#makeSinkWriter(options, view, extractor);
+      config.sinks.length === 0
+        ? undefined
+        : this.#makeSinkWriter(options, { view, endpoints, extractor });
     this.#cycle = new FlushCycle({
       clock: options.clock,
       intervalMs: config.flushIntervalMs,
@@ -100,6 +113,7 @@ export class StatsEngine {
       store: this.store,
       view,
       tagGroups: new TagGroups(extractor, config.customTagRules),
+      endpoints,
       clock: options.clock,
       traceWait: options.traceWait,
       boundsOf: bucketBounds(config.histogramBuckets),
@@ -194,8 +208,7 @@ export class StatsEngine {
 
   #makeSinkWriter(
     options: StatsEngineOptions,
-    view: OrderedView,
-    extractor: TagExtractor,
+    { view, endpoints, extractor }: SinkSources,
   ): SinkWriter {
     const { store } = this;
     const dashboard = this.#dashboard;
@@ -204,6 +217,7 @@ export class StatsEngine {
     return new SinkWriter({
       store,
       view,
+      endpoints,
       boundsOf: bucketBounds(options.config.histogramBuckets),
       makeSinks: async () =>
         makeSinks(options.config.sinks, {

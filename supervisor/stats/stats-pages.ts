@@ -11,6 +11,7 @@ import type {
   StatsQuestion,
 } from '../admin/admin-context.ts';
 import { CONTENT_TYPES } from './exposition.ts';
+import type { EndpointStats } from './endpoint-stats.ts';
 import { gzipped } from './gzipped.ts';
 import { ecmaScriptFilter, mayBacktrack, re2Filter } from './name-filter.ts';
 import { visitSegment, type OrderedView, type Segment } from './ordered-view.ts';
@@ -27,6 +28,7 @@ export interface StatsPagesOptions {
   readonly store: StatStore;
   readonly view: OrderedView;
   readonly tagGroups: TagGroups;
+  readonly endpoints: EndpointStats;
   readonly clock: Clock;
   readonly traceWait?: WaitTracer | undefined;
   readonly boundsOf: (name: string) => readonly number[];
@@ -101,14 +103,15 @@ export class StatsPages implements StatsEndpoints {
         visitSegment(segment, group, (_, prefix, suffix) => names.push(prefix + suffix));
       }
     }
+    for (const { name } of this.#options.endpoints.all()) names.push(name);
     return names;
   }
 
   async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
-    const { store, boundsOf } = this.#options;
+    const { store, endpoints, boundsOf } = this.#options;
     const segments = await this.#options.view.segments();
     const { format, selection, histogramMode } = params;
-    const listing = { store, segments, selection, histogramMode, boundsOf };
+    const listing = { store, segments, endpoints, selection, histogramMode, boundsOf };
     switch (format) {
       case 'text':
         return { status: 200, body: textPage(listing) };
@@ -119,7 +122,7 @@ export class StatsPages implements StatsEndpoints {
       case 'prometheus': {
         const families = await this.#familiesOf(segments);
         const { prometheusMode: histogramMode, exposition } = params;
-        const options = { ...params, store, families, histogramMode, boundsOf };
+        const options = { ...params, store, families, endpoints, histogramMode, boundsOf };
         const contentType = CONTENT_TYPES[exposition];
         return {
           status: 200,

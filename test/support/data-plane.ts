@@ -103,6 +103,7 @@ export function cluster(
     upstreamHttp: {
       protocol: 'HTTP1',
       idleTimeoutMs: 3_600_000,
+      maxStreamDurationMs: 0,
       maxResponseHeadersKb: 60,
       maxHeadersCount: 100,
       ...upstreamHttp,

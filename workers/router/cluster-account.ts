@@ -16,6 +16,11 @@ export function countRedirect(cluster: UpstreamCluster, isFollowed: boolean): vo
   );
 }
 
+/** A stream was older than the cluster allows. */
+export function countOutlived(cluster: UpstreamCluster): void {
+  count(cluster, index.upstream_rq_max_duration_reached);
+}
+
 /** A try without an answer; the status is what this side says for it. */
 export function countFailure(cluster: UpstreamCluster, host: UpstreamHost, status: number): void {
   countHost(cluster, host, 'rq_error');

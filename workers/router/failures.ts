@@ -69,6 +69,13 @@ export const noHealthyUpstream: Failure = {
   isOverload: false,
 };
 
+export const outlivedStream: Failure = {
+  status: 504,
+  body: 'upstream max stream duration reached',
+  details: 'upstream_max_stream_duration_reached',
+  isOverload: false,
+};
+
 /** The request's body can no longer be sent again, and no try is under way. */
 export const exceededRetryBuffer: Failure = {
   status: 507,

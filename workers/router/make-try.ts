@@ -37,13 +37,14 @@ export function makeTry(
   { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
 ): UpstreamRequest {
   const { clock, timers, held } = loop;
+  const { upstreamHttp } = (host.home ?? cluster).resource;
   const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
     ? new TcpTunnel(cluster, host, client)
     : cluster.poolOf(
         host,
         action?.priority ?? 'DEFAULT',
         client,
-        upstreamNames((host.home ?? cluster).resource.upstreamHttp, headers),
+        upstreamNames(upstreamHttp, headers),
       );
   const log =
     upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;
@@ -53,6 +54,7 @@ export function makeTry(
     held,
     timers,
     timeouts,
+    maxDurationMs: upstreamHttp.maxStreamDurationMs,
     log,
     figures: TryFigures.of(cluster.stats, timeouts.perTryMs, clock),
   });

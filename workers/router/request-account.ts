@@ -6,6 +6,7 @@ import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import type { AnswerStats } from '../upstream/answer-stats.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
@@ -26,11 +27,13 @@ export class RequestAccount {
   /** Of a gRPC call whose end has not come. */
   #calledHost: UpstreamHost | undefined = undefined;
   #isHolding = true;
+  readonly #alternative: AnswerStats | undefined;
 
   constructor(cluster: UpstreamCluster, stats: RouterStats, info: StreamInfo) {
     this.cluster = cluster;
     this.#stats = stats;
     this.#info = info;
+    this.#alternative = alternativeOf(cluster, info);
     cluster.retained.hold();
   }
 
@@ -65,13 +68,13 @@ export class RequestAccount {
   }
 
   informational(status: number): void {
-    this.#stats.chargeCode(this.cluster, this.#info, status, false);
+    this.#charge(status, false);
   }
 
   /** The response that the client gets; `isWhole`: there is nothing behind its headers. */
   answered({ host }: UpstreamRequest, headers: HeaderMap, isWhole: boolean): void {
     this.#isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
-    this.#stats.chargeCode(this.cluster, this.#info, headers.status, this.#isCanary);
+    this.#charge(headers.status, this.#isCanary);
     host.outlier?.note(httpStatusOfGrpc(headers) ?? headers.status);
     noteLoad(this.cluster, host, headers);
     const isCall = isGrpcContentType(this.#info.requestHeaders?.get('content-type'));
@@ -89,7 +92,7 @@ export class RequestAccount {
 
   /** Request and response are complete; `tookMs` lies between their ends, of at most `globalMs`. */
   completed(tookMs: number, globalMs: number): void {
-    this.#stats.chargeTime(this.cluster, this.#info, tookMs, this.#isCanary);
+    this.#stats.chargeTime(this.#answer(this.#isCanary), tookMs);
     recordBudget(this.cluster.stats, globalMs, tookMs);
   }
 
@@ -107,7 +110,7 @@ export class RequestAccount {
   /** A try is over without a response: counts what the client is told for it. */
   aborted(upstream: UpstreamRequest, status: number): void {
     if (upstream.hasTriedHost) countFailure(this.cluster, upstream.host, status);
-    this.#stats.chargeCode(this.cluster, this.#info, status, false);
+    this.#charge(status, false);
   }
 
   tryTimedOut(upstream: UpstreamRequest, kind: TryTimeout): void {
@@ -128,7 +131,7 @@ export class RequestAccount {
   /** No host was there for a try. `isCounted`: in the cluster too. */
   noHost(isCounted: boolean): void {
     if (isCounted) this.#count(index.upstream_cx_none_healthy);
-    this.#stats.chargeCode(this.cluster, this.#info, 503, false);
+    this.#charge(503, false);
   }
 
   /** The body was too long to be kept for further tries. */
@@ -142,8 +145,23 @@ export class RequestAccount {
     countHost(this.cluster, host, isGood ? 'rq_success' : 'rq_error');
   }
 
+  #charge(status: number, isCanary: boolean): void {
+    this.#stats.chargeCode(this.#answer(isCanary), status);
+  }
+
+  #answer(isCanary: boolean): Parameters<RouterStats['chargeCode']>[0] {
+    return { cluster: this.cluster, info: this.#info, isCanary, alternative: this.#alternative };
+  }
+
   #count(offset: number): void {
     const { stats } = this.cluster;
     stats.writer.increment(stats.base + offset);
   }
+}
+
+/** Internal clients may name where their answers are counted, too. */
+function alternativeOf(cluster: UpstreamCluster, info: StreamInfo): AnswerStats | undefined {
+  if (!info.isInternalRequest) return undefined;
+  const name = info.requestHeaders?.get('x-envoy-upstream-alt-stat-name') ?? '';
+  return name === '' ? undefined : cluster.stats.alternative(name);
 }

@@ -19,6 +19,7 @@ import type { UpstreamHost } from '../upstream/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { RequestBalance } from './request-balance.ts';
+import { countOutlived } from './cluster-account.ts';
 import { resetWords } from './reset-reasons.ts';
 import type { RouterStats } from './router-stats.ts';
 import { upstreamNames } from './upstream-names.ts';
@@ -174,8 +175,11 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     this.end();
   }
 
-  onTryTimeout(): void {
-    // A mirror is one try with one timeout.
+  /** A mirror is one try with one timeout: this one is the cluster's. */
+  onTryTimeout(upstream: UpstreamRequest): void {
+    countOutlived(this.cluster);
+    this.end();
+    upstream.cancel();
   }
 
   pauseRequest(paused: boolean): void {
@@ -205,6 +209,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
       held: this.context.loop.held,
       timers: this.context.loop.timers,
       timeouts: NO_TIMEOUTS,
+      maxDurationMs: (host.home ?? cluster).resource.upstreamHttp.maxStreamDurationMs,
       log: undefined,
       figures: undefined,
     });
@@ -221,13 +226,15 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
   private complete(): void {
     if (this.requestDoneMs >= 0) {
       const tookMs = Math.round(this.context.loop.clock.ms - this.requestDoneMs);
-      this.context.ownStats.chargeTime(this.cluster, this.info, tookMs, false);
+      const { cluster, info } = this;
+      this.context.ownStats.chargeTime({ cluster, info, isCanary: false }, tookMs);
     }
     this.end();
   }
 
   private charge(status: number): void {
-    this.context.ownStats.chargeCode(this.cluster, this.info, status, false);
+    const { cluster, info } = this;
+    this.context.ownStats.chargeCode({ cluster, info, isCanary: false }, status);
   }
 
   private end(): void {

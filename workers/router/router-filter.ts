@@ -23,6 +23,7 @@ import type { UpstreamHost } from '../upstream/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { answerRequest } from './answered-requests.ts';
+import { countOutlived } from './cluster-account.ts';
 import {
   finalizeFurtherTry,
   finalizeRequest,
@@ -37,6 +38,7 @@ import {
   exceededRetryBuffer,
   type Failure,
   noHealthyUpstream,
+  outlivedStream,
   resetFailure,
 } from './failures.ts';
 import { followRedirect } from './internal-redirect.ts';
@@ -222,7 +224,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void {
     const { account } = this;
-    if (account === undefined || this.callbacks.isResponseStarted) return;
+    if (account === undefined) return;
+    if (kind === 'duration') {
+      this.endOutlived(account, upstream);
+      return;
+    }
+    if (this.callbacks.isResponseStarted) return;
     if (this.deadline.hedges) {
       this.hedge(upstream);
       return;
@@ -233,6 +240,22 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     account.aborted(upstream, this.deadline.status);
     const isWhole = kind === 'whole';
     this.failTimeout(isWhole ? 'upstream_per_try_timeout' : 'upstream_per_try_idle_timeout');
+  }
+
+  /** The try's stream is older than its cluster allows. */
+  private endOutlived({ cluster }: RequestAccount, upstream: UpstreamRequest): void {
+    const { info, isResponseStarted } = this.callbacks;
+    countOutlived(cluster);
+    this.tries.cancel(upstream);
+    if (!isResponseStarted && this.retriesReset(upstream, 'local_reset')) return;
+    info.responseFlags |= ResponseFlag.upstreamMaxStreamDurationReached;
+    if (!isResponseStarted) {
+      this.fail(outlivedStream);
+      return;
+    }
+    this.deadline.disarm();
+    info.responseCodeDetails = outlivedStream.details;
+    this.callbacks.resetStream();
   }
 
   /** The whole answer took too long. */

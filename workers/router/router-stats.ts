@@ -4,12 +4,23 @@ import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.t
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
+import type { AnswerStats } from '../upstream/answer-stats.ts';
 import { ResponseCodeStats } from '../upstream/response-code-stats.ts';
 
 /** Virtual clusters and routes come from configuration, so their number is bounded by it. */
 interface ViewStats {
   readonly base: number;
   readonly codes: ResponseCodeStats;
+}
+
+/** What is counted, and where. */
+interface ChargedAnswer {
+  readonly cluster: UpstreamCluster;
+  readonly info: StreamInfo;
+  /** The upstream said so. */
+  readonly isCanary: boolean;
+  /** Where the client wants it to be counted, too. */
+  readonly alternative?: AnswerStats | undefined;
 }
 
 const NO_VIEWS: readonly ViewStats[] = [];
@@ -31,34 +42,21 @@ export class RouterStats {
     this.writer.increment(this.base + offset);
   }
 
-  /** A response, or an answer made here for want of one. `isCanary`: the upstream said so. */
-  chargeCode(cluster: UpstreamCluster, info: StreamInfo, status: number, isCanary: boolean): void {
+  /** A response, or an answer made here for want of one. */
+  chargeCode({ cluster, info, isCanary, alternative }: ChargedAnswer, status: number): void {
     // Health checks through this server say nothing of its traffic.
     if (info.isHealthCheck) return;
-    const { stats } = cluster;
-    stats.all.charge(status);
-    (info.isInternalRequest ? stats.internal : stats.external).charge(status);
-    if (isCanary) stats.canary.charge(status);
-    const zone = info.upstreamHost?.zone ?? '';
-    if (zone !== '' && this.#ownZone !== '') stats.zone(this.#ownZone, zone).charge(status);
+    const origin = { info, isCanary, ownZone: this.#ownZone };
+    cluster.stats.answers.charge(status, origin);
+    alternative?.charge(status, origin);
     for (const { codes } of this.#viewsOf(info)) codes.charge(status);
   }
 
   /** How long a complete response took, in milliseconds. */
-  chargeTime(
-    cluster: UpstreamCluster,
-    info: StreamInfo,
-    milliseconds: number,
-    isCanary: boolean,
-  ): void {
-    const { stats } = cluster;
-    stats.all.recordTime(milliseconds);
-    (info.isInternalRequest ? stats.internal : stats.external).recordTime(milliseconds);
-    if (isCanary) stats.canary.recordTime(milliseconds);
-    const zone = info.upstreamHost?.zone ?? '';
-    if (zone !== '' && this.#ownZone !== '') {
-      stats.zone(this.#ownZone, zone).recordTime(milliseconds);
-    }
+  chargeTime({ cluster, info, isCanary, alternative }: ChargedAnswer, milliseconds: number): void {
+    const origin = { info, isCanary, ownZone: this.#ownZone };
+    cluster.stats.answers.recordTime(milliseconds, origin);
+    alternative?.recordTime(milliseconds, origin);
     for (const { codes } of this.#viewsOf(info)) codes.recordTime(milliseconds);
   }
 

@@ -30,13 +30,15 @@ export interface UpstreamRequestOwner {
   pauseRequest(paused: boolean): void;
 }
 
-/** `idle`: nothing came or went for too long. */
-export type TryTimeout = 'whole' | 'idle';
+/** `idle`: nothing came or went for too long. `duration`: the stream is older than one may be. */
+export type TryTimeout = 'whole' | 'idle' | 'duration';
 
 /** A host that says so is not asked again before it passes its checks. */
 const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
+const TIMERS = ['whole', 'idle', 'duration'] as const satisfies readonly TryTimeout[];
 const TIMER_WHOLE = 0;
 const TIMER_IDLE = 1;
+const TIMER_DURATION = 2;
 
 export interface TryOptions {
   readonly endStream: boolean;
@@ -45,6 +47,8 @@ export interface TryOptions {
   readonly held: HeldBytes;
   readonly timers: LoopTimers;
   readonly timeouts: RequestTimeouts;
+  /** From the moment that there is a connection; 0: none. */
+  readonly maxDurationMs: number;
   readonly log: UpstreamTryLog | undefined;
   readonly figures: TryFigures | undefined;
 }
@@ -74,6 +78,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private readonly options: TryOptions;
   private wholeTimer: LoopTimer | undefined = undefined;
   private idleTimer: LoopTimer | undefined = undefined;
+  private durationTimer: LoopTimer | undefined = undefined;
 
   constructor(
     owner: UpstreamRequestOwner,
@@ -110,7 +115,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   onTimer(kind: number): void {
-    if (!this.isOver) this.owner.onTryTimeout(this, kind === TIMER_WHOLE ? 'whole' : 'idle');
+    if (!this.isOver) this.owner.onTryTimeout(this, TIMERS[kind] ?? 'whole');
   }
 
   sendData(data: Buffer, endStream: boolean): void {
@@ -158,6 +163,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.hasTriedHost = true;
     this.owner.onHostTried(this);
     this.owner.onUpstreamConnected(this, connection);
+    this.startDurationTimer();
     const { pendingBody, pendingTrailers } = this;
     const hasBody = pendingBody.length > 0;
     const isWhole = this.sawEnd && pendingTrailers === undefined;
@@ -226,6 +232,13 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.owner.onUpstreamReset(this, reason, detail);
   }
 
+  private startDurationTimer(): void {
+    const { maxDurationMs, timers } = this.options;
+    if (maxDurationMs <= 0) return;
+    this.durationTimer = new LoopTimer(this, TIMER_DURATION);
+    timers.list(maxDurationMs).arm(this.durationTimer);
+  }
+
   private restartIdleTimer(): void {
     const { timers, timeouts } = this.options;
     if (this.idleTimer !== undefined) timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
@@ -242,6 +255,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.options.figures?.ended(this.headers);
     this.wholeTimer?.disarm();
     this.idleTimer?.disarm();
+    this.durationTimer?.disarm();
     this.letBodyGo();
     if (this.isBodyPaused) this.owner.pauseRequest(false);
     if (this.isWritePaused) this.owner.pauseRequest(false);

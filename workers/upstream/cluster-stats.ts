@@ -8,17 +8,19 @@ import {
   TIMEOUT_BUDGETS,
 } from '../../shared/stats/templates/cluster-features.ts';
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { AnswerStats } from './answer-stats.ts';
 import { ResponseCodeStats } from './response-code-stats.ts';
+
+/** Internal clients choose them freely. */
+const ALTERNATIVES_MAX = 1024;
+const ALTERNATIVE_LENGTH_MAX = 256;
 
 export class ClusterStats {
   readonly writer: StatWriter;
   /** `cluster.<name>.` */
   readonly prefix: string;
   readonly base: number;
-  readonly all: ResponseCodeStats;
-  readonly internal: ResponseCodeStats;
-  readonly external: ResponseCodeStats;
-  readonly canary: ResponseCodeStats;
+  readonly answers: AnswerStats;
   /** Responses that nobody saw, since the request was tried again. */
   readonly retried: ResponseCodeStats;
   #subsetsBase: number | undefined = undefined;
@@ -26,7 +28,7 @@ export class ClusterStats {
   readonly budgetsBase: number | undefined;
   readonly sizesBase: number | undefined;
   #http1Base: number | undefined = undefined;
-  readonly #zones = new Map<string, ResponseCodeStats>();
+  readonly #alternatives = new Map<string, AnswerStats>();
 
   constructor(resource: ClusterResource, writer: StatWriter) {
     this.writer = writer;
@@ -42,22 +44,21 @@ export class ClusterStats {
     this.sizesBase = requestResponseSizes
       ? writer.defineBlock(REQUEST_RESPONSE_SIZES, this.prefix)
       : undefined;
-    this.all = new ResponseCodeStats(writer, this.prefix);
-    this.internal = new ResponseCodeStats(writer, `${this.prefix}internal.`);
-    this.external = new ResponseCodeStats(writer, `${this.prefix}external.`);
+    this.answers = new AnswerStats(writer, this.prefix);
     this.retried = new ResponseCodeStats(writer, `${this.prefix}retry.`);
-    this.canary = new ResponseCodeStats(writer, `${this.prefix}canary.`);
   }
 
-  /** `zone.<from>.<to>.`, where both zones are known. */
-  zone(from: string, to: string): ResponseCodeStats {
-    const key = `${from}.${to}`;
-    let stats = this.#zones.get(key);
-    if (stats === undefined) {
-      stats = new ResponseCodeStats(this.writer, `${this.prefix}zone.${key}.`);
-      this.#zones.set(key, stats);
+  /** Below a name that requests bear; undefined: there are too many, or it is too long. */
+  alternative(given: string): AnswerStats | undefined {
+    const name = given.replace(/\.+$/, '');
+    const known = this.#alternatives.get(name);
+    if (known !== undefined) return known;
+    if (this.#alternatives.size >= ALTERNATIVES_MAX || name.length > ALTERNATIVE_LENGTH_MAX) {
+      return undefined;
     }
-    return stats;
+    const made = new AnswerStats(this.writer, `${this.prefix}${name}.`);
+    this.#alternatives.set(name, made);
+    return made;
   }
 
   /** Makes the codec's block appear, with the first HTTP/1 connection. */

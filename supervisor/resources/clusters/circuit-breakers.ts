@@ -22,7 +22,10 @@ const THRESHOLD_FIELDS = knownFields<ThresholdsMessage>([
   'track_remaining',
   'max_connection_pools',
 ]);
-const PER_HOST_FIELDS = knownFields<ThresholdsMessage>(['priority', 'max_connections']);
+const PER_HOST_FIELDS = knownFields<ThresholdsMessage>(
+  ['priority', 'max_connections'],
+  ['track_remaining'],
+);
 
 const DEFAULTS: CircuitBreakerThresholds = {
   maxConnections: 1024,

@@ -6,6 +6,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
+import { sanitizedName } from '../../stats/sanitized-name.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
 import { durationMsOr, float, optional } from '../values.ts';
@@ -23,6 +24,7 @@ import { resolveUpstreamHttp } from './upstream-http.ts';
 const FIELDS = knownFields<Cluster>([
   'name',
   'alt_stat_name',
+  'lrs_report_endpoint_metrics',
   'type',
   'cluster_type',
   'eds_cluster_config',
@@ -118,6 +120,11 @@ export function resolveCluster(
   outer: Scope,
 ): ResolvedCluster {
   refuseOtherFields(message, FIELDS, outer);
+  if ((message.lrs_report_endpoint_metrics ?? []).length > 0) {
+    outer
+      .at('lrs_report_endpoint_metrics')
+      .warning('no_effect', 'lrs_report_endpoint_metrics has no effect: loads are not reported');
+  }
   const secrets: NamedSecret[] = [];
   const onNamedSecret = (secret: NamedSecret): void => void secrets.push(secret);
   const scope = new Scope({ ...outer.context, onNamedSecret }, outer.place);
@@ -141,7 +148,6 @@ export function resolveCluster(
       .at('health_checks')
       .error('conflict', `${name} cluster must support HTTP/2 for gRPC healthchecking`);
   }
-  const ignores = message.ignore_health_on_host_removal === true;
   return {
     resource: {
       ...resource,
@@ -153,8 +159,7 @@ export function resolveCluster(
     secrets,
     ...optional('discovery', discovery),
     ...optional('outlierDetection', outlier),
-    ...(message.wait_for_warm_on_init === false ? { isUsedAtOnce: true } : {}),
-    ...(ignores ? { ignoresHealthOnRemoval: true } : {}),
+    ...switchesOf(message),
     ...(healthChecks.some(({ eventLog }) => eventLog !== undefined)
       ? {
           checkEventLogs: resolveCheckEventLogs(message.health_checks, scope.at('health_checks')),
@@ -187,7 +192,7 @@ function resolveResource(
   const bind = message.upstream_bind_config ?? bindConfig;
   return {
     name,
-    statName: statNameOf(message.alt_stat_name ?? name),
+    statName: sanitizedName(message.alt_stat_name ?? name),
     connectTimeoutMs: durationMsOr(message.connect_timeout, CONNECT_TIMEOUT_MS),
     lbPolicy: resolveLbPolicy(message, scope),
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
@@ -207,7 +212,7 @@ function resolveResource(
     ignoreNewHostsUntilFirstHealthCheck:
       message.common_lb_config?.ignore_new_hosts_until_first_hc ?? false,
     ...optional('metadata', resolveMetadata(message.metadata)),
-    trackClusterStats: resolveTracking(message, scope),
+    trackClusterStats: resolveTracking(message),
   };
 }
 
@@ -241,21 +246,25 @@ function firstFamily({
   }
 }
 
+function switchesOf({
+  wait_for_warm_on_init: waits,
+  ignore_health_on_host_removal: ignoresHealth,
+  track_cluster_stats: track,
+}: Cluster): Pick<ResolvedCluster, 'isUsedAtOnce' | 'ignoresHealthOnRemoval' | 'hasEndpointStats'> {
+  return {
+    ...(waits === false ? { isUsedAtOnce: true } : {}),
+    ...(ignoresHealth === true ? { ignoresHealthOnRemoval: true } : {}),
+    ...(track?.per_endpoint_stats === true ? { hasEndpointStats: true } : {}),
+  };
+}
+
 /** The older field is one of the newer ones. */
-function resolveTracking(
-  { track_cluster_stats: track = {}, track_timeout_budgets: budgets }: Cluster,
-  scope: Scope,
-): ClusterResource['trackClusterStats'] {
-  if (track.per_endpoint_stats === true) {
-    scope.at('track_cluster_stats', 'per_endpoint_stats').unsupported('statistics per host are');
-  }
+function resolveTracking({
+  track_cluster_stats: track = {},
+  track_timeout_budgets: budgets,
+}: Cluster): ClusterResource['trackClusterStats'] {
   return {
     timeoutBudgets: track.timeout_budgets ?? budgets ?? false,
     requestResponseSizes: track.request_response_sizes ?? false,
   };
-}
-
-/** Colons would look like the end of a name to readers of statistics. */
-function statNameOf(name: string): string {
-  return name.replaceAll(/:\/{0,2}|\0/g, '_');
 }

@@ -17,6 +17,7 @@ import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { headerCase } from '../http/http1-options.ts';
 import { Scope } from '../scope.ts';
+import { checkUpstreamFilters } from './upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
 const EXTENSION = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -41,6 +42,7 @@ const COMMON_FIELDS = knownFields<CommonOptions>(
     'max_headers_count',
     'max_requests_per_connection',
     'max_response_headers_kb',
+    'max_stream_duration',
   ],
   // Rules for requests, and so of listeners.
   ['headers_with_underscores_action'],
@@ -132,9 +134,7 @@ function resolveTyped(
   scope: Scope,
 ): UpstreamHttp {
   refuseOtherFields(options, EXTENSION_FIELDS, scope);
-  if ((options.http_filters ?? []).length > 0) {
-    scope.at('http_filters').unsupported('upstream HTTP filters are');
-  }
+  checkUpstreamFilters(options.http_filters ?? [], scope.at('http_filters'));
   return common(
     options.common_http_protocol_options ?? {},
     { protocol: resolveProtocol(options, scope), maxRequests, http1: typedHttp1(options, scope) },
@@ -200,7 +200,7 @@ function common(
   scope: Scope,
 ): UpstreamHttp {
   refuseOtherFields(options, COMMON_FIELDS, scope);
-  const { max_connection_duration: duration } = options;
+  const { max_connection_duration: duration, max_stream_duration: streamDuration } = options;
   return {
     ...optional(
       'maxRequestsPerConnection',
@@ -213,6 +213,7 @@ function common(
         'maxConnectionDurationMs',
         duration === undefined ? undefined : durationMs(duration),
       ),
+      maxStreamDurationMs: durationMsOr(streamDuration, 0),
       maxResponseHeadersKb: options.max_response_headers_kb ?? MAX_RESPONSE_HEADERS_KB,
       maxHeadersCount: options.max_headers_count ?? MAX_HEADERS_COUNT,
       ...optional('http1', from.http1),

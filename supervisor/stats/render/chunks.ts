@@ -50,3 +50,17 @@ export async function* streamGroup(
     await setImmediate();
   }
 }
+
+/** Adds the text of each member, in chunks. */
+export async function* addAll<T>(
+  members: Iterable<T>,
+  text: PageText,
+  textOf: (member: T) => string,
+): AsyncGenerator<string> {
+  for (const member of members) {
+    text.add(textOf(member));
+    if (!text.isChunk) continue;
+    yield text.take();
+    await setImmediate();
+  }
+}

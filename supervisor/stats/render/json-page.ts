@@ -4,7 +4,7 @@
  */
 import type { BucketCounts } from '../bucket-counts.ts';
 import type { HistogramStat } from '../histogram-stat.ts';
-import { PageText, streamGroup } from './chunks.ts';
+import { addAll, PageText, streamGroup } from './chunks.ts';
 import {
   disjointCounts,
   QUANTILE_SHARES,
@@ -18,7 +18,7 @@ import type { TextPageOptions } from './text-page.ts';
 const NO_VALUES: readonly number[] = QUANTILES.map(() => Number.NaN);
 
 export async function* jsonPage(options: TextPageOptions): AsyncGenerator<string> {
-  const { store, segments, selection } = options;
+  const { store, segments, endpoints, selection } = options;
   const selects = selector(store, selection);
   const text = new PageText();
   text.add('{"stats":[');
@@ -37,6 +37,11 @@ export async function* jsonPage(options: TextPageOptions): AsyncGenerator<string
       const value = store.printedValue(index);
       text.add(separator + '{"name":' + jsonName(prefix + suffix) + ',"value":' + value + '}');
       separator = ',';
+    });
+    yield* addAll(endpoints.selected(selection), text, ({ name, value }) => {
+      const before = separator;
+      separator = ',';
+      return `${before}{"name":${jsonName(name)},"value":${value}}`;
     });
   }
   if (selectsGroup(selection, 'histograms')) {

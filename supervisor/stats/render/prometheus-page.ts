@@ -3,10 +3,12 @@
  * or OpenMetrics, whose rules openmetrics.ts knows.
  */
 import { setImmediate } from 'node:timers/promises';
+import type { EndpointStats } from '../endpoint-stats.ts';
 import type { StatStore } from '../stat-store.ts';
 import { filledLabels, type LabelTemplate } from '../tags/tag-groups.ts';
 import type { Exposition } from '../exposition.ts';
-import { PageText } from './chunks.ts';
+import { addAll, PageText } from './chunks.ts';
+import { endpointFamilies } from './endpoint-families.ts';
 import { END_OF_OPENMETRICS, openMetricsTypes } from './openmetrics.ts';
 import { PrometheusHistograms, type PrometheusHistogramMode } from './prometheus-histograms.ts';
 import { escapeLabelValue } from '../tags/prometheus-names.ts';
@@ -16,6 +18,7 @@ import { selector, type Selection } from './selection.ts';
 export interface PrometheusPageOptions {
   readonly store: StatStore;
   readonly families: readonly Family[];
+  readonly endpoints: EndpointStats;
   readonly selection: Selection;
   readonly textReadouts: boolean;
   readonly hasHelp: boolean;
@@ -37,7 +40,8 @@ const ZERO_END = '} 0\n';
 export async function* prometheusPage(options: PrometheusPageOptions): AsyncGenerator<string> {
   const text = new PageText();
   const histograms = new PrometheusHistograms(options, text);
-  const headOf = headWriter(options, histograms);
+  const ofEndpoints = endpointFamilies(options.endpoints, options.selection);
+  const headOf = headWriter([...options.families, ...ofEndpoints], options, histograms);
   let tested = 0;
   for (const family of options.families) {
     if (family.kind === 'text_readout' && !options.textReadouts) continue;
@@ -55,12 +59,18 @@ export async function* prometheusPage(options: PrometheusPageOptions): AsyncGene
       await setImmediate();
     }
   }
+  for (const family of ofEndpoints) {
+    const { metric, series } = family;
+    text.add(headOf(family));
+    yield* addAll(series, text, ({ labels, value }) => `${metric}{${labels}} ${value}\n`);
+  }
   if (options.exposition === 'openmetrics') text.add(END_OF_OPENMETRICS);
   yield text.take();
 }
 
 function headWriter(
-  { families, hasHelp, exposition }: PrometheusPageOptions,
+  families: readonly Family[],
+  { hasHelp, exposition }: PrometheusPageOptions,
   histograms: PrometheusHistograms,
 ): (family: Family) => string {
   const typesOf =

@@ -5,6 +5,7 @@ import { BucketCounts } from '../bucket-counts.ts';
 import { labelsOf } from '../tags/prometheus-names.ts';
 import { MetricFamilyWriter, type MetricType } from './metric-family.ts';
 import type { PrometheusHistogramMode } from './prometheus-histograms.ts';
+import { endpointFamilies } from './endpoint-families.ts';
 import { visitFamily, type PrometheusPageOptions } from './prometheus-page.ts';
 import type { Family } from './prometheus-plan.ts';
 
@@ -31,6 +32,11 @@ export async function* protobufPage(options: PrometheusPageOptions): AsyncGenera
     }
     if (!isEmpty) yield protobuf.Writer.create().bytes(writer.finish()).finish();
     await setImmediate();
+  }
+  for (const { metric, kind, series } of endpointFamilies(options.endpoints, options.selection)) {
+    const writer = new MetricFamilyWriter(metric, kind === 'counter' ? 'counter' : 'gauge', '');
+    for (const { labels, value } of series) writer.addValue({ labels: labelsOf(labels) }, value);
+    yield protobuf.Writer.create().bytes(writer.finish()).finish();
   }
 }
 

@@ -1,20 +1,25 @@
-/** `/stats` as text: text readouts, then counters and gauges, then histograms, each by name. */
+/**
+ * `/stats` as text: text readouts, then counters and gauges, then histograms, each by name;
+ * those of single hosts stand behind the other counters and gauges.
+ */
+import type { EndpointStats } from '../endpoint-stats.ts';
 import type { Segment } from '../ordered-view.ts';
 import type { StatStore } from '../stat-store.ts';
-import { PageText, streamGroup } from './chunks.ts';
+import { addAll, PageText, streamGroup } from './chunks.ts';
 import { histogramText, type HistogramMode } from './histogram-text.ts';
 import { selector, selectsGroup, type Selection } from './selection.ts';
 
 export interface TextPageOptions {
   readonly store: StatStore;
   readonly segments: readonly Segment[];
+  readonly endpoints: EndpointStats;
   readonly selection: Selection;
   readonly histogramMode: HistogramMode;
   readonly boundsOf: (name: string) => readonly number[];
 }
 
 export async function* textPage(options: TextPageOptions): AsyncGenerator<string> {
-  const { store, segments, selection, histogramMode, boundsOf } = options;
+  const { store, segments, endpoints, selection, histogramMode, boundsOf } = options;
   const selects = selector(store, selection);
   const text = new PageText();
   if (selectsGroup(selection, 'texts')) {
@@ -28,6 +33,7 @@ export async function* textPage(options: TextPageOptions): AsyncGenerator<string
       if (!selects(index, prefix, suffix)) return;
       text.add(prefix + suffix + ': ' + store.printedValue(index) + '\n');
     });
+    yield* addAll(endpoints.selected(selection), text, ({ name, value }) => `${name}: ${value}\n`);
   }
   if (selectsGroup(selection, 'histograms')) {
     yield* streamGroup(segments, 'histograms', text, (index, prefix, suffix) => {

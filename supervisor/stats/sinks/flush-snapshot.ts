@@ -6,25 +6,30 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BucketCounts } from '../bucket-counts.ts';
 import type { CounterLatch } from '../counter-latch.ts';
+import type { EndpointStats } from '../endpoint-stats.ts';
 import { visitSegment, type Segment } from '../ordered-view.ts';
 import { selector } from '../render/selection.ts';
 import type { StatStore } from '../stat-store.ts';
+import type { ExtractedName } from '../tags/tag-extractor.ts';
 
-interface CounterReading {
+export interface Reading {
   readonly name: string;
+  /** Where the rules for tags do not say: for statistics of single hosts. */
+  readonly extracted?: ExtractedName;
+}
+
+interface CounterReading extends Reading {
   readonly gained: number;
   /** Since the start, or the last reset. */
   readonly value: number;
 }
 
-interface GaugeReading {
-  readonly name: string;
+interface GaugeReading extends Reading {
   /** As it is printed. */
   readonly value: string;
 }
 
-export interface HistogramReading {
-  readonly name: string;
+export interface HistogramReading extends Reading {
   readonly interval: BucketCounts;
   /** Upper bounds of the buckets that receivers of buckets are told. */
   readonly bounds: readonly number[];
@@ -43,13 +48,14 @@ const YIELD_AFTER = 256;
 export interface SnapshotSource {
   readonly store: StatStore;
   readonly segments: readonly Segment[];
+  readonly endpoints: EndpointStats;
   /** The sinks' own. */
   readonly latch: CounterLatch;
   readonly boundsOf: (name: string) => readonly number[];
 }
 
 export async function takeSnapshot(source: SnapshotSource): Promise<FlushSnapshot> {
-  const { store, segments, latch, boundsOf } = source;
+  const { store, segments, endpoints, latch, boundsOf } = source;
   const counters: CounterReading[] = [];
   const gauges: GaugeReading[] = [];
   const histograms: HistogramReading[] = [];
@@ -70,6 +76,13 @@ export async function takeSnapshot(source: SnapshotSource): Promise<FlushSnapsho
       histograms.push({ name, interval, bounds: boundsOf(name) });
     });
     if (position % YIELD_AFTER === YIELD_AFTER - 1) await setImmediate();
+  }
+  for (const { name, kind, value, index, extracted } of endpoints.all()) {
+    if (kind === 'gauge') gauges.push({ name, value: String(value), extracted });
+    else {
+      const gained = index === undefined ? 0 : latch.take(index, value);
+      counters.push({ name, gained, value, extracted });
+    }
   }
   return { counters, gauges, histograms };
 }

@@ -8,7 +8,7 @@ import protobuf from 'protobufjs/minimal.js';
 import type { GrpcStream, GrpcStreamHandlers } from '../../xds/grpc-client.ts';
 import { MetricFamilyWriter, type MetricFrame, type MetricType } from '../render/metric-family.ts';
 import type { TagExtractor } from '../tags/tag-extractor.ts';
-import type { FlushSnapshot, HistogramReading } from './flush-snapshot.ts';
+import type { FlushSnapshot, HistogramReading, Reading } from './flush-snapshot.ts';
 import type { MetricsServiceConfig, StatsSink } from './stats-sink.ts';
 
 export const METRICS_METHOD = '/envoy.service.metrics.v3.MetricsService/StreamMetrics';
@@ -98,19 +98,19 @@ export class MetricsServiceSink implements StatsSink {
   *#families(snapshot: FlushSnapshot): Generator<Uint8Array> {
     const { config, nowMs } = this.#options;
     const timestampMs = nowMs();
-    for (const { name, gained, value } of snapshot.counters) {
-      const amount = config.reportsDeltas ? gained : value;
-      yield single(this.#named(name, timestampMs), 'counter', (family, frame) =>
+    for (const counter of snapshot.counters) {
+      const amount = config.reportsDeltas ? counter.gained : counter.value;
+      yield single(this.#named(counter, timestampMs), 'counter', (family, frame) =>
         family.addValue(frame, amount),
       );
     }
-    for (const { name, value } of snapshot.gauges) {
-      yield single(this.#named(name, timestampMs), 'gauge', (family, frame) =>
-        family.addValue(frame, Number(value)),
+    for (const gauge of snapshot.gauges) {
+      yield single(this.#named(gauge, timestampMs), 'gauge', (family, frame) =>
+        family.addValue(frame, Number(gauge.value)),
       );
     }
     for (const histogram of snapshot.histograms) {
-      yield* this.#histogram(histogram, this.#named(histogram.name, timestampMs));
+      yield* this.#histogram(histogram, this.#named(histogram, timestampMs));
     }
   }
 
@@ -126,9 +126,9 @@ export class MetricsServiceSink implements StatsSink {
     }
   }
 
-  #named(name: string, timestampMs: number): Named {
+  #named({ name, extracted: known }: Reading, timestampMs: number): Named {
     if (!this.#options.config.tagsAsLabels) return { name, frame: { labels: [], timestampMs } };
-    const extracted = this.#options.extractor.extract(name);
+    const extracted = known ?? this.#options.extractor.extract(name);
     const labels = extracted.tags.map(({ tag, value }) => ({ name: tag, value }));
     return { name: extracted.name, frame: { labels, timestampMs } };
   }

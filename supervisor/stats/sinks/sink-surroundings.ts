@@ -1,9 +1,10 @@
-/** What the sinks of statistics see of the server: its clusters, streams to services, and who it is. */
+/** What the statistics see of the server: its clusters, and for sinks streams to services and who it is. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { nodeMessage } from '../../admin-views/node-message.ts';
 import type { Configuration } from '../../load-configuration.ts';
 import type { StatStore } from '../stat-store.ts';
 import type { SinkCluster, StatsEngineOptions } from '../stats-engine.ts';
+import { endpointFigures } from '../../upstreams/endpoint-figures.ts';
 import type { LiveCluster } from '../../upstreams/live-cluster.ts';
 import type { UpstreamClusters } from '../../upstreams/upstream-clusters.ts';
 import { OwnRequests } from '../../xds/control-plane-clusters.ts';
@@ -23,7 +24,7 @@ interface LaterParts {
 export function sinkSurroundings(
   server: SinkServer,
   parts: () => LaterParts,
-): Pick<StatsEngineOptions, 'clusters' | 'services'> {
+): Pick<StatsEngineOptions, 'clusters' | 'endpoints' | 'services'> {
   let requests: OwnRequests | undefined;
   const ownRequests = (): OwnRequests => {
     const { upstreams, store } = parts();
@@ -36,6 +37,7 @@ export function sinkSurroundings(
   };
   return {
     clusters: () => [...parts().upstreams.all()].map(sinkCluster),
+    endpoints: () => endpointFigures(parts().upstreams.all(), parts().store),
     services: {
       openGrpc: async (target, method, handlers) => {
         const { openGrpcStream } = await import('../../xds/grpc-client.ts');

@@ -3,6 +3,7 @@
  * log line; the others are served all the same.
  */
 import type { CounterLatch } from '../counter-latch.ts';
+import type { EndpointStats } from '../endpoint-stats.ts';
 import type { OrderedView } from '../ordered-view.ts';
 import type { StatStore } from '../stat-store.ts';
 import { takeSnapshot } from './flush-snapshot.ts';
@@ -11,6 +12,7 @@ import type { StatsSink } from './stats-sink.ts';
 export interface SinkWriterOptions {
   readonly store: StatStore;
   readonly view: OrderedView;
+  readonly endpoints: EndpointStats;
   readonly boundsOf: (name: string) => readonly number[];
   makeSinks(): Promise<readonly StatsSink[]>;
   onFailure(error: unknown): void;
@@ -27,12 +29,13 @@ export class SinkWriter {
   }
 
   async write(): Promise<void> {
-    const { store, view, boundsOf } = this.#options;
+    const { store, view, endpoints, boundsOf } = this.#options;
     this.#sinks ??= this.#options.makeSinks();
     const sinks = await this.#sinks;
     const snapshot = await takeSnapshot({
       store,
       segments: await view.segments(),
+      endpoints,
       latch: this.#latch,
       boundsOf,
     });

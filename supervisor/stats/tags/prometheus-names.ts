@@ -15,6 +15,17 @@ export function escapeLabelValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
+/** A tag as it stands between the braces of a series. */
+export function labelText({
+  tag,
+  value,
+}: {
+  readonly tag: string;
+  readonly value: string;
+}): string {
+  return `${labelName(tag)}="${escapeLabelValue(value)}"`;
+}
+
 export interface Label {
   readonly name: string;
   readonly value: string;

@@ -37,6 +37,13 @@ export class TagExtractor {
     }
   }
 
+  /** Tags that every name has. */
+  get fixedTags(): readonly ExtractedTag[] {
+    return this.#general.flatMap(({ tag, fixedValue: value }) =>
+      value === undefined ? [] : [{ tag, value }],
+    );
+  }
+
   extract(name: string): ExtractedName {
     if (name.startsWith(UNTAGGED)) return { name, tags: [] };
     const dot = name.indexOf('.');

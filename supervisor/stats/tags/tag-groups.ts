@@ -8,7 +8,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Definition } from '../stat-store.ts';
-import { escapeLabelValue, labelName } from './prometheus-names.ts';
+import { escapeLabelValue, labelName, labelText } from './prometheus-names.ts';
 import type { ExtractedTag, TagExtractor } from './tag-extractor.ts';
 import type { TagRule } from './tag-rule.ts';
 
@@ -191,10 +191,6 @@ function labelTemplate(
   }
   texts.push(text);
   return { texts, holes };
-}
-
-function labelText({ tag, value }: ExtractedTag): string {
-  return `${labelName(tag)}="${escapeLabelValue(value)}"`;
 }
 
 function isSameGroup(a: TagGroup, b: TagGroup): boolean {

@@ -61,6 +61,37 @@ describe('proxying', () => {
     client.destroy();
   });
 
+  it('counts answers below a further name that an internal client asks for', async () => {
+    await using upstream = await startHttpUpstream();
+    await using plane = await startDataPlane({
+      upstreamPorts: [upstream.port],
+      manager: {
+        useRemoteAddress: true,
+        internalCidrs: [{ address: '127.0.0.0', prefixLength: 8 }],
+      },
+    });
+    const client = await openRaw(plane.port);
+    const name = 'x-envoy-upstream-alt-stat-name';
+    for (const [round, value] of ['other.', 'o'.repeat(257), ''].entries()) {
+      client.send(`GET / HTTP/1.1\r\nHost: h\r\n${name}: ${value}\r\n\r\n`);
+      await client.until((text) => text.split('hello').length - 1 === round + 1);
+    }
+    client.destroy();
+    assert.equal(
+      upstream.requests.some(({ headers }) => name in headers),
+      false,
+    );
+    const counted = [...plane.stats()].filter(
+      ([stat, count]) => stat.endsWith('upstream_rq_200') && count > 0,
+    );
+    assert.deepEqual(Object.fromEntries(counted), {
+      'cluster.up.upstream_rq_200': 3,
+      'cluster.up.internal.upstream_rq_200': 3,
+      'cluster.up.other.upstream_rq_200': 1,
+      'cluster.up.other.internal.upstream_rq_200': 1,
+    });
+  });
+
   it('answers pipelined requests in order', async () => {
     await using upstream = await startHttpUpstream((request, response) =>
       response.end(request.url),

@@ -206,6 +206,32 @@ describe("a cluster's limits", () => {
   });
 });
 
+describe('a stream that is older than its cluster allows', () => {
+  it('is answered with 504, or cut off where its answer has begun', async () => {
+    await using upstream = await startRawUpstream((socket) => {
+      socket.on('data', (head) => {
+        if (String(head).startsWith('GET /begun')) {
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome');
+        }
+      });
+    });
+    await using plane = await startDataPlane({
+      upstreamPorts: [upstream.port],
+      upstreamHttp: { maxStreamDurationMs: 20 },
+    });
+    const client = await openRaw(plane.port);
+    client.send(GET);
+    const answer = await client.until('upstream max stream duration reached');
+    assert.match(answer, /^HTTP\/1\.1 504 /);
+    client.send('GET /begun HTTP/1.1\r\nHost: h\r\n\r\n');
+    assert.match(await client.closed(), /\r\n\r\nsome$/);
+    const stats = plane.stats();
+    assert.equal(stats.get('cluster.up.upstream_rq_max_duration_reached'), 2);
+    assert.equal(stats.get('cluster.up.upstream_rq_active'), 0);
+    assert.equal(stats.get('cluster.up.upstream_cx_active'), 0);
+  });
+});
+
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -308,6 +308,7 @@ describe('a resolved cluster', () => {
       upstreamHttp: {
         protocol: 'HTTP1',
         idleTimeoutMs: 3_600_000,
+        maxStreamDurationMs: 0,
         maxResponseHeadersKb: 80,
         maxHeadersCount: 100,
       },

@@ -39,6 +39,8 @@ const CHAIN = 'static_resources.listeners[0].filter_chains[0]';
 const MANAGER = `${CHAIN}.filters[0].typed_config`;
 const CLUSTER = 'static_resources.clusters[0]';
 
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
 const CHECK = {
   name: 'first',
   timeout: '1s',
@@ -175,9 +177,25 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'another set than UNKNOWN, HEALTHY and DEGRADED is not supported yet',
   ],
   [
-    bootstrapWith('cluster', { track_cluster_stats: { per_endpoint_stats: true } }),
-    `${CLUSTER}.track_cluster_stats.per_endpoint_stats`,
-    'statistics per host are not supported yet',
+    bootstrapWith('cluster', {
+      typed_extension_protocol_options: {
+        [HTTP_OPTIONS]: {
+          '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
+          explicit_http_config: { http_protocol_options: {} },
+          http_filters: [
+            {
+              name: 'mutate',
+              typed_config: {
+                '@type':
+                  'type.googleapis.com/envoy.extensions.filters.http.header_mutation.v3.HeaderMutation',
+              },
+            },
+          ],
+        },
+      },
+    }),
+    `${CLUSTER}.typed_extension_protocol_options.${HTTP_OPTIONS}.http_filters[0].typed_config`,
+    "upstream HTTP filter 'mutate' of type 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation' is not supported; there is envoy.filters.http.upstream_codec",
   ],
   [
     bootstrapWith('cluster', { http2_protocol_options: {} }),

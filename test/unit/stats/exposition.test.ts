@@ -16,6 +16,7 @@ import { prometheusPlan, type Family } from '../../../supervisor/stats/render/pr
 import { protobufPage } from '../../../supervisor/stats/render/protobuf-page.ts';
 import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
+import { EndpointStats } from '../../../supervisor/stats/endpoint-stats.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { defaultTagRules } from '../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../supervisor/stats/tags/tag-extractor.ts';
@@ -110,6 +111,7 @@ const pageOptions = {
   textReadouts: true,
   boundsOf: () => DEFAULT_BUCKETS,
   maxNativeBuckets: 20,
+  endpoints: new EndpointStats(new StatStore(), () => [], []),
 } as const;
 
 describe('the Prometheus page', () => {

@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { DISPATCHER } from '../../../shared/stats/templates/server.ts';
+import { EndpointStats } from '../../../supervisor/stats/endpoint-stats.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { DashboardSink } from '../../../supervisor/stats/sinks/dashboard-sink.ts';
 import {
@@ -30,7 +31,9 @@ class SinkStore extends StatStore {
 
 async function snapshotOf(store: SinkStore): Promise<FlushSnapshot> {
   const segments = await new OrderedView(store).segments();
-  return takeSnapshot({ store, segments, latch: store.latch, boundsOf: () => DEFAULT_BUCKETS });
+  const endpoints = new EndpointStats(store, () => [], []);
+  const boundsOf = (): readonly number[] => DEFAULT_BUCKETS;
+  return takeSnapshot({ store, segments, endpoints, latch: store.latch, boundsOf });
 }
 
 test('counters are sent as gains, gauges as values, histograms as their values', async () => {

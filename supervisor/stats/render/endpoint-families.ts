@@ -1,0 +1,42 @@
+/** Statistics of single hosts as metric families, which stand behind all others on a Prometheus page. */
+import type { EndpointStats } from '../endpoint-stats.ts';
+import { labelText, metricName } from '../tags/prometheus-names.ts';
+import type { Family } from './prometheus-plan.ts';
+import type { Selection } from './selection.ts';
+
+interface EndpointSeries {
+  readonly name: string;
+  /** What stands between the braces. */
+  readonly labels: string;
+  readonly value: number;
+}
+
+export interface EndpointFamily extends Family {
+  readonly series: readonly EndpointSeries[];
+}
+
+/** Counters before gauges, families and series by name. */
+export function endpointFamilies(
+  endpoints: EndpointStats,
+  selection: Selection,
+): readonly EndpointFamily[] {
+  const families = new Map<string, EndpointFamily & { readonly series: EndpointSeries[] }>();
+  for (const { name, kind, value, extracted } of endpoints.selected(selection)) {
+    const metric = metricName(extracted.name);
+    let family = families.get(metric);
+    if (family === undefined) {
+      family = { metric, kind, help: '', members: [], series: [] };
+      families.set(metric, family);
+    }
+    family.series.push({ name, labels: extracted.tags.map(labelText).join(','), value });
+  }
+  const sorted = [...families.values()].sort((a, b) =>
+    a.kind === b.kind ? compare(a.metric, b.metric) : compare(a.kind, b.kind),
+  );
+  for (const { series } of sorted) series.sort((a, b) => compare(a.name, b.name));
+  return sorted;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,42 @@
+/** Hosts of clusters that want statistics of each (`per_endpoint_stats`), as the statistics name them. */
+import type { HostResource } from '../../shared/resources/cluster.ts';
+import { HOST } from '../../shared/stats/templates/cluster.ts';
+import { printAuthority } from '../../shared/authority.ts';
+import type { EndpointFigures } from '../stats/endpoint-stats.ts';
+import { sanitizedName } from '../stats/sanitized-name.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import type { LiveCluster } from './live-cluster.ts';
+
+/** By the names of the clusters, the hosts of each in their order. */
+export function* endpointFigures(
+  clusters: Iterable<LiveCluster>,
+  store: Pick<StatStore, 'find'>,
+): Generator<EndpointFigures> {
+  const wanting = [...clusters].filter(({ resolved }) => resolved.hasEndpointStats === true);
+  wanting.sort((a, b) => (a.resolved.resource.statName < b.resolved.resource.statName ? -1 : 1));
+  for (const { resolved, hosts } of wanting) {
+    const { name, statName } = resolved.resource;
+    for (const host of hosts.hosts) {
+      const address = addressOf(host);
+      yield {
+        cluster: statName,
+        address,
+        prefix: `cluster.${statName}.endpoint.${sanitizedName(address)}.`,
+        hostname: host.hostname,
+        isHealthy: host.health === 'healthy',
+        base: store.find(HOST, `host.${name}.${host.id}.`)?.base,
+      };
+    }
+  }
+}
+
+function addressOf({ address, id }: HostResource): string {
+  switch (address.kind) {
+    case 'ip':
+      return printAuthority({ host: address.address, port: address.port });
+    case 'pipe':
+      return address.path;
+    case 'internal':
+      return id;
+  }
+}
