@@ -7,7 +7,7 @@ import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Http1ServerOptions } from './listener.ts';
-import type { Metadata } from './route.ts';
+import type { Metadata, MetadataKey } from './route.ts';
 import type { SocketOption } from './socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
 import type { UpstreamTls } from './tls.ts';
@@ -70,6 +70,8 @@ export interface OriginalDstOptions {
   /** The request header that may have the address; lower case. */
   readonly header?: string;
   readonly portOverride?: number;
+  /** Where dynamic metadata may have the address; looked at before the header. */
+  readonly metadataKey?: MetadataKey;
   /** A host that was not used for so long goes. */
   readonly cleanupIntervalMs: number;
 }

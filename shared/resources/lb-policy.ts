@@ -3,7 +3,7 @@
  * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
  */
 
-import type { HashPolicy } from './route.ts';
+import type { HashPolicy, MetadataKey } from './route.ts';
 
 export interface LbPolicy {
   readonly kind:
@@ -36,14 +36,30 @@ export interface LbPolicy {
   /** Of policies that hash: what they hash, in the place of the route's policies. */
   readonly hashPolicies?: readonly HashPolicy[];
   readonly subsets?: SubsetOptions;
-  /** Request headers that name the host to take, first the first; lower case. */
-  readonly overrideHeaders?: readonly string[];
+  /** Requests may name the hosts to take. */
+  readonly override?: OverrideOptions;
+}
+
+/** Where a request names hosts, parted by commas; `name` is in lower case. */
+export type HostNamer =
+  | { readonly kind: 'header'; readonly name: string }
+  | ({ readonly kind: 'metadata' } & MetadataKey);
+
+export interface OverrideOptions {
+  /** One after the other. */
+  readonly sources: readonly HostNamer[];
+  /** Where in a request's metadata the host is told that was taken. */
+  readonly tells?: MetadataKey;
 }
 
 export interface ZoneAwareOptions {
   /** Percent of the requests that are to stay in their zone where they can. */
   readonly routingEnabled: number;
   readonly minClusterSize: number;
+  /** Requests stay in their zone while it has so many usable hosts, whatever its share of the servers. */
+  readonly forceLocalZoneMinSize?: number;
+  /** Shares of localities go by the weights of their hosts, not by how many these are. */
+  readonly countsWeights?: true;
 }
 
 /** Source: envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3. */
@@ -53,6 +69,8 @@ export interface LoadReportOptions {
   /** A weight that old counts no more. */
   readonly expirationMs: number;
   readonly updateMs: number;
+  /** Of a report, what says how much of the host is in use, before its general figures; see load-report.ts. */
+  readonly metricNames: readonly string[];
   /** What the share of errors adds to a host's utilization is multiplied by it. */
   readonly errorPenalty: number;
 }

@@ -79,6 +79,12 @@ export interface Route {
 }
 
 /** `filter_metadata` as JSON, by filter name. */
+/** Where in metadata a value stands. */
+export interface MetadataKey {
+  readonly namespace: string;
+  readonly path: readonly string[];
+}
+
 export interface Metadata {
   readonly [filterName: string]: { readonly [key: string]: unknown };
 }

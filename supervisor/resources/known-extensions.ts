@@ -10,7 +10,7 @@ import { UPSTREAM_FILTERS } from './clusters/upstream-filters.ts';
 import { ADDRESS_SELECTORS } from './clusters/local-sockets.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
-import { POLICIES } from './clusters/load-balancing.ts';
+import { POLICIES } from './clusters/lb-policies.ts';
 import { COMPRESSION_LIBRARIES } from './filters/compression-library.ts';
 import { SESSION_STATES } from './filters/stateful-session-filter.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';

@@ -11,7 +11,7 @@ export function balancerContext(changes: Partial<BalancerContext> = {}): Balance
   return {
     runtime: { snapshot: new Map(), random: () => 0 },
     ownLocality: { region: '', zone: '', subZone: '' },
-    localCluster: () => undefined,
+    localCluster: undefined,
     nowMs: () => 0,
     count: () => undefined,
     countStructure: () => undefined,
@@ -29,7 +29,7 @@ export function clusterContext(): ClusterContext {
     stats: new WorkerStatStore(),
     runtime: { snapshot: new Map(), random: () => 0 },
     ownLocality: { region: '', zone: '', subZone: '' },
-    localCluster: () => undefined,
+    localClusterName: undefined,
     hostRequested: () => undefined,
     hostWanted: () => undefined,
     hostUsed: () => undefined,

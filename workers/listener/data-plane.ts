@@ -104,10 +104,7 @@ class WorkerDataPlane implements DataPlane {
       secrets: this.#secrets,
       log: (line) => env.log('debug', 'connection', line),
       ownLocality: { region: '', subZone: '', ...env.heritage.node },
-      localCluster: () => {
-        const { localCluster } = env.heritage;
-        return localCluster === undefined ? undefined : this.#clusters.get(localCluster);
-      },
+      localClusterName: env.heritage.localCluster,
       duty: {
         clock: env.clock,
         workerIndex: env.heritage.workerIndex,

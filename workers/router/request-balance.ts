@@ -2,9 +2,10 @@
  * What the choice of a host may depend on for one request: its hash, and on retries the hosts tried
  * before. Collects the cookies that hash policies make.
  */
+import { addMetadata } from '../filters/add-metadata.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import type { Address } from '../net/connection-info.ts';
 import type { RequestHash } from '../routing/hash-policy.ts';
 import type { ClusterRoute } from '../routing/types.ts';
@@ -37,6 +38,18 @@ export class RequestBalance implements BalanceContext {
 
   get originalDestination(): Address | undefined {
     return this.#info.connection.originalDestination;
+  }
+
+  filterState(key: string): string | undefined {
+    return filterStateOf(this.#info, key);
+  }
+
+  get dynamicMetadata(): StreamInfo['dynamicMetadata'] {
+    return this.#info.dynamicMetadata;
+  }
+
+  addMetadata(namespace: string, value: Record<string, unknown>): void {
+    addMetadata(this.#info, namespace, value);
   }
 
   get maxHostDraws(): number {

@@ -1,5 +1,6 @@
 /** What the choice of a host may depend on for a connection of a TCP proxy. */
 import type { TcpProxy } from '../../shared/resources/network-filters.ts';
+import { addMetadata } from '../filters/add-metadata.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
@@ -19,6 +20,9 @@ export function balanceOf(
     refusesHost: () => false,
     computeHash: () => hashOf(info, policy),
     subset,
+    filterState: (key) => filterStateOf(info, key),
+    dynamicMetadata: info.dynamicMetadata,
+    addMetadata: (namespace, value) => addMetadata(info, namespace, value),
     originalDestination: info.connection.originalDestination,
   };
 }

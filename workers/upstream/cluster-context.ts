@@ -41,6 +41,6 @@ export interface ClusterContext {
   /** Debug lines of component `connection`. */
   readonly log: (line: string) => void;
   readonly ownLocality: ZonePickerParts['ownLocality'];
-  /** The cluster that this server is one of; undefined: none is configured, or it is not there. */
-  localCluster(): UpstreamCluster | undefined;
+  /** Of the cluster that this server is one of; undefined: none is configured. */
+  readonly localClusterName: string | undefined;
 }

@@ -184,11 +184,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#checker?.failPassively(host.resource);
   }
 
-  get isInPanic(): boolean {
-    const { total, usable } = this.health();
-    return total === 0 || (100 * usable) / total < this.resource.lbPolicy.healthyPanicThreshold;
-  }
-
   /** How many hosts there are, and how many of them may be asked. */
   health(): { readonly total: number; readonly usable: number } {
     return { total: this.hosts.length, usable: this.#set.usable };
@@ -296,7 +291,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return makeBalancer(resource, {
       runtime: context.runtime,
       ownLocality: context.ownLocality,
-      localCluster: () => context.localCluster(),
+      localCluster: this.#localCluster(),
       nowMs: () => context.loop.clock.ms,
       count,
       countStructure: (offset, change) => this.#countStructure(offset, change),
@@ -306,6 +301,13 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       allActiveRequests: () => this.stats.writer.valueOf(this.stats.base + RQ_ACTIVE),
       onTable: (table) => this.#tableFigures.show(table),
     });
+  }
+
+  /** That cluster itself has none. */
+  #localCluster(): (() => LocalCluster | undefined) | undefined {
+    const context = this.#context;
+    const name = context.localClusterName;
+    return name === undefined || name === this.name ? undefined : () => context.find(name);
   }
 
   #followRequests(cleanupIntervalMs: number): RequestedHosts {

@@ -2,6 +2,7 @@
  * Chooses a host of a cluster for each request: what all policies implement, and what a choice may
  * depend on.
  */
+import type { NamespacedMetadata } from '../../shared/matchers/value-matcher.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { RequestHash } from '../routing/hash-policy.ts';
@@ -27,6 +28,12 @@ export interface BalanceContext {
   readonly originalDestination?: Address | undefined;
   /** Priorities that were tried before and are left out while others can take the request. */
   readonly excludedPriorities?: ReadonlySet<number> | undefined;
+  /** What filters keep under a key for those behind them; see filterStateOf. */
+  filterState?(key: string): string | undefined;
+  /** What filters said of the request or its connection. */
+  readonly dynamicMetadata?: NamespacedMetadata | undefined;
+  /** Adds to what filters said; absent where nobody could read it. */
+  addMetadata?(namespace: string, value: Record<string, unknown>): void;
   /** How many further hosts may be drawn where one is refused. */
   readonly maxHostDraws: number;
   /** Whether the request would rather go to another host. */
@@ -55,6 +62,12 @@ export interface HostPicker {
   /** Undefined when there are none. */
   pick(): UpstreamHost | undefined;
 }
+
+/** Makes what chooses among some hosts; `peers` are all of their priority. */
+export type MakePicker = (
+  hosts: readonly UpstreamHost[],
+  peers: readonly UpstreamHost[],
+) => HostPicker;
 
 /** Of a balancer that looks at hosts with each choice. */
 export function* nothingToPrepare(): Steps<() => void> {

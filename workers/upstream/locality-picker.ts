@@ -4,11 +4,13 @@
  */
 import { DeadlineHeap } from './deadline-heap.ts';
 import type { UpstreamHost } from './host.ts';
-import type { HostPicker } from './load-balancer.ts';
+import type { HostPicker, MakePicker } from './load-balancer.ts';
 import { groupByLocality } from './localities.ts';
 
 export interface LocalityPickerParts {
-  readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  readonly makePicker: MakePicker;
+  /** Where no locality has a weight. */
+  readonly otherwise: HostPicker;
   /** In percent: a locality keeps its weight while so much more than its share is usable. */
   readonly overprovisioningFactor: number;
   /** What a locality's weight is multiplied by, by `localityKey`; 1 for all where it is missing. */
@@ -37,11 +39,11 @@ class LocalityPicker implements HostPicker {
   }
 }
 
-/** `usable` are those of a priority's hosts `all` that may be chosen. Without weights: one picker. */
+/** `usable` are those of a priority's hosts `all` that may be chosen. */
 export function makeLocalityPicker(
   usable: readonly UpstreamHost[],
   all: readonly UpstreamHost[],
-  { makePicker, overprovisioningFactor, scale }: LocalityPickerParts,
+  { makePicker, otherwise, overprovisioningFactor, scale }: LocalityPickerParts,
 ): HostPicker {
   const sizes = new Map([...groupByLocality(all)].map(([key, { length }]) => [key, length]));
   const turns: LocalityTurn[] = [];
@@ -49,7 +51,7 @@ export function makeLocalityPicker(
     const share = hosts.length / (sizes.get(key) ?? hosts.length);
     const configured = (hosts[0]?.resource.localityWeight ?? 0) * (scale?.(key) ?? 1);
     const weight = configured * Math.min(1, (overprovisioningFactor / 100) * share);
-    if (weight > 0) turns.push({ picker: makePicker(hosts), weight });
+    if (weight > 0) turns.push({ picker: makePicker(hosts, all), weight });
   }
-  return turns.length === 0 ? makePicker(usable) : new LocalityPicker(turns);
+  return turns.length === 0 ? otherwise : new LocalityPicker(turns);
 }

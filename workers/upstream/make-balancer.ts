@@ -1,6 +1,10 @@
 /** Makes the balancer that a cluster's policy asks for. */
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
-import type { LbPolicy, LeastRequestOptions } from '../../shared/resources/lb-policy.ts';
+import type {
+  LbPolicy,
+  LeastRequestOptions,
+  ZoneAwareOptions,
+} from '../../shared/resources/lb-policy.ts';
 import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
@@ -11,7 +15,7 @@ import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
 import type { Steps } from '../sliced-work.ts';
 import { LeastRequestPicker } from './least-request-picker.ts';
-import type { HostPicker, LoadBalancer } from './load-balancer.ts';
+import type { HostPicker, LoadBalancer, MakePicker } from './load-balancer.ts';
 import { OverrideBalancer } from './override-balancer.ts';
 import { PriorityBalancer } from './priority-balancer.ts';
 import { RandomPicker } from './random-picker.ts';
@@ -23,8 +27,10 @@ import { ZonePicker, type ZonePickerParts } from './zone-picker.ts';
 
 export interface BalancerContext extends Pick<
   ZonePickerParts,
-  'localCluster' | 'ownLocality' | 'count' | 'countStructure'
+  'ownLocality' | 'count' | 'countStructure'
 > {
+  /** Undefined: there is none, and hosts are chosen wherever they are. */
+  readonly localCluster: ZonePickerParts['localCluster'] | undefined;
   readonly onDuplicates: (count: number) => void;
   readonly runtime: Runtime;
   readonly nowMs: () => number;
@@ -46,6 +52,8 @@ const RING_DEFAULTS = {
   hashFunction: 'XX_HASH',
   usesHostname: false,
 } as const;
+/** Of clusters that say nothing, where there is a local cluster. */
+const ZONE_DEFAULTS: ZoneAwareOptions = { routingEnabled: 100, minClusterSize: 6 };
 const MAGLEV_DEFAULTS = { tableSize: 65_537, usesHostname: false } as const;
 const random = Math.random;
 const PANIC_THRESHOLD_KEY = 'upstream.healthy_panic_threshold';
@@ -55,8 +63,8 @@ export function makeBalancer(
   context: BalancerContext,
 ): LoadBalancer {
   const balancer = makeWhole(lbPolicy, context);
-  const { overrideHeaders } = lbPolicy;
-  return overrideHeaders === undefined ? balancer : new OverrideBalancer(overrideHeaders, balancer);
+  const { override } = lbPolicy;
+  return override === undefined ? balancer : new OverrideBalancer(override, balancer);
 }
 
 function makeWhole(lbPolicy: LbPolicy, context: BalancerContext): LoadBalancer {
@@ -83,25 +91,25 @@ function makePlain(
   if (lbPolicy.kind === 'RING_HASH' || lbPolicy.kind === 'MAGLEV') {
     return makeHashing(lbPolicy, context, localities);
   }
-  const { zoneAware: options, failsInPanic } = lbPolicy;
+  const { zoneAware: options = ZONE_DEFAULTS, failsInPanic } = lbPolicy;
+  const { localCluster } = context;
   const makePicker = pickerMaker(lbPolicy, context);
+  const panicThreshold = panicThresholdOf(lbPolicy, context.runtime);
+  const zone = { ...context, options, makePicker, random, panicThreshold };
   return new PriorityBalancer({
-    panicThreshold: panicThresholdOf(lbPolicy, context.runtime),
+    panicThreshold,
     makePicker,
     ...localities,
     failsInPanic,
     makeZonePicker:
-      options === undefined
+      localCluster === undefined
         ? undefined
-        : (hosts) => new ZonePicker(hosts, { ...context, options, makePicker, random }),
+        : (hosts, peers) => new ZonePicker(hosts, { ...zone, peers, localCluster }),
     random,
   });
 }
 
-function pickerMaker(
-  lbPolicy: LbPolicy,
-  context: BalancerContext,
-): (hosts: readonly UpstreamHost[]) => HostPicker {
+function pickerMaker(lbPolicy: LbPolicy, context: BalancerContext): MakePicker {
   const { runtime, nowMs } = context;
   const slowStart = lbPolicy.slowStart && new SlowStart(lbPolicy.slowStart, runtime, nowMs);
   if (lbPolicy.kind === 'RANDOM') return (hosts) => new RandomPicker(hosts, random);
@@ -123,8 +131,8 @@ function pickerMaker(
     return (hosts) => new RoundRobinPicker(hosts, runtime.random(), slowStart);
   }
   const makePicker = (hosts: readonly UpstreamHost[], weights: readonly number[]): HostPicker =>
-    new RoundRobinPicker(hosts, runtime.random(), undefined, weights);
-  return (hosts) => new ReportedWeightsPicker(hosts, { options, nowMs, makePicker });
+    new RoundRobinPicker(hosts, runtime.random(), slowStart, weights);
+  return (hosts, peers) => new ReportedWeightsPicker(hosts, { options, nowMs, makePicker, peers });
 }
 
 /** A bias below 0 is none. */

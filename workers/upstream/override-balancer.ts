@@ -1,19 +1,27 @@
 /**
- * Takes the host that a request header names, while it is in the cluster and not unhealthy; else the
- * policy behind it chooses. A header may name several: each further draw takes the next one.
+ * Takes the hosts that a request names, in a header or in its metadata, while they are in the cluster,
+ * whatever their health; else the policy behind it chooses. A request may name several: each choice for
+ * it takes the next one.
  */
+import { metadataValue } from '../../shared/matchers/value-matcher.ts';
+import type { HostNamer, OverrideOptions } from '../../shared/resources/lb-policy.ts';
+import type { MetadataKey } from '../../shared/resources/route.ts';
 import { ITEMS_PER_STEP, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 
+type Struct = Record<string, unknown>;
+
 export class OverrideBalancer implements LoadBalancer {
-  readonly #headers: readonly string[];
+  readonly #options: OverrideOptions;
   readonly #otherwise: LoadBalancer;
   #hosts: ReadonlyMap<string, UpstreamHost> = new Map();
+  /** What requests named and no choice has taken yet. */
+  readonly #named = new WeakMap<BalanceContext, string[]>();
   #hasNamed = false;
 
-  constructor(headers: readonly string[], otherwise: LoadBalancer) {
-    this.#headers = headers;
+  constructor(options: OverrideOptions, otherwise: LoadBalancer) {
+    this.#options = options;
     this.#otherwise = otherwise;
   }
 
@@ -22,9 +30,14 @@ export class OverrideBalancer implements LoadBalancer {
   }
 
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
-    const named = this.#named(context)[draw];
+    const named = this.#nextNamed(context);
     this.#hasNamed = named !== undefined;
-    return named ?? this.#otherwise.choose(context, draw);
+    const host = named ?? this.#otherwise.choose(context, draw);
+    const { tells } = this.#options;
+    if (tells !== undefined && host !== undefined) {
+      context.addMetadata?.(tells.namespace, structOf(tells, host.id));
+    }
+    return host;
   }
 
   *prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
@@ -40,15 +53,33 @@ export class OverrideBalancer implements LoadBalancer {
     };
   }
 
-  #named({ requestHeaders }: BalanceContext): readonly UpstreamHost[] {
-    for (const header of this.#headers) {
-      const text = requestHeaders.get(header);
-      if (text === undefined) continue;
-      const hosts = text.split(',').map((id) => this.#hosts.get(id.trim()));
-      return hosts
-        .filter((host) => host !== undefined)
-        .filter(({ health }) => health !== 'unhealthy');
+  #nextNamed(context: BalanceContext): UpstreamHost | undefined {
+    let left = this.#named.get(context);
+    if (left === undefined) {
+      left = this.#options.sources.flatMap((source) => namesIn(context, source));
+      // Most requests name none.
+      if (left.length > 0) this.#named.set(context, left);
     }
-    return [];
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      const host = this.#hosts.get(id);
+      if (host !== undefined) return host;
+    }
+    return undefined;
   }
+}
+
+function namesIn({ requestHeaders, dynamicMetadata }: BalanceContext, source: HostNamer): string[] {
+  const value =
+    source.kind === 'header'
+      ? requestHeaders.get(source.name)
+      : metadataValue(dynamicMetadata, source.namespace, source.path);
+  if (typeof value !== 'string') return [];
+  return value
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+}
+
+function structOf({ path }: MetadataKey, value: string): Struct {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Struct;
 }

@@ -4,7 +4,7 @@
  */
 import type { Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
-import type { BalanceContext, HostPicker, LoadBalancer } from './load-balancer.ts';
+import type { BalanceContext, HostPicker, LoadBalancer, MakePicker } from './load-balancer.ts';
 import { makeLocalityPicker } from './locality-picker.ts';
 import {
   choosePriority,
@@ -18,7 +18,7 @@ import {
 export interface PriorityBalancerParts {
   /** In percent. */
   panicThreshold(): number;
-  readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  readonly makePicker: MakePicker;
   /** Localities take load by their weights. */
   readonly weighsLocalities: boolean;
   /** What a locality's weight is multiplied by, by `localityKey`. */
@@ -26,7 +26,7 @@ export interface PriorityBalancerParts {
   /** Too few usable hosts: none is chosen. */
   readonly failsInPanic?: boolean | undefined;
   /** Chooses among the healthy hosts of the first priority by where they are. */
-  readonly makeZonePicker?: ((hosts: readonly UpstreamHost[]) => HostPicker) | undefined;
+  readonly makeZonePicker?: MakePicker | undefined;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
 }
@@ -146,12 +146,12 @@ export class PriorityBalancer implements LoadBalancer {
   ): HostPicker {
     const { priority, overprovisioningFactor } = where;
     const { makePicker, makeZonePicker, weighsLocalities, localityScale: scale } = this.#parts;
-    if (makeZonePicker !== undefined && priority === 0 && which === 'healthy') {
-      return makeZonePicker(hosts.healthy);
-    }
-    if (!weighsLocalities || which === 'all') return makePicker(hosts[which]);
+    const hasPlan = makeZonePicker !== undefined && priority === 0 && which === 'healthy';
+    const picker = (hasPlan ? makeZonePicker : makePicker)(hosts[which], hosts.all);
+    if (!weighsLocalities || which === 'all') return picker;
     return makeLocalityPicker(hosts[which], hosts.all, {
       makePicker,
+      otherwise: picker,
       overprovisioningFactor,
       scale,
     });

@@ -5,7 +5,9 @@
 import type { LoadReportOptions } from '../../shared/resources/lb-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
-import type { LoadReport } from './load-report.ts';
+import { type LoadReport, utilizationOf } from './load-report.ts';
+
+const WEIGHT_MAX = 2 ** 32 - 1;
 
 /** What one host reported. */
 export class ReportedLoad {
@@ -19,11 +21,14 @@ export class ReportedLoad {
     this.#options = options;
   }
 
-  note({ requests, errors, utilization }: LoadReport, nowMs: number): void {
-    if (requests <= 0 || utilization <= 0) return;
-    const penalty = (errors / requests) * this.#options.errorPenalty;
-    const weight = Math.floor(requests / (utilization + Math.max(0, penalty)));
-    if (weight < 1) return;
+  note(report: LoadReport, nowMs: number): void {
+    const requests = report.get('rps_fractional') ?? 0;
+    if (requests <= 0) return;
+    const { errorPenalty, metricNames } = this.#options;
+    const penalty = ((report.get('eps') ?? 0) / requests) * errorPenalty;
+    const utilization = utilizationOf(report, metricNames) + penalty;
+    if (utilization <= 0) return;
+    const weight = Math.min(WEIGHT_MAX, Math.max(1, Math.floor(requests / utilization)));
     if (nowMs - this.#lastMs >= this.#options.expirationMs) this.#sinceMs = nowMs;
     this.#weight = weight;
     this.#lastMs = nowMs;
@@ -43,6 +48,8 @@ export interface ReportedWeightsParts {
   readonly nowMs: () => number;
   /** Takes turns by these weights, in the order of the hosts. */
   readonly makePicker: (hosts: readonly UpstreamHost[], weights: readonly number[]) => HostPicker;
+  /** All of the priority: one without a weight of its own gets the median of theirs. */
+  readonly peers: readonly UpstreamHost[];
 }
 
 export class ReportedWeightsPicker implements HostPicker {
@@ -55,7 +62,7 @@ export class ReportedWeightsPicker implements HostPicker {
   constructor(hosts: readonly UpstreamHost[], parts: ReportedWeightsParts) {
     this.#hosts = hosts;
     this.#parts = parts;
-    this.#weights = weightsOf(hosts, parts.nowMs());
+    this.#weights = weightsOf(hosts, parts.peers, parts.nowMs());
     this.#picker = parts.makePicker(hosts, this.#weights);
     this.#dueMs = parts.nowMs() + parts.options.updateMs;
   }
@@ -68,20 +75,28 @@ export class ReportedWeightsPicker implements HostPicker {
 
   #update(nowMs: number): void {
     this.#dueMs = nowMs + this.#parts.options.updateMs;
-    const weights = weightsOf(this.#hosts, nowMs);
+    const weights = weightsOf(this.#hosts, this.#parts.peers, nowMs);
     if (weights.every((weight, at) => weight === this.#weights[at])) return;
     this.#weights = weights;
     this.#picker = this.#parts.makePicker(this.#hosts, weights);
   }
 }
 
-/** Hosts without a weight of their own get the median of the others; without any, all are alike. */
-function weightsOf(hosts: readonly UpstreamHost[], nowMs: number): readonly number[] {
-  const reported = hosts.map(({ reportedLoad }) => reportedLoad?.weightAt(nowMs));
-  const known = reported.filter((weight) => weight !== undefined).toSorted((a, b) => a - b);
+/** Without any weight, all are alike. */
+function weightsOf(
+  hosts: readonly UpstreamHost[],
+  peers: readonly UpstreamHost[],
+  nowMs: number,
+): readonly number[] {
+  const weightOf = ({ reportedLoad }: UpstreamHost): number | undefined =>
+    reportedLoad?.weightAt(nowMs);
+  const known = peers
+    .map(weightOf)
+    .filter((weight) => weight !== undefined)
+    .toSorted((a, b) => a - b);
   const middle = known.length >> 1;
   const upper = known[middle] ?? 1;
   const isEven = known.length > 0 && known.length % 2 === 0;
   const median = isEven ? Math.floor(((known[middle - 1] ?? upper) + upper) / 2) : upper;
-  return reported.map((weight) => weight ?? median);
+  return hosts.map((host) => weightOf(host) ?? median);
 }

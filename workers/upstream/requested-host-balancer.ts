@@ -1,15 +1,16 @@
 /**
- * Takes the host that a request's header names by address, else the one that its client meant to
+ * Takes the host that filters or a request's header name by address, else the one that its client meant to
  * connect to: a cluster whose hosts are those that were asked for. A host that is not there yet is made.
  */
+import { metadataValue } from '../../shared/matchers/value-matcher.ts';
 import type { OriginalDstOptions } from '../../shared/resources/cluster.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { parseIpPort } from '../http/ip-port.ts';
-import type { HeaderMap } from '../http/header-map.ts';
 import type { Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import { type BalanceContext, type LoadBalancer, nothingToPrepare } from './load-balancer.ts';
 
+const FILTER_STATE_KEY = 'envoy.network.transport_socket.original_dst_address';
 const INVALID = CLUSTER.index.original_dst_host_invalid;
 
 export interface RequestedHostParts {
@@ -28,8 +29,12 @@ export class RequestedHostBalancer implements LoadBalancer {
     this.#parts = parts;
   }
 
-  choose({ requestHeaders, originalDestination }: BalanceContext): UpstreamHost | undefined {
-    const address = this.#fromHeader(requestHeaders) ?? originalDestination;
+  choose(context: BalanceContext): UpstreamHost | undefined {
+    const address =
+      parseIpPort(context.filterState?.(FILTER_STATE_KEY) ?? '') ??
+      this.#read(this.#inMetadata(context)) ??
+      this.#read(this.#inHeader(context)) ??
+      context.originalDestination;
     if (address === undefined) return undefined;
     return this.#parts.hostAt(address.ip, this.#parts.options.portOverride ?? address.port);
   }
@@ -39,12 +44,24 @@ export class RequestedHostBalancer implements LoadBalancer {
     return nothingToPrepare();
   }
 
-  #fromHeader(headers: HeaderMap): ReturnType<typeof parseIpPort> {
-    const { options, count } = this.#parts;
-    const text = options.header === undefined ? undefined : headers.get(options.header);
-    if (text === undefined || text === '') return undefined;
+  /** Of a list the first. */
+  #inMetadata({ dynamicMetadata }: BalanceContext): unknown {
+    const { metadataKey: key } = this.#parts.options;
+    if (key === undefined) return undefined;
+    const value = metadataValue(dynamicMetadata, key.namespace, key.path);
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  #inHeader({ requestHeaders }: BalanceContext): string | undefined {
+    const { header } = this.#parts.options;
+    const text = header === undefined ? undefined : requestHeaders.get(header);
+    return text === '' ? undefined : text;
+  }
+
+  #read(text: unknown): ReturnType<typeof parseIpPort> {
+    if (typeof text !== 'string') return undefined;
     const address = parseIpPort(text);
-    if (address === undefined) count(INVALID);
+    if (address === undefined) this.#parts.count(INVALID);
     return address;
   }
 }

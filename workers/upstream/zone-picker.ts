@@ -8,11 +8,12 @@ import type { ZoneAwareOptions } from '../../shared/resources/lb-policy.ts';
 import { readFraction, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import type { UpstreamHost } from './host.ts';
-import type { HostPicker } from './load-balancer.ts';
+import type { HostPicker, MakePicker } from './load-balancer.ts';
 import { groupByLocality, localityKey } from './localities.ts';
 
 const { index } = CLUSTER;
 const MIN_CLUSTER_SIZE_KEY = 'upstream.zone_routing.min_cluster_size';
+const FORCE_MIN_SIZE_KEY = 'upstream.zone_routing.force_local_zone.min_size';
 const ENABLED_KEY = 'upstream.zone_routing.enabled';
 const SHARES = 10_000;
 
@@ -21,13 +22,17 @@ export interface LocalCluster {
   readonly hosts: readonly UpstreamHost[];
   /** Another number after each change of the hosts or their health. */
   readonly version: number;
-  /** Too few of them are healthy. */
-  readonly isInPanic: boolean;
+  /** How many there are, and how many of them may be asked. */
+  health(): { readonly total: number; readonly usable: number };
 }
 
 export interface ZonePickerParts {
   readonly options: ZoneAwareOptions;
-  readonly makePicker: (hosts: readonly UpstreamHost[]) => HostPicker;
+  /** In percent, of the cluster that is balanced. */
+  panicThreshold(): number;
+  readonly makePicker: MakePicker;
+  /** All of the priority. */
+  readonly peers: readonly UpstreamHost[];
   /** Undefined while the local cluster is not there. */
   localCluster(): LocalCluster | undefined;
   readonly ownLocality: {
@@ -70,7 +75,7 @@ export class ZonePicker implements HostPicker {
   constructor(hosts: readonly UpstreamHost[], parts: ZonePickerParts) {
     this.#hosts = hosts;
     this.#parts = parts;
-    this.#anywhere = parts.makePicker(hosts);
+    this.#anywhere = parts.makePicker(hosts, parts.peers);
     this.#replan();
   }
 
@@ -84,7 +89,8 @@ export class ZonePicker implements HostPicker {
       denominator: 100,
     });
     if (random() * enabled.denominator >= enabled.numerator) return this.#anywhere.pick();
-    if (local.isInPanic) {
+    const { total, usable } = local.health();
+    if (total === 0 || (100 * usable) / total < this.#parts.panicThreshold()) {
       count(index.lb_local_cluster_not_ok);
       return this.#anywhere.pick();
     }
@@ -122,34 +128,68 @@ export class ZonePicker implements HostPicker {
   }
 
   #makePlan(local: LocalCluster): Plan | undefined {
-    const { options, ownLocality, runtime, countStructure, makePicker } = this.#parts;
+    const { options, ownLocality, countStructure, makePicker, peers } = this.#parts;
     countStructure(index.lb_recalculate_zone_structures, 1);
-    const groups = groupByLocality(this.#hosts);
-    const servers = groupByLocality(local.hosts.filter(({ health }) => health === 'healthy'));
+    const forced = this.#forcedMinSize();
+    const servers = groupByLocality(local.hosts);
     const ownKey = localityKey(ownLocality);
-    if (groups.size < 2 || servers.size < 2) return undefined;
+    if (groupByLocality(peers).size < 2 || (servers.size < 2 && forced === undefined))
+      return undefined;
     if (!servers.has(ownKey)) {
       countStructure(index.lb_local_cluster_not_ok, 1);
       return undefined;
     }
-    const least = readInteger(runtime.snapshot, MIN_CLUSTER_SIZE_KEY, options.minClusterSize);
-    if (this.#hosts.length < least) {
+    if (this.#hosts.length < this.#minClusterSize()) {
       countStructure(index.lb_zone_cluster_too_small, 1);
       return undefined;
     }
-    const serverCount = [...servers.values()].reduce((sum, { length }) => sum + length, 0);
-    const localities = [...groups].map(([key, hosts]) => ({
-      picker: makePicker(hosts),
+    const sizeOf = options.countsWeights === true ? totalWeight : numberOf;
+    const healthy = local.hosts.filter(({ health }) => health === 'healthy');
+    const healthyServers = groupByLocality(healthy);
+    const [allServers, allHosts] = [sizeOf(healthy), sizeOf(this.#hosts)];
+    const localities = [...groupByLocality(this.#hosts)].map(([key, hosts]) => ({
+      picker: makePicker(hosts, peers),
       isOwn: key === ownKey,
-      servers: Math.floor((SHARES * (servers.get(key)?.length ?? 0)) / serverCount),
-      hosts: Math.floor((SHARES * hosts.length) / this.#hosts.length),
+      servers: shareOf(sizeOf(healthyServers.get(key) ?? []), allServers),
+      hosts: shareOf(sizeOf(hosts), allHosts),
+      isForced: key === ownKey && forced !== undefined && hosts.length >= forced,
     }));
-    const none = { picker: this.#anywhere, isOwn: true, servers: 0, hosts: 0 };
+    const none = { picker: this.#anywhere, isOwn: true, servers: 0, hosts: 0, isForced: false };
     const own = localities.find(({ isOwn }) => isOwn) ?? none;
-    const staying = own.hosts >= own.servers ? SHARES : (SHARES * own.hosts) / own.servers;
-    const stay = own === none ? 0 : Math.floor(staying);
-    return { localities, own, stay, free: localities.reduce((sum, each) => sum + freeOf(each), 0) };
+    const staysWhole = own.isForced || own.hosts >= own.servers;
+    const stay = staysWhole ? SHARES : Math.floor((SHARES * own.hosts) / own.servers);
+    return {
+      localities,
+      own,
+      stay: own === none ? 0 : stay,
+      free: localities.reduce((sum, each) => sum + freeOf(each), 0),
+    };
   }
+
+  #minClusterSize(): number {
+    const { options, runtime } = this.#parts;
+    return readInteger(runtime.snapshot, MIN_CLUSTER_SIZE_KEY, options.minClusterSize);
+  }
+
+  /** Undefined: nothing keeps requests in their zone but its share. */
+  #forcedMinSize(): number | undefined {
+    const { options, runtime } = this.#parts;
+    const given = options.forceLocalZoneMinSize;
+    if (given === undefined) return undefined;
+    return readInteger(runtime.snapshot, FORCE_MIN_SIZE_KEY, given);
+  }
+}
+
+function totalWeight(hosts: readonly UpstreamHost[]): number {
+  return hosts.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+function numberOf({ length }: readonly UpstreamHost[]): number {
+  return length;
+}
+
+function shareOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.floor((SHARES * part) / whole);
 }
 
 /** What a locality can take of others' requests. */

@@ -36,8 +36,8 @@ export const CLUSTER_TYPES = new ExtensionRegistry<Make>('envoy.clusters', 'clus
     'envoy.clusters.aggregate',
     'envoy.extensions.clusters.aggregate.v3.ClusterConfig',
     (config: AggregateConfig, scope): Make =>
-      (message, _, place) =>
-        resolveAggregate(config, scope, { message, place }),
+      () =>
+        resolveAggregate(config, scope),
   ),
   extension(
     'envoy.clusters.dynamic_forward_proxy',

@@ -15,7 +15,6 @@ import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveDnsCache } from './dns-cache.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
-import { checkProvided } from './provided-clusters.ts';
 
 const FIELDS = knownFields<ClusterConfig>(
   ['dns_cache_config', 'sub_clusters_config', 'allow_insecure_cluster_options'],
@@ -48,7 +47,6 @@ export function resolveForwardProxy(
   },
 ): Discovery | undefined {
   refuseOtherFields(config, FIELDS, scope);
-  checkProvided(message, place);
   checkNames(config, message, place);
   const { dns_cache_config: cache, sub_clusters_config: subClusters } = config;
   if (subClusters !== undefined) return resolveSubClusters(subClusters, scope);

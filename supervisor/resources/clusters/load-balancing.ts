@@ -2,149 +2,18 @@
 import type {
   Cluster,
   Cluster_CommonLbConfig as CommonLbConfig,
-  LoadBalancingPolicy,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
-import type { LeastRequest } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/least_request/v3/least_request.ts';
-import type {
-  OverrideHost,
-  OverrideHost_OverrideHostSource,
-} from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/override_host/v3/override_host.ts';
-import type { Random } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/random/v3/random.ts';
-import type { RoundRobin } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/round_robin/v3/round_robin.ts';
-import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
-import { extension, ExtensionRegistry, typeName } from '../extensions.ts';
+import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { float, optional } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
-import { resolveLocalities, resolveZoneAware } from './locality-balancing.ts';
-import { resolveReportedWeights } from './reported-weights.ts';
-import { resolveSlowStart } from './slow-start.ts';
+import { type Policy, resolvePolicies } from './lb-policies.ts';
+import { resolveZoneAware } from './locality-balancing.ts';
 import { resolveSubsets } from './subset-balancing.ts';
-
-/** What a policy adds to what holds for all of them. */
-type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
-
-/** Of the API: such an entry of a list is not passed over for the next one. */
-const NOT_HERE: ReadonlySet<string> = new Set(
-  [
-    'cluster_provided.v3.ClusterProvided',
-    'dynamic_modules.v3.DynamicModulesLoadBalancerConfig',
-    'load_aware_locality.v3.LoadAwareLocality',
-    'pick_first.v3.PickFirst',
-    'wrr_locality.v3.WrrLocality',
-  ].map((name) => `envoy.extensions.load_balancing_policies.${name}`),
-);
-
-const RANDOM_FIELDS = knownFields<Random>(['locality_lb_config']);
-const ROUND_ROBIN_FIELDS = knownFields<RoundRobin>(['locality_lb_config', 'slow_start_config']);
-const LEAST_REQUEST_FIELDS = knownFields<LeastRequest>([
-  'choice_count',
-  'active_request_bias',
-  'slow_start_config',
-  'locality_lb_config',
-  'selection_method',
-]);
-const OVERRIDE_FIELDS = knownFields<OverrideHost>(['override_host_sources', 'fallback_policy']);
-const OVERRIDE_SOURCE_FIELDS = knownFields<OverrideHost_OverrideHostSource>(['header']);
-
-export const POLICIES = new ExtensionRegistry<Policy>(
-  'envoy.load_balancing_policies',
-  'load balancing policy',
-  [
-    extension(
-      'envoy.load_balancing_policies.round_robin',
-      'envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin',
-      roundRobin,
-    ),
-    extension(
-      'envoy.load_balancing_policies.client_side_weighted_round_robin',
-      'envoy.extensions.load_balancing_policies.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin',
-      resolveReportedWeights,
-    ),
-    extension(
-      'envoy.load_balancing_policies.random',
-      'envoy.extensions.load_balancing_policies.random.v3.Random',
-      random,
-    ),
-    extension(
-      'envoy.load_balancing_policies.least_request',
-      'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest',
-      leastRequest,
-    ),
-    extension(
-      'envoy.load_balancing_policies.ring_hash',
-      'envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash',
-      resolveRingHash,
-    ),
-    extension(
-      'envoy.load_balancing_policies.maglev',
-      'envoy.extensions.load_balancing_policies.maglev.v3.Maglev',
-      resolveMaglev,
-    ),
-    extension(
-      'envoy.load_balancing_policies.subset',
-      'envoy.extensions.load_balancing_policies.subset.v3.Subset',
-      subset,
-    ),
-    extension(
-      'envoy.load_balancing_policies.override_host',
-      'envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost',
-      overrideHost,
-    ),
-  ],
-);
-
-function roundRobin(message: RoundRobin, scope: Scope): Policy {
-  refuseOtherFields(message, ROUND_ROBIN_FIELDS, scope);
-  return {
-    kind: 'ROUND_ROBIN',
-    ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
-    ...resolveLocalities(message.locality_lb_config, scope.at('locality_lb_config')),
-  };
-}
-
-function random(message: Random, scope: Scope): Policy {
-  refuseOtherFields(message, RANDOM_FIELDS, scope);
-  const place = scope.at('locality_lb_config');
-  return { kind: 'RANDOM', ...resolveLocalities(message.locality_lb_config, place) };
-}
-
-function leastRequest(message: LeastRequest, scope: Scope): Policy {
-  refuseOtherFields(message, LEAST_REQUEST_FIELDS, scope);
-  const { choice_count: choiceCount = 2, active_request_bias: bias } = message;
-  const activeRequestBias = bias === undefined ? 1 : float(bias.default_value ?? 0);
-  const biasKey = bias?.runtime_key;
-  const scansAll = message.selection_method === 'FULL_SCAN';
-  return {
-    kind: 'LEAST_REQUEST',
-    leastRequest: {
-      choiceCount,
-      activeRequestBias,
-      ...optional('activeRequestBiasKey', biasKey === '' ? undefined : biasKey),
-      ...(scansAll ? { scansAll } : {}),
-    },
-    ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
-    ...resolveLocalities(message.locality_lb_config, scope.at('locality_lb_config')),
-  };
-}
-
-function subset(message: Subset, scope: Scope): Policy | undefined {
-  const policy = resolvePolicies(message.subset_lb_policy, scope.at('subset_lb_policy'));
-  return { ...policy, ...optional('subsets', resolveSubsets(message, scope)) };
-}
-
-function overrideHost(message: OverrideHost, scope: Scope): Policy | undefined {
-  refuseOtherFields(message, OVERRIDE_FIELDS, scope);
-  const headers = (message.override_host_sources ?? []).map((source, index) => {
-    refuseOtherFields(source, OVERRIDE_SOURCE_FIELDS, scope.at('override_host_sources', index));
-    return (source.header ?? '').toLowerCase();
-  });
-  const policy = resolvePolicies(message.fallback_policy, scope.at('fallback_policy'));
-  return { ...policy, overrideHeaders: headers };
-}
+import { leastRequest, roundRobin } from './turn-balancing.ts';
 
 const COMMON_FIELDS = knownFields<CommonLbConfig>(
   [
@@ -161,25 +30,84 @@ const COMMON_FIELDS = knownFields<CommonLbConfig>(
 
 const PANIC_THRESHOLD_PERCENT = 50;
 
+/** Of clusters with a balancer of their own. */
+const PROVIDING_TYPES: ReadonlySet<string> = new Set([
+  'envoy.extensions.clusters.aggregate.v3.ClusterConfig',
+  'envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig',
+]);
+
 export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   const common = message.common_lb_config ?? {};
   const place = scope.at('common_lb_config');
   refuseOtherFields(common, COMMON_FIELDS, place);
   const { healthy_panic_threshold: threshold, locality_weighted_lb_config: weighted } = common;
   const policy = resolvePolicy(message, scope);
+  checkProvided(message, policy, scope);
   checkHostnameHashing(message, place.at('consistent_hashing_lb_config'));
   checkOverrideStatus(common.override_host_status?.statuses, place.at('override_host_status'));
   const subsets = resolveSubsets(message.lb_subset_config, scope.at('lb_subset_config'));
   return {
     ...(message.load_balancing_policy === undefined
       ? resolveZoneAware(common.zone_aware_lb_config, place.at('zone_aware_lb_config'))
-      : {}),
+      : checkOlderFields(message, scope)),
     ...policy,
     ...(weighted === undefined ? {} : { weighsLocalities: true }),
     ...optional('subsets', subsets ?? policy.subsets),
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };
+}
+
+/** What the policies say themselves. */
+function checkOlderFields(
+  { common_lb_config: common = {}, lb_subset_config: subsets }: Cluster,
+  scope: Scope,
+): Partial<Policy> {
+  if (subsets !== undefined) {
+    scope.error(
+      'conflict',
+      'cluster: load_balancing_policy cannot be combined with lb_subset_config',
+    );
+  }
+  const { zone_aware_lb_config: zone, locality_weighted_lb_config: weighted } = common;
+  if ((zone ?? weighted ?? common.consistent_hashing_lb_config) !== undefined) {
+    scope
+      .at('common_lb_config')
+      .error(
+        'conflict',
+        'cluster: load_balancing_policy cannot be combined with partial fields (zone_aware_lb_config, locality_weighted_lb_config, consistent_hashing_lb_config) of common_lb_config',
+      );
+  }
+  return {};
+}
+
+/** A cluster that brings its balancer has to say so, and no other. */
+function checkProvided(message: Cluster, { kind }: Policy, scope: Scope): void {
+  const { type = 'STATIC', cluster_type: custom, lb_policy: older = 'ROUND_ROBIN' } = message;
+  const isOriginal = custom === undefined && type === 'ORIGINAL_DST';
+  const { name = '', load_balancing_policy: newer } = message;
+  const place = scope.at(newer === undefined ? 'lb_policy' : 'load_balancing_policy');
+  if (isOriginal && older !== 'CLUSTER_PROVIDED') {
+    place.error(
+      'conflict',
+      `cluster: LB policy ${older} is not valid for Cluster type ORIGINAL_DST. Only 'CLUSTER_PROVIDED' is allowed with cluster type 'ORIGINAL_DST'`,
+    );
+    return;
+  }
+  const isSaid = kind === 'CLUSTER_PROVIDED';
+  if (isSaid === (isOriginal || bringsBalancer(custom))) return;
+  place.error(
+    'conflict',
+    isSaid
+      ? `cluster manager: cluster provided LB specified but cluster '${name}' did not provide one. Check cluster documentation.`
+      : `cluster manager: cluster provided LB not specified but cluster '${name}' provided one. Check cluster documentation.`,
+  );
+}
+
+/** Those that look names up have hosts like any other. */
+function bringsBalancer(custom: Cluster['cluster_type']): boolean {
+  const type = typeName(custom?.typed_config?.['@type'] ?? '');
+  return PROVIDING_TYPES.has(type) || custom?.name === 'envoy.cluster.original_dst';
 }
 
 /** Hosts of other clusters have no names of their own to be known by. */
@@ -233,12 +161,13 @@ function resolvePolicy(message: Cluster, scope: Scope): Policy {
       scope.error('conflict', 'cluster: field load_balancing_policy need to be set');
       break;
     case 'CLUSTER_PROVIDED':
-      if (!providesNoBalancer(message)) break;
-      place.error(
-        'conflict',
-        `cluster manager: cluster provided LB specified but cluster '${name}' did not provide one. Check cluster documentation.`,
-      );
-      break;
+      if (message.lb_subset_config !== undefined) {
+        place.error(
+          'conflict',
+          'cluster: LB policy CLUSTER_PROVIDED cannot be combined with lb_subset_config',
+        );
+      }
+      return { kind: policy };
     default:
       place.unsupported(
         `load balancing policy ${policy} is`,
@@ -254,39 +183,4 @@ function consistentHashing({ common_lb_config: common }: Cluster): {
 } {
   const config = common?.consistent_hashing_lb_config;
   return config === undefined ? {} : { consistent_hashing_lb_config: config };
-}
-
-/** Cluster types with a balancer of their own are refused by themselves. */
-function providesNoBalancer({ type = 'STATIC', cluster_type: custom }: Cluster): boolean {
-  return custom === undefined && type !== 'ORIGINAL_DST';
-}
-
-/** The first policy that is known counts. */
-function resolvePolicies(
-  message: LoadBalancingPolicy | undefined,
-  place: Scope,
-  cluster = '',
-): Policy {
-  const policies = message?.policies ?? [];
-  const scope = place.at('policies');
-  const names = policies.map(({ typed_extension_config: config }) => config?.name ?? '');
-  for (const [index, { typed_extension_config: config = {} }] of policies.entries()) {
-    const entry = scope.at(index, 'typed_extension_config');
-    const isRefused = NOT_HERE.has(typeName(config.typed_config?.['@type'] ?? ''));
-    if (!isRefused && !POLICIES.knows(config, entry)) continue;
-    const policy = POLICIES.resolve(config, entry);
-    return policy ?? { kind: 'ROUND_ROBIN' };
-  }
-  if (names.length === 0) {
-    scope.error(
-      'conflict',
-      `cluster: didn't find a registered load balancer factory implementation for cluster: '${cluster}' with names from []`,
-    );
-  } else {
-    scope.error(
-      'unsupported',
-      `load balancing policies [${names.join(', ')}] are not supported; ${POLICIES.available()}`,
-    );
-  }
-  return { kind: 'ROUND_ROBIN' };
 }

@@ -1,5 +1,4 @@
-/** Resolves how much the place of hosts counts when they are chosen. */
-import type { Cluster_CommonLbConfig_ZoneAwareLbConfig as OlderZoneAware } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+/** Resolves how much the place of hosts counts when they are chosen. The older message has fewer fields. */
 import type {
   LocalityLbConfig,
   LocalityLbConfig_ZoneAwareLbConfig as ZoneAware,
@@ -19,6 +18,9 @@ const ZONE_FIELDS = knownFields<ZoneAware>([
   'routing_enabled',
   'min_cluster_size',
   'fail_traffic_on_panic',
+  'force_locality_direct_routing',
+  'force_local_zone',
+  'locality_basis',
 ]);
 
 const MIN_CLUSTER_SIZE = 6;
@@ -33,18 +35,25 @@ export function resolveLocalities(config: LocalityLbConfig | undefined, scope: S
   };
 }
 
-export function resolveZoneAware(
-  config: ZoneAware | OlderZoneAware | undefined,
-  scope: Scope,
-): Localities {
+export function resolveZoneAware(config: ZoneAware | undefined, scope: Scope): Localities {
   if (config === undefined) return {};
   refuseOtherFields(config, ZONE_FIELDS, scope);
   const { routing_enabled: enabled, min_cluster_size: least } = config;
+  const forced = forcedMinSize(config);
   return {
     zoneAware: {
       routingEnabled: enabled === undefined ? ALL_PERCENT : float(enabled.value ?? 0),
       minClusterSize: least === undefined ? MIN_CLUSTER_SIZE : Number(least),
+      ...(forced === undefined ? {} : { forceLocalZoneMinSize: forced }),
+      ...(config.locality_basis === 'HEALTHY_HOSTS_WEIGHT' ? { countsWeights: true } : {}),
     },
     ...(config.fail_traffic_on_panic === true ? { failsInPanic: true } : {}),
   };
+}
+
+/** The older field says the same as a zone of one host. */
+function forcedMinSize(config: ZoneAware): number | undefined {
+  const { force_local_zone: forced, force_locality_direct_routing: older } = config;
+  if (forced !== undefined) return forced.min_size ?? 1;
+  return older === true ? 1 : undefined;
 }

@@ -2,6 +2,7 @@
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterConfig as AggregateConfig } from '../../../shared/api/generated/envoy/extensions/clusters/aggregate/v3/cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveMetadataKey } from '../metadata.ts';
 import type { Discovery } from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
@@ -11,17 +12,13 @@ const ORIGINAL_FIELDS = knownFields<NonNullable<Cluster['original_dst_lb_config'
   'use_http_header',
   'http_header_name',
   'upstream_port_override',
+  'metadata_key',
 ]);
 const ORIGINAL_HEADER = 'x-envoy-original-dst-host';
 const CLEANUP_INTERVAL_MS = 5_000;
 
-export function resolveAggregate(
-  config: AggregateConfig,
-  scope: Scope,
-  { message, place }: { readonly message: Cluster; readonly place: Scope },
-): Discovery {
+export function resolveAggregate(config: AggregateConfig, scope: Scope): Discovery {
   refuseOtherFields(config, AGGREGATE_FIELDS, scope);
-  checkProvided(message, place);
   return { kind: 'aggregate', clusters: config.clusters ?? [] };
 }
 
@@ -29,20 +26,12 @@ export function resolveOriginalDst(message: Cluster, place: Scope): Discovery {
   const { original_dst_lb_config: config = {} } = message;
   const scope = place.at('original_dst_lb_config');
   refuseOtherFields(config, ORIGINAL_FIELDS, scope);
-  const { lb_policy: policy = 'ROUND_ROBIN', load_balancing_policy: newer } = message;
-  if (policy !== 'CLUSTER_PROVIDED' && newer === undefined) {
-    place
-      .at('lb_policy')
-      .error(
-        'conflict',
-        `cluster: LB policy ${policy} is not valid for Cluster type ORIGINAL_DST. Only 'CLUSTER_PROVIDED' is allowed with cluster type 'ORIGINAL_DST'`,
-      );
-  }
   if (message.load_assignment !== undefined) {
     place
       .at('load_assignment')
       .error('conflict', 'ORIGINAL_DST clusters must have no load assignment configured');
   }
+  const { metadata_key: key } = config;
   const usesHeader = config.use_http_header === true;
   const header = (config.http_header_name ?? '').toLowerCase();
   if (header !== '' && !usesHeader) {
@@ -55,20 +44,7 @@ export function resolveOriginalDst(message: Cluster, place: Scope): Discovery {
     kind: 'requested',
     ...(usesHeader ? { header: header === '' ? ORIGINAL_HEADER : header } : {}),
     ...optional('portOverride', config.upstream_port_override),
+    ...(key === undefined ? {} : { metadataKey: resolveMetadataKey(key) }),
     cleanupIntervalMs: durationMsOr(message.cleanup_interval, CLEANUP_INTERVAL_MS),
   };
-}
-
-/** A cluster that brings its balancer has to say so. */
-export function checkProvided(
-  { lb_policy: policy, name = '', load_balancing_policy: newer }: Cluster,
-  place: Scope,
-): void {
-  if (policy === 'CLUSTER_PROVIDED' || newer !== undefined) return;
-  place
-    .at('lb_policy')
-    .error(
-      'conflict',
-      `cluster manager: cluster provided LB not specified but cluster '${name}' provided one. Check cluster documentation.`,
-    );
 }

@@ -18,9 +18,12 @@ const FIELDS = knownFields<ValueMessage>([
 const OBJECTS = new Set([
   'envoy.string',
   'envoy.hashable_string',
+  'envoy.network.transport_socket.original_dst_address',
   'envoy.tcp_proxy.cluster',
   'envoy.tcp_proxy.disable_tunneling',
   'envoy.tcp_proxy.per_connection_idle_timeout_ms',
+  'envoy.upstream.dynamic_host',
+  'envoy.upstream.dynamic_port',
 ]);
 /** Those that the reference has beside them. */
 const OTHER_OBJECTS = new Set([
@@ -29,12 +32,9 @@ const OTHER_OBJECTS = new Set([
   'envoy.network.application_protocols',
   'envoy.network.ip',
   'envoy.network.network_namespace',
-  'envoy.network.transport_socket.original_dst_address',
   'envoy.network.upstream_server_name',
   'envoy.network.upstream_subject_alt_names',
   'envoy.ratelimit.hits_addend',
-  'envoy.upstream.dynamic_host',
-  'envoy.upstream.dynamic_port',
 ]);
 
 export function resolveFilterStateValues(

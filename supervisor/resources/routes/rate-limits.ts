@@ -11,6 +11,7 @@ import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { resolveQueryParameterMatchers } from '../matchers/query-parameter-matcher.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
+import { resolveMetadataKey } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
@@ -138,13 +139,11 @@ function resolveMetadata({
 }: ActionMessage): RateLimitAction | undefined {
   const message: MetadataMessage | undefined = metadata ?? older;
   if (message === undefined) return undefined;
-  const { key: namespace = '', path = [] } = message.metadata_key ?? {};
   return {
     kind: 'metadata',
     key: toByteString(message.descriptor_key ?? ''),
     source: message.source === 'ROUTE_ENTRY' ? 'route' : 'dynamic',
-    namespace,
-    path: path.map(({ key = '' }) => key),
+    ...resolveMetadataKey(message.metadata_key ?? {}),
     defaultValue: toByteString(message.default_value ?? ''),
     skipIfAbsent: message.skip_if_absent ?? false,
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatPlace } from '../../../supervisor/config/problem.ts';
-import { POLICIES } from '../../../supervisor/resources/clusters/load-balancing.ts';
+import { POLICIES } from '../../../supervisor/resources/clusters/lb-policies.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { errorsOf, resolveConfig } from './resolve-text.ts';
 
@@ -50,9 +50,7 @@ const CHECK = {
   tcp_health_check: {},
 };
 const ROUND_ROBIN = policy('round_robin', 'RoundRobin');
-const WEIGHTED = policy('wrr_locality', 'WrrLocality', {
-  endpoint_picking_policy: { policies: [ROUND_ROBIN] },
-});
+const PICK_FIRST = policy('pick_first', 'PickFirst', {});
 
 function policy(name: string, type: string, fields: object = {}): object {
   const url = `type.googleapis.com/envoy.extensions.load_balancing_policies.${name}.v3.${type}`;
@@ -164,10 +162,10 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
   ],
   [
     bootstrapWith('cluster', {
-      load_balancing_policy: { policies: [WEIGHTED, ROUND_ROBIN] },
+      load_balancing_policy: { policies: [PICK_FIRST, ROUND_ROBIN] },
     }),
     `${CLUSTER}.load_balancing_policy.policies[0].typed_extension_config.typed_config`,
-    `load balancing policy 'wrr_locality' of type 'envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality' is not supported; ${POLICIES.available()}`,
+    `load balancing policy 'pick_first' of type 'envoy.extensions.load_balancing_policies.pick_first.v3.PickFirst' is not supported; ${POLICIES.available()}`,
   ],
   [
     bootstrapWith('cluster', {

@@ -108,20 +108,28 @@ describe('slow start', () => {
 
 describe('zone-aware choices', () => {
   const ownLocality = { region: '', zone: 'a', subZone: '' };
-  const policy = {
-    kind: 'ROUND_ROBIN',
-    zoneAware: { routingEnabled: 100, minClusterSize: 4 },
-  } as const;
+  const OPTIONS = { routingEnabled: 100, minClusterSize: 4 };
+  type Places = readonly (string | Partial<HostResource>)[];
+  const placed = (places: Places): readonly UpstreamHost[] =>
+    hosts(places.map((place) => (typeof place === 'string' ? { zone: place } : place)));
 
-  function shares(servers: readonly string[], zones: readonly string[], isInPanic = false) {
+  function shares(
+    servers: Places,
+    places: Places,
+    zoneAware: LbPolicy['zoneAware'] | null = OPTIONS,
+  ) {
     const counts: Record<string, number> = {};
     const names = Object.entries(CLUSTER.index);
     const note = (offset: number): void => {
       const [name = ''] = names.find(([, at]) => at === offset) ?? [];
       counts[name] = (counts[name] ?? 0) + 1;
     };
-    const local = { hosts: hosts(servers.map((zone) => ({ zone }))), version: 1, isInPanic };
-    const from = balancer(policy, hosts(zones.map((zone) => ({ zone }))), {
+    const of = placed(servers);
+    const usable = of.filter(({ health }) => health === 'healthy').length;
+    const local = { hosts: of, version: 1, health: () => ({ total: of.length, usable }) };
+    const policy = { kind: 'ROUND_ROBIN', ...(zoneAware === null ? {} : { zoneAware }) } as const;
+    const chosen = placed(places);
+    const from = balancer(policy, chosen, {
       ownLocality,
       localCluster: () => local,
       count: note,
@@ -129,7 +137,7 @@ describe('zone-aware choices', () => {
     });
     const picks = 20_000;
     const own = tally(from, picks).reduce(
-      (sum, count, port) => sum + (zones[port - 1] === 'a' ? count : 0),
+      (sum, count, port) => sum + (chosen[port - 1]?.zone === 'a' ? count : 0),
       0,
     );
     return { own: own / picks, counts };
@@ -152,12 +160,41 @@ describe('zone-aware choices', () => {
   });
 
   it('do not look at zones in a small cluster, or when the local cluster is sick', () => {
+    const sickServers = Array.from(
+      { length: 3 },
+      () => ({ zone: 'b', health: 'unhealthy' }) as const,
+    );
     const small = shares(['a', 'b'], ['a', 'b', 'b']);
     assert.ok(Math.abs(small.own - 1 / 3) < 0.01);
     assert.equal(small.counts['lb_zone_cluster_too_small'], 1);
-    const sick = shares(['a', 'b'], ['a', 'b', 'b', 'b'], true);
+    const sick = shares(['a', ...sickServers], ['a', 'b', 'b', 'b']);
     assert.ok(Math.abs(sick.own - 1 / 4) < 0.01);
     assert.equal(sick.counts['lb_local_cluster_not_ok'], 20_000);
+  });
+
+  it('are made of clusters that say nothing of zones, from six hosts on', () => {
+    assert.equal(shares(['a', 'b'], ['a', 'a', 'a', 'b', 'b', 'b'], null).own, 1);
+    assert.ok(shares(['a', 'b'], ['a', 'a', 'a', 'b', 'b'], null).own < 0.7);
+  });
+
+  it('stay in a zone that has the hosts that are demanded of it, with one zone of servers too', () => {
+    const forced = (forceLocalZoneMinSize: number, servers = ['a', 'b']): number =>
+      shares(servers, ['a', 'b', 'b', 'b'], { ...OPTIONS, forceLocalZoneMinSize }).own;
+    assert.equal(forced(1), 1);
+    assert.ok(forced(2) < 0.6);
+    assert.equal(forced(1, ['a']), 1);
+  });
+
+  it('go by the weights of hosts where they are to', () => {
+    const uneven = [
+      { zone: 'a' },
+      { zone: 'a' },
+      { zone: 'b', weight: 3 },
+      { zone: 'b', weight: 3 },
+    ];
+    assert.equal(shares(['a', 'b'], uneven).own, 1);
+    const { own } = shares(['a', 'b'], uneven, { ...OPTIONS, countsWeights: true });
+    assert.ok(Math.abs(own - 0.5) < 0.02, `${own}`);
   });
 });
 
@@ -192,15 +229,48 @@ describe('bounded load', () => {
   });
 });
 
-describe('a host that a header names', () => {
-  it('is taken while it is healthy, the next of a list after it', () => {
-    const of = hosts([{}, {}, { health: 'unhealthy' }]);
-    const from = balancer({ kind: 'ROUND_ROBIN', overrideHeaders: ['x-host'] }, of);
-    const headers = new HeaderMap();
-    headers.add('x-host', '127.0.0.1:3, 127.0.0.1:2');
-    assert.deepEqual(tally(from, 5, headers), [0, 0, 5]);
-    headers.set('x-host', '127.0.0.1:9');
-    assert.deepEqual(tally(from, 4, headers), [0, 2, 2]);
+describe('hosts that a request names', () => {
+  const key = { namespace: 'chosen', path: ['by', 'filter'] };
+  const override = {
+    sources: [
+      { kind: 'header', name: 'x-host' },
+      { kind: 'metadata', ...key },
+    ],
+    tells: { namespace: 'told', path: ['host', 'id'] },
+  } as const;
+
+  function askedFor(named: string, inMetadata?: unknown) {
+    const requestHeaders = new HeaderMap();
+    requestHeaders.add('x-host', named);
+    const told: unknown[] = [];
+    return {
+      requestHeaders,
+      dynamicMetadata: new Map([['chosen', { by: { filter: inMetadata } }]]),
+      addMetadata: (namespace: string, value: unknown) => void told.push([namespace, value]),
+      told,
+      computeHash: () => undefined,
+      maxHostDraws: 0,
+      refusesHost: () => false,
+    };
+  }
+
+  it('are taken one after the other with each choice, whatever their health, then others', () => {
+    const of = hosts([{}, {}, { health: 'unhealthy' }, { health: 'unhealthy' }]);
+    const from = balancer({ kind: 'ROUND_ROBIN', override }, of);
+    const asked = askedFor('127.0.0.1:9,, 127.0.0.1:3', ' 127.0.0.1:4 ');
+    const chosen = [0, 1, 2, 3].map(() => from.choose(asked, 0)?.port);
+    assert.deepEqual(chosen.slice(0, 2), [3, 4]);
+    assert.deepEqual(new Set(chosen.slice(2)), new Set([1, 2]));
+    assert.deepEqual(asked.told[0], ['told', { host: { id: '127.0.0.1:3' } }]);
+    assert.equal(asked.told.length, 4);
+  });
+
+  it('are others for each request, and none where nothing names one', () => {
+    const from = balancer({ kind: 'ROUND_ROBIN', override }, hosts([{}, {}]));
+    for (let request = 0; request < 3; request++) {
+      assert.equal(from.choose(askedFor('127.0.0.1:2', 7), 0)?.port, 2);
+    }
+    assert.deepEqual(tally(from, 4), [0, 2, 2]);
   });
 });
 

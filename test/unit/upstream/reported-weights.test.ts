@@ -4,13 +4,36 @@ import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
-import { readLoadReport } from '../../../workers/upstream/load-report.ts';
+import { readLoadReport, utilizationOf } from '../../../workers/upstream/load-report.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { ReportedLoad } from '../../../workers/upstream/reported-weights.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 
-const OPTIONS = { blackoutMs: 1000, expirationMs: 5000, updateMs: 100, errorPenalty: 1 };
+const OPTIONS = {
+  blackoutMs: 1000,
+  expirationMs: 5000,
+  updateMs: 100,
+  errorPenalty: 1,
+  metricNames: [],
+};
+
+function report(requests: number, utilization: number, errors = 0): ReadonlyMap<string, number> {
+  return new Map([
+    ['rps_fractional', requests],
+    ['cpu_utilization', utilization],
+    ['eps', errors],
+  ]);
+}
+
+const NO_REQUEST = {
+  requestHeaders: new HeaderMap(),
+  computeHash: () => undefined,
+  maxHostDraws: 0,
+  refusesHost: () => false,
+};
+/** Below it lie 99.99 % of all values with four degrees of freedom. */
+const CHI_SQUARED_LIMIT_4 = 23.5;
 
 function headersWith(value: string, name = 'endpoint-load-metrics'): HeaderMap {
   const headers = new HeaderMap();
@@ -18,7 +41,7 @@ function headersWith(value: string, name = 'endpoint-load-metrics'): HeaderMap {
   return headers;
 }
 
-/** cpu_utilization 0.5, rps_fractional 40, eps 4, and a map that nobody looks at. */
+/** cpu_utilization 0.5, rps_fractional 40, eps 4, and named_metrics.a 0.25. */
 function binaryReport(): string {
   const double = (field: number, value: number): Buffer => {
     const bytes = Buffer.alloc(9);
@@ -26,55 +49,85 @@ function binaryReport(): string {
     bytes.writeDoubleLE(value, 1);
     return bytes;
   };
-  const map = Buffer.from([(4 << 3) | 2, 3, 1, 2, 3]);
+  const entry = Buffer.concat([Buffer.from([(1 << 3) | 2, 1, 0x61]), double(2, 0.25)]);
+  const map = Buffer.concat([Buffer.from([(8 << 3) | 2, entry.length]), entry]);
   return Buffer.concat([double(1, 0.5), map, double(6, 40), double(7, 4)]).toString('base64');
 }
 
 describe('a report of load', () => {
-  const report = { requests: 40, errors: 4, utilization: 0.5 };
+  const figures = new Map([...report(40, 0.5, 4), ['named_metrics.a', 0.25]]);
+  const text = 'cpu_utilization=0.5, rps_fractional=40,eps:4,named_metrics.a=0.25,';
+  const json = '{"cpuUtilization":0.5,"rps_fractional":"40","eps":4,"named_metrics":{"a":0.25}}';
   const forms = [
-    ['text', headersWith('TEXT cpu_utilization=0.5, rps_fractional=40,eps=4')],
-    ['JSON', headersWith('JSON {"cpuUtilization":0.5,"rps_fractional":40,"eps":4}')],
+    ['text', headersWith(`TEXT ${text}`)],
+    ['JSON', headersWith(`JSON ${json}`)],
     ['base64 behind BIN', headersWith(`BIN ${binaryReport()}`)],
     ['the binary header', headersWith(binaryReport(), 'endpoint-load-metrics-bin')],
   ] as const;
   for (const [title, headers] of forms) {
-    it(`is read from ${title}`, () => assert.deepEqual(readLoadReport(headers), report));
+    it(`is read from ${title}`, () => assert.deepEqual(readLoadReport(headers), figures));
   }
 
-  it("goes by the application's own utilization where it is there", () => {
-    const text = 'TEXT cpu_utilization=0.5,application_utilization=1.5,rps_fractional=3';
-    assert.equal(readLoadReport(headersWith(text))?.utilization, 1.5);
-  });
-
-  for (const text of ['', 'TEXT cpu_utilization', 'TEXT cpu_utilization=x', 'JSON {', 'XML 1']) {
-    it(`is none when it reads '${text}'`, () => {
-      assert.equal(readLoadReport(headersWith(text)), undefined);
+  // What the reference makes of each was observed.
+  const unreadable = [
+    '',
+    'TEXT cpu_utilization',
+    'TEXT cpu_utilization=x',
+    'TEXT cpu_utilization=nan',
+    'TEXT cpu_utilization =1',
+    'TEXT eps=-1',
+    'TEXT eps=1,eps=1',
+    'TEXT other=1',
+    'TEXT named_metrics.=1',
+    'TEXT request_cost.a=1',
+    'text eps=1',
+    'eps=1',
+    'JSON {',
+    'JSON {"other":1}',
+    'XML 1',
+  ];
+  for (const each of unreadable) {
+    it(`is none when it reads '${each}'`, () => {
+      assert.equal(readLoadReport(headersWith(each)), undefined);
     });
   }
+
+  it('says how much is in use by the figures that are asked for, the application, the processor', () => {
+    const full = new Map([
+      ['cpu_utilization', 0.5],
+      ['application_utilization', 1.5],
+      ['named_metrics.a', 0.25],
+      ['utilization.b', 0.75],
+    ]);
+    assert.equal(
+      utilizationOf(full, ['named_metrics.a', 'utilization.b', 'named_metrics.c']),
+      0.75,
+    );
+    assert.equal(utilizationOf(full, ['named_metrics.c']), 1.5);
+    assert.equal(utilizationOf(figures, []), 0.5);
+  });
 });
 
 describe('weights by reports of load', () => {
   it('are requests by utilization, less for errors', () => {
     const load = new ReportedLoad({ ...OPTIONS, blackoutMs: 0 });
-    load.note({ requests: 40, errors: 0, utilization: 0.5 }, 0);
+    load.note(report(40, 0.5), 0);
     assert.equal(load.weightAt(0), 80);
-    load.note({ requests: 40, errors: 20, utilization: 0.5 }, 1);
+    load.note(report(40, 0.5, 20), 1);
     assert.equal(load.weightAt(1), 40);
-    load.note({ requests: 0, errors: 0, utilization: 0.5 }, 2);
+    load.note(report(0, 0.5), 2);
     assert.equal(load.weightAt(2), 40);
   });
 
   it('count after a while of reports and until they are old', () => {
     const load = new ReportedLoad(OPTIONS);
-    const report = { requests: 10, errors: 0, utilization: 1 };
-    load.note(report, 0);
+    load.note(report(10, 1), 0);
     assert.equal(load.weightAt(999), undefined);
     assert.equal(load.weightAt(1000), 10);
-    load.note(report, 4000);
+    load.note(report(10, 1), 4000);
     assert.equal(load.weightAt(8999), 10);
     assert.equal(load.weightAt(9000), undefined);
-    load.note(report, 9000);
+    load.note(report(10, 1), 9000);
     assert.equal(load.weightAt(9500), undefined);
     assert.equal(load.weightAt(10_000), 10);
   });
@@ -94,26 +147,54 @@ describe('weights by reports of load', () => {
     updateBalancer(balancer, hosts, 140);
     const share = (): readonly number[] => {
       const counts = new Map<UpstreamHost | undefined, number>();
-      const asked = {
-        requestHeaders: new HeaderMap(),
-        computeHash: () => undefined,
-        maxHostDraws: 0,
-        refusesHost: () => false,
-      };
       for (let pick = 0; pick < 600; pick++) {
-        const chosen = balancer.choose(asked, 0);
+        const chosen = balancer.choose(NO_REQUEST, 0);
         counts.set(chosen, (counts.get(chosen) ?? 0) + 1);
       }
       return hosts.map((each) => counts.get(each) ?? 0);
     };
     assert.deepEqual(share(), [150, 150, 150, 150]);
     for (const [at, requests] of [10, 20, 30].entries()) {
-      hosts[at]?.reportedLoad?.note({ requests, errors: 0, utilization: 1 }, 0);
+      hosts[at]?.reportedLoad?.note(report(requests, 1), 0);
     }
     nowMs = 1000;
     const shares = share();
     for (const [at, wanted] of [75, 150, 225, 150].entries()) {
       assert.ok(Math.abs((shares[at] ?? 0) - wanted) <= 2, `${shares.join(', ')}`);
     }
+  });
+
+  it('share the requests of each locality, which get theirs by their own weights', () => {
+    const options = { ...OPTIONS, blackoutMs: 0 };
+    const lbPolicy = {
+      kind: 'ROUND_ROBIN',
+      healthyPanicThreshold: 50,
+      loadReports: options,
+      weighsLocalities: true,
+    } as const;
+    const balancer = makeBalancer(cluster('c', { lbPolicy }), balancerContext());
+    const stats = new WorkerStatStore();
+    const reports = [undefined, report(10, 1), report(30, 1), report(20, 1), report(40, 1)];
+    const hosts = reports.map((each, at) => {
+      const place = at < 3 ? { zone: 'a', localityWeight: 3 } : { zone: 'b', localityWeight: 1 };
+      const made = new UpstreamHost(host(at + 1, place), 'c', stats);
+      made.reportedLoad = new ReportedLoad(options);
+      if (each !== undefined) made.reportedLoad.note(each, 0);
+      return made;
+    });
+    updateBalancer(balancer, hosts, 140);
+    const picks = 100_000;
+    const counts = new Map<UpstreamHost | undefined, number>();
+    for (let pick = 0; pick < picks; pick++) {
+      const chosen = balancer.choose(NO_REQUEST, 0);
+      counts.set(chosen, (counts.get(chosen) ?? 0) + 1);
+    }
+    // The first host has the median of all: 25.
+    const shares = [25, 10, 30].map((weight) => (0.75 * weight) / 65).concat([0.25 / 3, 0.5 / 3]);
+    const chiSquared = shares.reduce((sum, share, at) => {
+      const expected = picks * share;
+      return sum + ((counts.get(hosts[at]) ?? 0) - expected) ** 2 / expected;
+    }, 0);
+    assert.ok(chiSquared < CHI_SQUARED_LIMIT_4, `${chiSquared}`);
   });
 });
