@@ -54,14 +54,18 @@ const BACK_OFF = { firstMs: 500, maxMs: 30_000 } as const;
 const RATE_LIMIT = { maxTokens: 100, fillPerSecond: 10 } as const;
 
 const RETRY_FIELDS = knownFields<RetryPolicy>(['retry_back_off']);
-const FIELDS = knownFields<ConfigSourceMessage>([
-  'path',
-  'path_config_source',
-  'api_config_source',
-  'ads',
-  'initial_fetch_timeout',
-  'resource_api_version',
-]);
+const FIELDS = knownFields<ConfigSourceMessage>(
+  [
+    'path',
+    'path_config_source',
+    'api_config_source',
+    'ads',
+    'initial_fetch_timeout',
+    'resource_api_version',
+  ],
+  // The reference asks the source that stands where a name does, whatever the name's authority.
+  ['authorities'],
+);
 const API_FIELDS = knownFields<ApiConfigSource>([
   'api_type',
   'transport_api_version',
@@ -82,9 +86,44 @@ export function resolveConfigSource(
   scope: Scope,
 ): ConfigSource | undefined {
   refuseOtherFields(message, FIELDS, scope);
-  const source = resolveKind(message, scope);
+  return withTimeout(resolveKind(message, scope), message);
+}
+
+/** Of resources that a locator names. Undefined after a reported problem. */
+export function resolveCollectionSource(
+  message: ConfigSourceMessage,
+  scope: Scope,
+): ConfigSource | undefined {
+  refuseOtherFields(message, FIELDS, scope);
+  const { api_config_source: api, ads } = message;
+  if (ads !== undefined) return withTimeout({ kind: 'ads' }, message);
+  switch (api?.api_type) {
+    case 'AGGREGATED_GRPC':
+    case 'AGGREGATED_DELTA_GRPC':
+      refuseOtherFields(api, API_FIELDS, scope.at('api_config_source'));
+      return withTimeout({ kind: 'ads' }, message);
+    case 'DELTA_GRPC':
+      return withTimeout(resolveApi(api, scope.at('api_config_source')), message);
+    case undefined:
+      scope.error('conflict', NO_COLLECTION_SOURCE);
+      return undefined;
+    default:
+      scope
+        .at('api_config_source', 'api_type')
+        .error('conflict', 'Unknown xdstp:// transport API type');
+      return undefined;
+  }
+}
+
+const NO_COLLECTION_SOURCE =
+  'Missing or not supported config source specifier in envoy::config::core::v3::ConfigSource ' +
+  'for a collection. Only ADS and gRPC in delta-xDS mode are supported.';
+
+function withTimeout(
+  source: SourceKind | undefined,
+  { initial_fetch_timeout: timeout }: ConfigSourceMessage,
+): ConfigSource | undefined {
   if (source === undefined) return undefined;
-  const timeout = message.initial_fetch_timeout;
   return { ...source, initialFetchTimeoutMs: durationMsOr(timeout, INITIAL_FETCH_TIMEOUT_MS) };
 }
 
@@ -129,7 +168,9 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
     }
     case 'AGGREGATED_GRPC':
     case 'AGGREGATED_DELTA_GRPC':
-      scope.at('api_type').unsupported(`api_type ${message.api_type} is`, 'write ads: {}');
+      scope
+        .at('api_type')
+        .error('conflict', `Unsupported config source ${message.api_type}: write ads: {}`);
       return undefined;
     default:
       scope.at('api_type').error('conflict', 'api_type must be REST, GRPC or DELTA_GRPC');

@@ -15,6 +15,7 @@ import type {
 import type { SocketOption } from '../../shared/resources/socket-options.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
+import type { ResourceLocator } from './resource-locator.ts';
 import type { ConfigSource, GrpcSource } from './config-source.ts';
 import type { OverloadConfig } from '../overload/overload-config.ts';
 import type { OutlierSettings } from './clusters/outlier-detection.ts';
@@ -50,7 +51,10 @@ export interface ResolvedBootstrap {
 
 export interface DynamicSources {
   readonly clusters?: ConfigSource;
+  /** Which clusters; absent: all that there are. */
+  readonly clusterCollection?: ResourceLocator;
   readonly listeners?: ConfigSource;
+  readonly listenerCollection?: ResourceLocator;
   /** The one stream of sources that say `ads`. */
   readonly aggregated?: GrpcSource;
 }

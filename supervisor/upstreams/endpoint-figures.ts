@@ -3,7 +3,7 @@ import type { HostResource } from '../../shared/resources/cluster.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import { printAuthority } from '../../shared/authority.ts';
 import type { EndpointFigures } from '../stats/endpoint-stats.ts';
-import { sanitizedName } from '../stats/sanitized-name.ts';
+import { statScope } from '../../shared/stats/stat-scope.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { LiveCluster } from './live-cluster.ts';
 
@@ -21,7 +21,7 @@ export function* endpointFigures(
       yield {
         cluster: statName,
         address,
-        prefix: `cluster.${statName}.endpoint.${sanitizedName(address)}.`,
+        prefix: `cluster.${statName}.endpoint.${statScope(address)}.`,
         hostname: host.hostname,
         isHealthy: host.health === 'healthy',
         base: store.find(HOST, `host.${name}.${host.id}.`)?.base,

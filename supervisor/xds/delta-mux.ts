@@ -84,10 +84,9 @@ export class DeltaMux extends StreamMux<DeltaState> {
   protected override taken(state: DeltaState, update: DiscoveryUpdate): void {
     const { interests, versions, known } = state;
     for (const resource of update.resources) {
-      const isNamed = interests.has(resource.name);
-      if (!isNamed && !interests.isWildcard) continue;
+      if (!interests.covers(resource.name)) continue;
       versions.set(resource.name, resource.versionInfo);
-      if (isNamed) known.set(resource.name, resource);
+      if (interests.has(resource.name)) known.set(resource.name, resource);
     }
     for (const name of update.removed === 'rest' ? [] : update.removed) this.forget(state, name);
   }

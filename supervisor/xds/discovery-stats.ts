@@ -1,4 +1,5 @@
 /** What a subscription counts, below `cluster_manager.cds.` and the like, or in an EDS cluster's own block. */
+import { statScope } from '../../shared/stats/stat-scope.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { CLUSTER_SUBSCRIPTION } from '../../shared/stats/templates/cluster-features.ts';
 import {
@@ -47,12 +48,13 @@ export class DiscoveryStats {
     this.#reload = parts.reload;
   }
 
-  /** `prefix` ends in a dot. `reloads`: changes of the configuration are counted too. */
+  /** `scope` ends in a dot. `reloads`: changes of the configuration are counted too. */
   static at(
     store: StatStore,
-    prefix: string,
+    scope: string,
     kinds: { readonly reloads?: boolean; readonly countsEmpty?: boolean } = {},
   ): DiscoveryStats {
+    const prefix = statScope(scope);
     const base = store.defineBlock(SUBSCRIPTION, prefix);
     const blocks = [base];
     if (kinds.countsEmpty === true) blocks.push(store.defineBlock(UPDATE_EMPTY, prefix));

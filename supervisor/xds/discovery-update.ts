@@ -1,5 +1,6 @@
 /** What a source of resources hands over, whatever it speaks with its control plane. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
+import { canonicalName } from '../resources/resource-locator.ts';
 
 export interface DiscoveredResource {
   readonly name: string;
@@ -51,6 +52,21 @@ export interface DiscoverySource {
 export function withOwnName(resource: DiscoveredResource): DiscoveredResource {
   const { name } = resource.message;
   return typeof name === 'string' && name !== '' ? { ...resource, name } : resource;
+}
+
+/** With names in the form in which they can be compared. */
+export function withCanonicalNames(update: DiscoveryUpdate): DiscoveryUpdate {
+  const { resources, removed, heartbeats } = update;
+  const named = <Item extends { readonly name: string }>(item: Item): Item => {
+    const name = canonicalName(item.name);
+    return name === item.name ? item : { ...item, name };
+  };
+  return {
+    ...update,
+    resources: resources.map(named),
+    removed: removed === 'rest' ? removed : removed.map(canonicalName),
+    ...(heartbeats === undefined ? {} : { heartbeats: heartbeats.map(named) }),
+  };
 }
 
 /** The first of each name, and the names that stand there more than once. */

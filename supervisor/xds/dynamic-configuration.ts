@@ -13,7 +13,7 @@ import { ApiCatalog } from '../config/api/api-catalog.ts';
 import { formatProblem } from '../config/config-error.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
-import { canCarryDiscovery, type ConfigSource } from '../resources/config-source.ts';
+import { canCarryDiscovery } from '../resources/config-source.ts';
 import type {
   NamedFilter,
   NamedRoutes,
@@ -31,10 +31,15 @@ import { SubClusterSource } from '../upstreams/sub-cluster-source.ts';
 import { ClusterSwap } from './cluster-swap.ts';
 import { ClusterDiscovery } from './cluster-discovery.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
-import { DiscoverySources, type OpenSubscription } from './discovery-sources.ts';
+import { DiscoverySources, type Interest, type OpenSubscription } from './discovery-sources.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
 import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
 import { EndpointSource } from './endpoint-source.ts';
+import {
+  formatLocator,
+  withNodeContext,
+  type ResourceLocator,
+} from '../resources/resource-locator.ts';
 import { KeptResources } from './kept-resources.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
 import { discoverFilters } from './named-filters.ts';
@@ -207,7 +212,8 @@ export class DynamicConfiguration {
         settled,
         log: upstreamLog.log,
       });
-      this.#open('cluster', source, { stats, consumer });
+      const names = this.#namesOf(resolved.dynamic.clusterCollection);
+      this.#open({ kind: 'cluster', source, names, stats, consumer });
     });
   }
 
@@ -276,18 +282,23 @@ export class DynamicConfiguration {
         settled,
         log: upstreamLog.log,
       });
-      this.#open('listener', source, { stats, consumer });
+      const names = this.#namesOf(resolved.dynamic.listenerCollection);
+      this.#open({ kind: 'listener', source, names, stats, consumer });
     });
   }
 
-  #open(
-    kind: 'cluster' | 'listener',
-    source: ConfigSource,
-    { stats, consumer }: Pick<Parameters<DiscoverySources['open']>[0], 'stats' | 'consumer'>,
-  ): void {
-    const subscription = this.#sources.open({ kind, source, names: [], stats, consumer });
+  #open(interest: Interest): void {
+    const subscription = this.#sources.open(interest);
     this.#subscriptions.push(subscription);
     subscription.start();
+  }
+
+  /** What is asked for: a collection by its name, else all that there are. */
+  #namesOf(collection: ResourceLocator | undefined): readonly string[] {
+    if (collection === undefined) return [];
+    const { bootstrap, node } = this.#options;
+    const keys = bootstrap.node_context_params ?? [];
+    return [formatLocator(withNodeContext(collection, keys, node))];
   }
 }
 

@@ -2,6 +2,7 @@
  * Secrets that TLS contexts name instead of holding them. A secret whose files are replaced is read
  * again; one that cannot be used leaves what was there.
  */
+import { statScope } from '../../shared/stats/stat-scope.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
@@ -55,7 +56,7 @@ class SharedSecret extends SharedResource {
     this.#secret = secret;
     this.#options = options;
     const { store, statStore, sources, clock } = options;
-    const prefix = `sds.${secret.name}.`;
+    const prefix = statScope(`sds.${secret.name}.`);
     this.#rotationFailures = statStore.defineCounter(`${prefix}key_rotation_failed`);
     store.putWarming('secret', secret.key, {
       message: { name: secret.name },

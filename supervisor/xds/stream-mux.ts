@@ -6,7 +6,12 @@
 import { ControlStream } from './control-stream.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import { RequestEncoder, type Mux, type MuxOptions } from './discovery-request.ts';
-import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
+import {
+  withCanonicalNames,
+  type DiscoveredResource,
+  type DiscoveryUpdate,
+} from './discovery-update.ts';
+import { canonicalName } from '../resources/resource-locator.ts';
 import { Interests } from './interests.ts';
 import { RefusalPace } from './refusal-pace.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -130,7 +135,10 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     this.wanted(state, subscription, state.interests.add(subscription));
     subscription.startStream();
     const { known, versionInfo } = state;
-    const resources = subscription.names.flatMap((name) => known.get(name) ?? []);
+    const resources = subscription.names.flatMap((name) => {
+      const resource = known.get(canonicalName(name));
+      return resource === undefined ? [] : { ...resource, name };
+    });
     // What is there already is not sent again to a stream that has asked for it.
     if (resources.length > 0) {
       void subscription.deliverStream(() =>
@@ -230,6 +238,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     const source = { name: type.typeUrl, format: 'pb', content: message } as const;
     return await this.#protocol
       .decode(source, type, this.options.decoding)
+      .then(withCanonicalNames)
       .catch((error: unknown) => error);
   }
 

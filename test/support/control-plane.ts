@@ -35,8 +35,14 @@ export interface ControlPlane {
   set(kind: string, version: string, resources: readonly object[]): void;
   /** Sends this answer to all streams, whatever they asked for. */
   sendRaw(answer: object): void;
+  /** Sends these bytes to all streams as an answer. */
+  sendBytes(answer: Buffer): void;
+  /** How many streams and types have an answer that was neither taken nor refused yet. */
+  unanswered(): number;
   /** Ends every stream. */
   drop(): void;
+  /** How many streams there are. */
+  streams(): number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -47,6 +53,8 @@ interface Answer {
   readonly resources: ReadonlyMap<string, object>;
 }
 
+type Answering = { readonly type_url?: string } & Readonly<Record<string, unknown>>;
+
 /** One call of a client. */
 interface Call {
   readonly stream: Stream;
@@ -54,6 +62,8 @@ interface Call {
   /** By type: what was asked for by name, and what of each was sent. */
   readonly wanted: Map<string, Set<string>>;
   readonly sent: Map<string, Map<string, string>>;
+  /** By type: the nonce of the last answer, until it is answered. */
+  readonly unanswered: Map<string, string>;
 }
 
 /** Without credentials it speaks plain text. */
@@ -66,10 +76,12 @@ export async function startControlPlane(
   const requests: AskedFor[] = [];
   const answers = new Map<string, Answer>();
   let nonce = 0;
-  const write = ({ stream, isDelta }: Call, answer: Record<string, unknown>): void => {
+  const write = ({ stream, isDelta, wanted, unanswered }: Call, answer: Answering): void => {
     nonce += 1;
     const name = `${PACKAGE}.${isDelta ? 'Delta' : ''}DiscoveryResponse`;
     const message = { nonce: String(nonce), control_plane: { identifier: 'by hand' }, ...answer };
+    const { type_url: url = '' } = answer;
+    if (wanted.has(url)) unanswered.set(url, message.nonce);
     stream.write(Buffer.from(messageToBinary(catalog, name, message)));
   };
   const send = (call: Call, url: string): void => {
@@ -80,9 +92,15 @@ export async function startControlPlane(
   };
   const serve = (stream: Stream, path: string): void => {
     const isDelta = path.includes('/Delta');
-    const call: Call = { stream, isDelta, wanted: new Map(), sent: new Map() };
+    const call: Call = {
+      stream,
+      isDelta,
+      wanted: new Map(),
+      sent: new Map(),
+      unanswered: new Map(),
+    };
     calls.add(call);
-    stream.on('error', () => calls.delete(call));
+    for (const end of ['error', 'cancelled', 'close']) stream.on(end, () => calls.delete(call));
     stream.on('end', () => {
       calls.delete(call);
       stream.end();
@@ -94,6 +112,8 @@ export async function startControlPlane(
       const read: unknown = messageFromBinary(options, name, bytes);
       const request = { ...(read as AskedFor), metadata: stream.metadata.getMap(), path };
       requests.push(request);
+      const { type_url: url, response_nonce: answered } = request;
+      if (call.unanswered.get(url) === answered) call.unanswered.delete(url);
       if (wants(call, request)) send(call, request.type_url);
     });
   };
@@ -119,6 +139,11 @@ export async function startControlPlane(
     sendRaw: (answer) => {
       for (const call of calls) write(call, { ...answer });
     },
+    sendBytes: (answer) => {
+      for (const { stream } of calls) stream.write(answer);
+    },
+    unanswered: () => [...calls].reduce((sum, call) => sum + call.unanswered.size, 0),
+    streams: () => calls.size,
     drop: () => {
       for (const { stream } of calls) stream.end();
       calls.clear();

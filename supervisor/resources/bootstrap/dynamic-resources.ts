@@ -3,13 +3,16 @@ import type {
   Bootstrap,
   Bootstrap_DynamicResources as DynamicResources,
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { ConfigSource as ConfigSourceMessage } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import {
   type ConfigSource,
   checkConfigSource,
   checkGrpcTarget,
+  resolveCollectionSource,
   resolveConfigSource,
   resolveGrpcSource,
 } from '../config-source.ts';
+import { parseLocator, ResourceLocatorError, type ResourceLocator } from '../resource-locator.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   DynamicSources,
@@ -22,7 +25,15 @@ import type { Scope } from '../scope.ts';
 import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
 
-const FIELDS = knownFields<DynamicResources>(['lds_config', 'cds_config', 'ads_config']);
+const FIELDS = knownFields<DynamicResources>([
+  'lds_config',
+  'cds_config',
+  'ads_config',
+  'lds_resources_locator',
+  'cds_resources_locator',
+]);
+const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+const LISTENER = 'envoy.config.listener.v3.Listener';
 
 export function resolveDynamicResources(
   { dynamic_resources: message = {} }: Bootstrap,
@@ -32,8 +43,18 @@ export function resolveDynamicResources(
   const scope = root.at('dynamic_resources');
   refuseOtherFields(message, FIELDS, scope);
   const { lds_config: lds, cds_config: cds, ads_config: ads } = message;
-  const clusters = cds && resolveConfigSource(cds, scope.at('cds_config'));
-  const listeners = lds && resolveConfigSource(lds, scope.at('lds_config'));
+  const clusterCollection = resolveLocator(message, 'cds_resources_locator', CLUSTER, scope);
+  const listenerCollection = resolveLocator(message, 'lds_resources_locator', LISTENER, scope);
+  const sourceOf = (
+    source: ConfigSourceMessage | undefined,
+    collection: ResourceLocator | undefined,
+    place: Scope,
+  ): ConfigSource | undefined => {
+    if (collection !== undefined) return resolveCollectionSource(source ?? {}, place);
+    return source && resolveConfigSource(source, place);
+  };
+  const clusters = sourceOf(cds, clusterCollection, scope.at('cds_config'));
+  const listeners = sourceOf(lds, listenerCollection, scope.at('lds_config'));
   const aggregated = ads && resolveGrpcSource(ads, scope.at('ads_config'));
   if (clusters !== undefined) checkConfigSource(clusters, isStaticCluster, scope.at('cds_config'));
   // Whether the listeners' file is there is known when the server starts.
@@ -45,9 +66,40 @@ export function resolveDynamicResources(
   }
   return {
     ...optional('clusters', clusters),
+    ...optional('clusterCollection', clusterCollection),
     ...optional('listeners', listeners),
+    ...optional('listenerCollection', listenerCollection),
     ...optional('aggregated', aggregated),
   };
+}
+
+/** `type`: the full name of the messages that it must be of. */
+function resolveLocator(
+  message: DynamicResources,
+  field: 'cds_resources_locator' | 'lds_resources_locator',
+  type: string,
+  outer: Scope,
+): ResourceLocator | undefined {
+  const text = message[field] ?? '';
+  if (text === '') return undefined;
+  const scope = outer.at(field);
+  if (/^(http|file):/.test(text)) {
+    scope.unsupported('collections by http: and file: are', 'name one by xdstp:');
+    return undefined;
+  }
+  if (text.includes('#')) {
+    scope.unsupported('directives after # are');
+    return undefined;
+  }
+  try {
+    const locator = parseLocator(text);
+    if (locator.type === type) return locator;
+    scope.error('conflict', `xdstp:// type does not match ${type} in ${text}`);
+  } catch (error) {
+    if (!(error instanceof ResourceLocatorError)) throw error;
+    scope.error('conflict', error.message);
+  }
+  return undefined;
 }
 
 /** Where that comes from which clusters and listeners name instead of holding it. */

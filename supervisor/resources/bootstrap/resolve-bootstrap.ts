@@ -70,8 +70,9 @@ const FIELDS = knownFields<Bootstrap>(
     'typed_dns_resolver_config',
   ],
   [
-    // Of control planes, which are refused where they are used.
+    // Read where collections are asked for.
     'node_context_params',
+    // What the reference does not look at either, unless its runtime says so.
     'config_sources',
     'default_config_source',
     'grpc_async_client_manager_config',

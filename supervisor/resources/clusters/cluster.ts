@@ -2,11 +2,11 @@
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { BindConfig } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
-import { sanitizedName } from '../../stats/sanitized-name.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
 import { durationMsOr, float, optional } from '../values.ts';
@@ -192,7 +192,7 @@ function resolveResource(
   const bind = message.upstream_bind_config ?? bindConfig;
   return {
     name,
-    statName: sanitizedName(message.alt_stat_name ?? name),
+    statName: statScope(message.alt_stat_name ?? name),
     connectTimeoutMs: durationMsOr(message.connect_timeout, CONNECT_TIMEOUT_MS),
     lbPolicy: resolveLbPolicy(message, scope),
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,

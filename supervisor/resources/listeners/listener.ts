@@ -1,4 +1,5 @@
 /** Resolves envoy.config.listener.v3.Listener into what workers run and what the supervisor binds. */
+import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { randomUUID } from 'node:crypto';
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
@@ -141,7 +142,9 @@ function resolveResource(
   const isInternal = internal !== undefined;
   return {
     name: message.name ?? randomUUID(),
-    statName: message.stat_prefix ?? statNameOf(isInternal ? `envoy_internal_${address}` : address),
+    statName: statScope(
+      message.stat_prefix ?? (isInternal ? `envoy_internal_${address}` : address),
+    ),
     addresses: addresses.map((each) => each.address),
     direction: typeof direction === 'string' ? direction : 'UNSPECIFIED',
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
@@ -213,11 +216,6 @@ function resolveChains(
   if (defaultChain === undefined) return found;
   const place = { ...scope, listener: scope.listener.at('default_filter_chain') };
   return { ...found, defaultFilterChain: resolveFilterChain(defaultChain, filters, place) };
-}
-
-/** In statistic names, whose separator is the dot, colons become underscores. */
-function statNameOf(address: string): string {
-  return address.replaceAll(':', '_');
 }
 
 function refusesKind(message: ListenerMessage, scope: Scope): boolean {

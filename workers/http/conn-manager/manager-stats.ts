@@ -1,4 +1,5 @@
 /** Where a connection manager counts: its own block and the listener's view of the same answers. */
+import { statScope } from '../../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import {
   HTTP_CONNECTION_MANAGER,
@@ -39,12 +40,10 @@ export class ManagerStats {
 
   constructor(writer: StatWriter, statPrefix: string, listenerStatName: string) {
     this.writer = writer;
-    this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, `http.${statPrefix}.`);
-    this.tracingBase = writer.defineBlock(TRACING, `http.${statPrefix}.tracing.`);
-    this.listenerBase = writer.defineBlock(
-      LISTENER_HTTP,
-      `listener.${listenerStatName}.http.${statPrefix}.`,
-    );
+    const scope = `http.${statScope(statPrefix)}.`;
+    this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, scope);
+    this.tracingBase = writer.defineBlock(TRACING, `${scope}tracing.`);
+    this.listenerBase = writer.defineBlock(LISTENER_HTTP, `listener.${listenerStatName}.${scope}`);
   }
 
   count(offset: number): void {
