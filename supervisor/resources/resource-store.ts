@@ -101,17 +101,32 @@ export class ResourceStore {
     this.#announce(kind, name, 'warming');
   }
 
-  /**
-   * Makes the warming version the active one. The former active version is kept as draining when
-   * `drains`, until `drained`. Returns false when nothing is warming.
-   */
-  promote<Kind extends ResourceKind>(kind: Kind, name: string, drains = false): boolean {
+  /** Makes the warming version the active one. Returns false when nothing is warming. */
+  promote<Kind extends ResourceKind>(kind: Kind, name: string): boolean {
     const known = this.get(kind, name);
     if (known?.warming === undefined) return false;
-    const former = drains && known.active !== undefined ? { draining: known.active } : {};
-    this.#set<Kind>({ kind, name, source: known.source, active: known.warming, ...former });
+    this.#set<Kind>({ kind, name, source: known.source, active: known.warming });
     this.#announce(kind, name, 'active');
     return true;
+  }
+
+  /** The version that drains, beside whatever else there is, until `drained`. */
+  drain<Kind extends ResourceKind>(
+    kind: Kind,
+    name: string,
+    draining: ResourceVersion<Kind>,
+  ): void {
+    const known = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
+    this.#set<Kind>({ ...known, draining });
+  }
+
+  /** What was refused for this name holds no more; an entry that has nothing else is gone. */
+  forgive(kind: ResourceKind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.refused === undefined) return;
+    const { refused: _, ...rest } = known;
+    if ((rest.active ?? rest.warming ?? rest.draining) === undefined) this.remove(kind, name);
+    else this.#set(rest);
   }
 
   /** Forgets the version that waits; an entry that has no other is gone. */

@@ -111,6 +111,11 @@ export class ListeningSockets {
     return new ListeningSockets(plan, groups, workers);
   }
 
+  /** Whether this listener may take the place of the one that they are of. */
+  mayServe({ reusePort }: Pick<ListenerToBind, 'reusePort'>): boolean {
+    return reusePort === this.#reusePort;
+  }
+
   /** Whether a listener that is configured so can go on with these sockets. */
   isFor(plan: Pick<ListenerToBind, 'addresses' | 'reusePort' | 'backlog'>): boolean {
     const own = this.#groups.map((group) => group.plan);

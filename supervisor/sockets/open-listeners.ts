@@ -26,6 +26,12 @@ export interface PreparedListener {
   readonly keepsSockets: boolean;
 }
 
+/** Why a listener cannot be prepared; `isBinding`: its sockets are the reason. */
+export interface Unprepared {
+  readonly refusal: string;
+  readonly isBinding: boolean;
+}
+
 /** Gives the sockets that the epoch before has for an address such as `tcp://127.0.0.1:80`. */
 export type TakeSockets = (address: string) => Promise<readonly number[]>;
 
@@ -124,7 +130,10 @@ export class OpenListeners {
    * Gets the sockets that a listener needs beyond those that it has: from the epoch before, from the
    * service manager, or new ones. Resolves with why it cannot; nothing is in force before `install`.
    */
-  async prepare(configured: ResolvedListener, workers: number): Promise<PreparedListener | string> {
+  async prepare(
+    configured: ResolvedListener,
+    workers: number,
+  ): Promise<PreparedListener | Unprepared> {
     const [listener = configured] = this.#activation.apply([configured]);
     const { name } = listener.resource;
     const present = this.#listeners.get(name);
@@ -133,8 +142,12 @@ export class OpenListeners {
       const resource = boundResource(listener, sockets);
       return { resource, sockets, keepsSockets: true };
     }
+    if (present !== undefined && !present.sockets.mayServe(listener)) {
+      const refusal = `Listener ${name}: reuse port cannot be changed during an update`;
+      return { refusal, isBinding: false };
+    }
     const conflict = this.#conflict(listener);
-    if (conflict !== undefined) return conflict;
+    if (conflict !== undefined) return { refusal: conflict, isBinding: false };
     try {
       const take = this.#preferring(this.#take ?? nothingToTake);
       const taken = await takeSockets(listener, take);
@@ -143,8 +156,8 @@ export class OpenListeners {
       const resource = boundResource(listener, sockets);
       return { resource, sockets, keepsSockets: false };
     } catch (error) {
-      if (error instanceof BindError || error instanceof HotRestartRefused) return error.message;
-      throw error;
+      if (!(error instanceof BindError || error instanceof HotRestartRefused)) throw error;
+      return { refusal: error.message, isBinding: true };
     }
   }
 

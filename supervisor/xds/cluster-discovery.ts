@@ -84,7 +84,10 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       return false;
     }
     const present = known?.warming ?? known?.active;
-    if (present !== undefined && isSameMessage(present.message, message)) return false;
+    if (present !== undefined && isSameMessage(present.message, message)) {
+      store.forgive('cluster', name);
+      return false;
+    }
     // What is refused counts too, as in the reference.
     if (present === undefined) serverStats.clusterAdded();
     else serverStats.clusterModified();

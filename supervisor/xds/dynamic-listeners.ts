@@ -19,6 +19,7 @@ import type { ServerStats } from '../server-stats.ts';
 import { changesOnlyChains, countGoneChains } from './listener-changes.ts';
 import { versionHash } from './version-hash.ts';
 import type { NamedResources } from './named-resources.ts';
+import { isSameMessage } from './same-message.ts';
 import type { ResourceUse } from './resource-use.ts';
 
 /** The workers, as far as listeners need them. */
@@ -60,7 +61,8 @@ export class DynamicListeners {
   readonly #timers = new Set<Timer>();
   #isStarted = false;
   #isServing = false;
-  #draining = 0;
+  /** By listener, the oldest first. */
+  readonly #draining = new Map<string, readonly Version[]>();
   #drainingChains = 0;
   #isClosed = false;
 
@@ -99,17 +101,25 @@ export class DynamicListeners {
   }
 
   /** Adds a listener or puts another version in its place. Resolves with why it cannot be. */
-  async put(name: string, version: Version): Promise<string | undefined> {
+  async put(name: string, given: Version): Promise<string | undefined> {
     const { open, store, serverStats } = this.#options;
-    const isNew = store.get('listener', name)?.active === undefined;
+    const origin = this.#changedInPlace(name, given);
+    // As in the reference, the dump goes on to name the version that the listener began with.
+    const version = origin === undefined ? given : { ...given, versionInfo: origin.versionInfo };
+    const { active, warming } = store.get('listener', name) ?? {};
+    if (active !== undefined && isSameMessage(active.message, given.message)) {
+      this.#revert(name);
+      return undefined;
+    }
+    const isNew = active === undefined && warming === undefined;
     const prepared = await open.prepare(version.resolved, this.#options.workers.concurrency);
-    if (typeof prepared === 'string') {
-      serverStats.listenerCreateFailed();
-      return prepared;
+    if ('refusal' in prepared) {
+      if (prepared.isBinding) serverStats.listenerCreateFailed();
+      return prepared.refusal;
     }
     if (isNew) serverStats.listenersAdded(1);
     else serverStats.listenerModified();
-    if (this.#isInPlace(name, version)) serverStats.listenerUpdatedInPlace();
+    if (origin !== undefined) serverStats.listenerUpdatedInPlace();
     this.#forgetWarming(name);
     const holding = this.#hold(version.resolved);
     if (!this.#isServing || holding.uses.every((use) => use.isReady())) {
@@ -134,17 +144,18 @@ export class DynamicListeners {
   async remove(name: string): Promise<void> {
     const { store, open, workers, serverStats } = this.#options;
     const holding = this.#active.get(name);
+    const former = store.get('listener', name)?.active;
+    if (holding !== undefined || this.#warming.has(name)) serverStats.listenerRemoved();
     this.#active.delete(name);
     this.#forgetWarming(name);
     if (holding === undefined) {
-      store.remove('listener', name);
+      store.dropWarming('listener', name);
       this.#count();
       return;
     }
     store.retire('listener', name);
     open.forget(name);
-    serverStats.listenerRemoved();
-    this.#drain(name, holding);
+    this.#drain(name, holding, former);
     await workers.stopListening([name]);
     await workers.apply([{ op: 'remove_listener', name }]);
   }
@@ -182,6 +193,16 @@ export class DynamicListeners {
     }
   }
 
+  /** The version in force is wanted again: what was to take its place is not. */
+  #revert(name: string): void {
+    const { store, serverStats } = this.#options;
+    if (!this.#warming.has(name)) return;
+    serverStats.listenerModified();
+    this.#forgetWarming(name);
+    store.dropWarming('listener', name);
+    this.#count();
+  }
+
   #forgetWarming(name: string): void {
     const holding = this.#warming.get(name);
     if (holding === undefined) return;
@@ -214,10 +235,11 @@ export class DynamicListeners {
     this.#active.set(name, holding);
     store.putWarming('listener', name, version);
     const isInPlace = known !== undefined && changesOnlyChains(known.message, version.message);
-    store.promote('listener', name, former !== undefined && !isInPlace);
+    store.promote('listener', name);
+    this.#showDraining(name);
     if (former !== undefined) {
-      const chains = isInPlace ? countGoneChains(known.message, version.message) : undefined;
-      this.#drain(name, former, chains);
+      if (isInPlace) this.#drainChains(former, countGoneChains(known.message, version.message));
+      else this.#drain(name, former, known);
     }
     if (this.#isServing) {
       open.listen(name);
@@ -229,36 +251,55 @@ export class DynamicListeners {
     return undefined;
   }
 
-  #isInPlace(name: string, { message }: Version): boolean {
-    const entry = this.#options.store.get('listener', name);
-    const present = entry?.warming ?? entry?.active;
-    return this.#isServing && present !== undefined && changesOnlyChains(present.message, message);
+  /** The version of which only filter chains become others. */
+  #changedInPlace(name: string, { message }: Version): Version | undefined {
+    const present = this.#options.store.get('listener', name)?.active;
+    if (!this.#isServing || present === undefined) return undefined;
+    return changesOnlyChains(present.message, message) ? present : undefined;
   }
 
-  /** Of the whole version, or of so many of its chains. */
-  #drain(name: string, holding: Holding, chains?: number): void {
-    const { clock, drainTimeMs, store } = this.#options;
-    const add = (sign: 1 | -1): void => {
-      if (chains === undefined) this.#draining += sign;
-      else this.#drainingChains += sign * chains;
-      this.#count();
-    };
-    add(1);
-    const draining = store.get('listener', name)?.draining;
+  /** The connections of this version. */
+  #drain(name: string, holding: Holding, version: Version | undefined): void {
+    const draining = this.#draining.get(name) ?? [];
+    if (version !== undefined) this.#draining.set(name, [...draining, version]);
+    this.#showDraining(name);
+    this.#afterDrain(holding, () => {
+      const rest = (this.#draining.get(name) ?? []).filter((each) => each !== version);
+      if (rest.length > 0) this.#draining.set(name, rest);
+      else this.#draining.delete(name);
+      if (rest.length > 0) this.#showDraining(name);
+      else this.#options.store.drained('listener', name);
+    });
+  }
+
+  #drainChains(holding: Holding, chains: number): void {
+    this.#drainingChains += chains;
+    this.#afterDrain(holding, () => (this.#drainingChains -= chains));
+  }
+
+  #afterDrain({ uses }: Holding, done: () => void): void {
+    const { clock, drainTimeMs } = this.#options;
+    this.#count();
     const timer = clock.after(drainTimeMs, () => {
       this.#timers.delete(timer);
-      for (const use of holding.uses) use.release();
-      const isMine = store.get('listener', name)?.draining === draining;
-      if (chains === undefined && isMine) store.drained('listener', name);
-      add(-1);
+      for (const use of uses) use.release();
+      done();
+      this.#count();
     });
     this.#timers.add(timer);
+  }
+
+  /** Of several the dump has the oldest. */
+  #showDraining(name: string): void {
+    const [oldest] = this.#draining.get(name) ?? [];
+    if (oldest !== undefined) this.#options.store.drain('listener', name, oldest);
   }
 
   #count(): void {
     const { serverStats } = this.#options;
     serverStats.setListenerCount(this.#active.size);
-    serverStats.setListenersInBetween(this.#warming.size, this.#draining, this.#drainingChains);
+    const draining = [...this.#draining.values()].reduce((sum, { length }) => sum + length, 0);
+    serverStats.setListenersInBetween(this.#warming.size, draining, this.#drainingChains);
   }
 }
 

@@ -87,13 +87,19 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     }
     if (isLarge) await nextTurn();
     if (this.#isClosed) return undefined;
+    this.#take(resolved);
+    return undefined;
+  }
+
+  #take(resolved: ClusterHostsResource): void {
+    const isEmpty = resolved.hosts.length === 0;
+    if (isEmpty && this.#present === undefined) this.#sink.count('update_no_rebuild');
     this.#present = resolved;
     let most = 1;
     for (const { weight } of resolved.hosts) most = Math.max(most, weight);
     this.#sink.setMaxHostWeight(most);
     this.#sink.setOverprovisioningFactor(resolved.overprovisioningFactor);
     this.#sink.setHosts(resolved.hosts);
-    return undefined;
   }
 
   refused(): void {}

@@ -55,6 +55,8 @@ export class ListenerDiscovery implements DiscoveryConsumer {
       resource,
       ...this.#resolve(resource),
     }));
+    // What an earlier update was refused for is over.
+    for (const { name } of store.list('listener')) store.forgive('listener', name);
     const isGood = resolutions.every(({ refusal }) => refusal === undefined);
     // An address that moves from one listener to another is free before it is taken.
     if (isGood) for (const name of removals) await listeners.remove(name);
@@ -114,18 +116,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
       update,
       [...store.list('listener')].map(({ name }) => name),
     );
-    this.#forgetRefused(gone);
     return gone.filter(isThere);
-  }
-
-  /** A refused listener that the control plane names no more. */
-  #forgetRefused(gone: readonly string[]): void {
-    const { store } = this.#options;
-    for (const name of gone) {
-      const entry = store.get('listener', name);
-      const version = entry?.active ?? entry?.warming ?? entry?.draining;
-      if (version === undefined) store.remove('listener', name);
-    }
   }
 
   #refuse({ name, message }: DiscoveredResource, details: string): void {

@@ -257,7 +257,10 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       // To ask for no name would be to ask for all.
       const isWanted = nonce !== '' || state.interests.all.size > 0;
       // An answer belongs to the stream that the response came on.
-      if (isWanted && generation === this.#stream.generation) this.#request(state, nonce, refusal);
+      if (!isWanted || generation !== this.#stream.generation) return;
+      // What the response made others want is said before it is answered.
+      this.#flush(state);
+      this.#request(state, nonce, refusal);
     });
   }
 
@@ -308,11 +311,15 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     this.#isFlushPlanned = true;
     setImmediate(() => {
       this.#isFlushPlanned = false;
-      if (this.#stream.generation === 0) return;
-      for (const state of this.#types.values()) {
-        if (!state.isRequestQueued && this.isDue(state)) this.#request(state, state.nonce);
-      }
+      if (this.#stream.generation !== 0) this.#flush();
     });
+  }
+
+  #flush(except?: State): void {
+    for (const state of this.#types.values()) {
+      if (state === except || state.isRequestQueued || !this.isDue(state)) continue;
+      this.#request(state, state.nonce);
+    }
   }
 
   #request(state: State, nonce: string, refusal?: string): void {

@@ -314,14 +314,19 @@ class WorkerDataPlane implements DataPlane {
 
   #drainChains(listener: WorkerListener, chains: ReadonlySet<CompiledChain>): void {
     if (chains.size === 0) return;
-    const { drainStrategy, drainTimeS } = this.#env.heritage;
+    const { drainStrategy } = this.#env.heritage;
     for (const { drain } of chains) this.#drain.startChain(drain, drainStrategy === 'immediate');
-    const cut = (): void => {
+    this.#afterDrain(() => listener.closeChains(chains));
+  }
+
+  #afterDrain(action: () => void): void {
+    const { clock, heritage } = this.#env;
+    const act = (): void => {
       this.#loop.enter();
-      listener.closeChains(chains);
+      action();
       this.#loop.leave();
     };
-    this.#env.clock.after(drainTimeS * 1000, cut, { unref: true });
+    clock.after(heritage.drainTimeS * 1000, act, { unref: true });
   }
 
   #sharedPages(): SharedPages {
@@ -347,6 +352,7 @@ class WorkerDataPlane implements DataPlane {
       limits: this.#limits,
       overload: this.#overload,
       listenerOf: (address) => this.#listenerOf(address),
+      afterDrain: (action) => this.#afterDrain(action),
     });
   }
 
@@ -374,8 +380,7 @@ class WorkerDataPlane implements DataPlane {
     this.#drainChains(listener, listener.openChains());
     void listener.stopListening();
     listener.remove();
-    const drainTimeMs = this.#env.heritage.drainTimeS * 1000;
-    this.#env.clock.after(drainTimeMs, () => this.#cutRemoved(listener), { unref: true });
+    this.#afterDrain(() => this.#cutRemoved(listener));
   }
 
   #all(): readonly WorkerListener[] {
@@ -383,11 +388,9 @@ class WorkerDataPlane implements DataPlane {
   }
 
   #cutRemoved(listener: WorkerListener): void {
-    this.#loop.enter();
     listener.closeConnections();
     this.#draining.delete(listener);
     if (!this.#listeners.has(listener.name)) this.#drain.forget(listener.name);
-    this.#loop.leave();
   }
 }
 

@@ -7,11 +7,6 @@ import type { ListenerConnections } from '../../shared/messages/worker-to-superv
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import {
-  LISTENER,
-  LISTENER_EXTENSIONS,
-  LISTENER_WORKER,
-} from '../../shared/stats/templates/listener.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
@@ -32,21 +27,8 @@ import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
 import { PreConnection } from './filters/pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
+import { ListenerCounts } from './listener-counts.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
-
-const CX_TOTAL = LISTENER.index.downstream_cx_total;
-const CX_ACTIVE = LISTENER.index.downstream_cx_active;
-const PRE_CX_ACTIVE = LISTENER.index.downstream_pre_cx_active;
-const CX_OVERFLOW = LISTENER.index.downstream_cx_overflow;
-const GLOBAL_CX_OVERFLOW = LISTENER.index.downstream_global_cx_overflow;
-const CX_OVERLOAD_REJECT = LISTENER.index.downstream_cx_overload_reject;
-const PRE_CX_TIMEOUT = LISTENER.index.downstream_pre_cx_timeout;
-const CX_DESTROY = LISTENER.index.downstream_cx_destroy;
-const CX_LENGTH_MS = LISTENER.index.downstream_cx_length_ms;
-const NO_FILTER_CHAIN_MATCH = LISTENER.index.no_filter_chain_match;
-const ACCEPTED_PER_EVENT = LISTENER.index.connections_accepted_per_socket_event;
-const WORKER_CX_TOTAL = LISTENER_WORKER.index.downstream_cx_total;
-const WORKER_CX_ACTIVE = LISTENER_WORKER.index.downstream_cx_active;
 
 /** A listener's resource, compiled. */
 export interface CompiledListener {
@@ -67,6 +49,7 @@ export interface CompiledListener {
 interface Belonging {
   readonly version: CompiledListener;
   readonly chain: CompiledChain;
+  readonly counts: ListenerCounts;
 }
 
 export interface ListenerContext {
@@ -77,15 +60,15 @@ export interface ListenerContext {
   readonly overload: OverloadGate;
   /** The listener of an address that a connection was meant for, bound or not. */
   listenerOf(address: Address): WorkerListener | undefined;
+  /** When what drains from now on is over. */
+  afterDrain(action: () => void): void;
 }
 
 export class WorkerListener implements ConnectionObserver {
   readonly name: string;
   readonly #context: ListenerContext;
   readonly #limits: ListenerLimits;
-  readonly #base: number;
-  readonly #workerBase: number;
-  readonly #bases: readonly number[];
+  #counts: ListenerCounts;
   #current: CompiledListener;
   readonly #acceptors = new Set<Acceptor>();
   /** Open connections with the version that they belong to. */
@@ -101,13 +84,7 @@ export class WorkerListener implements ConnectionObserver {
     this.#context = context;
     this.#limits = context.limits.ofListener(name);
     this.#current = compiled;
-    this.#base = context.stats.defineBlock(LISTENER, `listener.${statName}.`);
-    this.#workerBase = context.stats.defineBlock(
-      LISTENER_WORKER,
-      `listener.${statName}.worker_${context.workerIndex}.`,
-    );
-    const extensions = context.stats.defineBlock(LISTENER_EXTENSIONS, `listener.${statName}.`);
-    this.#bases = [this.#base, this.#workerBase, extensions];
+    this.#counts = new ListenerCounts(statName, context.stats, context.workerIndex);
   }
 
   /** Rejects on the first descriptor that cannot be listened on. */
@@ -131,6 +108,7 @@ export class WorkerListener implements ConnectionObserver {
   replace(compiled: CompiledListener): ReadonlySet<CompiledChain> {
     const earlier = this.#current;
     this.#current = compiled;
+    this.#countAs(compiled.resource.statName);
     const survives = survivorsOf(earlier.resource, compiled.resource);
     const gone = new Set<CompiledChain>();
     for (const { chain } of this.#connections.values()) {
@@ -138,6 +116,19 @@ export class WorkerListener implements ConnectionObserver {
     }
     this.#releaseUnused(earlier);
     return gone;
+  }
+
+  #countAs(statName: string): void {
+    if (statName === this.#counts.statName) return;
+    const { stats, workerIndex } = this.#context;
+    this.#endCounts();
+    this.#counts = new ListenerCounts(statName, stats, workerIndex);
+  }
+
+  /** Statistics of what is gone are there while it drains. */
+  #endCounts(): void {
+    const counts = this.#counts;
+    this.#context.afterDrain(() => counts.end());
   }
 
   /** Ends the connections of these chains. */
@@ -155,6 +146,7 @@ export class WorkerListener implements ConnectionObserver {
   /** The listener is gone: its last connection releases what it holds. */
   remove(): void {
     this.#isRemoved = true;
+    this.#endCounts();
     this.#releaseUnused(this.#current);
   }
 
@@ -195,17 +187,13 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   onConnectionEnd(connection: ServedConnection): void {
-    const { stats, loop } = this.#context;
-    const version = this.#connections.get(connection)?.version;
+    const { version, counts = this.#counts } = this.#connections.get(connection) ?? {};
     this.#connections.delete(connection);
     if (version !== undefined) {
       this.#limits.closed(version.resource);
       if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
     }
-    stats.increment(this.#base + CX_DESTROY);
-    stats.subtract(this.#base + CX_ACTIVE, 1);
-    stats.subtract(this.#workerBase + WORKER_CX_ACTIVE, 1);
-    stats.record(this.#base + CX_LENGTH_MS, Math.round(loop.clock.ms - connection.openedMs));
+    counts.closed(Math.round(this.#context.loop.clock.ms - connection.openedMs));
     if (version !== undefined) this.#releaseUnused(version);
   }
 
@@ -286,32 +274,34 @@ export class WorkerListener implements ConnectionObserver {
 
   /** A connection that is not refused counts until `limits.closed`. */
   #isRefused(resource: ListenerResource): boolean {
-    const { stats, overload } = this.#context;
+    const { overload } = this.#context;
     if (
       !resource.bypassesOverload &&
       (overload.rejectsConnection() || overload.sheds('tcp_listener_accept'))
     ) {
-      stats.increment(this.#base + CX_OVERLOAD_REJECT);
+      this.#counts.refused('downstream_cx_overload_reject');
       return true;
     }
     const refusal = this.#limits.tryOpen(resource);
     if (refusal === undefined) return false;
-    stats.increment(this.#base + (refusal === 'global' ? GLOBAL_CX_OVERFLOW : CX_OVERFLOW));
+    const isGlobal = refusal === 'global';
+    this.#counts.refused(isGlobal ? 'downstream_global_cx_overflow' : 'downstream_cx_overflow');
     return true;
   }
 
   /** Lets listener filters look at the first bytes before the chain is chosen. */
   #inspect(version: CompiledListener, socket: net.Socket, facts: ConnectionFacts): void {
-    const { loop, stats } = this.#context;
+    const { loop } = this.#context;
+    const counts = this.#counts;
     const { listenerFiltersTimeoutMs: timeoutMs, continuesAfterTimeout } = version.resource;
-    stats.add(this.#base + PRE_CX_ACTIVE, 1);
+    counts.waits();
     const waiting = new PreConnection(
       socket,
       { loop, filters: version.listenerFilters, timeoutMs },
       (how) => {
         this.#waiting.delete(waiting);
-        stats.subtract(this.#base + PRE_CX_ACTIVE, 1);
-        if (how === 'timeout') stats.increment(this.#base + PRE_CX_TIMEOUT);
+        if (how === 'timeout') counts.refused('downstream_pre_cx_timeout');
+        counts.decided();
         if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
           facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
           facts.requestedServerName = waiting.facts.serverName;
@@ -338,7 +328,7 @@ export class WorkerListener implements ConnectionObserver {
     facts.applicationProtocols = early.applicationProtocols;
     const chain = version.chains.choose(facts);
     if (chain?.server === undefined) {
-      if (chain === undefined) this.#context.stats.increment(this.#base + NO_FILTER_CHAIN_MATCH);
+      if (chain === undefined) this.#counts.refused('no_filter_chain_match');
       this.#limits.closed(version.resource);
       socket.on('error', () => undefined);
       socket.destroy();
@@ -362,20 +352,14 @@ export class WorkerListener implements ConnectionObserver {
   #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
     const { server } = chain;
     if (server === undefined) return;
-    const { stats } = this.#context;
-    stats.increment(this.#base + CX_TOTAL);
-    stats.add(this.#base + CX_ACTIVE, 1);
-    // The gauge counts as used from here on, whether a listener filter holds connections back or not.
-    stats.add(this.#base + PRE_CX_ACTIVE, 0);
-    stats.increment(this.#workerBase + WORKER_CX_TOTAL);
-    stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);
-    stats.record(this.#base + ACCEPTED_PER_EVENT, 1);
+    const counts = this.#counts;
+    counts.opened();
     const connection = server.create(this, (handler) => {
       const opened = open(handler, server);
       if (version.showsLocalAddress) opened.info.readLocalAddress();
       return opened;
     });
-    this.#connections.set(connection, { version, chain });
+    this.#connections.set(connection, { version, chain, counts });
     connection.start?.();
   }
 
@@ -420,8 +404,6 @@ export class WorkerListener implements ConnectionObserver {
     const isCurrent = version === this.#current && !this.#isRemoved;
     if (isCurrent || this.#isUsed(version)) return;
     version.release();
-    if (!this.#isRemoved || this.#connections.size > 0) return;
-    for (const base of this.#bases) this.#context.stats.releaseBlock(base);
   }
 }
 

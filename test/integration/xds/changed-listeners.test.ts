@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener } from '../../support/bootstrap.ts';
+import { httpListener, staticCluster } from '../../support/bootstrap.ts';
 import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw, type RawConnection } from '../../support/raw-client.ts';
@@ -46,6 +46,7 @@ function start(scratch: Scratch, args: readonly string[]): Promise<Sluice> {
     bootstrap: {
       node: { id: 'test', cluster: 'test' },
       admin: ADMIN,
+      static_resources: { clusters: [staticCluster('away', [9])] },
       dynamic_resources: { lds_config: fileSource(scratch.file('lds.json')) },
     },
   });
@@ -57,6 +58,16 @@ async function ask(connection: RawConnection): Promise<string> {
   await connection.until((text) => /\r\n\r\n\w+$/.test(text.slice(seen)));
   return connection.received().slice(seen);
 }
+
+/** A control plane that never answers. */
+const SILENT_SOURCE = {
+  resource_api_version: 'V3',
+  api_config_source: {
+    api_type: 'GRPC',
+    transport_api_version: 'V3',
+    grpc_services: [{ envoy_grpc: { cluster_name: 'away' } }],
+  },
+};
 
 const OLD_ONE = { address: '127.0.0.1', text: 'old' };
 const NEW_ONE = { address: '127.0.0.1', text: 'new' };
@@ -121,4 +132,72 @@ describe('a listener that is changed', () => {
     assert.equal(await sluice.stat('listener_manager.listener_in_place_updated'), 0);
     assert.equal((await fetchOnce({ port, path: '/' })).body, 'old');
   });
+
+  it('is shown with the versions that serve, wait and drain, and with what was refused last', async () => {
+    using scratch = makeScratch();
+    const changed = { per_connection_buffer_limit_bytes: 65536 };
+    put(scratch, '1', listenerOf([OLD_ONE]));
+    await using sluice = await start(scratch, []);
+    const shownAfter = async (version: string, ...resources: readonly object[]): Promise<Shown> => {
+      const before = await dealtWith(sluice);
+      put(scratch, version, ...resources);
+      await waitUntil('the update', async () => (await dealtWith(sluice)) > before);
+      return await shown(sluice);
+    };
+    // As in the reference, a listener whose chains alone changed keeps the version that it began with.
+    assert.deepEqual(await shownAfter('2', listenerOf([NEW_ONE])), { active: '1' });
+    const third = listenerOf([NEW_ONE], changed);
+    assert.deepEqual(await shownAfter('3', third), { active: '3', draining: '1' });
+    const fourth = listenerOf([NEW_ONE], { ...changed, stat_prefix: 'fourth' });
+    // Of versions that drain the oldest is shown.
+    assert.deepEqual(await shownAfter('4', fourth), { active: '4', draining: '1' });
+    assert.equal(await sluice.stat('listener_manager.total_listeners_draining'), 2);
+    await fetchOnce({ port: await sluice.listenerPort('web'), path: '/' });
+    assert.equal(await sluice.stat('listener.fourth.downstream_cx_total'), 1);
+
+    const refused = await shownAfter('5', listenerOf([NEW_ONE], { enable_reuse_port: false }));
+    const error = 'Listener web: reuse port cannot be changed during an update';
+    assert.deepEqual(refused, { active: '4', draining: '1', error });
+    assert.deepEqual(await shownAfter('6', fourth), { active: '4', draining: '1' });
+    assert.equal(await sluice.stat('listener_manager.listener_create_failure'), 0);
+
+    const waiting = httpListener([], {
+      hcm: {
+        route_config: undefined,
+        rds: { route_config_name: 'r', config_source: SILENT_SOURCE },
+      },
+    });
+    const warming = { active: '4', draining: '1', warming: '7' };
+    assert.deepEqual(await shownAfter('7', resource.listener(waiting)), warming);
+    const modified = await sluice.stat('listener_manager.listener_modified');
+    assert.deepEqual(await shownAfter('8', fourth), { active: '4', draining: '1' });
+    assert.equal(await sluice.stat('listener_manager.listener_modified'), modified + 1);
+  });
 });
+
+/** How many updates were taken or refused. */
+async function dealtWith(sluice: Sluice): Promise<number> {
+  const taken = await sluice.stat('listener_manager.lds.update_success');
+  return taken + (await sluice.stat('listener_manager.lds.update_rejected'));
+}
+
+type State = 'active' | 'warming' | 'draining';
+type Shown = { readonly [Name in State | 'error']?: string };
+
+type Entry = {
+  readonly name?: string;
+  readonly error_state?: { readonly details: string };
+} & { readonly [Name in `${State}_state`]?: { readonly version_info: string } };
+
+/** The version of each state of the one listener, and why the last update of it was refused. */
+async function shown(sluice: Sluice): Promise<Shown> {
+  const { body } = await sluice.admin('/config_dump?resource=dynamic_listeners');
+  const { configs } = JSON.parse(body) as { readonly configs: readonly Entry[] };
+  const listener = configs.find(({ name }) => name === 'web');
+  const states = (['active', 'warming', 'draining'] as const).flatMap((state) => {
+    const version = listener?.[`${state}_state`]?.version_info;
+    return version === undefined ? [] : [[state, version]];
+  });
+  const error = listener?.error_state?.details;
+  return { ...Object.fromEntries(states), ...(error === undefined ? {} : { error }) } as Shown;
+}

@@ -39,12 +39,20 @@ describe('the resource store', () => {
     store.putActive('route_configuration', 'r', routes('1'));
     store.putWarming('route_configuration', 'r', routes('2'));
     assert.equal(store.get('route_configuration', 'r')?.active?.versionInfo, '1');
-    assert.equal(store.promote('route_configuration', 'r', true), true);
+    assert.equal(store.promote('route_configuration', 'r'), true);
+    const entry = store.get('route_configuration', 'r');
+    assert.equal(entry?.active?.versionInfo, '2');
+    assert.equal(entry?.warming, undefined);
+    assert.equal(store.promote('route_configuration', 'r'), false);
+  });
+
+  it('keeps a draining version beside the others until it has drained', () => {
+    const store = new ResourceStore();
+    store.putActive('route_configuration', 'r', routes('2'));
+    store.drain('route_configuration', 'r', routes('1'));
     const entry = store.get('route_configuration', 'r');
     assert.equal(entry?.active?.versionInfo, '2');
     assert.equal(entry?.draining?.versionInfo, '1');
-    assert.equal(entry?.warming, undefined);
-    assert.equal(store.promote('route_configuration', 'r'), false);
     store.drained('route_configuration', 'r');
     assert.equal(store.get('route_configuration', 'r')?.draining, undefined);
   });
@@ -58,6 +66,17 @@ describe('the resource store', () => {
     assert.deepEqual(store.get('route_configuration', 'r')?.refused, refused);
     store.putActive('route_configuration', 'r', routes('3'));
     assert.equal(store.get('route_configuration', 'r')?.refused, undefined);
+  });
+
+  it('forgets what was refused, and an entry that is nothing else', () => {
+    const store = new ResourceStore();
+    const refused = { details: 'bad', lastAttemptMs: 8 };
+    store.putActive('route_configuration', 'r', routes('1'));
+    for (const name of ['r', 'never']) store.refuse('route_configuration', name, refused);
+    for (const name of ['r', 'never']) store.forgive('route_configuration', name);
+    assert.equal(store.get('route_configuration', 'r')?.refused, undefined);
+    assert.equal(store.get('route_configuration', 'r')?.active?.versionInfo, '1');
+    assert.equal(store.get('route_configuration', 'never'), undefined);
   });
 
   it('tells subscribers of every change in its order, until they end it', () => {
@@ -115,7 +134,7 @@ describe('a store with a bootstrap', () => {
     const active = store.get('listener', 'l')?.active;
     assert.ok(active !== undefined);
     store.putWarming('listener', 'dynamic', active);
-    store.promote('listener', 'dynamic', false);
+    store.promote('listener', 'dynamic');
     const shown = (isStarting: boolean): string[] => {
       const view = makeConfigView({
         store,
