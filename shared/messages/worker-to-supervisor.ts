@@ -3,7 +3,7 @@ import type { WantedRoutes } from '../resources/wanted-routes.ts';
 import type { CheckEvent } from '../health/check-event.ts';
 import type { HostResource } from '../resources/cluster.ts';
 import type { StatsReport } from '../stats/report.ts';
-import type { ConsecutiveKind } from '../resources/outlier-detection.ts';
+import type { OutlierSign } from '../resources/outlier-detection.ts';
 import type { Hello } from './heritage.ts';
 
 export type WorkerToSupervisor =
@@ -34,12 +34,12 @@ export type WorkerToSupervisor =
       readonly host: string;
       readonly bits: number;
     }
-  /** A host reached a threshold of failures in a row, seen over all workers. */
+  /** A host reached a threshold of failures in a row, seen over all workers, or says that it is degraded. */
   | {
       readonly kind: 'outlier_detected';
       readonly cluster: string;
       readonly host: string;
-      readonly what: ConsecutiveKind;
+      readonly what: OutlierSign;
     }
   /**
    * A record for the client of `/tap`, in the form that it asked for. Dropped where the channel is

@@ -1,6 +1,8 @@
 /** Active health checks of a cluster as workers receive them. Source: envoy.config.core.v3.HealthCheck. */
 
+import type { HeaderChanges } from './headers.ts';
 import type { StringMatcher } from './matchers.ts';
+import type { ProxyProtocolSender } from './proxy-protocol.ts';
 
 export interface HealthCheckResource {
   /** Part of its statistics' names; checks of a cluster that has several are named. */
@@ -24,7 +26,6 @@ export interface HealthCheckResource {
   readonly unhealthyThreshold: number;
   readonly healthyThreshold: number;
   readonly reuseConnection: boolean;
-  readonly altPort?: number;
   /** Changes of a host's state are told; so are, where wanted, all failures and all successes. */
   readonly eventLog?: { readonly failures: boolean; readonly successes: boolean };
   readonly probe: HttpProbe | TcpProbe | GrpcProbe;
@@ -37,8 +38,7 @@ export interface HttpProbe {
   readonly authority?: string;
   readonly path: string;
   readonly method: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly removedHeaders: readonly string[];
+  readonly headers: HeaderChanges;
   /** Half-open ranges. */
   readonly expectedStatuses: readonly StatusRange[];
   readonly retriableStatuses: readonly StatusRange[];
@@ -63,12 +63,14 @@ export interface GrpcProbe {
   /** Empty: the server as a whole. */
   readonly service: string;
   readonly authority?: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: HeaderChanges;
 }
 
 /** Bytes as hexadecimal digits. Without any, a connection is all that is asked for. */
 export interface TcpProbe {
   readonly kind: 'tcp';
   readonly send: string;
+  /** Comes before the first bytes of a connection. */
+  readonly proxyProtocol?: ProxyProtocolSender;
   readonly receive: readonly string[];
 }

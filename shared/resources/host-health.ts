@@ -2,7 +2,7 @@
  * Why a host is not simply healthy: one bit per source and reason, and what they mean together. The
  * supervisor sets the bits; workers and `/clusters` read them.
  */
-import type { HostHealth } from './cluster.ts';
+import type { HostHealth, HostResource } from './cluster.ts';
 
 /** In the order in which `/clusters` prints them. */
 const HEALTH_FLAGS = [
@@ -32,6 +32,11 @@ export const ACTIVE_CHECK_BITS =
   HEALTH_BITS.active_hc_timeout |
   HEALTH_BITS.excluded_via_immediate_hc_fail;
 
+const EXCLUDED_BITS =
+  HEALTH_BITS.excluded_via_immediate_hc_fail |
+  HEALTH_BITS.pending_active_hc |
+  HEALTH_BITS.eds_status_draining;
+
 const UNHEALTHY_BITS =
   HEALTH_BITS.failed_active_hc |
   HEALTH_BITS.failed_outlier_check |
@@ -46,6 +51,11 @@ const DEGRADED_BITS =
 export function healthOf(bits: number): HostHealth {
   if ((bits & UNHEALTHY_BITS) !== 0) return 'unhealthy';
   return (bits & DEGRADED_BITS) !== 0 ? 'degraded' : 'healthy';
+}
+
+/** Whether how many hosts are well is seen against this one; in panic any host is asked. */
+export function isCounted({ healthBits = 0 }: Pick<HostResource, 'healthBits'>): boolean {
+  return (healthBits & EXCLUDED_BITS) === 0;
 }
 
 export function flagsOf(bits: number): readonly HealthFlag[] {

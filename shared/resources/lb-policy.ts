@@ -38,6 +38,8 @@ export interface LbPolicy {
   readonly subsets?: SubsetOptions;
   /** Requests may name the hosts to take. */
   readonly override?: OverrideOptions;
+  /** A host that a filter names is taken while it is one of these; absent: while it is not unhealthy. */
+  readonly namedHostStatuses?: readonly NamedHostStatus[];
 }
 
 /** Where a request names hosts, parted by commas; `name` is in lower case. */
@@ -51,6 +53,9 @@ export interface OverrideOptions {
   /** Where in a request's metadata the host is told that was taken. */
   readonly tells?: MetadataKey;
 }
+
+/** A host without a status is healthy. */
+export type NamedHostStatus = 'HEALTHY' | 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
 
 export interface ZoneAwareOptions {
   /** Percent of the requests that are to stay in their zone where they can. */

@@ -17,15 +17,31 @@ export function checkEventMessage(event: CheckEvent, context: EventContext): obj
   const { cluster, host, check, wallMs } = context;
   const time = { timestamp: new Date(wallMs).toISOString() };
   const body = eventBody(event);
-  // The first fields of the message have the lowest numbers.
-  const isEarly = event.kind === 'eject_unhealthy' || event.kind === 'add_healthy';
+  const place = { ...metadataMessage(host.metadata), locality: localityMessage(host) };
   return {
     health_checker_type: CHECKER_TYPES[check.probe.kind],
     host: addressMessage(host.address),
     cluster_name: cluster,
-    ...(isEarly ? { ...body, ...time } : { ...time, ...body }),
-    locality: { region: host.region, zone: host.zone, sub_zone: host.subZone },
+    ...inOrder(event.kind, { body, time, place }),
   };
+}
+
+function localityMessage({ region, zone, subZone }: HostResource): object {
+  return { region, zone, sub_zone: subZone };
+}
+
+function metadataMessage(metadata: HostResource['metadata']): object {
+  if (metadata === undefined) return {};
+  return { metadata: { filter_metadata: metadata, typed_filter_metadata: {} } };
+}
+
+/** The numbers of the fields decide. */
+function inOrder(
+  kind: CheckEvent['kind'],
+  { body, time, place }: { readonly body: object; readonly time: object; readonly place: object },
+): object {
+  if (kind === 'eject_unhealthy' || kind === 'add_healthy') return { ...body, ...time, ...place };
+  return kind === 'success' ? { ...time, ...place, ...body } : { ...time, ...body, ...place };
 }
 
 function eventBody(event: CheckEvent): object {

@@ -5,10 +5,25 @@
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
+import type { HealthFlag } from '../../shared/resources/host-health.ts';
+import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { OutlierEvent } from './outlier-events.ts';
+import {
+  type HostCounts,
+  judgeRates,
+  NO_RATE,
+  NO_SUMMARY,
+  type RateSummary,
+} from './outlier-rates.ts';
+import { Penalty } from './penalty.ts';
 import type { OutlierKind, OutlierSettings } from '../resources/clusters/outlier-detection.ts';
+
+export type OutlierFlag = Extract<
+  HealthFlag,
+  'failed_outlier_check' | 'degraded_outlier_detection'
+>;
 
 export interface OutlierDetectorOptions {
   /** As the runtime has them now. */
@@ -18,37 +33,28 @@ export interface OutlierDetectorOptions {
   readonly random: () => number;
   readonly stats: { readonly writer: StatWriter; readonly base: number };
   log(event: Omit<OutlierEvent, 'cluster'>): void;
-  /** The host is ejected, or may be used again. */
-  ejected(host: string, isEjected: boolean): void;
+  /** The host is ejected or degraded from now on, or no more. */
+  flagged(host: string, flag: OutlierFlag, isSet: boolean): void;
 }
 
 interface WatchedHost {
   readonly id: string;
   readonly slot: number;
-  /** Undefined: not ejected. */
-  ejectedAtMs: number | undefined;
-  /** How many base times the next ejection lasts. */
-  backOff: number;
-  jitterMs: number;
+  readonly ejection: Penalty;
+  readonly degradation: Penalty;
   ejections: number;
+  /** Of ejections alone. */
   lastActionMs: number | undefined;
   successRate: number;
   localSuccessRate: number;
 }
 
-/** Average and threshold of the last interval; -1 without enough data. */
-interface RateSummary {
-  average: number;
-  threshold: number;
-}
-
-const NO_RATE = -1;
-
 export class OutlierDetector {
   readonly #options: OutlierDetectorOptions;
   readonly #hosts = new Map<string, WatchedHost>();
-  readonly external: RateSummary = { average: NO_RATE, threshold: NO_RATE };
-  readonly local: RateSummary = { average: NO_RATE, threshold: NO_RATE };
+  /** Of the last interval. */
+  external: RateSummary = NO_SUMMARY;
+  local: RateSummary = NO_SUMMARY;
   #timer: Timer | undefined;
   #active = 0;
 
@@ -62,7 +68,7 @@ export class OutlierDetector {
     const kept = new Set(hosts.map(({ id }) => id));
     for (const host of this.#hosts.values()) {
       if (kept.has(host.id)) continue;
-      if (host.ejectedAtMs !== undefined) this.#countActive(-1);
+      if (host.ejection.isActive) this.#countActive(-1);
       this.#hosts.delete(host.id);
     }
     for (const { id, slot } of hosts) {
@@ -70,9 +76,8 @@ export class OutlierDetector {
       this.#hosts.set(id, {
         id,
         slot,
-        ejectedAtMs: undefined,
-        backOff: 0,
-        jitterMs: 0,
+        ejection: new Penalty(),
+        degradation: new Penalty(),
         ejections: 0,
         lastActionMs: undefined,
         successRate: NO_RATE,
@@ -81,16 +86,18 @@ export class OutlierDetector {
     }
   }
 
-  /** A worker saw a threshold of failures in a row reached. */
-  detected(id: string, kind: OutlierKind): void {
+  /** A worker saw a threshold of failures in a row reached, or a host say that it is degraded. */
+  detected(id: string, sign: OutlierSign): void {
     const host = this.#hosts.get(id);
-    if (host !== undefined && host.ejectedAtMs === undefined) this.#detect(host, kind);
+    if (host === undefined) return;
+    if (sign === 'degraded') this.#degrade(host);
+    else if (!host.ejection.isActive) this.#detect(host, sign);
   }
 
   /** An active check found the host well: that ends its ejection, where this is wanted. */
   passedCheck(id: string): void {
     const host = this.#hosts.get(id);
-    if (host?.ejectedAtMs === undefined || !this.#options.settings().endsByCheck) return;
+    if (host?.ejection.isActive !== true || !this.#options.settings().endsByCheck) return;
     this.#uneject(host, this.#options.clock.monotonicMs());
   }
 
@@ -136,22 +143,29 @@ export class OutlierDetector {
       this.#log(host, kind, { action: 'EJECT', isEnforced: false });
       return;
     }
-    this.#eject(host);
+    this.#eject(host, settings);
     this.#log(host, kind, { action: 'EJECT', isEnforced: true });
-    host.lastActionMs = host.ejectedAtMs;
+    host.lastActionMs = this.#options.clock.monotonicMs();
     this.#count('ejections_enforced_total');
     this.#count(`ejections_enforced_${kind}`);
   }
 
-  #eject(host: WatchedHost): void {
-    const { settings, clock, random } = this.#options;
-    const { baseEjectionMs, maxEjectionMs, maxEjectionJitterMs } = settings();
-    if (host.backOff * baseEjectionMs < maxEjectionMs + baseEjectionMs) host.backOff += 1;
-    host.jitterMs = random() * maxEjectionJitterMs;
-    host.ejectedAtMs = clock.monotonicMs();
+  /** Of one that is ejected already the ejection begins anew. */
+  #eject(host: WatchedHost, settings: OutlierSettings): void {
+    const { clock, random } = this.#options;
+    if (!host.ejection.isActive) this.#countActive(1);
+    host.ejection.begin(clock.monotonicMs(), settings, random());
     host.ejections += 1;
-    this.#countActive(1);
-    this.#options.ejected(host.id, true);
+    this.#options.flagged(host.id, 'failed_outlier_check', true);
+  }
+
+  #degrade(host: WatchedHost): void {
+    const { clock, random, settings } = this.#options;
+    if (host.degradation.isActive) return;
+    this.#count('ejections_detected_degradation');
+    host.degradation.begin(clock.monotonicMs(), settings(), random());
+    this.#options.flagged(host.id, 'degraded_outlier_detection', true);
+    this.#log(host, 'degraded', { action: 'EJECT', isEnforced: true });
   }
 
   #endInterval(): void {
@@ -162,69 +176,60 @@ export class OutlierDetector {
   }
 
   #reconsider(host: WatchedHost, nowMs: number): void {
-    if (host.ejectedAtMs === undefined) {
-      if (host.backOff > 0) host.backOff -= 1;
-      return;
+    const settings = this.#options.settings();
+    if (host.ejection.endInterval(nowMs, settings)) this.#uneject(host, nowMs);
+    if (host.degradation.endInterval(nowMs, settings)) {
+      host.degradation.end();
+      this.#log(host, 'consecutive_5xx', { action: 'UNEJECT', isEnforced: false });
+      this.#options.flagged(host.id, 'degraded_outlier_detection', false);
     }
-    const { baseEjectionMs, maxEjectionMs } = this.#options.settings();
-    const lastsMs = Math.min(baseEjectionMs * host.backOff, maxEjectionMs) + host.jitterMs;
-    if (nowMs - host.ejectedAtMs >= lastsMs) this.#uneject(host, nowMs);
   }
 
   #uneject(host: WatchedHost, nowMs: number): void {
-    host.ejectedAtMs = undefined;
+    host.ejection.end();
     this.#log(host, 'consecutive_5xx', { action: 'UNEJECT', isEnforced: false });
     host.lastActionMs = nowMs;
     this.#countActive(-1);
     for (const kind of CONSECUTIVE) this.#options.page.clear(host.slot, OUTLIER_SLOT[kind]);
-    this.#options.ejected(host.id, false);
+    this.#options.flagged(host.id, 'failed_outlier_check', false);
   }
 
   #judgeRates(side: 'external' | 'local'): void {
-    const { page } = this.#options;
     const settings = this.#options.settings();
     const isLocal = side === 'local';
-    const least = Math.min(
-      settings.successRate.requestVolume,
-      settings.failurePercentage.requestVolume,
-    );
-    const seen = [...this.#hosts.values()].map((host) => {
+    const counts = this.#takeCounts(isLocal);
+    this[side] = NO_SUMMARY;
+    const { successRate, failurePercentage } = settings;
+    const leastHosts = Math.min(successRate.minimumHosts, failurePercentage.minimumHosts);
+    if (this.#hosts.size < leastHosts) return;
+    const { summary, rates, low, failing } = judgeRates(counts, settings);
+    this[side] = summary;
+    for (const [host, rate] of rates) {
+      if (isLocal) host.localSuccessRate = rate;
+      else host.successRate = rate;
+    }
+    const [byRate, byPercentage] = isLocal ? LOCAL_KINDS : EXTERNAL_KINDS;
+    for (const host of low) this.#detect(host, byRate);
+    for (const host of failing) this.#detect(host, byPercentage);
+  }
+
+  /** What was counted in the interval, of those that are in use; nobody has a rate any more. */
+  #takeCounts(isLocal: boolean): readonly HostCounts<WatchedHost>[] {
+    const { page } = this.#options;
+    const counts: HostCounts<WatchedHost>[] = [];
+    for (const host of this.#hosts.values()) {
       const total = page.take(host.slot, isLocal ? OUTLIER_SLOT.localTotal : OUTLIER_SLOT.total);
       const good = page.take(host.slot, isLocal ? OUTLIER_SLOT.localSuccess : OUTLIER_SLOT.success);
-      const rate = total === 0 ? NO_RATE : (100 * good) / total;
-      const isEnough = total > 0 && total >= least;
-      if (isLocal) host.localSuccessRate = isEnough ? rate : NO_RATE;
-      else host.successRate = isEnough ? rate : NO_RATE;
-      return { host, total, rate };
-    });
-    const { successRate, failurePercentage } = settings;
-    const voluminous = seen.filter(
-      ({ rate, total }) => rate >= 0 && total >= successRate.requestVolume,
-    );
-    const summary = summarise(
-      voluminous.map(({ rate }) => rate),
-      successRate,
-    );
-    Object.assign(this[side], summary);
-    for (const { host, rate } of voluminous) {
-      if (summary.threshold < 0 || rate >= summary.threshold) continue;
-      if (host.ejectedAtMs === undefined) {
-        this.#detect(host, isLocal ? 'local_origin_success_rate' : 'success_rate');
-      }
+      if (isLocal) host.localSuccessRate = NO_RATE;
+      else host.successRate = NO_RATE;
+      if (!host.ejection.isActive) counts.push({ host, total, good });
     }
-    const counted = seen.filter(
-      ({ rate, total }) => rate >= 0 && total >= failurePercentage.requestVolume,
-    );
-    if (counted.length < failurePercentage.minimumHosts) return;
-    for (const { host, rate } of counted) {
-      if (100 - rate < failurePercentage.threshold || host.ejectedAtMs !== undefined) continue;
-      this.#detect(host, isLocal ? 'local_origin_failure_percentage' : 'failure_percentage');
-    }
+    return counts;
   }
 
   #log(
     host: WatchedHost,
-    kind: OutlierKind,
+    kind: OutlierEvent['kind'],
     what: Pick<OutlierEvent, 'action' | 'isEnforced'>,
   ): void {
     const { clock } = this.#options;
@@ -262,14 +267,5 @@ const CONSECUTIVE = [
   'consecutive_local_origin_failure',
 ] as const;
 
-function summarise(
-  rates: readonly number[],
-  settings: OutlierSettings['successRate'],
-): RateSummary {
-  if (rates.length === 0 || rates.length < settings.minimumHosts) {
-    return { average: NO_RATE, threshold: NO_RATE };
-  }
-  const average = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-  const variance = rates.reduce((sum, rate) => sum + (rate - average) ** 2, 0) / rates.length;
-  return { average, threshold: average - settings.deviationFactor * Math.sqrt(variance) };
-}
+const EXTERNAL_KINDS = ['success_rate', 'failure_percentage'] as const;
+const LOCAL_KINDS = ['local_origin_success_rate', 'local_origin_failure_percentage'] as const;

@@ -4,7 +4,7 @@ import type { OutlierKind } from '../resources/clusters/outlier-detection.ts';
 export interface OutlierEvent {
   readonly cluster: string;
   readonly host: string;
-  readonly kind: OutlierKind;
+  readonly kind: OutlierKind | 'degraded';
   readonly action: 'EJECT' | 'UNEJECT';
   readonly wallMs: number;
   /** Undefined: the first one of this host. */
@@ -16,7 +16,7 @@ export interface OutlierEvent {
 }
 
 /** Where a type is not called as the statistic. */
-const EVENT_TYPES: Partial<Record<OutlierKind, string>> = {
+const EVENT_TYPES: Partial<Record<OutlierEvent['kind'], string>> = {
   local_origin_success_rate: 'SUCCESS_RATE_LOCAL_ORIGIN',
   local_origin_failure_percentage: 'FAILURE_PERCENTAGE_LOCAL_ORIGIN',
 };

@@ -104,21 +104,25 @@ function resolveProxyProtocol(
 ): UpstreamSocket {
   refuseOtherFields(message, PROXY_FIELDS, scope);
   const { config = {} } = message;
-  const place = scope.at('config');
-  refuseOtherFields(config, CONFIG_FIELDS, place);
-  const tlvs = (config.added_tlvs ?? []).map((tlv, index) => {
-    refuseOtherFields(tlv, TLV_FIELDS, place.at('added_tlvs', index));
+  const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
+  return { tls, proxyProtocol: resolveProxySender(config, scope.at('config')) };
+}
+
+/** The header that connections begin with. */
+export function resolveProxySender(
+  message: ProxyProtocolConfig,
+  scope: Scope,
+): ProxyProtocolSender {
+  refuseOtherFields(message, CONFIG_FIELDS, scope);
+  const tlvs = (message.added_tlvs ?? []).map((tlv, index) => {
+    refuseOtherFields(tlv, TLV_FIELDS, scope.at('added_tlvs', index));
     return { type: tlv.type ?? 0, value: tlv.value ?? '' };
   });
-  const { tls } = resolveUpstreamSocket(message.transport_socket, scope.at('transport_socket'));
-  const { pass_through_tlvs: passed } = config;
+  const { pass_through_tlvs: passed } = message;
   return {
-    tls,
-    proxyProtocol: {
-      version: config.version === 'V2' ? 'V2' : 'V1',
-      tlvs,
-      ...optional('passedOn', resolvePassedOn(passed, place.at('pass_through_tlvs'))),
-    },
+    version: message.version === 'V2' ? 'V2' : 'V1',
+    tlvs,
+    ...optional('passedOn', resolvePassedOn(passed, scope.at('pass_through_tlvs'))),
   };
 }
 

@@ -7,14 +7,14 @@ import type { ClusterHostsResource, HostResource } from '../../shared/resources/
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { Clock } from '../../shared/clock.ts';
-import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
+import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { checkEventMessage } from '../health/check-events.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { outlierEventMessage } from '../health/outlier-events.ts';
-import { OutlierDetector } from '../health/outlier-detector.ts';
+import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
 import { withRuntime } from '../health/outlier-runtime.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
@@ -226,9 +226,9 @@ export class LiveCluster implements HostSink {
     this.#checkReady();
   }
 
-  /** A worker saw a threshold of failures in a row reached. */
-  outlierDetected(host: string, kind: ConsecutiveKind): void {
-    this.outlier?.detected(host, kind);
+  /** A worker saw a threshold of failures in a row reached, or a host say that it is degraded. */
+  outlierDetected(host: string, sign: OutlierSign): void {
+    this.outlier?.detected(host, sign);
   }
 
   /** A line for the event log of the cluster's checks. */
@@ -237,6 +237,9 @@ export class LiveCluster implements HostSink {
     const host = this.host(id);
     const check = resource.healthChecks?.[position];
     if (host === undefined || check === undefined) return;
+    // Several workers may see a host say that it fails before they know it from each other.
+    const isPassive = event.kind === 'eject_unhealthy' && event.failureType === 'PASSIVE';
+    if (isPassive && ((host.healthBits ?? 0) & HEALTH_BITS.failed_active_hc) !== 0) return;
     const { clock, eventLogs } = this.#options;
     const context = { cluster: this.name, host, check, wallMs: clock.wallMs() };
     const message = checkEventMessage(event, context);
@@ -333,15 +336,15 @@ export class LiveCluster implements HostSink {
         if (path === undefined) return;
         eventLogs.write(path, outlierEventMessage({ ...event, cluster: this.name }));
       },
-      ejected: (id, isEjected) => this.#setEjected(id, isEjected),
+      flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
     });
   }
 
-  #setEjected(id: string, isEjected: boolean): void {
+  #setFlag(id: string, flag: OutlierFlag, isSet: boolean): void {
     const state = this.#states.get(id);
     if (state === undefined) return;
-    state.bits &= ~HEALTH_BITS.failed_outlier_check;
-    if (isEjected) state.bits |= HEALTH_BITS.failed_outlier_check;
+    state.bits &= ~HEALTH_BITS[flag];
+    if (isSet) state.bits |= HEALTH_BITS[flag];
     this.#applyTo(id);
   }
 
@@ -404,7 +407,10 @@ export class LiveCluster implements HostSink {
   /** A host is not used before it has passed a check. */
   #firstBits(host: HostResource): number {
     if (!this.#isChecked(host)) return 0;
-    const { ignoreNewHostsUntilFirstHealthCheck: isIgnored } = this.resolved.resource;
+    const { resource, discovery } = this.resolved;
+    // Of a set that never changes no host is new.
+    const isSet = discovery === undefined || (discovery.kind === 'dns' && discovery.isLogical);
+    const isIgnored = resource.ignoreNewHostsUntilFirstHealthCheck && !isSet;
     return HEALTH_BITS.failed_active_hc | (isIgnored ? HEALTH_BITS.pending_active_hc : 0);
   }
 

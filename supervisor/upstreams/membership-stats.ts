@@ -5,16 +5,11 @@
  */
 import type { ClusterResource, HostResource } from '../../shared/resources/cluster.ts';
 import { NO_MATCH, socketOf } from '../../shared/resources/socket-match.ts';
-import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { isCounted } from '../../shared/resources/host-health.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
 import { TLS, TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { UpdateCounter } from './host-source.ts';
-
-const EXCLUDED_BITS =
-  HEALTH_BITS.excluded_via_immediate_hc_fail |
-  HEALTH_BITS.pending_active_hc |
-  HEALTH_BITS.eds_status_draining;
 
 export class MembershipStats {
   readonly #writer: StatWriter;
@@ -104,7 +99,7 @@ export class MembershipStats {
   #note(host: HostResource, change: 1 | -1): void {
     this.#counts.total += change;
     this.#counts[host.health] += change;
-    if (((host.healthBits ?? 0) & EXCLUDED_BITS) !== 0) this.#counts.excluded += change;
+    if (!isCounted(host)) this.#counts.excluded += change;
   }
 
   /** Another version of the cluster may have shown its own. */

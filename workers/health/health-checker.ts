@@ -3,32 +3,23 @@
  * check. Which hosts these are follows from the workers that live, which the supervisor says.
  */
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
-import { connect, type Socket } from 'node:net';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
-import type {
-  ClusterHostsResource,
-  HostAddress,
-  HostResource,
-} from '../../shared/resources/cluster.ts';
+import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { ConnectTarget } from '../tls/upstream-tls.ts';
 import type { Steps } from '../sliced-work.ts';
-import type { InternalTarget } from '../upstream/upstream-transport.ts';
-import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
+import type { CheckWays } from './check-target.ts';
 import { HealthSession } from './health-session.ts';
 import { HostChecks } from './host-checks.ts';
-import { HttpJudge } from './judge-http.ts';
-import { Http2Probe } from './http2-probe.ts';
-import { HttpProbe } from './http-probe.ts';
-import type { Probe, ProbeTarget } from './probe.ts';
-import { TcpProbe } from './tcp-probe.ts';
+import { ProbeMaker } from './probe-maker.ts';
+
+const PASSIVE = { failureType: 'PASSIVE', status: 0 } as const;
 
 const VERIFY_KEY = 'health_check.verify_cluster';
 
@@ -64,15 +55,16 @@ export interface HealthCheckerOptions {
   /** `cluster.<name>.` */
   readonly statPrefix: string;
   readonly duty: CheckingDuty;
-  readonly sockets: UpstreamSockets;
+  readonly ways: CheckWays;
   hasTraffic(): boolean;
-  connectInside(to: InternalTarget): Socket;
 }
 
 export class HealthChecker {
   readonly #options: HealthCheckerOptions;
   /** By check. */
   readonly #statBases: readonly number[];
+  /** By check. */
+  readonly #probes: readonly ProbeMaker[];
   /** Checks over HTTP have the cluster's codec. */
   readonly #codecBase: number | undefined;
   readonly #sessions = new Map<string, HostChecks>();
@@ -86,6 +78,15 @@ export class HealthChecker {
       const own = name === undefined ? '' : `name.${name}.`;
       return writer.defineBlock(HEALTH_CHECK, `${statPrefix}health_check.${own}`);
     });
+    this.#probes = checks.map(
+      (check, position) =>
+        new ProbeMaker({
+          check,
+          ways: options.ways,
+          clock: options.duty.clock,
+          mustVerify: () => this.#mustVerify(this.#statBases[position] ?? 0),
+        }),
+    );
     this.#codecBase = checks.some(({ probe }) => probe.kind === 'http')
       ? writer.defineBlock(HTTP1_CODEC, `${statPrefix}http1.`)
       : undefined;
@@ -115,11 +116,19 @@ export class HealthChecker {
 
   /** An ordinary answer said that the host's checks fail: they have to pass before it is asked again. */
   failPassively(host: HostResource): void {
-    const { duty, writer } = this.#options;
+    const { duty, writer, checks } = this.#options;
     const failed = HEALTH_BITS.failed_active_hc | HEALTH_BITS.excluded_via_immediate_hc_fail;
     const known = host.healthBits ?? 0;
+    const isNews = (known & HEALTH_BITS.failed_active_hc) === 0;
+    for (const [position, { eventLog }] of checks.entries()) {
+      const base = this.#statBases[position] ?? 0;
+      writer.increment(base + HEALTH_CHECK.index.passive_failure);
+      writer.increment(base + HEALTH_CHECK.index.failure);
+      const log = (event: CheckEvent): void => duty.logEvent(this.#checked(host), position, event);
+      if (eventLog !== undefined && isNews) log({ kind: 'eject_unhealthy', ...PASSIVE });
+      if (eventLog?.failures === true) log({ kind: 'failure', ...PASSIVE, isFirst: false });
+    }
     if ((known & failed) === failed) return;
-    for (const base of this.#statBases) writer.increment(base + HEALTH_CHECK.index.passive_failure);
     duty.report(this.#checked(host), (known & ACTIVE_CHECK_BITS) | failed);
   }
 
@@ -150,10 +159,10 @@ export class HealthChecker {
     const { checks, writer, duty, runtime } = this.#options;
     const check = checks[position] as HealthCheckResource;
     const stats = { writer, base: this.#statBases[position] ?? 0 };
-    const target = this.#targetOf(host, check);
+    const probes = this.#probes[position] as ProbeMaker;
     return new HealthSession({
       check,
-      probe: makeProbe(check, target, () => this.#mustVerify(stats.base)),
+      probe: probes.for(host),
       clock: duty.clock,
       runtime,
       stats,
@@ -189,27 +198,6 @@ export class HealthChecker {
       if (change !== 0) this.#options.writer.add(base + offset, change);
     }
   }
-
-  #targetOf(host: HostResource, check: HealthCheckResource): ProbeTarget {
-    const { cluster, sockets } = this.#options;
-    const { socketCriteria: criteria, alpn } = check;
-    const { tls } =
-      criteria === undefined ? sockets.of({ resource: host }) : sockets.matching(criteria);
-    const authority = host.check?.hostname ?? cluster;
-    const address = host.check?.address ?? host.address;
-    const target = (): ConnectTarget =>
-      address.kind === 'internal'
-        ? { socket: this.#options.connectInside({ ...address, metadata: undefined }) }
-        : connectTarget(address, host, check);
-    const plain = (to: ConnectTarget): Socket => ('socket' in to ? to.socket : connect({ ...to }));
-    return tls === undefined
-      ? { authority, readyEvent: 'connect', open: () => plain(target()) }
-      : {
-          authority,
-          readyEvent: 'secureConnect',
-          open: () => tls.connect(target(), { hostname: host.hostname, alpn }).socket,
-        };
-  }
 }
 
 const { healthy, degraded } = HEALTH_CHECK.index;
@@ -220,30 +208,3 @@ const GAUGES = [
   ],
   [degraded, (bits: number | undefined) => ((bits ?? 0) & HEALTH_BITS.degraded_active_hc) !== 0],
 ] as const;
-
-function makeProbe(
-  check: HealthCheckResource,
-  target: ProbeTarget,
-  mustVerify: () => boolean,
-): Probe {
-  const { probe, reuseConnection } = check;
-  if (probe.kind === 'tcp') return new TcpProbe(probe, target, reuseConnection);
-  if (probe.kind === 'grpc') return new Http2Probe(probe, target, reuseConnection, undefined);
-  const judge = new HttpJudge(probe, mustVerify);
-  if (probe.isHttp2) return new Http2Probe(probe, target, reuseConnection, judge);
-  return new HttpProbe({ resource: probe, target, reuse: reuseConnection, judge });
-}
-
-/** The host's own address for checks, then its own port, then the check's. */
-function connectTarget(
-  address: Exclude<HostAddress, { kind: 'internal' }>,
-  host: HostResource,
-  check: HealthCheckResource,
-): ConnectTarget {
-  if (address.kind === 'pipe') {
-    return { path: address.path.startsWith('@') ? `\0${address.path.slice(1)}` : address.path };
-  }
-  const ownPort = host.check?.address === undefined ? undefined : address.port;
-  const port = ownPort ?? host.check?.port ?? check.altPort ?? address.port;
-  return { host: address.address, port };
-}

@@ -100,8 +100,9 @@ export class HealthSession {
   #pass({ isDegraded }: Extract<ProbeOutcome, { kind: 'passed' }>): boolean {
     this.#count('success');
     this.#failedInARow = 0;
-    this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
     const isPending = this.#countPass();
+    // Below the threshold it stays out of what the others are seen against.
+    if (!isPending) this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
     this.#noteDegraded(isDegraded);
     if (this.#options.check.eventLog?.successes === true) this.#log({ kind: 'success' });
     return isPending;
@@ -132,17 +133,25 @@ export class HealthSession {
   }
 
   #countFailure(outcome: Exclude<ProbeOutcome, { kind: 'passed' }>): boolean {
-    if ((this.#bits & HEALTH_BITS.failed_active_hc) !== 0) return false;
+    const isTimeout = outcome.kind === 'unreachable' && outcome.isTimeout;
+    if ((this.#bits & HEALTH_BITS.failed_active_hc) !== 0) {
+      this.#noteTimeout(isTimeout);
+      return false;
+    }
     const isPatient = outcome.kind === 'unreachable' || outcome.isRetriable;
     this.#failedInARow += 1;
     const { unhealthyThreshold } = this.#options.check;
     if (isPatient && this.#failedInARow < unhealthyThreshold) return true;
     this.#bits |= HEALTH_BITS.failed_active_hc;
     this.#log({ kind: 'eject_unhealthy', ...failureOf(outcome) });
-    if (outcome.kind === 'unreachable' && outcome.isTimeout) {
-      this.#bits |= HEALTH_BITS.active_hc_timeout;
-    }
+    this.#noteTimeout(isTimeout);
     return false;
+  }
+
+  /** What the last failure was. */
+  #noteTimeout(isTimeout: boolean): void {
+    this.#bits &= ~HEALTH_BITS.active_hc_timeout;
+    if (isTimeout) this.#bits |= HEALTH_BITS.active_hc_timeout;
   }
 
   #noteDegraded(isDegraded: boolean): void {
@@ -161,7 +170,7 @@ export class HealthSession {
     const { intervalJitterMs, intervalJitterPercent } = check;
     const baseMs = this.#options.hasTraffic()
       ? trafficIntervalMs(check, hasPassed, isPending)
-      : hasPassed
+      : hasPassed && !isPending
         ? check.noTrafficHealthyIntervalMs
         : check.noTrafficIntervalMs;
     const jitterMs = intervalJitterMs + (baseMs * intervalJitterPercent) / 100;

@@ -1,13 +1,13 @@
 /** Asks a host over HTTP/1 with the codec of ordinary requests, on a connection of its own. */
 import type { Socket } from 'node:net';
-import type { HttpProbe as HttpProbeResource } from '../../shared/resources/health-check.ts';
 import type { ResponseDecoder } from '../http/codec.ts';
-import { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../http/header-map.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
 import type { Wire } from '../net/transport.ts';
 import type { Flushable } from '../worker-loop.ts';
-import { type HttpJudge, USER_AGENT } from './judge-http.ts';
-import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
+import type { CheckRequest } from './check-requests.ts';
+import type { HttpJudge } from './judge-http.ts';
+import type { Probe, ProbeOutcome, ProbeTarget, RequestTarget } from './probe.ts';
 
 const LIMITS = {
   maxHeaderBytes: 60 * 1024,
@@ -18,8 +18,7 @@ const LIMITS = {
 } as const;
 
 export interface HttpProbeOptions {
-  readonly resource: HttpProbeResource;
-  readonly target: ProbeTarget;
+  readonly target: RequestTarget;
   readonly reuse: boolean;
   readonly judge: HttpJudge;
 }
@@ -32,12 +31,10 @@ interface Answered {
 
 export class HttpProbe implements Probe {
   readonly #options: HttpProbeOptions;
-  readonly #payload: Buffer;
   #connection: ProbeConnection | undefined;
 
   constructor(options: HttpProbeOptions) {
     this.#options = options;
-    this.#payload = Buffer.from(options.resource.payload ?? '', 'hex');
   }
 
   run(done: (outcome: ProbeOutcome) => void): void {
@@ -46,8 +43,7 @@ export class HttpProbe implements Probe {
       this.#connection = new ProbeConnection(target, judge.bodyBytesMax);
     }
     const connection = this.#connection;
-    const request = { headers: this.#request(), payload: this.#payload };
-    connection.exchange(request, (answered) => {
+    connection.exchange(target.request(), (answered) => {
       if (!reuse) connection.close();
       done(this.#judge(answered));
     });
@@ -56,22 +52,6 @@ export class HttpProbe implements Probe {
   cancel(): void {
     this.#connection?.close();
     this.#connection = undefined;
-  }
-
-  #request(): HeaderMap {
-    const { resource, target } = this.#options;
-    const { authority, path, method, headers, removedHeaders } = resource;
-    const request = new HeaderMap();
-    request.method = method;
-    request.path = path;
-    request.authority = authority ?? target.authority;
-    if (!removedHeaders.includes('user-agent')) request.add('user-agent', USER_AGENT);
-    for (const [name, value] of headers) {
-      if (name === 'host' || name === ':authority') request.authority = value;
-      else if (!removedHeaders.includes(name)) request.add(name, value);
-    }
-    if (this.#payload.length > 0) request.add('content-length', String(this.#payload.length));
-    return request;
   }
 
   #judge(answered: Answered | undefined): ProbeOutcome {
@@ -85,11 +65,6 @@ export class HttpProbe implements Probe {
   }
 }
 
-interface ProbeRequest {
-  readonly headers: HeaderMap;
-  readonly payload: Buffer;
-}
-
 /** One connection: requests one after the other; `answered` gets undefined when it broke instead. */
 class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   readonly #socket: Socket;
@@ -100,7 +75,7 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   #body: Buffer[] = [];
   #bodyBytes = 0;
   #isReady = false;
-  #waiting: ProbeRequest | undefined;
+  #waiting: CheckRequest | undefined;
   isUsable = true;
 
   constructor(target: ProbeTarget, bodyBytesMax: number) {
@@ -117,7 +92,7 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     this.#socket.on('close', () => this.#broke(false));
   }
 
-  exchange(request: ProbeRequest, answered: (answered: Answered | undefined) => void): void {
+  exchange(request: CheckRequest, answered: (answered: Answered | undefined) => void): void {
     this.#answered = answered;
     this.#headers = undefined;
     this.#body = [];
@@ -130,10 +105,10 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     const request = this.#waiting;
     this.#waiting = undefined;
     if (request === undefined) return;
-    const { headers, payload } = request;
+    const { headers, body } = request;
     const stream = this.#codec.newStream(this);
-    stream.encodeHeaders(headers, payload.length === 0);
-    if (payload.length > 0) stream.encodeData(payload, true);
+    stream.encodeHeaders(headers, body.length === 0);
+    if (body.length > 0) stream.encodeData(body, true);
   }
 
   close(): void {

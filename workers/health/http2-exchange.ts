@@ -2,7 +2,12 @@
  * One HTTP/2 connection of a health check: requests one after the other, each answered with what came
  * back, or with nothing when the connection or the stream broke.
  */
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import type {
+  ClientHttp2Session,
+  ClientHttp2Stream,
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+} from 'node:http2';
 import type { ProbeTarget } from './probe.ts';
 
 export interface Http2Answer {
@@ -38,7 +43,7 @@ export class Http2Exchange {
   }
 
   ask(
-    headers: Readonly<Record<string, string>>,
+    headers: OutgoingHttpHeaders,
     body: Buffer | undefined,
     answered: (answer: Http2Answer | undefined) => void,
   ): void {

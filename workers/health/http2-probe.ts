@@ -1,28 +1,20 @@
 /** Asks a host over HTTP/2: an ordinary request, or the health service of gRPC. */
-import type { GrpcProbe, HttpProbe } from '../../shared/resources/health-check.ts';
+import type { OutgoingHttpHeaders } from 'node:http2';
+import type { HeaderMap } from '../http/header-map.ts';
+import { saysServing } from './grpc-check.ts';
 import { Http2Exchange, type Http2Answer } from './http2-exchange.ts';
-import { type HttpJudge, USER_AGENT } from './judge-http.ts';
-import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
-
-const SERVING = 1;
-const LENGTH_PREFIX_BYTES = 5;
+import type { HttpJudge } from './judge-http.ts';
+import type { Probe, ProbeOutcome, RequestTarget } from './probe.ts';
 
 export class Http2Probe implements Probe {
-  readonly #resource: HttpProbe | GrpcProbe;
-  readonly #target: ProbeTarget;
+  readonly #target: RequestTarget;
   readonly #reuse: boolean;
   readonly #judge: HttpJudge | undefined;
   #connection: Http2Exchange | undefined;
 
-  /** `judge` is for ordinary requests. */
-  constructor(
-    resource: HttpProbe | GrpcProbe,
-    target: ProbeTarget,
-    reuse: boolean,
-    judge: HttpJudge | undefined,
-  ) {
+  /** `judge` is for ordinary requests; without it answers are those of the health service. */
+  constructor(target: RequestTarget, reuse: boolean, judge: HttpJudge | undefined) {
     this.#judge = judge;
-    this.#resource = resource;
     this.#target = target;
     this.#reuse = reuse;
   }
@@ -30,20 +22,11 @@ export class Http2Probe implements Probe {
   run(done: (outcome: ProbeOutcome) => void): void {
     if (this.#connection?.isUsable !== true) this.#connection = new Http2Exchange(this.#target);
     const connection = this.#connection;
-    const resource = this.#resource;
-    const answered = (answer: Http2Answer | undefined): void => {
+    const { headers, body } = this.#target.request();
+    connection.ask(headersOf(headers), body.length === 0 ? undefined : body, (answer) => {
       if (!this.#reuse) connection.cancel();
       done(this.#judge === undefined ? judgeGrpc(answer) : judgeAnswer(this.#judge, answer));
-    };
-    const authority = resource.authority ?? this.#target.authority;
-    if (resource.kind === 'grpc') {
-      connection.ask(grpcHeaders(resource, authority), checkRequest(resource.service), answered);
-    } else {
-      const payload = Buffer.from(resource.payload ?? '', 'hex');
-      const headers = httpHeaders(resource, authority);
-      if (payload.length > 0) headers['content-length'] = String(payload.length);
-      connection.ask(headers, payload.length === 0 ? undefined : payload, answered);
-    }
+    });
   }
 
   cancel(): void {
@@ -52,32 +35,18 @@ export class Http2Probe implements Probe {
   }
 }
 
-function httpHeaders(resource: HttpProbe, authority: string): Record<string, string> {
-  const headers: Record<string, string> = {
-    ':method': resource.method,
-    ':path': resource.path,
-    ':scheme': 'http',
-    ':authority': authority,
-    'user-agent': USER_AGENT,
+function headersOf(headers: HeaderMap): OutgoingHttpHeaders {
+  const written: Record<string, string | string[]> = {
+    ':method': headers.method,
+    ':path': headers.path,
+    ':scheme': headers.scheme,
+    ':authority': headers.authority,
   };
-  for (const [name, value] of resource.headers) {
-    headers[name === 'host' ? ':authority' : name] = value;
-  }
-  for (const name of resource.removedHeaders) if (!name.startsWith(':')) delete headers[name];
-  return headers;
-}
-
-function grpcHeaders(resource: GrpcProbe, authority: string): Record<string, string> {
-  return {
-    ':method': 'POST',
-    ':path': '/grpc.health.v1.Health/Check',
-    ':scheme': 'http',
-    ':authority': authority,
-    te: 'trailers',
-    'content-type': 'application/grpc',
-    'user-agent': USER_AGENT,
-    ...Object.fromEntries(resource.headers),
-  };
+  headers.forEach((name, value) => {
+    const known = written[name];
+    written[name] = known === undefined ? value : [known, value].flat();
+  });
+  return written;
 }
 
 function judgeAnswer(judge: HttpJudge, answer: Http2Answer | undefined): ProbeOutcome {
@@ -90,37 +59,12 @@ function judgeAnswer(judge: HttpJudge, answer: Http2Answer | undefined): ProbeOu
   });
 }
 
-/** Any other answer than that it serves says that it does not. */
+/** Any other answer than that it serves says that it does not; headers of the answer do not count. */
 function judgeGrpc(answer: Http2Answer | undefined): ProbeOutcome {
   if (answer === undefined) return { kind: 'unreachable', isTimeout: false };
   const { headers, trailers, body, status } = answer;
   const grpcStatus = trailers['grpc-status'] ?? headers['grpc-status'];
-  const isServing = status === 200 && grpcStatus === '0' && servingStatus(body) === SERVING;
-  return isServing
-    ? { kind: 'passed', isDegraded: headers['x-envoy-degraded'] !== undefined }
-    : { kind: 'failed', isRetriable: false, isImmediate: false, status };
-}
-
-/** grpc.health.v1.HealthCheckRequest with its gRPC prefix; an empty name asks for the whole server. */
-function checkRequest(service: string): Buffer {
-  const name = Buffer.from(service);
-  const message =
-    name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]);
-  const prefix = Buffer.alloc(LENGTH_PREFIX_BYTES);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
-}
-
-/** The field 1 of a HealthCheckResponse; 0 when it is not there. */
-function servingStatus(body: Buffer): number {
-  const isField = body[LENGTH_PREFIX_BYTES] === 0x08;
-  return isField ? (body[LENGTH_PREFIX_BYTES + 1] ?? 0) : 0;
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest >>>= 7) {
-    if (rest < 0x80) return Buffer.from([...bytes, rest]);
-    bytes.push((rest & 0x7f) | 0x80);
-  }
+  return status === 200 && grpcStatus === '0' && saysServing(body)
+    ? { kind: 'passed', isDegraded: false }
+    : { kind: 'failed', isRetriable: false, isImmediate: false, status: 0 };
 }

@@ -2,6 +2,7 @@
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type {
   ConsecutiveKind,
+  OutlierSign,
   OutlierThresholds,
 } from '../../shared/resources/outlier-detection.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
@@ -13,8 +14,8 @@ export interface OutlierMonitorParts {
   readonly slot: number;
   readonly thresholds: OutlierThresholds;
   readonly runtime: Pick<Runtime, 'snapshot'>;
-  /** A threshold of failures in a row is reached. */
-  readonly report: (kind: ConsecutiveKind) => void;
+  /** A threshold of failures in a row is reached, or the host says that it is degraded. */
+  readonly report: (sign: OutlierSign) => void;
 }
 
 const ESTABLISHED = 200;
@@ -46,6 +47,11 @@ export class OutlierMonitor {
   established(): void {
     if (this.#thresholds.splitsErrors) this.connected();
     else this.note(ESTABLISHED);
+  }
+
+  /** A good answer said that its host is degraded. */
+  degraded(): void {
+    if (this.#thresholds.detectsDegraded) this.#report('degraded');
   }
 
   /** `status` is the host's answer; negative: what this side answers for want of one. */

@@ -1,6 +1,7 @@
 /** The seam between a health check's rhythm and what it asks: one exchange with a host at a time. */
 
 import type { Socket } from 'node:net';
+import type { CheckRequest } from './check-requests.ts';
 
 export type ProbeOutcome =
   /** The host is well; `isDegraded` by its own word. */
@@ -23,6 +24,12 @@ export interface ProbeTarget {
   readonly readyEvent: 'connect' | 'secureConnect';
   /** `:authority` where the check itself has none. */
   readonly authority: string;
+}
+
+/** Over HTTP. */
+export interface RequestTarget extends ProbeTarget {
+  /** The next request. */
+  request(): CheckRequest;
 }
 
 export interface Probe {

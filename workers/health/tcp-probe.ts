@@ -1,6 +1,8 @@
 /** Asks a host over plain TCP: a connection is enough, or certain bytes must come back in order. */
 import type { Socket } from 'node:net';
 import type { TcpProbe as TcpProbeResource } from '../../shared/resources/health-check.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import { checkHeader } from './check-target.ts';
 import { hasInOrder } from './payload-match.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 
@@ -12,6 +14,7 @@ export class TcpProbe implements Probe {
   readonly #send: Buffer;
   readonly #receive: readonly Buffer[];
   readonly #reuse: boolean;
+  readonly #proxyProtocol: ProxyProtocolSender | undefined;
   #socket: Socket | undefined;
   #received = Buffer.alloc(0);
   #done: ((outcome: ProbeOutcome) => void) | undefined;
@@ -21,6 +24,7 @@ export class TcpProbe implements Probe {
     this.#send = Buffer.from(resource.send, 'hex');
     this.#receive = resource.receive.map((text) => Buffer.from(text, 'hex'));
     this.#reuse = reuse;
+    this.#proxyProtocol = resource.proxyProtocol;
   }
 
   run(done: (outcome: ProbeOutcome) => void): void {
@@ -40,12 +44,21 @@ export class TcpProbe implements Probe {
     const socket = this.#target.open();
     this.#socket = socket;
     socket.on(this.#target.readyEvent, () => {
-      if (this.#send.length > 0) socket.write(this.#send);
+      const first = Buffer.concat([this.#headerFor(socket), this.#send]);
+      if (first.length > 0) socket.write(first);
       if (this.#receive.length === 0) this.#finish({ kind: 'passed', isDegraded: false });
     });
     socket.on('data', (data: Buffer) => this.#take(data));
     socket.on('error', () => this.#gone(socket));
     socket.on('close', () => this.#gone(socket));
+  }
+
+  /** Once per connection; one that is all that is asked for carries nothing. */
+  #headerFor(socket: Socket): Buffer {
+    const isAlone = this.#send.length === 0 && this.#receive.length === 0;
+    return this.#proxyProtocol === undefined || isAlone
+      ? Buffer.alloc(0)
+      : checkHeader(this.#proxyProtocol, socket);
   }
 
   #take(data: Buffer): void {

@@ -4,8 +4,10 @@ import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { readLoadReport } from '../upstream/load-report.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
+import { httpStatusOfGrpc } from './grpc-outcome.ts';
 
 const { index } = CLUSTER;
+const DEGRADED = 'x-envoy-degraded';
 
 export function countRedirect(cluster: UpstreamCluster, isFollowed: boolean): void {
   count(
@@ -25,6 +27,14 @@ export function countOutlived(cluster: UpstreamCluster): void {
 export function countFailure(cluster: UpstreamCluster, host: UpstreamHost, status: number): void {
   countHost(cluster, host, 'rq_error');
   host.outlier?.note(-status);
+}
+
+/** What a response says of its host: whether it is well, or degraded by its own word. */
+export function noteAnswer({ outlier }: UpstreamHost, headers: HeaderMap): void {
+  if (outlier === undefined) return;
+  const status = httpStatusOfGrpc(headers) ?? headers.status;
+  outlier.note(status);
+  if (status < 500 && headers.has(DEGRADED)) outlier.degraded();
 }
 
 /** What a response says of its host's load, where the balancer wants to know. */

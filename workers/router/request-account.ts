@@ -10,8 +10,8 @@ import type { AnswerStats } from '../upstream/answer-stats.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
-import { countFailure, countHost, noteLoad } from './cluster-account.ts';
-import { httpStatusOfGrpc, isGrpcSuccess } from './grpc-outcome.ts';
+import { countFailure, countHost, noteAnswer, noteLoad } from './cluster-account.ts';
+import { isGrpcSuccess } from './grpc-outcome.ts';
 import type { RouterStats } from './router-stats.ts';
 import { recordBudget } from './try-figures.ts';
 import type { TryTimeout, UpstreamRequest } from './upstream-request.ts';
@@ -75,7 +75,7 @@ export class RequestAccount {
   answered({ host }: UpstreamRequest, headers: HeaderMap, isWhole: boolean): void {
     this.#isCanary = headers.get('x-envoy-upstream-canary') === 'true' || host.resource.canary;
     this.#charge(headers.status, this.#isCanary);
-    host.outlier?.note(httpStatusOfGrpc(headers) ?? headers.status);
+    noteAnswer(host, headers);
     noteLoad(this.cluster, host, headers);
     const isCall = isGrpcContentType(this.#info.requestHeaders?.get('content-type'));
     if (headers.status >= 500) countHost(this.cluster, host, 'rq_error');
@@ -99,7 +99,7 @@ export class RequestAccount {
   /** A response that another try takes the place of. */
   discarded({ host }: UpstreamRequest, headers: HeaderMap): void {
     countHost(this.cluster, host, 'rq_error');
-    host.outlier?.note(httpStatusOfGrpc(headers) ?? headers.status);
+    noteAnswer(host, headers);
   }
 
   /** A try failed without a response, and another follows. */

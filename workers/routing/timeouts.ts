@@ -121,7 +121,7 @@ function routeTimeoutMs({ action }: ClusterRoute, headers: HeaderMap): number {
 }
 
 /** Eight digits at most: longer times take a larger unit. */
-function writeGrpcTimeout(headers: HeaderMap, milliseconds: number): void {
+export function writeGrpcTimeout(headers: HeaderMap, milliseconds: number): void {
   let value = milliseconds;
   for (const [unit, size] of GRPC_UNITS_FROM_MS) {
     value = Math.floor(value / size);

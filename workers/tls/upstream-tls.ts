@@ -210,7 +210,8 @@ function beginWith(
   return socket;
 }
 
-function socketTo(target: ConnectTarget, local: LocalSocket | undefined): net.Socket {
+/** Begins to connect, from the local socket where there is one. */
+export function socketTo(target: ConnectTarget, local: LocalSocket | undefined): net.Socket {
   if ('socket' in target) return target.socket;
   if (local === undefined || 'path' in target) return net.connect(target);
   return connectLocalSocket(local, target);

@@ -3,7 +3,7 @@ import type net from 'node:net';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
-import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
+import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { CheckingDuty } from '../health/health-checker.ts';
 import type { OverloadGate } from '../overload-gate.ts';
@@ -19,7 +19,7 @@ export interface ClusterContext {
   outlierPage(): OutlierPage;
   breakerPage(): BreakerPage;
   readonly runtime: Runtime;
-  outlierDetected(cluster: string, host: string, kind: ConsecutiveKind): void;
+  outlierDetected(cluster: string, host: string, kind: OutlierSign): void;
   readonly duty: CheckingDuty;
   /** A request named this host of the cluster itself. */
   hostRequested(cluster: string, host: HostResource): void;

@@ -7,7 +7,8 @@ import type {
 } from '../../shared/resources/cluster.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import type { ConsecutiveKind } from '../../shared/resources/outlier-detection.ts';
+import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import { OutlierMonitor } from '../health/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
 import { UpstreamSockets } from './upstream-sockets.ts';
@@ -22,6 +23,7 @@ import { Http1Pool } from './http1-pool.ts';
 import { poolKey, type PoolUsers } from './pool-users.ts';
 import type { UpstreamNames } from '../tls/upstream-tls.ts';
 import type { HttpPool } from './http-pool.ts';
+import { mayBeNamed } from './override-status.ts';
 import { Preconnecting } from './preconnecting.ts';
 import { AggregateBalancer, type MemberCluster } from './aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
@@ -114,7 +116,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     const { overrideHost } = context;
     if (overrideHost !== undefined) {
       const wanted = this.#set.find(overrideHost.address);
-      if (wanted !== undefined && wanted.health !== 'unhealthy') return wanted;
+      const { namedHostStatuses } = this.resource.lbPolicy;
+      if (wanted !== undefined && mayBeNamed(wanted.resource, namedHostStatuses)) return wanted;
       if (overrideHost.isStrict) return undefined;
     }
     for (let draw = 0; ; draw++) {
@@ -244,8 +247,12 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     if (thresholds === undefined || slot === undefined || host.outlier !== undefined) return;
     const { runtime } = this.#context;
     const page = this.#context.outlierPage();
-    const report = (kind: ConsecutiveKind): void =>
-      this.#context.outlierDetected(this.name, host.id, kind);
+    const report = (sign: OutlierSign): void => {
+      const isKnown =
+        sign === 'degraded' &&
+        ((host.resource.healthBits ?? 0) & HEALTH_BITS.degraded_outlier_detection) !== 0;
+      if (!isKnown) this.#context.outlierDetected(this.name, host.id, sign);
+    };
     host.outlier = new OutlierMonitor({ page, slot, thresholds, runtime, report });
   }
 
@@ -367,9 +374,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       writer: this.#context.stats,
       statPrefix: this.stats.prefix,
       duty: this.#context.duty,
-      sockets: this.sockets,
+      ways: this,
       hasTraffic: () => this.#hasTraffic,
-      connectInside: (to) => this.connectInside(to),
     });
   }
 
@@ -392,7 +398,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
     host.resource = resource;
     if (becameUnhealthy) {
-      if (this.resource.closeConnectionsOnHostHealthFailure) host.close();
+      if (this.resource.closeConnectionsOnHostHealthFailure) host.closeProxied();
       // New connections may take a better way to it.
       host.renewPools();
     }

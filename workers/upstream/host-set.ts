@@ -7,7 +7,7 @@ import type { ClusterHostsResource, HostResource } from '../../shared/resources/
 import { countHosts, isKept, unpackHosts } from '../../shared/resources/host-entries.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { IDLE_HOSTS_MAX } from '../../shared/resources/idle-clusters.ts';
-import { HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
+import { healthOf } from '../../shared/resources/host-health.ts';
 import { ITEMS_PER_STEP, type SlicedWork, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { LoadBalancer } from './load-balancer.ts';
@@ -98,7 +98,8 @@ export class HostSet {
     const made = this.#made;
     const hosts = join(made);
     if (hosts !== made) for (const host of hosts) index.set(host.id, host);
-    const putInForce = yield* this.#prepare(hosts, update.overprovisioningFactor);
+    yield;
+    const putInForce = yield* this.#parts.balancer.prepare(hosts, update.overprovisioningFactor);
     this.hosts = hosts;
     this.overprovisioningFactor = update.overprovisioningFactor;
     this.#index = hosts.length > LARGE_SET ? index : undefined;
@@ -174,7 +175,8 @@ export class HostSet {
       keepOrMake(host, { ...host.resource, healthBits, health, wasChecked: true });
     }
     if (this.#changes > 0) return;
-    const putInForce = yield* this.#prepare(this.hosts, this.overprovisioningFactor);
+    yield;
+    const putInForce = yield* this.#parts.balancer.prepare(this.hosts, this.overprovisioningFactor);
     this.version += 1;
     putInForce();
   }
@@ -189,19 +191,4 @@ export class HostSet {
     if (this.hosts.length > LARGE_SET) this.#index = index;
     return index;
   }
-
-  /** Hosts that wait for their first check are none yet, where the cluster wants it so. */
-  *#prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
-    let known = hosts;
-    if (hosts.some(isPending)) {
-      yield;
-      known = hosts.filter((host) => !isPending(host));
-    }
-    yield;
-    return yield* this.#parts.balancer.prepare(known, overprovisioningFactor);
-  }
-}
-
-function isPending({ resource: { healthBits = 0 } }: UpstreamHost): boolean {
-  return (healthBits & HEALTH_BITS.pending_active_hc) !== 0;
 }

@@ -2,13 +2,13 @@
  * One host of a cluster as this worker sees it: its address, its figures, its connection pools. A host
  * lives as long as the cluster lists it; requests in flight outlive that.
  */
-import { printAuthority } from '../../shared/authority.ts';
 import type { HostHealth, HostResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierMonitor } from '../health/outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from './cluster.ts';
+import { addressOf, ipOf, portOf } from './host-info.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 import type { ReportedLoad } from './reported-weights.ts';
@@ -94,22 +94,16 @@ export class UpstreamHost implements UpstreamHostInfo {
   }
 
   get address(): string {
-    const { address } = this.resource;
-    if (address.kind === 'internal') return this.id;
-    if (address.kind === 'pipe') return address.path;
-    return printAuthority({ host: address.address, port: address.port });
+    return addressOf(this.resource);
   }
 
   /** A logical host's address changes. */
   get ip(): string {
-    const { address } = this.resource;
-    if (address.kind === 'internal') return this.id;
-    return address.kind === 'ip' ? address.address : address.path;
+    return ipOf(this.resource);
   }
 
   get port(): number {
-    const { address } = this.resource;
-    return address.kind === 'ip' ? address.port : 0;
+    return portOf(this.resource);
   }
 
   get hostname(): string {
@@ -195,6 +189,11 @@ export class UpstreamHost implements UpstreamHostInfo {
     this.#pools?.DEFAULT?.close();
     this.#pools?.HIGH?.close();
     for (const pool of this.#keyedPools?.values() ?? []) pool.close();
+    this.closeProxied();
+  }
+
+  /** Ends what TCP proxies have open there. */
+  closeProxied(): void {
     for (const connection of this.#connections ?? []) connection.abandon();
   }
 

@@ -2,6 +2,7 @@
  * Chooses a locality by its weight, then a host within it. A locality whose usable hosts are too few
  * for its share hands the rest of it to the others.
  */
+import { isCounted } from '../../shared/resources/host-health.ts';
 import { DeadlineHeap } from './deadline-heap.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker, MakePicker } from './load-balancer.ts';
@@ -45,7 +46,8 @@ export function makeLocalityPicker(
   all: readonly UpstreamHost[],
   { makePicker, otherwise, overprovisioningFactor, scale }: LocalityPickerParts,
 ): HostPicker {
-  const sizes = new Map([...groupByLocality(all)].map(([key, { length }]) => [key, length]));
+  const counted = all.filter(({ resource }) => isCounted(resource));
+  const sizes = new Map([...groupByLocality(counted)].map(([key, { length }]) => [key, length]));
   const turns: LocalityTurn[] = [];
   for (const [key, hosts] of groupByLocality(usable)) {
     const share = hosts.length / (sizes.get(key) ?? hosts.length);

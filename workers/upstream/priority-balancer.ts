@@ -39,7 +39,7 @@ interface PriorityPickers {
   degraded: HostPicker | undefined;
 }
 
-type Which = keyof PriorityHosts;
+type Which = 'all' | 'healthy' | 'degraded';
 
 const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
 
@@ -130,7 +130,7 @@ export class PriorityBalancer implements LoadBalancer {
     return this.#pickerOf(priority, isDegraded ? 'degraded' : 'healthy')?.pick();
   }
 
-  #pickerOf(priority: number, which: keyof PriorityHosts): HostPicker | undefined {
+  #pickerOf(priority: number, which: Which): HostPicker | undefined {
     const pickers = this.#priorities[priority];
     if (pickers === undefined) return undefined;
     const overprovisioningFactor = this.#overprovisioningFactor;
@@ -141,7 +141,7 @@ export class PriorityBalancer implements LoadBalancer {
   /** In panic localities do not count. */
   #makePicker(
     hosts: PriorityHosts,
-    which: keyof PriorityHosts,
+    which: Which,
     where: { readonly priority: number; readonly overprovisioningFactor: number },
   ): HostPicker {
     const { priority, overprovisioningFactor } = where;

@@ -3,6 +3,7 @@
  * lower one taking what a higher one cannot. Recomputed when hosts or their health change; a choice
  * is a walk over two short lists. Knows hosts, chooses none.
  */
+import { isCounted } from '../../shared/resources/host-health.ts';
 import { ITEMS_PER_STEP, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 
@@ -10,6 +11,8 @@ export interface PriorityHosts {
   readonly all: readonly UpstreamHost[];
   readonly healthy: readonly UpstreamHost[];
   readonly degraded: readonly UpstreamHost[];
+  /** How many the usable ones are compared with: all but those that are excluded. */
+  readonly counted: number;
 }
 
 /** Percentages by priority; all healthy and degraded ones together are 100. */
@@ -31,33 +34,38 @@ export interface PriorityOptions {
 export function* groupByPriority(hosts: readonly UpstreamHost[]): Steps<readonly PriorityHosts[]> {
   // Most sets are all well, and of one priority.
   if (hosts.every(({ resource }) => resource.priority === 0 && resource.health === 'healthy')) {
-    return [{ all: hosts, healthy: hosts, degraded: [] }];
+    return [{ all: hosts, healthy: hosts, degraded: [], counted: hosts.length }];
   }
   yield;
-  const groups: Record<keyof PriorityHosts, UpstreamHost[]>[] = [newGroup()];
+  const groups: HostGroup[] = [newGroup()];
   for (const [at, host] of hosts.entries()) {
     if (at % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
     const { priority, health } = host.resource;
     while (groups.length <= priority) groups.push(newGroup());
     const group = groups[priority] ?? newGroup();
     group.all.push(host);
+    if (isCounted(host.resource)) group.counted += 1;
     if (health !== 'unhealthy') group[health].push(host);
   }
   return groups;
 }
 
-function newGroup(): Record<keyof PriorityHosts, UpstreamHost[]> {
-  return { all: [], healthy: [], degraded: [] };
+interface HostGroup extends Record<'all' | 'healthy' | 'degraded', UpstreamHost[]> {
+  counted: number;
+}
+
+function newGroup(): HostGroup {
+  return { all: [], healthy: [], degraded: [], counted: 0 };
 }
 
 export function computeLoads(
   priorities: readonly PriorityHosts[],
   options: PriorityOptions,
 ): PriorityLoads {
-  const share = (count: number, { all }: PriorityHosts): number =>
-    all.length === 0
+  const share = (count: number, { counted }: PriorityHosts): number =>
+    counted === 0
       ? 0
-      : Math.min(100, Math.floor((options.overprovisioningFactor * count) / all.length));
+      : Math.min(100, Math.floor((options.overprovisioningFactor * count) / counted));
   const healthy = priorities.map((each) => share(each.healthy.length, each));
   const degraded = priorities.map((each) => share(each.degraded.length, each));
   const available = Math.min(100, sum(healthy) + sum(degraded));
@@ -80,7 +88,7 @@ export function computeLoadsWithout(
   return isUsable ? computeLoads(left, options) : undefined;
 }
 
-const NO_HOSTS: PriorityHosts = { all: [], healthy: [], degraded: [] };
+const NO_HOSTS: PriorityHosts = newGroup();
 
 /** `point` is a whole number from 0 to 99. */
 export function choosePriority(
@@ -99,8 +107,8 @@ export function choosePriority(
   return { priority: 0, isDegraded: false };
 }
 
-function isShort({ all, healthy, degraded }: PriorityHosts, panicThreshold: number): boolean {
-  const usable = all.length === 0 ? 0 : (100 * (healthy.length + degraded.length)) / all.length;
+function isShort({ counted, healthy, degraded }: PriorityHosts, panicThreshold: number): boolean {
+  const usable = counted === 0 ? 0 : (100 * (healthy.length + degraded.length)) / counted;
   return usable < panicThreshold;
 }
 

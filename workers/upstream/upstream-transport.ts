@@ -129,6 +129,10 @@ function targetOf(
   }
 }
 
-function localSocketOf({ localSockets }: ClusterResource, host: string): LocalSocket | undefined {
+/** What connections to this address begin from; undefined: the system decides. */
+export function localSocketOf(
+  { localSockets }: ClusterResource,
+  host: string,
+): LocalSocket | undefined {
   return localSockets?.[isIPv6(host) ? 'v6' : 'v4'];
 }

@@ -69,6 +69,7 @@ const HEALTH_FIELDS: readonly (readonly [string, HealthFlag])[] = [
   ['pending_active_hc', 'pending_active_hc'],
   ['excluded_via_immediate_hc_fail', 'excluded_via_immediate_hc_fail'],
   ['active_hc_timeout', 'active_hc_timeout'],
+  ['failed_degraded_outlier_detection', 'degraded_outlier_detection'],
 ];
 
 function healthMessage(host: HostStatus): JsonObject {
@@ -77,7 +78,8 @@ function healthMessage(host: HostStatus): JsonObject {
     if (host.healthFlags.includes(flag)) message[field] = true;
     // eds_health_status has number 3, between failed_outlier_check and the next one.
     if (field === 'failed_outlier_check' && host.edsHealth !== 'UNKNOWN') {
-      message['eds_health_status'] = host.edsHealth;
+      // Whoever told of a timeout is shown as telling of a failure.
+      message['eds_health_status'] = host.edsHealth === 'TIMEOUT' ? 'UNHEALTHY' : host.edsHealth;
     }
   }
   return message;

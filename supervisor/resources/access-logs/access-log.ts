@@ -3,7 +3,6 @@
  * opened once here, so that a path that cannot be written is a configuration error; nothing is
  * written to it.
  */
-import { closeSync, openSync } from 'node:fs';
 import type { AccessLog } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
 import type { FileAccessLog } from '../../../shared/api/generated/envoy/extensions/access_loggers/file/v3/file.ts';
 import type { StdoutAccessLog } from '../../../shared/api/generated/envoy/extensions/access_loggers/stream/v3/stream.ts';
@@ -12,6 +11,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
+import { checkWritable } from '../writable-file.ts';
 import { resolveFilter } from './filter.ts';
 import { checkFormat, defaultFormat, jsonFormat, resolveFormat, textFormat } from './format.ts';
 
@@ -89,24 +89,4 @@ function resolveStream(kind: 'stdout' | 'stderr', message: StdoutAccessLog, scop
 export function fileLogWithDefaultFormat(path: string, scope: Scope): AccessLogConfig {
   checkWritable(path, scope);
   return { sink: { kind: 'file', path }, format: defaultFormat() };
-}
-
-/** These mean a descriptor that the process has; opening them fails when it is a socket. */
-const INHERITED = /^\/(?:dev\/std(?:out|err)|proc\/self\/fd\/[0-9]+)$/;
-
-function checkWritable(path: string, scope: Scope): void {
-  if (INHERITED.test(path)) return;
-  try {
-    closeSync(openSync(path, 'a'));
-  } catch (error) {
-    scope.error('file', `unable to open file '${path}': ${reason(error)}`);
-  }
-}
-
-/** Of `ENOENT: no such file or directory, open '…'` the words that the C library has for it. */
-function reason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const words = /^[A-Z0-9]+: (.*?)(?:, open .*)?$/.exec(text)?.[1] ?? text;
-  if (words === 'illegal operation on a directory') return 'Is a directory';
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -11,6 +11,7 @@ import type { NodeIdentity, ResolvedBootstrap } from '../resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
 import type { StaticResources } from '../static-store.ts';
 import { optional } from '../values.ts';
+import { checkWritable } from '../writable-file.ts';
 import { resolveAdmin } from './admin.ts';
 import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
 import {
@@ -140,10 +141,7 @@ export async function resolveBootstrap(
     maxRegexProgramSize: context.maxRegexProgramSize,
     disabledExtensions: overrides.disabledExtensions,
     node,
-    ...optional(
-      'outlierLogPath',
-      message.cluster_manager?.outlier_detection?.event_log_path || undefined,
-    ),
+    ...optional('outlierLogPath', resolveOutlierLog(message, scope)),
     ...optional('localCluster', message.cluster_manager?.local_cluster_name || undefined),
     clusters: resources.clusters.map(({ resolved }) => resolved),
     listeners: resources.listeners.map(({ resolved }) => resolved),
@@ -155,6 +153,16 @@ export async function resolveBootstrap(
   };
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return isRefused ? { resources, problems } : { bootstrap, resources, problems };
+}
+
+function resolveOutlierLog(
+  { cluster_manager: manager }: Bootstrap,
+  scope: Scope,
+): string | undefined {
+  const path = manager?.outlier_detection?.event_log_path ?? '';
+  if (path === '') return undefined;
+  checkWritable(path, scope.at('cluster_manager', 'outlier_detection', 'event_log_path'));
+  return path;
 }
 
 function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): NodeIdentity {

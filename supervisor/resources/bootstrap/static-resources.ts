@@ -23,6 +23,7 @@ const MANAGER_FIELDS = knownFields<ClusterManager>(
 
 const DETECTION_FIELDS = knownFields<NonNullable<ClusterManager['outlier_detection']>>([
   'event_log_path',
+  'event_service',
 ]);
 
 /** Some milliseconds of work. */
@@ -35,7 +36,12 @@ export async function resolveStaticClusters(
   const manager = bootstrap.cluster_manager ?? {};
   refuseOtherFields(manager, MANAGER_FIELDS, scope.at('cluster_manager'));
   const detection = manager.outlier_detection ?? {};
-  refuseOtherFields(detection, DETECTION_FIELDS, scope.at('cluster_manager', 'outlier_detection'));
+  const detectionPlace = scope.at('cluster_manager', 'outlier_detection');
+  refuseOtherFields(detection, DETECTION_FIELDS, detectionPlace);
+  if (detection.event_service !== undefined) {
+    const text = "'event_service' has no effect, as in Envoy";
+    detectionPlace.at('event_service').warning('no_effect', text);
+  }
   const messages: readonly Cluster[] = bootstrap.static_resources?.clusters ?? [];
   const clusters = new Map<string, WithMessage<Cluster, ResolvedCluster>>();
   const defaults = resolveClusterDefaults(bootstrap, scope);

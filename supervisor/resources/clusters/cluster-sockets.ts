@@ -23,13 +23,6 @@ export function resolveSockets(
   const matches = message.transport_socket_matches?.map((each, index) =>
     resolveMatch(each, scope.at('transport_socket_matches', index)),
   );
-  const tellsOfClients = [own, ...(matches ?? [])].some(
-    ({ proxyProtocol }) => proxyProtocol !== undefined,
-  );
-  if (tellsOfClients && (message.health_checks ?? []).length > 0) {
-    const what = 'active health checks of hosts that expect the PROXY protocol are';
-    scope.at('health_checks').unsupported(what);
-  }
   return { ...own, ...optional('socketMatches', matches) };
 }
 

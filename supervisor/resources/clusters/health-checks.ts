@@ -7,7 +7,6 @@ import type {
   HealthCheck_Payload as Payload,
   HealthCheck_TcpHealthCheck as TcpHealthCheck,
 } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
-import type { HeaderValueOption } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { HealthCheckEventFileSink } from '../../../shared/api/generated/envoy/extensions/health_check/event_sinks/file/v3/file.ts';
 import type { Int64Range } from '../../../shared/api/generated/envoy/type/v3/range.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
@@ -22,8 +21,11 @@ import { resolveAddress } from '../addresses.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHeaderChanges } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
+import { resolveProxySender } from '../transport-sockets.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
+import { checkWritable } from '../writable-file.ts';
 
 const FIELDS = knownFields<HealthCheck>([
   'timeout',
@@ -45,6 +47,7 @@ const FIELDS = knownFields<HealthCheck>([
   'healthy_edge_interval',
   'event_log_path',
   'event_logger',
+  'event_service',
   'always_log_health_check_failures',
   'always_log_health_check_success',
   'name',
@@ -73,11 +76,14 @@ export const EVENT_SINKS = new ExtensionRegistry<string>(
     extension(
       'envoy.health_check.event_sink.file',
       'envoy.extensions.health_check.event_sinks.file.v3.HealthCheckEventFileSink',
-      ({ event_log_path: path = '' }: HealthCheckEventFileSink) => (path === '' ? undefined : path),
+      ({ event_log_path: path = '' }: HealthCheckEventFileSink, scope) => {
+        if (path !== '') checkWritable(path, scope.at('event_log_path'));
+        return path === '' ? undefined : path;
+      },
     ),
   ],
 );
-const TCP_FIELDS = knownFields<TcpHealthCheck>(['send', 'receive']);
+const TCP_FIELDS = knownFields<TcpHealthCheck>(['send', 'receive', 'proxy_protocol_config']);
 
 const NO_TRAFFIC_INTERVAL_MS = 60_000;
 const OK: readonly StatusRange[] = [{ from: 200, to: 201 }];
@@ -115,6 +121,7 @@ function checkNames(messages: readonly HealthCheck[], scope: Scope): void {
 
 function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | undefined {
   refuseOtherFields(message, FIELDS, scope);
+  warnOfIgnored(message, scope);
   const probe = resolveProbe(message, scope);
   if (probe === undefined) return undefined;
   const intervalMs = durationMsOr(message.interval, 0);
@@ -142,7 +149,6 @@ function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | u
     unhealthyThreshold: message.unhealthy_threshold ?? 1,
     healthyThreshold: message.healthy_threshold ?? 1,
     reuseConnection: message.reuse_connection ?? true,
-    ...optional('altPort', message.alt_port),
     ...(hasEventLog(message)
       ? {
           eventLog: {
@@ -153,6 +159,13 @@ function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | u
       : {}),
     probe,
   };
+}
+
+function warnOfIgnored(message: HealthCheck, scope: Scope): void {
+  for (const field of ['alt_port', 'event_service'] as const) {
+    if (message[field] === undefined) continue;
+    scope.at(field).warning('no_effect', `'${field}' has no effect, as in Envoy`);
+  }
 }
 
 function hasEventLog({
@@ -167,12 +180,13 @@ export function resolveCheckEventLogs(
   messages: readonly HealthCheck[] = [],
   scope: Scope,
 ): readonly (readonly string[])[] {
-  return messages.map(({ event_log_path: path = '', event_logger: loggers = [] }, index) => [
-    ...(path === '' ? [] : [path]),
-    ...loggers.flatMap(
+  return messages.map(({ event_log_path: path = '', event_logger: loggers = [] }, index) => {
+    if (path !== '') checkWritable(path, scope.at(index, 'event_log_path'));
+    const sinks = loggers.flatMap(
       (logger, at) => EVENT_SINKS.resolve(logger, scope.at(index, 'event_logger', at)) ?? [],
-    ),
-  ]);
+    );
+    return path === '' ? sinks : [path, ...sinks];
+  });
 }
 
 function resolveProbe(
@@ -205,8 +219,7 @@ function resolveHttp(message: HttpHealthCheck, scope: Scope): HttpProbe {
     ...optional('authority', message.host),
     path: message.path ?? '/',
     method,
-    headers: headersToAdd(message.request_headers_to_add, scope.at('request_headers_to_add')),
-    removedHeaders: (message.request_headers_to_remove ?? []).map((name) => name.toLowerCase()),
+    headers: resolveHeaderChanges(message, scope).requestHeaders,
     expectedStatuses: ranges(message.expected_statuses, scope.at('expected_statuses')) ?? OK,
     retriableStatuses: ranges(message.retriable_statuses, scope.at('retriable_statuses')) ?? [],
     ...optional('payload', resolvePayload(message.send, method, scope)),
@@ -239,21 +252,6 @@ function methodOf({ method = 'GET' }: HttpHealthCheck): string {
   return method === 'METHOD_UNSPECIFIED' ? 'GET' : String(method);
 }
 
-function headersToAdd(
-  messages: readonly HeaderValueOption[] = [],
-  scope: Scope,
-): readonly (readonly [string, string])[] {
-  return messages.map(({ header }, index) => {
-    const value = header?.value ?? '';
-    if (value.includes('%')) {
-      scope
-        .at(index, 'header', 'value')
-        .unsupported('a substitution command in a header of a health check is');
-    }
-    return [(header?.key ?? '').toLowerCase(), value] as const;
-  });
-}
-
 /** The cluster itself has to speak HTTP/2. */
 function resolveGrpc(message: GrpcHealthCheck, scope: Scope): GrpcProbe {
   refuseOtherFields(message, GRPC_FIELDS, scope);
@@ -262,7 +260,8 @@ function resolveGrpc(message: GrpcHealthCheck, scope: Scope): GrpcProbe {
     kind: 'grpc',
     service,
     ...optional('authority', authority === '' ? undefined : authority),
-    headers: headersToAdd(message.initial_metadata, scope.at('initial_metadata')),
+    headers: resolveHeaderChanges({ request_headers_to_add: message.initial_metadata ?? [] }, scope)
+      .requestHeaders,
   };
 }
 
@@ -297,8 +296,11 @@ function ranges(
 
 function resolveTcp(message: TcpHealthCheck, scope: Scope): TcpProbe {
   refuseOtherFields(message, TCP_FIELDS, scope);
+  const { proxy_protocol_config: proxy } = message;
+  const sender = proxy && resolveProxySender(proxy, scope.at('proxy_protocol_config'));
   return {
     kind: 'tcp',
+    ...optional('proxyProtocol', sender),
     send: bytes(message.send, scope.at('send')),
     receive: (message.receive ?? []).map((each, index) => bytes(each, scope.at('receive', index))),
   };

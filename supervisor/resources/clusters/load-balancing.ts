@@ -4,7 +4,8 @@ import type {
   Cluster_CommonLbConfig as CommonLbConfig,
 } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
-import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
+import type { HealthStatus } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
+import type { LbPolicy, NamedHostStatus } from '../../../shared/resources/lb-policy.ts';
 import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
@@ -44,7 +45,10 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
   const policy = resolvePolicy(message, scope);
   checkProvided(message, policy, scope);
   checkHostnameHashing(message, place.at('consistent_hashing_lb_config'));
-  checkOverrideStatus(common.override_host_status?.statuses, place.at('override_host_status'));
+  const statuses = resolveNamedStatuses(
+    common.override_host_status?.statuses,
+    place.at('override_host_status', 'statuses'),
+  );
   const subsets = resolveSubsets(message.lb_subset_config, scope.at('lb_subset_config'));
   return {
     ...(message.load_balancing_policy === undefined
@@ -53,6 +57,7 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
     ...policy,
     ...(weighted === undefined ? {} : { weighsLocalities: true }),
     ...optional('subsets', subsets ?? policy.subsets),
+    ...optional('namedHostStatuses', statuses),
     healthyPanicThreshold:
       threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
   };
@@ -122,13 +127,18 @@ function checkHostnameHashing(message: Cluster, scope: Scope): void {
   );
 }
 
-/** A host that a filter or a header names is taken while it is not unhealthy. */
-function checkOverrideStatus(statuses: readonly unknown[] | undefined, scope: Scope): void {
-  if (statuses === undefined) return;
-  const usable = new Set<unknown>(['UNKNOWN', 'HEALTHY', 'DEGRADED']);
-  const given = new Set(statuses);
-  if (given.size === usable.size && [...given].every((status) => usable.has(status))) return;
-  scope.at('statuses').unsupported('another set than UNKNOWN, HEALTHY and DEGRADED is');
+/** Whether a host has no status or is said to be healthy is the same here. */
+function resolveNamedStatuses(
+  statuses: readonly (HealthStatus | number)[] | undefined,
+  scope: Scope,
+): readonly NamedHostStatus[] | undefined {
+  if (statuses === undefined) return undefined;
+  if (statuses.includes('UNKNOWN') !== statuses.includes('HEALTHY')) {
+    scope.unsupported('one of UNKNOWN and HEALTHY without the other is');
+  }
+  const isNamed = (status: HealthStatus | number): status is NamedHostStatus =>
+    typeof status === 'string' && status !== 'UNKNOWN';
+  return statuses.filter(isNamed);
 }
 
 function resolvePolicy(message: Cluster, scope: Scope): Policy {

@@ -64,20 +64,14 @@ const FIELDS = knownFields<OutlierDetection>([
   'max_ejection_time_jitter',
   'always_eject_one_host',
   'successful_active_health_check_uneject_host',
+  'detect_degraded_hosts',
 ]);
 
 export function resolveOutlierDetection(message: OutlierDetection, scope: Scope): OutlierSettings {
   refuseOtherFields(message, FIELDS, scope);
   const baseEjectionMs = durationMsOr(message.base_ejection_time, 30_000);
   return {
-    thresholds: {
-      splitsErrors: message.split_external_local_origin_errors ?? false,
-      consecutive: {
-        consecutive_5xx: message.consecutive_5xx ?? 5,
-        consecutive_gateway_failure: message.consecutive_gateway_failure ?? 5,
-        consecutive_local_origin_failure: message.consecutive_local_origin_failure ?? 5,
-      },
-    },
+    thresholds: thresholds(message),
     intervalMs: durationMsOr(message.interval, 10_000),
     baseEjectionMs,
     maxEjectionMs: durationMsOr(message.max_ejection_time, Math.max(300_000, baseEjectionMs)),
@@ -96,6 +90,18 @@ export function resolveOutlierDetection(message: OutlierDetection, scope: Scope)
       threshold: message.failure_percentage_threshold ?? 85,
     },
     enforcing: enforcing(message),
+  };
+}
+
+function thresholds(message: OutlierDetection): OutlierThresholds {
+  return {
+    splitsErrors: message.split_external_local_origin_errors ?? false,
+    detectsDegraded: message.detect_degraded_hosts ?? false,
+    consecutive: {
+      consecutive_5xx: message.consecutive_5xx ?? 5,
+      consecutive_gateway_failure: message.consecutive_gateway_failure ?? 5,
+      consecutive_local_origin_failure: message.consecutive_local_origin_failure ?? 5,
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
+import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { MersenneTwister } from '../../../workers/hash/mersenne-twister.ts';
@@ -10,12 +11,19 @@ import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { type BalancerContext, makeBalancer } from '../../../workers/upstream/make-balancer.ts';
+import { mayBeNamed } from '../../../workers/upstream/override-status.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 
 const PICKS = 100_000;
 /** Below it lie 99.99 % of all values with so many degrees of freedom. */
 const CHI_SQUARED_LIMIT: Readonly<Record<number, number>> = { 3: 21.1, 9: 33.7 };
+
+const EXCLUDING = [
+  'excluded_via_immediate_hc_fail',
+  'pending_active_hc',
+  'eds_status_draining',
+] as const;
 
 const stats = new WorkerStatStore();
 
@@ -56,6 +64,45 @@ function chiSquared(counts: readonly number[], shares: readonly number[]): numbe
     return sum + ((counts[at + 1] ?? 0) - expected) ** 2 / expected;
   }, 0);
 }
+
+describe('hosts that are excluded', () => {
+  it('are not what the others are seen against, and are asked in panic', () => {
+    for (const flag of EXCLUDING) {
+      const excluded: Partial<HostResource> = {
+        health: 'unhealthy',
+        healthBits: HEALTH_BITS.failed_active_hc | HEALTH_BITS[flag],
+      };
+      const kept = balancer({ kind: 'ROUND_ROBIN' }, hosts([{}, excluded, excluded, excluded]));
+      assert.deepEqual(tally(kept, 8), [0, 8], flag);
+      const panicking = balancer({ kind: 'ROUND_ROBIN' }, hosts([excluded, excluded]));
+      assert.deepEqual(tally(panicking, 8), [0, 4, 4], flag);
+      const weighed = balancer(
+        { kind: 'ROUND_ROBIN', weighsLocalities: true },
+        hosts([
+          { zone: 'a', localityWeight: 1 },
+          { zone: 'a', localityWeight: 1, ...excluded },
+          { zone: 'b', localityWeight: 1 },
+        ]),
+      );
+      assert.deepEqual(tally(weighed, 8), [0, 4, 0, 4], flag);
+    }
+  });
+});
+
+describe('hosts that filters name', () => {
+  it('are taken while they are of a status that may be', () => {
+    const facts: readonly Partial<HostResource>[] = [
+      {},
+      { health: 'unhealthy', configuredHealth: 'DRAINING' },
+      { health: 'unhealthy', healthBits: HEALTH_BITS.failed_outlier_check },
+      { health: 'degraded', healthBits: HEALTH_BITS.degraded_active_hc },
+    ];
+    const taken = (statuses?: LbPolicy['namedHostStatuses']): readonly boolean[] =>
+      facts.map((each) => mayBeNamed(host(1, each), statuses));
+    assert.deepEqual(taken(), [true, false, false, true]);
+    assert.deepEqual(taken(['DRAINING', 'UNHEALTHY']), [false, true, true, false]);
+  });
+});
 
 describe('the distribution of choices', () => {
   const even = Array.from({ length: 10 }, () => 1);

@@ -3,6 +3,7 @@ import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:htt
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import type { GrpcProbe, HttpProbe } from '../../../shared/resources/health-check.ts';
+import { CheckRequests } from '../../../workers/health/check-requests.ts';
 import { Http2Probe } from '../../../workers/health/http2-probe.ts';
 import { HttpJudge } from '../../../workers/health/judge-http.ts';
 import type { ProbeOutcome } from '../../../workers/health/probe.ts';
@@ -17,13 +18,22 @@ const OVER_HTTP: HttpProbe = {
   isHttp2: true,
   path: '/hc',
   method: 'GET',
-  headers: [['x-check', 'yes']],
-  removedHeaders: [],
+  headers: {
+    add: [
+      {
+        name: 'x-check',
+        format: '%UPSTREAM_HOST_NAME%',
+        appendAction: 'APPEND_IF_EXISTS_OR_ADD',
+        keepEmptyValue: false,
+      },
+    ],
+    remove: ['user-agent'],
+  },
   expectedStatuses: [{ from: 200, to: 201 }],
   retriableStatuses: [{ from: 503, to: 504 }],
   receiveBytesMax: 1024,
 };
-const GRPC: GrpcProbe = { kind: 'grpc', service: 'shop', headers: [] };
+const GRPC: GrpcProbe = { kind: 'grpc', service: 'shop', headers: { add: [], remove: [] } };
 
 let server: Http2Server | undefined;
 let probe: Http2Probe | undefined;
@@ -48,8 +58,11 @@ async function startChecking(resource: HttpProbe | GrpcProbe, answer: Answer): P
     readyEvent: 'connect',
     open: () => connect({ host: '127.0.0.1', port }),
   } as const;
+  const requests = new CheckRequests({ probe: resource, timeoutMs: 400 }, systemClock);
+  const asked = host(1, { hostname: 'shop.test' });
+  const asking = { ...target, request: () => requests.make(asked, 'http', 'up') };
   const judge = resource.kind === 'http' ? new HttpJudge(resource, () => true) : undefined;
-  probe = new Http2Probe(resource, target, true, judge);
+  probe = new Http2Probe(asking, true, judge);
   return probe;
 }
 
@@ -81,8 +94,8 @@ describe('checks over HTTP/2', () => {
     assert.deepEqual(
       seen.map((each) => [each[':path'], each[':authority'], each['user-agent'], each['x-check']]),
       [
-        ['/hc', 'up', 'Envoy/HC', 'yes'],
-        ['/hc', 'up', 'Envoy/HC', 'yes'],
+        ['/hc', 'up', undefined, 'shop.test'],
+        ['/hc', 'up', undefined, 'shop.test'],
       ],
     );
   });
@@ -99,12 +112,13 @@ describe('checks of the gRPC health service', () => {
     const bodies: string[] = [];
     const checking = await startChecking(GRPC, (stream, headers) => {
       assert.equal(headers[':path'], '/grpc.health.v1.Health/Check');
+      assert.equal(headers['grpc-timeout'], '400m');
       stream.on('data', (piece: Buffer) => bodies.push(piece.toString('latin1')));
       stream.on('end', () => answerGrpc(stream, status));
     });
     assert.deepEqual(await outcomeOf(checking), { kind: 'passed', isDegraded: false });
     status = 2;
-    const failed = { kind: 'failed', isRetriable: false, isImmediate: false, status: 200 };
+    const failed = { kind: 'failed', isRetriable: false, isImmediate: false, status: 0 };
     assert.deepEqual(await outcomeOf(checking), failed);
     assert.equal(bodies[0], '\0\0\0\0\u0006\n\u0004shop');
   });

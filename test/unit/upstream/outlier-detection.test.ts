@@ -18,6 +18,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const SETTINGS: OutlierSettings = {
   thresholds: {
     splitsErrors: false,
+    detectsDegraded: false,
     consecutive: {
       consecutive_5xx: 3,
       consecutive_gateway_failure: 3,
@@ -54,6 +55,7 @@ function watched(
   readonly clock: ManualClock;
   readonly detector: OutlierDetector;
   readonly ejected: Set<string>;
+  readonly degraded: Set<string>;
   readonly events: Omit<OutlierEvent, 'cluster'>[];
   readonly monitor: (host: HostName) => OutlierMonitor;
   readonly stat: (name: keyof typeof OUTLIER_DETECTION.index) => number;
@@ -64,6 +66,7 @@ function watched(
   const writer = new WorkerStatStore();
   const base = writer.defineBlock(OUTLIER_DETECTION, 'cluster.c.outlier_detection.');
   const ejected = new Set<string>();
+  const degraded = new Set<string>();
   const events: Omit<OutlierEvent, 'cluster'>[] = [];
   const detector = new OutlierDetector({
     settings: () => withRuntime(settings, runtime),
@@ -72,7 +75,11 @@ function watched(
     random: () => 0.5,
     stats: { writer, base },
     log: (event) => events.push(event),
-    ejected: (host, isEjected) => (isEjected ? ejected.add(host) : ejected.delete(host)),
+    flagged: (host, flag, isSet) => {
+      const flagged = flag === 'failed_outlier_check' ? ejected : degraded;
+      if (isSet) flagged.add(host);
+      else flagged.delete(host);
+    },
   });
   const places = new Map(HOSTS.map((id) => [id, slots.take() ?? 0]));
   detector.setHosts(HOSTS.map((id) => ({ id, slot: places.get(id) ?? 0 })));
@@ -80,6 +87,7 @@ function watched(
     clock,
     detector,
     ejected,
+    degraded,
     events,
     monitor: (host) =>
       new OutlierMonitor({
@@ -186,6 +194,68 @@ describe('outlier detection of one cluster', () => {
     const [event] = events.map((each) => outlierEventMessage({ ...each, cluster: 'c' }));
     assert.match(JSON.stringify(event), /"type":"SUCCESS_RATE_LOCAL_ORIGIN"/);
     assert.match(JSON.stringify(event), /"host_success_rate":0,"cluster_average_success_rate":75/);
+  });
+
+  it('detects a host for each of its rates, and counts it as ejected once', () => {
+    const { clock, ejected, events, monitor, stat } = watched();
+    for (const host of HOSTS) {
+      times(10, () => {
+        monitor(host).note(host === 'd' ? 500 : 200);
+        monitor(host).note(host === 'd' ? 404 : 200);
+      });
+    }
+    clock.pass(1000);
+    assert.deepEqual([...ejected], ['d']);
+    assert.equal(stat('ejections_active'), 1);
+    assert.equal(stat('ejections_enforced_success_rate'), 1);
+    assert.equal(stat('ejections_enforced_failure_percentage'), 1);
+    assert.equal(events.at(-1)?.ejections, 2);
+  });
+
+  it('leaves hosts that are ejected out of averages and without a rate', () => {
+    const { clock, detector, monitor } = watched({ baseEjectionMs: 5000, maxEjectionMs: 9000 });
+    times(3, () => monitor('a').note(500));
+    for (const host of HOSTS) times(10, () => monitor(host).note(host === 'a' ? 404 : 200));
+    times(10, () => monitor('a').note(500));
+    clock.pass(1000);
+    assert.equal(detector.ratesOf('a').successRate, -1);
+    assert.equal(detector.ratesOf('b').successRate, 100);
+    assert.equal(detector.external.average, 100);
+  });
+
+  it('knows no rates where there are fewer hosts than any of them needs', () => {
+    const few = { minimumHosts: 5, requestVolume: 1 };
+    const { clock, detector, monitor } = watched({
+      successRate: { ...few, deviationFactor: 1 },
+      failurePercentage: { ...few, threshold: 50 },
+    });
+    for (const host of HOSTS) times(10, () => monitor(host).note(200));
+    clock.pass(1000);
+    assert.equal(detector.ratesOf('a').successRate, -1);
+  });
+
+  it('degrades a host that says so, for longer each time, and ejects it for failures all the same', () => {
+    const thresholds = { ...SETTINGS.thresholds, detectsDegraded: true };
+    const { clock, degraded, ejected, events, monitor, stat } = watched({ thresholds });
+    for (const intervals of [1, 1, 2]) {
+      times(2, () => monitor('a').degraded());
+      assert.deepEqual([...degraded], ['a']);
+      clock.pass(intervals * 1000);
+      assert.deepEqual([...degraded], [], `after ${intervals} intervals`);
+    }
+    assert.equal(stat('ejections_detected_degradation'), 3);
+    assert.equal(stat('ejections_active'), 0);
+    monitor('a').degraded();
+    times(3, () => monitor('a').note(500));
+    assert.deepEqual([[...degraded], [...ejected]], [['a'], ['a']]);
+    const [event] = events.map((each) => outlierEventMessage({ ...each, cluster: 'c' }));
+    assert.match(JSON.stringify(event), /"type":"DEGRADED".*"action":"EJECT","num_ejections":0/);
+  });
+
+  it('pays no heed to words about degradation where it is not asked to', () => {
+    const { degraded, monitor } = watched();
+    monitor('a').degraded();
+    assert.equal(degraded.size, 0);
   });
 
   it('follows the runtime', () => {

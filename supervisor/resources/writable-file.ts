@@ -1,0 +1,24 @@
+/** Files that are appended to: one that cannot be opened is an error of the configuration. */
+import { closeSync, openSync } from 'node:fs';
+import type { Scope } from './scope.ts';
+
+/** These mean a descriptor that the process has; opening them fails when it is a socket. */
+const INHERITED = /^\/(?:dev\/std(?:out|err)|proc\/self\/fd\/[0-9]+)$/;
+
+/** Makes the file where it is not there. */
+export function checkWritable(path: string, scope: Scope): void {
+  if (INHERITED.test(path)) return;
+  try {
+    closeSync(openSync(path, 'a'));
+  } catch (error) {
+    scope.error('file', `unable to open file '${path}': ${reason(error)}`);
+  }
+}
+
+/** Of `ENOENT: no such file or directory, open '…'` the words that the C library has for it. */
+function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const words = /^[A-Z0-9]+: (.*?)(?:, open .*)?$/.exec(text)?.[1] ?? text;
+  if (words === 'illegal operation on a directory') return 'Is a directory';
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
