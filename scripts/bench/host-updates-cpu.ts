@@ -77,17 +77,17 @@ async function report(
   const success = 'cluster.large.update_success';
   const updates = Number(count);
   // The first ones are what the code is compiled for.
-  for (let round = 1; round <= 6; round++) {
+  const update = async (round: number): Promise<void> => {
+    const seen = await sluice.stat(success);
     put(round);
-    await delay(UPDATE_INTERVAL_MS);
-  }
+    do await delay(UPDATE_INTERVAL_MS);
+    while ((await sluice.stat(success)) === seen);
+  };
+  for (let round = 1; round <= 6; round++) await update(round);
   const seen = await sluice.stat(success);
   const lines = existsSync(probe) ? readFileSync(probe, 'utf8').length : 0;
   const before = threadTimes(sluice.pid);
-  for (let round = 1; round <= updates; round++) {
-    put(round);
-    await delay(UPDATE_INTERVAL_MS);
-  }
+  for (let round = 1; round <= updates; round++) await update(round);
   const applied = (await sluice.stat(success)) - seen;
   await delay(1000);
   const after = threadTimes(sluice.pid);

@@ -41,6 +41,8 @@ export interface LoadOptions {
   readonly check?: (message: MessageObject) => readonly Problem[] | Promise<readonly Problem[]>;
   /** Says of an error that the rest of the message is of use all the same; absent: of none. */
   readonly isLocal?: (problem: Problem, message: MessageObject) => boolean;
+  /** Workers serve meanwhile, and come first. */
+  readonly besideTraffic?: boolean;
   /** Keeps types of the API for the next message, unless a pool thread reads this one; absent: nothing is kept. */
   readonly catalog?: ApiCatalog;
 }
@@ -113,11 +115,13 @@ async function loadSources<T>(
 ): Promise<LoadedMessage<T>> {
   const size = sources.reduce((sum, source) => sum + source.content.length, 0);
   const inline = size <= (options.inlineLimitBytes ?? inlineLimitBytes);
-  const { unknownFields, runtime } = options;
+  const { unknownFields, runtime, besideTraffic = false } = options;
   const pipelineOptions = { unknownFields, ...(runtime === undefined ? {} : { runtime }) };
   const result = inline
     ? await runPipeline(typeName, sources, pipelineOptions, options.catalog)
-    : await (await import('./pool.ts')).runPipelineInPool(typeName, sources, pipelineOptions);
+    : await (
+        await import('./pool.ts')
+      ).runPipelineInPool(typeName, sources, { ...pipelineOptions, besideTraffic });
   const locate = async (problems: readonly Problem[]): Promise<readonly Problem[]> =>
     inline
       ? locateInSources(sources, problems)

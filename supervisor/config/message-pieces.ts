@@ -1,7 +1,10 @@
 /**
- * Cuts a large normalised message into texts that can be read one at a time: long lists at the top
- * and one level below it, such as a bootstrap's clusters, are taken out and cut into slices.
+ * Cuts a large normalised message into texts that can be read one at a time: long lists, such as a
+ * bootstrap's clusters or an assignment's endpoints, are taken out and cut into slices. Where a slice
+ * ends follows from what is in it, so that a list which is mostly as it was has mostly the same slices,
+ * and these need not be read again.
  */
+import { createHash } from 'node:crypto';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
 
 export interface Pieces {
@@ -11,51 +14,131 @@ export interface Pieces {
 }
 
 interface Slice {
-  /** Field names from the message to the list. */
-  readonly path: readonly string[];
+  /** Field names and indices from the message to the list. */
+  readonly path: readonly (string | number)[];
   /** JSON of a part of the list. */
   readonly json: string;
+  /** Of `json`: the same for the same text alone. */
+  readonly digest: string;
 }
 
 /** Some 200 clusters are read in a millisecond or two. */
 const itemsPerSlice = 200;
+/** A slice ends behind every so many items at random, if it has as many already. */
+const cutEvery = 64;
+/** Lists below are left in their places: those of endpoints in answers stand in this depth. */
+const deepestList = 6;
 
 export function splitMessage(message: MessageObject): Pieces {
   const slices: Slice[] = [];
-  const frame = takeLists(message, [], slices);
+  const frame = withoutLists(message, [], slices);
   return { frame: JSON.stringify(frame), slices };
 }
 
-function takeLists(message: MessageObject, path: string[], slices: Slice[]): MessageObject {
-  const rest: MessageObject = {};
-  for (const [name, value] of Object.entries(message)) {
-    if (Array.isArray(value) && value.length > itemsPerSlice) {
-      for (let from = 0; from < value.length; from += itemsPerSlice) {
-        const json = JSON.stringify(value.slice(from, from + itemsPerSlice));
-        slices.push({ path: [...path, name], json });
-      }
-      rest[name] = [];
-    } else if (isMessageObject(value) && path.length === 0) {
-      rest[name] = takeLists(value, [name], slices);
-    } else {
-      rest[name] = value;
+/** A copy where lists were taken out, `value` itself where none was. */
+function withoutLists(
+  value: unknown,
+  path: readonly (string | number)[],
+  slices: Slice[],
+): unknown {
+  if (path.length > deepestList) return value;
+  if (Array.isArray(value)) {
+    if (value.length > itemsPerSlice) {
+      cutList(value, path, slices);
+      return [];
     }
+    const rest = value.map((item: unknown, index) => withoutLists(item, [...path, index], slices));
+    return rest.some((item, index) => item !== value[index]) ? rest : value;
   }
-  return rest;
+  if (!isMessageObject(value)) return value;
+  let rest: MessageObject | undefined;
+  for (const [name, field] of Object.entries(value)) {
+    if (typeof field !== 'object') continue;
+    const without = withoutLists(field, [...path, name], slices);
+    if (without === field) continue;
+    rest ??= { ...value };
+    rest[name] = without;
+  }
+  return rest ?? value;
 }
 
-/** Puts the pieces together, pausing between them. */
-export async function joinPieces(pieces: Pieces, pause: () => Promise<void>): Promise<unknown> {
+function cutList(
+  list: readonly unknown[],
+  path: readonly (string | number)[],
+  slices: Slice[],
+): void {
+  let texts: string[] = [];
+  for (const [index, item] of list.entries()) {
+    const text = JSON.stringify(item);
+    texts.push(text);
+    const isLong = texts.length >= itemsPerSlice;
+    const mayEnd = isLong || (texts.length >= cutEvery && hashOf(text) % cutEvery === 0);
+    if (!mayEnd && index < list.length - 1) continue;
+    const json = `[${texts.join(',')}]`;
+    const digest = createHash('sha256').update(json).digest('base64');
+    slices.push({ path, json, digest });
+    texts = [];
+  }
+}
+
+/** Spreads alike texts; FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** Puts the pieces together, pausing before each that has to be read. Items of `known` are shared. */
+export async function joinPieces(
+  pieces: Pieces,
+  pause: () => Promise<void>,
+  known = new KnownSlices(),
+): Promise<unknown> {
   const message = JSON.parse(pieces.frame) as unknown;
-  for (const { path, json } of pieces.slices) {
-    await pause();
+  for (const { path, json, digest } of pieces.slices) {
+    let items = known.take(digest);
+    if (items === undefined) {
+      await pause();
+      items = JSON.parse(json) as unknown[];
+    }
+    known.keep(digest, items);
     const list = path.reduce<unknown>(
-      (value, name) => (isMessageObject(value) ? value[name] : undefined),
+      (value, step) => (value as Readonly<Record<string | number, unknown>> | undefined)?.[step],
       message,
     );
-    if (Array.isArray(list)) {
-      list.push(...(JSON.parse(json) as unknown[]));
-    }
+    if (Array.isArray(list)) list.push(...items);
   }
   return message;
+}
+
+/** Slices of the last messages, up to a number of items in all. */
+export class KnownSlices {
+  readonly #mostItems: number;
+  /** By digest, the one that was used last behind the others. */
+  readonly #slices = new Map<string, readonly unknown[]>();
+  #items = 0;
+
+  constructor(mostItems = 0) {
+    this.#mostItems = mostItems;
+  }
+
+  take(digest: string): readonly unknown[] | undefined {
+    const items = this.#slices.get(digest);
+    if (items === undefined) return undefined;
+    this.#slices.delete(digest);
+    this.#items -= items.length;
+    return items;
+  }
+
+  keep(digest: string, items: readonly unknown[]): void {
+    this.take(digest);
+    this.#slices.set(digest, items);
+    this.#items += items.length;
+    for (const oldest of this.#slices.keys()) {
+      if (this.#items <= this.#mostItems) break;
+      this.take(oldest);
+    }
+  }
 }

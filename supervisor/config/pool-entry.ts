@@ -1,4 +1,6 @@
 /** The pool thread's side of the pipeline. */
+import { setPriority } from 'node:os';
+import { ApiCatalog } from './api/api-catalog.ts';
 import { hasHoles, isError } from './follow-up.ts';
 import { type Pieces, splitMessage } from './message-pieces.ts';
 import {
@@ -17,6 +19,8 @@ export type PoolTask =
       readonly typeName: string;
       readonly sources: readonly ConfigSource[];
       readonly options: PipelineOptions;
+      /** Workers serve meanwhile. */
+      readonly besideTraffic: boolean;
     }
   /** Asks for the positions of problems; answered by `located`. */
   | {
@@ -35,13 +39,20 @@ export type PoolReply =
     }
   | { readonly kind: 'located'; readonly problems: readonly Problem[] };
 
+/** Of the API, whose types are read when they are first met. */
+const catalog = new ApiCatalog();
+
+/** About a third of a core's time for each thread that competes, instead of half. */
+const NICENESS = 5;
+
 // Piscina calls the default export of the file that it is given.
 // oxlint-disable-next-line import/no-default-export
 export default async function runTask(task: PoolTask): Promise<PoolReply> {
   if (task.kind === 'locate') {
     return { kind: 'located', problems: await locateInSources(task.sources, task.problems) };
   }
-  const result = await runPipeline(task.typeName, task.sources, task.options);
+  if (task.besideTraffic) yieldToTraffic();
+  const result = await runPipeline(task.typeName, task.sources, task.options, catalog);
   const isUnusable = result.problems.some(isError) && hasHoles(result.message);
   return {
     kind: 'loaded',
@@ -50,4 +61,12 @@ export default async function runTask(task: PoolTask): Promise<PoolReply> {
     unknownFieldCount: result.unknownFieldCount,
     featureUses: result.featureUses,
   };
+}
+
+/**
+ * Traffic comes first where there are not enough cores; lowered once, it stays so. Linux alone has
+ * priorities of single threads: elsewhere this would be the whole process.
+ */
+function yieldToTraffic(): void {
+  if (process.platform === 'linux') setPriority(NICENESS);
 }

@@ -130,6 +130,7 @@ async function load<Message>(
     const loaded = await loadMessageBytes<Message>(messageType, source, {
       unknownFields,
       catalog,
+      besideTraffic: true,
       runtime: environment.runtime(),
       isLocal: (problem, message) =>
         isRule(problem) && extensionAt(problem.place, message) !== undefined,

@@ -202,9 +202,9 @@ function clearOneof(type: MessageType, field: FieldType, message: MessageObject)
     return;
   }
   for (const other of type.fields) {
-    if (other !== field && other.descriptor.oneof === oneof) {
-      delete message[other.name];
-    }
+    if (other === field || other.descriptor.oneof !== oneof) continue;
+    // Deleting what is not there would make objects of ten thousand messages that are slow to read.
+    if (message[other.name] !== undefined) delete message[other.name];
   }
 }
 
@@ -214,6 +214,7 @@ function dropDefaults(type: MessageType, message: MessageObject): MessageObject 
     if (field.hasPresence || field.kind === 'message' || field.isList || field.isMap) {
       continue;
     }
+    if (message[field.name] === undefined) continue;
     const empty = field.kind === 'enum' ? (field.enum.nameOf(0) ?? 0) : defaultScalar(field.kind);
     if (message[field.name] === empty) {
       delete message[field.name];

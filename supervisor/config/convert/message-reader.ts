@@ -77,8 +77,7 @@ export class MessageReader {
     skip?: string,
   ): MessageObject {
     const message: MessageObject = {};
-    const seen = new Set<FieldType>();
-    const oneofs = new Map<number, string>();
+    const seen: FieldType[] = [];
     for (const { key, keyOffset, value } of node.entries) {
       if (key === skip) {
         continue;
@@ -88,7 +87,7 @@ export class MessageReader {
         this.incomplete.add(message);
         this.#unknownField(type, key, keyOffset, at(place, key));
       } else if (value.kind !== 'null' || keepsNull(field)) {
-        const already = alreadySet(field, seen, oneofs);
+        const already = alreadySet(field, seen);
         if (already !== undefined) {
           const fault = new Invalid(
             `'${field.name}' has already been set${already === field.name ? '' : ` as '${already}'`} (either directly or as part of a oneof)`,
@@ -127,12 +126,15 @@ export class MessageReader {
   }
 
   #list(field: FieldType, node: SourceNode, place: Place): unknown[] {
-    const items =
-      node.kind === 'list' ? node.items.flatMap((item) => innerItems(field, item)) : [node];
-    const values = items.map((item, index) => this.#element(field, item, at(place, index)));
+    const items = node.kind === 'list' ? flatItems(field, node.items) : [node];
+    const values: unknown[] = [];
     // After an error, holes keep the other elements at their indices for the checks that follow.
     const tolerant = this.#options.unknownFields !== 'refuse';
-    return tolerant ? values.filter((value) => value !== undefined) : values;
+    for (let index = 0; index < items.length; index++) {
+      const value = this.#element(field, items[index] as SourceNode, at(place, index));
+      if (value !== undefined || !tolerant) values.push(value);
+    }
+    return values;
   }
 
   #map(field: FieldType, node: SourceNode, place: Place): MessageObject | undefined {
@@ -298,6 +300,12 @@ function innerItems(field: FieldType, item: SourceNode): readonly SourceNode[] {
     : [item];
 }
 
+function flatItems(field: FieldType, items: readonly SourceNode[]): readonly SourceNode[] {
+  return items.some(({ kind }) => kind === 'list')
+    ? items.flatMap((item) => innerItems(field, item))
+    : items;
+}
+
 /** google.protobuf.Value reads null as a value of its own. */
 function keepsNull(field: FieldType): boolean {
   return (
@@ -307,22 +315,15 @@ function keepsNull(field: FieldType): boolean {
 }
 
 /** The name of what this field repeats or excludes, if it was set before. Lists may be continued. */
-function alreadySet(
-  field: FieldType,
-  seen: Set<FieldType>,
-  oneofs: Map<number, string>,
-): string | undefined {
-  if (seen.has(field)) {
+function alreadySet(field: FieldType, seen: FieldType[]): string | undefined {
+  if (seen.includes(field)) {
     return field.name;
   }
-  seen.add(field);
-  const oneof = field.descriptor.oneof;
-  if (oneof === undefined) {
-    return undefined;
-  }
-  const other = oneofs.get(oneof);
-  oneofs.set(oneof, other ?? field.name);
-  return other;
+  const { oneof } = field.descriptor;
+  const other =
+    oneof === undefined ? undefined : seen.find((one) => one.descriptor.oneof === oneof);
+  seen.push(field);
+  return other?.name;
 }
 
 /** Default values of fields without presence, and empty lists, are the same as nothing. */

@@ -48,8 +48,26 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
+/** So many are looked through faster than a set of them is made. */
+const FEW_ENTRIES = 16;
+const KNOWN_KEYS = 64;
+
+const ZERO = '0'.charCodeAt(0);
+const NINE = '9'.charCodeAt(0);
+const POINT = '.'.charCodeAt(0);
+const SMALL_E = 'e'.charCodeAt(0);
+/** The bit in which small letters differ from capital ones. */
+const SMALL = 0x20;
+
+function hasKey(entries: readonly SourceEntry[], key: string): boolean {
+  for (const entry of entries) if (entry.key === key) return true;
+  return false;
+}
+
 class JsonReader {
   readonly duplicates = new DuplicateKeys();
+  /** Keys that were met, one for each slot: most of a large text are the same few. */
+  readonly #keys: (string | undefined)[] = Array.from({ length: KNOWN_KEYS });
   readonly #text: string;
   #at = 0;
 
@@ -107,7 +125,7 @@ class JsonReader {
 
   #readEntries(depth: number): SourceEntry[] {
     const entries: SourceEntry[] = [];
-    const seen = new Set<string>();
+    let seen: Set<string> | undefined;
     this.#at += 1;
     for (;;) {
       this.#skipSpace();
@@ -119,8 +137,15 @@ class JsonReader {
       this.#skipSpace();
       this.#expect(':');
       const value = this.#readValue(depth + 1);
-      if (this.duplicates.check(seen, key, keyOffset)) {
+      if (entries.length === FEW_ENTRIES) {
+        seen = new Set(entries.map((entry) => entry.key));
+      }
+      const isNew = seen === undefined ? !hasKey(entries, key) : !seen.has(key);
+      if (isNew) {
+        seen?.add(key);
         entries.push({ key, keyOffset, value });
+      } else {
+        this.duplicates.report(key, keyOffset);
       }
       this.#skipSpace();
       if (!this.#take(',')) {
@@ -150,7 +175,20 @@ class JsonReader {
   #readKey(): string {
     const first = this.#text[this.#at];
     if (first === '"' || first === "'") {
-      return this.#readString(first);
+      const slot = this.#text.charCodeAt(this.#at + 2) & (KNOWN_KEYS - 1);
+      const known = this.#keys[slot];
+      const end = this.#at + 1 + (known?.length ?? 0);
+      if (known !== undefined && this.#text[end] === first) {
+        if (this.#text.startsWith(known, this.#at + 1)) {
+          this.#at = end + 1;
+          return known;
+        }
+      }
+      const from = this.#at;
+      const key = this.#readString(first);
+      // One that is written as it is read.
+      if (this.#at === from + key.length + 2) this.#keys[slot] = key;
+      return key;
     }
     const bare = /[A-Za-z_$][A-Za-z0-9_$]*/y;
     bare.lastIndex = this.#at;
@@ -165,6 +203,12 @@ class JsonReader {
   }
 
   #readString(quote: string): string {
+    const end = this.#text.indexOf(quote, this.#at + 1);
+    const plain = end < 0 ? '\\' : this.#text.slice(this.#at + 1, end);
+    if (!plain.includes('\\')) {
+      this.#at = end + 1;
+      return plain;
+    }
     let value = '';
     let from = this.#at + 1;
     for (let at = from; ; at += 1) {
@@ -222,6 +266,24 @@ class JsonReader {
   }
 
   #readNumber(): string {
+    return this.#readDigits() ?? this.#readAnyNumber();
+  }
+
+  /** A number that is whole and not negative, as most are; undefined for another one. */
+  #readDigits(): string | undefined {
+    const text = this.#text;
+    let at = this.#at;
+    let code = text.charCodeAt(at);
+    const isZero = code === ZERO;
+    while (code >= ZERO && code <= NINE) code = text.charCodeAt(++at);
+    const isOther = code === POINT || (code | SMALL) === SMALL_E;
+    if (isOther || at === this.#at || (isZero && at > this.#at + 1)) return undefined;
+    const digits = text.slice(this.#at, at);
+    this.#at = at;
+    return digits;
+  }
+
+  #readAnyNumber(): string {
     const number = /-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]*)?/y;
     number.lastIndex = this.#at;
     const text = number.exec(this.#text)?.[0];

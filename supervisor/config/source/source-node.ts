@@ -66,11 +66,15 @@ export class DuplicateKeys {
       seen.add(key);
       return true;
     }
+    this.report(key, offset);
+    return false;
+  }
+
+  report(key: string, offset: number): void {
     this.problems.push({
       message: `duplicate key '${key}'`,
       offset,
       rule: 'duplicate_key',
     });
-    return false;
   }
 }

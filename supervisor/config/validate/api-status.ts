@@ -44,16 +44,18 @@ export function checkApiStatus(
 ): void {
   reportMessage(options, type, place);
   for (const field of type.fields) {
-    if (!Object.hasOwn(message, field.name)) {
+    const value = message[field.name];
+    if (value === undefined || !Object.hasOwn(message, field.name)) {
       continue;
     }
-    const fieldPlace = at(place, field.name);
-    reportField(options, type, field, fieldPlace);
-    const value = message[field.name];
+    const { deprecated, workInProgress } = field.descriptor;
+    if (deprecated === true || workInProgress === true) {
+      reportField(options, type, field, at(place, field.name));
+    }
     if (field.kind === 'message') {
-      checkNested(options, field, value, fieldPlace);
+      checkNested(options, field, value, at(place, field.name));
     } else if (field.kind === 'enum') {
-      reportEnumValues(options, type, field, { value, place: fieldPlace });
+      reportEnumValues(options, type, field, { value, place: at(place, field.name) });
     }
   }
 }
@@ -87,8 +89,8 @@ function staticValues(bootstrap: MessageObject): ReadonlyMap<string, unknown> {
 
 function checkNested(options: StatusOptions, field: FieldType, value: unknown, place: Place): void {
   if (field.isList && Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      checkValue(options, field.message, item, at(place, index));
+    for (let index = 0; index < value.length; index++) {
+      checkValue(options, field.message, value[index], at(place, index));
     }
   } else if (field.isMap && isMessageObject(value)) {
     for (const [key, item] of Object.entries(value)) {

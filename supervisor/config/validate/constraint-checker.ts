@@ -31,8 +31,11 @@ interface Trail {
   readonly type: MessageType;
   readonly field: FieldType;
   /** In the field's list or map. */
-  readonly item?: number | string;
+  readonly item: number | string | undefined;
 }
+
+/** The message that a field is of. */
+type Inside = Pick<Trail, 'parent' | 'type'>;
 
 interface PendingAny {
   readonly value: MessageObject;
@@ -51,13 +54,16 @@ export function checkConstraints(
 class ConstraintChecker {
   readonly #options: ConstraintOptions;
   readonly #pending: PendingAny[] = [];
+  /** Of the message that trails begin in. */
+  #root: Place | undefined;
 
   constructor(options: ConstraintOptions) {
     this.#options = options;
   }
 
   check(type: MessageType, message: MessageObject, place: Place | undefined): void {
-    this.#value(type, message, undefined, place);
+    this.#root = place;
+    this.#value(type, message, undefined);
     for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
       this.#any(next);
     }
@@ -71,54 +77,42 @@ class ConstraintChecker {
       return;
     }
     if (Object.hasOwn(value, 'value') && type.fullName.startsWith('google.protobuf.')) {
-      this.#value(type, value['value'], undefined, at(place, 'value'));
+      this.#root = at(place, 'value');
+      this.#value(type, value['value'], undefined);
     } else {
-      this.#message(type, value, undefined, place);
+      this.#root = place;
+      this.#message(type, value, undefined);
     }
   }
 
   /** A message in whatever form it is normalised. */
-  #value(
-    type: MessageType,
-    value: unknown,
-    trail: Trail | undefined,
-    place: Place | undefined,
-  ): void {
+  #value(type: MessageType, value: unknown, trail: Trail | undefined): void {
     if (!isMessageObject(value)) {
       return;
     }
     if (type.fullName === 'google.protobuf.Any') {
-      this.#pending.push({ value, place });
+      this.#pending.push({ value, place: this.#placeOf(trail) });
     } else if (!type.fullName.startsWith('google.protobuf.')) {
-      this.#message(type, value, trail, place);
+      this.#message(type, value, trail);
     }
   }
 
-  #message(
-    type: MessageType,
-    message: MessageObject,
-    trail: Trail | undefined,
-    place: Place | undefined,
-  ): void {
+  #message(type: MessageType, message: MessageObject, trail: Trail | undefined): void {
     if (type.unvalidated) {
       return;
     }
     const plan = planOf(type);
     for (const field of plan.fields) {
-      const isPresent = Object.hasOwn(message, field.name);
+      const given = message[field.name];
+      const isPresent = given !== undefined && Object.hasOwn(message, field.name);
       if (isPresent || (plan.needed.has(field) && !this.#options.incomplete.has(message))) {
-        this.#field(type, field, message, { trail, place });
+        this.#field(field, isPresent ? given : undefined, { parent: trail, type });
       }
     }
-    if (plan.requiredOneofs.length > 0) this.#oneofs(plan, message, trail, place);
+    if (plan.requiredOneofs.length > 0) this.#oneofs(plan, message, trail);
   }
 
-  #oneofs(
-    plan: MessagePlan,
-    message: MessageObject,
-    trail: Trail | undefined,
-    place: Place | undefined,
-  ): void {
+  #oneofs(plan: MessagePlan, message: MessageObject, trail: Trail | undefined): void {
     if (this.#options.incomplete.has(message)) {
       return;
     }
@@ -127,7 +121,7 @@ class ConstraintChecker {
         const names = members.map((field) => field.name).join(', ');
         this.#options.sink.report({
           severity: 'error',
-          place,
+          place: this.#placeOf(trail),
           message: `one of ${names} is required`,
           rule: 'validate.oneof.required',
           reference: constraintText(trail, `field: "${name}", reason: is required`),
@@ -136,110 +130,107 @@ class ConstraintChecker {
     }
   }
 
-  #field(
-    type: MessageType,
-    field: FieldType,
-    message: MessageObject,
-    parent: { trail: Trail | undefined; place: Place | undefined },
-  ): void {
-    const trail: Trail = { parent: parent.trail, type, field };
-    const place = at(parent.place, field.name);
-    const value = Object.hasOwn(message, field.name) ? message[field.name] : undefined;
+  #field(field: FieldType, value: unknown, inside: Inside): void {
     if (field.name === uncheckedField) {
       return;
     }
     if (field.isMap) {
-      this.#map(field, isMessageObject(value) ? value : {}, trail, place);
+      this.#map(field, isMessageObject(value) ? value : {}, inside);
     } else if (field.isList) {
-      this.#list(field, Array.isArray(value) ? value : [], trail, place);
+      this.#list(field, Array.isArray(value) ? value : [], inside);
     } else {
-      this.#single(field, value, trail, place);
+      this.#single(field, value, inside);
     }
   }
 
-  #single(field: FieldType, given: unknown, trail: Trail, place: Place): void {
+  #single(field: FieldType, given: unknown, inside: Inside): void {
     const rules = field.descriptor.rules;
     const absent = given === undefined;
     if (absent && isRequired(rules)) {
-      this.#report({ rule: 'message.required', message: requiredText(field) }, trail, place);
+      const violation = { rule: 'message.required', message: requiredText(field) };
+      this.#report(violation, { ...inside, field, item: undefined });
       return;
     }
     // Fields without presence are checked with their default value, as if it were written.
     const checked =
       absent && field.kind !== 'message' && !field.hasPresence ? defaultOf(field) : given;
-    if (checked !== undefined) {
-      this.#report(checkValue(field, rules, checked), trail, place);
-    }
-    if (field.kind === 'message' && rules?.message?.skip !== true) {
-      this.#value(field.message, given, trail, place);
+    const violation = checked === undefined ? undefined : checkValue(field, rules, checked);
+    if (violation !== undefined) this.#report(violation, { ...inside, field, item: undefined });
+    if (field.kind === 'message' && rules?.message?.skip !== true && isMessageObject(given)) {
+      const { parent, type } = inside;
+      this.#value(field.message, given, { parent, type, field, item: undefined });
     }
   }
 
-  #list(field: FieldType, values: readonly unknown[], trail: Trail, place: Place): void {
+  #list(field: FieldType, values: readonly unknown[], inside: Inside): void {
     const rules = field.descriptor.rules?.repeated;
     if (rules !== undefined && !(rules.ignore_empty === true && values.length === 0)) {
-      this.#report(checkCount(rules.min_items, rules.max_items, values.length), trail, place);
+      const violation = checkCount(rules.min_items, rules.max_items, values.length);
+      if (violation !== undefined) this.#report(violation, { ...inside, field, item: undefined });
     }
-    const seen = new Set<unknown>();
-    for (const [index, value] of values.entries()) {
+    const { parent, type } = inside;
+    const seen = rules?.unique === true ? new Set<unknown>() : undefined;
+    for (let item = 0; item < values.length; item++) {
+      const value = values[item];
       if (value === undefined) {
         continue;
       }
-      const itemTrail: Trail = { ...trail, item: index };
-      const itemPlace = at(place, index);
-      if (rules?.unique === true) {
+      const trail: Trail = { parent, type, field, item };
+      if (seen !== undefined) {
         const identity = typeof value === 'object' ? JSON.stringify(value) : value;
         const message = 'repeated value must contain unique items';
-        const violation = seen.has(identity) ? { rule: 'repeated.unique', message } : undefined;
-        this.#report(violation, itemTrail, itemPlace);
+        if (seen.has(identity)) this.#report({ rule: 'repeated.unique', message }, trail);
         seen.add(identity);
       }
-      this.#item(field, rules?.items, value, { trail: itemTrail, place: itemPlace });
+      this.#item(rules?.items, value, trail);
     }
   }
 
-  #map(field: FieldType, map: MessageObject, trail: Trail, place: Place): void {
+  #map(field: FieldType, map: MessageObject, inside: Inside): void {
     const rules = field.descriptor.rules?.map;
     const entries = Object.entries(map);
     if (rules !== undefined && !(rules.ignore_empty === true && entries.length === 0)) {
-      this.#report(checkPairs(rules.min_pairs, rules.max_pairs, entries.length), trail, place);
+      const violation = checkPairs(rules.min_pairs, rules.max_pairs, entries.length);
+      if (violation !== undefined) this.#report(violation, { ...inside, field, item: undefined });
     }
     for (const [key, value] of entries) {
-      const itemTrail: Trail = { ...trail, item: key };
-      const itemPlace = at(place, key);
+      const trail: Trail = { ...inside, field, item: key };
       if (rules?.keys?.string !== undefined) {
-        this.#report(checkString(rules.keys.string, key), itemTrail, itemPlace);
+        const violation = checkString(rules.keys.string, key);
+        if (violation !== undefined) this.#report(violation, trail);
       }
-      this.#item(field, rules?.values, value, { trail: itemTrail, place: itemPlace });
+      this.#item(rules?.values, value, trail);
     }
   }
 
-  #item(
-    field: FieldType,
-    rules: FieldRules | undefined,
-    value: unknown,
-    { trail, place }: { trail: Trail; place: Place },
-  ): void {
-    this.#report(checkValue(field, rules, value), trail, place);
+  #item(rules: FieldRules | undefined, value: unknown, trail: Trail): void {
+    const { field } = trail;
+    const violation = checkValue(field, rules, value);
+    if (violation !== undefined) this.#report(violation, trail);
     if (field.kind === 'message' && rules?.message?.skip !== true) {
-      this.#value(field.message, value, trail, place);
+      this.#value(field.message, value, trail);
     }
   }
 
-  #report(violation: Violation | undefined, trail: Trail, place: Place): void {
-    if (violation !== undefined) {
-      this.#options.sink.report({
-        severity: 'error',
-        place,
-        message: violation.message,
-        ...(violation.rule.startsWith('duration_')
-          ? { rule: violation.rule, reference: violation.message }
-          : {
-              rule: `validate.${violation.rule}`,
-              reference: constraintText(trail.parent, `${stepText(trail)}: ${violation.message}`),
-            }),
-      });
-    }
+  #report(violation: Violation, trail: Trail): void {
+    this.#options.sink.report({
+      severity: 'error',
+      place: this.#placeOf(trail),
+      message: violation.message,
+      ...(violation.rule.startsWith('duration_')
+        ? { rule: violation.rule, reference: violation.message }
+        : {
+            rule: `validate.${violation.rule}`,
+            reference: constraintText(trail.parent, `${stepText(trail)}: ${violation.message}`),
+          }),
+    });
+  }
+
+  /** Places are asked for by few messages, and made then. */
+  #placeOf(trail: Trail | undefined): Place | undefined {
+    if (trail === undefined) return this.#root;
+    const place = at(this.#placeOf(trail.parent), trail.field.name);
+    return trail.item === undefined ? place : at(place, trail.item);
   }
 }
 

@@ -8,7 +8,7 @@ import { checkValue, defaultOf } from './check-value.ts';
 
 /** What there is to check in messages of one type. */
 export interface MessagePlan {
-  /** Members of a oneof stand behind the others. */
+  /** Those with a rule or messages of their own. Members of a oneof stand behind the others. */
   readonly fields: readonly FieldType[];
   /** Those whose rules are broken when they are absent. */
   readonly needed: ReadonlySet<FieldType>;
@@ -36,7 +36,9 @@ function makePlan({ fields, oneofs }: MessageType): MessagePlan {
     fields.filter(({ descriptor }) => descriptor.oneof === undefined),
   ];
   return {
-    fields: [...others, ...members],
+    fields: [...others, ...members].filter(
+      ({ kind, descriptor }) => kind === 'message' || descriptor.rules !== undefined,
+    ),
     needed: new Set(others.filter((field) => isNeeded(field))),
     requiredOneofs: oneofs.flatMap(({ name, required }, index) =>
       required === true
