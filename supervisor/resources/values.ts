@@ -21,3 +21,8 @@ export function optional<Key extends string, Value>(
 ): { readonly [K in Key]?: Value } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
 }
+
+/** Balancers know whole percents: the rest is cut off, as in the reference. */
+export function wholePercent({ value }: { readonly value?: Parameters<typeof float>[0] }): number {
+  return Math.floor(float(value ?? 0));
+}

@@ -21,7 +21,6 @@ import {
 export interface HashBalancerParts {
   /** In percent. */
   panicThreshold(): number;
-  readonly failsInPanic: boolean;
   readonly weighsLocalities: boolean;
   readonly buildTable: (hosts: readonly WeighedHost[]) => Steps<HashTable>;
   /** What is hashed, whatever routes say. */
@@ -52,7 +51,6 @@ export class HashBalancer implements LoadBalancer {
     const loads = this.#loadsFor(context);
     const { priority } = context.priority ?? choosePriority(loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
-    if (this.isPanicking && this.#parts.failsInPanic) return undefined;
     return this.#tables[priority]?.choose(hash, draw);
   }
 

@@ -51,8 +51,9 @@ export function makeLocalityPicker(
   const turns: LocalityTurn[] = [];
   for (const [key, hosts] of groupByLocality(usable)) {
     const share = hosts.length / (sizes.get(key) ?? hosts.length);
-    const configured = (hosts[0]?.resource.localityWeight ?? 0) * (scale?.(key) ?? 1);
-    const weight = configured * Math.min(1, (overprovisioningFactor / 100) * share);
+    const configured = hosts[0]?.resource.localityWeight ?? 0;
+    const scaled = scale === undefined ? configured : Math.round(configured * scale(key));
+    const weight = scaled * Math.min(1, (overprovisioningFactor / 100) * share);
     if (weight > 0) turns.push({ picker: makePicker(hosts, all), weight });
   }
   return turns.length === 0 ? otherwise : new LocalityPicker(turns);

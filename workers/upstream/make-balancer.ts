@@ -158,11 +158,9 @@ function makeHashing(
     return new BoundedTable(table, hosts, { balanceFactor, activeRequests, allActiveRequests });
   };
   const panicThreshold = panicThresholdOf(lbPolicy, context.runtime);
-  const failsInPanic = lbPolicy.failsInPanic === true;
   const hashOf = compileHashPolicies(lbPolicy.hashPolicies ?? []);
   const parts = {
     panicThreshold,
-    failsInPanic,
     weighsLocalities,
     buildTable,
     hashOf,

@@ -80,15 +80,15 @@ export class SubsetBalancer implements LoadBalancer {
     yield;
     const prepared: (() => void)[] = [];
     const subsets = new Map<string, Subset>();
+    for (const [balancer, some] of this.#wholes(hosts)) {
+      prepared.push(yield* balancer.prepare(some, overprovisioningFactor));
+    }
     for (const [key, some] of members) {
       const subset = this.#subsets.get(key) ?? this.#make();
       subset.sizes.clear();
       for (const [locality, size] of sizesOf(some)) subset.sizes.set(locality, size);
       prepared.push(yield* subset.balancer.prepare(some, overprovisioningFactor));
       subsets.set(key, subset);
-    }
-    for (const [balancer, some] of this.#wholes(hosts)) {
-      prepared.push(yield* balancer.prepare(some, overprovisioningFactor));
     }
     return () => {
       this.#parts.onDuplicates(duplicates);

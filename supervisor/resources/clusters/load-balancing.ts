@@ -9,7 +9,7 @@ import type { LbPolicy, NamedHostStatus } from '../../../shared/resources/lb-pol
 import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { float, optional } from '../values.ts';
+import { optional, wholePercent } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
 import { type Policy, resolvePolicies } from './lb-policies.ts';
 import { resolveZoneAware } from './locality-balancing.ts';
@@ -59,7 +59,7 @@ export function resolveLbPolicy(message: Cluster, scope: Scope): LbPolicy {
     ...optional('subsets', subsets ?? policy.subsets),
     ...optional('namedHostStatuses', statuses),
     healthyPanicThreshold:
-      threshold === undefined ? PANIC_THRESHOLD_PERCENT : float(threshold.value ?? 0),
+      threshold === undefined ? PANIC_THRESHOLD_PERCENT : wholePercent(threshold),
   };
 }
 

@@ -6,7 +6,7 @@ import type {
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { float } from '../values.ts';
+import { wholePercent } from '../values.ts';
 
 type Localities = Pick<LbPolicy, 'weighsLocalities' | 'zoneAware' | 'failsInPanic'>;
 
@@ -42,7 +42,7 @@ export function resolveZoneAware(config: ZoneAware | undefined, scope: Scope): L
   const forced = forcedMinSize(config);
   return {
     zoneAware: {
-      routingEnabled: enabled === undefined ? ALL_PERCENT : float(enabled.value ?? 0),
+      routingEnabled: enabled === undefined ? ALL_PERCENT : wholePercent(enabled),
       minClusterSize: least === undefined ? MIN_CLUSTER_SIZE : Number(least),
       ...(forced === undefined ? {} : { forceLocalZoneMinSize: forced }),
       ...(config.locality_basis === 'HEALTHY_HOSTS_WEIGHT' ? { countsWeights: true } : {}),
