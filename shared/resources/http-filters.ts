@@ -52,6 +52,8 @@ type ConfiguredFilter =
       readonly name: string;
       /** How long a request waits for a cluster of its own. */
       readonly clusterInitTimeoutMs: number;
+      /** Filters may name the host. */
+      readonly takesDynamicHost?: true;
     }
   | {
       readonly kind: 'local_ratelimit';

@@ -16,7 +16,8 @@ export type GateFilter =
   | NetworkRbac
   | SniCluster
   | ConnectionLimit
-  | SetFilterState;
+  | SetFilterState
+  | SniForwardProxy;
 
 export interface TcpProxy {
   readonly kind: 'tcp_proxy';
@@ -105,6 +106,15 @@ export interface NetworkRbac {
 /** The TCP proxy behind it goes to the cluster that the TLS client named. */
 interface SniCluster {
   readonly kind: 'sni_cluster';
+}
+
+/** The connection waits for the address of the name that its TLS client asked for. */
+export interface SniForwardProxy {
+  readonly kind: 'sni_dynamic_forward_proxy';
+  /** Of the TCP proxy behind it. */
+  readonly clusters: readonly string[];
+  /** Where nothing else says one. */
+  readonly port: number;
 }
 
 export interface ConnectionLimit {

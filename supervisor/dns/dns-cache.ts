@@ -3,14 +3,15 @@
  * again while it is used, forgotten when it was not for a while. One per configured name of a cache;
  * several clusters may read it. It knows no workers.
  */
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { parseAuthority } from '../../shared/authority.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { HostAnswer } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { DNS_CACHE, DNS_CACHE_BREAKER } from '../../shared/stats/templates/cluster-features.ts';
-import type { DnsCacheSettings } from '../resources/resolved-bootstrap.ts';
+import type { AddressFilterSettings, DnsCacheSettings } from '../resources/resolved-bootstrap.ts';
 import { failureBackOffMs } from './failure-back-off.ts';
+import { type KeptName, KeptNames } from './kept-names.ts';
 import type { NameResolver, Resolution, ResolvedName } from './name-resolver.ts';
 
 export interface DnsCacheOptions {
@@ -66,6 +67,8 @@ export class DnsCache {
   readonly #breaker: number;
   readonly #entries = new Map<string, Entry>();
   readonly #readers = new Set<DnsCacheReader>();
+  readonly #isDenied: (address: string) => boolean;
+  readonly #kept: KeptNames | undefined;
   #pending = 0;
   #isClosed = false;
 
@@ -77,8 +80,14 @@ export class DnsCache {
       DNS_CACHE_BREAKER,
       `dns_cache.${settings.name}.circuit_breakers.`,
     );
+    this.#isDenied = addressCheck(settings.addressFilter);
     this.#addPending(0);
-    for (const { host, port } of settings.preresolved) this.#add(host, parseAuthority(host, port));
+    const { kept } = settings;
+    this.#kept = kept && new KeptNames(kept, options.clock);
+    for (const each of this.#kept?.load() ?? []) this.#addKept(each);
+    for (const { host, port } of settings.preresolved) {
+      if (!this.#entries.has(host)) this.#add(host, parseAuthority(host, port));
+    }
   }
 
   get settings(): DnsCacheSettings {
@@ -136,11 +145,29 @@ export class DnsCache {
       this.#answerWaiting(entry, { outcome: 'failed', details: '' });
     }
     this.#entries.clear();
+    this.#kept?.close();
     writer.releaseBlock(this.#stats);
     writer.releaseBlock(this.#breaker);
   }
 
-  #add(host: string, { host: name, port }: { host: string; port: number }, done?: Done): void {
+  #add(host: string, address: { host: string; port: number }, done?: Done): void {
+    const entry = this.#newEntry(host, address);
+    if (done !== undefined) entry.waiting.push(done);
+    this.#lookUp(entry);
+  }
+
+  /** Is as good as answered until its time to live is over. */
+  #addKept({ host, addresses }: KeptName): void {
+    const entry = this.#newEntry(host, parseAuthority(host, 0));
+    this.#count('cache_load');
+    this.#take(entry, addresses);
+    entry.isResolved = true;
+    const resolution = { outcome: 'found', addresses } as const;
+    const waitMs = this.#waitMs(entry, resolution);
+    entry.timer = this.#options.clock.after(waitMs, () => this.#refresh(entry));
+  }
+
+  #newEntry(host: string, { host: name, port }: { host: string; port: number }): Entry {
     const entry: Entry = {
       host,
       name,
@@ -152,12 +179,12 @@ export class DnsCache {
       failuresInARow: 0,
       timer: undefined,
       lookup: 0,
-      waiting: done === undefined ? [] : [done],
+      waiting: [],
     };
     this.#entries.set(host, entry);
     this.#count('host_added');
     this.#showHosts();
-    this.#lookUp(entry);
+    return entry;
   }
 
   #lookUp(entry: Entry): void {
@@ -174,8 +201,18 @@ export class DnsCache {
     };
     if (settings.queryTimeoutMs > 0) entry.timer = clock.after(settings.queryTimeoutMs, timeOut);
     void resolver.resolve(entry.name, settings.dns.family).then((resolution) => {
-      if (isCurrent()) this.#answered(entry, resolution);
+      if (isCurrent()) this.#answered(entry, this.#withoutDenied(resolution));
     });
+  }
+
+  #withoutDenied(resolution: Resolution): Resolution {
+    if (resolution.outcome !== 'found') return resolution;
+    const addresses = resolution.addresses.filter(({ address }) => !this.#isDenied(address));
+    for (let left = addresses.length; left < resolution.addresses.length; left++) {
+      this.#count('dns_address_filter_out');
+    }
+    if (addresses.length === 0) return { outcome: 'empty', details: 'address_denied' };
+    return { outcome: 'found', addresses };
   }
 
   #answered(entry: Entry, resolution: Resolution): void {
@@ -183,8 +220,12 @@ export class DnsCache {
     entry.timer?.cancel();
     const isSuccess = resolution.outcome !== 'failed';
     this.#count(isSuccess ? 'dns_query_success' : 'dns_query_failure');
-    if (resolution.outcome === 'found') this.#take(entry, resolution.addresses);
-    else if (entry.addresses.length === 0) entry.failure = resolution.details ?? '';
+    if (resolution.outcome === 'found') {
+      this.#take(entry, resolution.addresses);
+      this.#kept?.put(entry.host, entry.port, resolution.addresses);
+    } else if (entry.addresses.length === 0) {
+      entry.failure = resolution.details ?? '';
+    }
     entry.isResolved = true;
     entry.failuresInARow = isSuccess ? 0 : entry.failuresInARow + 1;
     const answer = answerOf(entry);
@@ -216,6 +257,7 @@ export class DnsCache {
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry.host);
+    this.#kept?.remove(entry.host);
     this.#count('host_removed');
     this.#showHosts();
     if (entry.addresses.length === 0) return;
@@ -257,6 +299,16 @@ export class DnsCache {
   #count(name: keyof typeof DNS_CACHE.index): void {
     this.#options.writer.increment(this.#stats + DNS_CACHE.index[name]);
   }
+}
+
+function addressCheck(filter: AddressFilterSettings | undefined): (address: string) => boolean {
+  if (filter === undefined) return () => false;
+  const ranges = new BlockList();
+  const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  for (const { address, prefixLength } of filter.ranges) {
+    ranges.addSubnet(address, prefixLength, familyOf(address));
+  }
+  return (address) => ranges.check(address, familyOf(address)) !== filter.isInverted;
 }
 
 function answerOf({ addresses, failure = '' }: Entry): Answer {

@@ -8,6 +8,7 @@ import { EVENT_SINKS } from './clusters/health-checks.ts';
 import { CONNECTION_POOLS } from './clusters/cluster.ts';
 import { UPSTREAM_FILTERS } from './clusters/upstream-filters.ts';
 import { ADDRESS_SELECTORS } from './clusters/local-sockets.ts';
+import { KEY_VALUE_STORES } from './clusters/dns-cache.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
 import { POLICIES } from './clusters/lb-policies.ts';
@@ -54,6 +55,7 @@ const registries: readonly Registry[] = [
   LISTENER_MANAGERS,
   POLICIES,
   DNS_RESOLVERS,
+  KEY_VALUE_STORES,
   REGEX_ENGINES,
   PATH_MATCH,
   PATH_REWRITE,

@@ -203,6 +203,24 @@ export interface DnsCacheSettings {
   readonly preresolved: readonly { readonly host: string; readonly port: number }[];
   /** How often workers tell of a name in use. */
   readonly touchIntervalMs: number;
+  /** Addresses that are left out of answers. */
+  readonly addressFilter?: AddressFilterSettings;
+  /** Where names are kept for the next start. */
+  readonly kept?: KeptNamesSettings;
+}
+
+export interface AddressFilterSettings {
+  readonly ranges: readonly { readonly address: string; readonly prefixLength: number }[];
+  /** Those outside of the ranges are left out. */
+  readonly isInverted: boolean;
+}
+
+export interface KeptNamesSettings {
+  readonly path: string;
+  /** 0: each change is written at once. */
+  readonly flushMs: number;
+  /** The oldest goes for a new one; 0: without a limit. */
+  readonly maxEntries: number;
 }
 
 export interface DnsTarget {

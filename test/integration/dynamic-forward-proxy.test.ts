@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { connect } from 'node:tls';
 import { bootstrap, httpListener } from '../support/bootstrap.ts';
 import { resolverConfig, startDnsServer, type DnsServer } from '../support/dns-server.ts';
 import { type Answer, fetchOnce } from '../support/http-client.ts';
 import { startSluice, type Sluice } from '../support/sluice.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { makeScratch } from '../support/scratch.ts';
+import { filterListener, networkFilter, tcpProxyFilter } from '../support/tcp-listener.ts';
+import { startHttpUpstream, startRawUpstream } from '../support/upstream.ts';
+import { waitUntil } from '../support/wait.ts';
 
 const TYPES = 'type.googleapis.com/envoy.extensions';
 const FILTER = `${TYPES}.filters.http.dynamic_forward_proxy.v3`;
@@ -15,14 +20,38 @@ const ROUTER = {
   typed_config: { '@type': `${TYPES}.filters.http.router.v3.Router` },
 };
 
+const TLS_INSPECTOR = {
+  name: 'tls',
+  typed_config: { '@type': `${TYPES}.filters.listener.tls_inspector.v3.TlsInspector` },
+};
+
 interface Proxy {
   readonly filter: object;
   readonly cluster: object;
   readonly fields?: object;
+  /** HTTP filters in front of the proxy's. */
+  readonly before?: readonly object[];
+  readonly listeners?: readonly object[];
+}
+
+/** Where a request has the header. */
+function stateFromHeader(key: string, header: string): object {
+  const value = {
+    text_format_source: { inline_string: `%REQ(${header})%` },
+    omit_empty_values: true,
+  };
+  return {
+    name: 'state',
+    typed_config: {
+      '@type': `${TYPES}.filters.http.set_filter_state.v3.Config`,
+      on_request_headers: [{ object_key: key, format_string: value, skip_if_empty: true }],
+    },
+  };
 }
 
 /** Requests below /other are for the name in `x-name`, all others for their own. */
-async function start({ filter, cluster, fields = {} }: Proxy): Promise<Sluice> {
+async function start(proxy: Proxy): Promise<Sluice> {
+  const { filter, cluster, fields = {}, before = [], listeners = [] } = proxy;
   const other = { '@type': `${FILTER}.PerRouteConfig`, host_rewrite_header: 'x-name' };
   const routes = [
     {
@@ -36,7 +65,10 @@ async function start({ filter, cluster, fields = {} }: Proxy): Promise<Sluice> {
   return await startSluice({
     concurrency: 2,
     bootstrap: bootstrap({
-      listeners: [httpListener(routes, { hcm: { http_filters: [dfp, ROUTER] } })],
+      listeners: [
+        httpListener(routes, { hcm: { http_filters: [...before, dfp, ROUTER] } }),
+        ...listeners,
+      ],
       clusters: [
         {
           name: 'any',
@@ -135,6 +167,64 @@ describe('a dynamic forward proxy', () => {
     await sluice.waitForStat('dns_cache.names.host_removed', (removed) => removed === 2);
     assert.equal(await sluice.stat('cluster.any.membership_total'), 0);
     assert.equal((await ask(`127.0.0.1:${upstream.port}`)).body, 'here');
+  });
+
+  it('goes by what filters and TLS clients say, leaves addresses out, and keeps names for the next start', async () => {
+    using scratch = makeScratch();
+    let hello = '';
+    await using upstream = await startHttpUpstream((_, response) => response.end('here'));
+    await using tlsUpstream = await startRawUpstream((socket) => {
+      socket.once('data', (bytes: Buffer) => {
+        hello = bytes.toString('latin1');
+        socket.destroy();
+      });
+    });
+    await using dns = await startDnsServer({ 'web.test': ['127.0.0.1', '10.0.0.1'] });
+    const kept = `kept.test:${upstream.port}`;
+    const address = `127.0.0.1:${upstream.port}|30|1`;
+    writeFileSync(scratch.file('names'), `${kept.length}\n${kept}${address.length}\n${address}`);
+    const dns_cache_config = cacheConfig(dns, {
+      resolved_address_filter: { ranges: [{ address_prefix: '10.0.0.0', prefix_len: 8 }] },
+      key_value_config: {
+        config: {
+          name: 'envoy.key_value.file_based',
+          typed_config: {
+            '@type': `${TYPES}.key_value.file_based.v3.FileBasedKeyValueStoreConfig`,
+            filename: scratch.file('names'),
+            flush_interval: '0s',
+          },
+        },
+      },
+    });
+    const sni = networkFilter('sni', 'sni_dynamic_forward_proxy.v3.FilterConfig', {
+      dns_cache_config,
+      port_value: tlsUpstream.port,
+    });
+    await using sluice = await start({
+      filter: { dns_cache_config, allow_dynamic_host_from_filter_state: true },
+      cluster: { dns_cache_config },
+      before: [stateFromHeader('envoy.upstream.dynamic_host', 'x-dynamic')],
+      listeners: [
+        filterListener([sni, tcpProxyFilter({ cluster: 'any' })], {
+          name: 'tls',
+          listener_filters: [TLS_INSPECTOR],
+        }),
+      ],
+    });
+    const ask = asker(await sluice.listenerPort('web'));
+    assert.equal((await ask(kept)).body, 'here');
+    const named = { headers: { host: 'other.test', 'x-dynamic': `web.test:${upstream.port}` } };
+    assert.equal((await ask('other.test', named)).body, 'here');
+    assert.equal((await ask(`10.1.1.1:${upstream.port}`)).body, 'DNS resolution failure');
+    assert.equal(await sluice.stat('dns_cache.names.dns_address_filter_out'), 2);
+    assert.equal(await sluice.stat('dns_cache.names.cache_load'), 1);
+    assert.equal(await sluice.stat('dns_cache.names.dns_query_attempt'), 2);
+    await waitUntil('the kept name', () =>
+      readFileSync(scratch.file('names'), 'latin1').includes(`web.test:${upstream.port}`),
+    );
+    const client = connect({ port: await sluice.listenerPort('tls'), servername: 'web.test' });
+    client.on('error', () => client.destroy());
+    await waitUntil('the greeting of the client', () => hello.includes('web.test'));
   });
 
   it('makes a cluster of its own for each name where it is told to', async () => {

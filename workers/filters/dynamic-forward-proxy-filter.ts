@@ -2,6 +2,7 @@
  * Lets a request wait until the name that it bears has been looked up, where its cluster forwards to
  * any name. Source: envoy.filters.http.dynamic_forward_proxy.
  */
+import { parseAuthority } from '../../shared/authority.ts';
 import type { HostAnswer } from '../../shared/resources/cluster.ts';
 import type {
   DynamicForwardProxyPerRoute,
@@ -15,8 +16,10 @@ import type {
   TrailersStatus,
 } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
+import { filterStateOf } from '../http/stream-info.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
+import { dynamicHost, dynamicPort } from '../upstream/dynamic-host.ts';
 import type { HostWaiter, WantedHosts } from '../upstream/wanted-hosts.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
@@ -42,11 +45,15 @@ export function makeDynamicForwardProxyFilter(
 class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter, TimerOwner {
   private readonly settings: Settings;
   private readonly context: FilterContext;
+  private readonly filterState = (key: string): string | undefined =>
+    filterStateOf(this.callbacks.info, key);
   private readonly timer = new LoopTimer(this, 0);
   private readonly callbacks: FilterCallbacks;
   /** There while the request waits. */
   private waitsAt: WantedHosts | undefined = undefined;
   private wanted = '';
+  private chosen = '';
+  private isOptional = false;
   private ticket = 0;
 
   constructor(settings: Settings, context: FilterContext, callbacks: FilterCallbacks) {
@@ -63,8 +70,20 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
     if (hosts === undefined) return 'continue';
     this.rewriteHost(headers);
     this.callbacks.info.upstreamCluster = route.clusterName;
-    const name = hosts.nameOf(headers.authority);
-    if (hosts.has(name)) return 'continue';
+    const own = this.nameOf(headers.authority, hosts);
+    // What the balancer goes by differs where filters name a host that is not taken here.
+    this.chosen = hosts.nameFor(headers.authority, this.filterState);
+    return this.waitsFor(own, hosts) || this.waitsForChosen(hosts) ? 'stop' : 'continue';
+  }
+
+  /** Without it the router finds no host. */
+  private waitsForChosen(hosts: WantedHosts): boolean {
+    this.isOptional = true;
+    return this.waitsFor(this.chosen, hosts);
+  }
+
+  private waitsFor(name: string, hosts: WantedHosts): boolean {
+    if (hosts.has(name)) return false;
     this.waitsAt = hosts;
     this.wanted = name;
     this.ticket = hosts.wait(name, this);
@@ -72,7 +91,7 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
       const { clusterInitTimeoutMs } = this.settings;
       this.context.loop.timers.list(clusterInitTimeoutMs).arm(this.timer);
     }
-    return 'stop';
+    return true;
   }
 
   /** The cluster of this name takes too long. */
@@ -94,14 +113,27 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
   }
 
   onHostAnswer(answer: HostAnswer): void {
+    const { waitsAt: hosts, isOptional, wanted, chosen } = this;
     this.waitsAt = undefined;
     this.timer.disarm();
-    if (answer.outcome === 'found') this.callbacks.continueDecoding();
-    else this.refuse(refusalOf(answer));
+    if (answer.outcome !== 'found' && !isOptional) {
+      this.refuse(refusalOf(answer));
+    } else if (hosts === undefined || wanted === chosen || !this.waitsForChosen(hosts)) {
+      this.callbacks.continueDecoding();
+    }
   }
 
   override onDestroy(): void {
     this.leave();
+  }
+
+  /** A host that filters name without a port has that of the request. */
+  private nameOf(authority: string, hosts: WantedHosts): string {
+    if (this.settings.takesDynamicHost !== true) return hosts.nameOf(authority);
+    const name = dynamicHost(this.filterState);
+    const port = dynamicPort(this.filterState);
+    if (name === undefined) return hosts.nameOf(authority, port);
+    return hosts.nameOf(name, port ?? parseAuthority(hosts.nameOf(authority), 0).port);
   }
 
   private leave(): void {

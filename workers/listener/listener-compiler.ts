@@ -141,6 +141,7 @@ function compileFilters(
     stats: context.env.stats,
     sharedBucket: (options: RateLimitBucket) =>
       sharedBucket(options, context.pages.rateLimitPage(), listener.name),
+    wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
     sharedCount: (place: string) => new SharedCount(`${listener.name} ${place}`, context.pages),
   };
   const gates = filters.slice(0, -1).flatMap((filter) => {
@@ -184,7 +185,8 @@ function isGate(filter: NetworkFilter): filter is GateFilter {
     filter.kind === 'network_local_ratelimit' ||
     filter.kind === 'network_rbac' ||
     filter.kind === 'connection_limit' ||
-    filter.kind === 'set_filter_state'
+    filter.kind === 'set_filter_state' ||
+    filter.kind === 'sni_dynamic_forward_proxy'
   );
 }
 

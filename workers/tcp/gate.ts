@@ -5,12 +5,23 @@
  */
 import type { StreamInfo } from '../http/stream-info.ts';
 
-/** Whether a connection may go on; a number: it is closed after as many milliseconds, unread. */
-type GateVerdict = boolean | number;
+/** Ends a wait: the connection is over. */
+export interface Waiting {
+  cancel(): void;
+}
+
+/**
+ * Whether a connection may go on; a number: it is closed after as many milliseconds, unread; a wait:
+ * `resume` will say it.
+ */
+export type GateVerdict = boolean | number | Waiting;
+
+/** Called once, later than `onConnection` returned. */
+export type Resume = (mayPass: boolean) => void;
 
 export interface Gate {
   /** Asked before the chain's last filter begins its work; false closes the connection. */
-  onConnection?(info: StreamInfo): GateVerdict;
+  onConnection?(info: StreamInfo, resume: Resume): GateVerdict;
   /** Asked before the first bytes are passed on. */
   onFirstBytes?(info: StreamInfo): boolean;
   /** A connection that `onConnection` let pass is over. */

@@ -9,7 +9,7 @@ import type {
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
-import type { Gate } from './gate.ts';
+import type { Gate, Waiting } from './gate.ts';
 
 export function gatedServer(
   inner: ChainServer,
@@ -42,6 +42,8 @@ class GatedConnection
   private mayPass = false;
   private transport: Transport | undefined = undefined;
   private closeTimer: LoopTimer | undefined = undefined;
+  /** A gate makes the connection wait. */
+  private waiting: Waiting | undefined = undefined;
   /** How many gates have let the connection pass. */
   private passed = 0;
 
@@ -62,8 +64,14 @@ class GatedConnection
   start(): void {
     const { info } = this;
     if (info === undefined) return;
-    for (const gate of this.parts.gates) {
-      const verdict = gate.onConnection?.(info) ?? true;
+    const { gates } = this.parts;
+    for (let gate = gates[this.passed]; gate !== undefined; gate = gates[this.passed]) {
+      const verdict = gate.onConnection?.(info, (mayPass) => this.resume(mayPass)) ?? true;
+      if (typeof verdict === 'object') {
+        this.transport?.pauseReading(true);
+        this.waiting = verdict;
+        return;
+      }
       if (verdict !== true) {
         this.refuse(verdict === false ? 0 : verdict);
         return;
@@ -71,6 +79,17 @@ class GatedConnection
       this.passed += 1;
     }
     this.served.start?.();
+  }
+
+  private resume(mayPass: boolean): void {
+    this.waiting = undefined;
+    if (!mayPass) {
+      this.close();
+      return;
+    }
+    this.transport?.pauseReading(false);
+    this.passed += 1;
+    this.start();
   }
 
   onTimer(): void {
@@ -97,6 +116,8 @@ class GatedConnection
   }
 
   onConnectionEnd(): void {
+    this.waiting?.cancel();
+    this.waiting = undefined;
     this.closeTimer?.disarm();
     for (const gate of this.parts.gates.slice(0, this.passed)) gate.onEnd?.();
     this.passed = 0;

@@ -25,8 +25,9 @@ import type { Runtime } from '../runtime.ts';
 import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { Gate } from './gate.ts';
+import { makeSniForwardProxy, type SniForwardProxyContext } from './sni-forward-proxy.ts';
 
-export interface GateContext {
+export interface GateContext extends SniForwardProxyContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly runtime: Runtime;
@@ -48,6 +49,8 @@ export function makeGate(filter: GateFilter, context: GateContext): Gate {
       return makeConnectionLimit(filter, context);
     case 'set_filter_state':
       return makeFilterState(filter);
+    case 'sni_dynamic_forward_proxy':
+      return makeSniForwardProxy(filter, context);
   }
 }
 

@@ -20,6 +20,7 @@ export function balanceOf(
     refusesHost: () => false,
     computeHash: () => hashOf(info, policy),
     subset,
+    serverName: info.connection.requestedServerName,
     filterState: (key) => filterStateOf(info, key),
     dynamicMetadata: info.dynamicMetadata,
     addMetadata: (namespace, value) => addMetadata(info, namespace, value),

@@ -102,6 +102,7 @@ function withPriority(
     requestHeaders: context.requestHeaders,
     subset: context.subset,
     originalDestination: context.originalDestination,
+    serverName: context.serverName,
     filterState: (key) => context.filterState?.(key),
     dynamicMetadata: context.dynamicMetadata,
     addMetadata: (namespace, value) => context.addMetadata?.(namespace, value),

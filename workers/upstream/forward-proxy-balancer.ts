@@ -13,7 +13,9 @@ export class ForwardProxyBalancer implements LoadBalancer {
   }
 
   choose(context: BalanceContext): UpstreamHost | undefined {
-    return this.#hosts.choose(this.#hosts.nameOf(context.requestHeaders.authority), context);
+    const authority = context.requestHeaders.authority || (context.serverName ?? '');
+    const name = this.#hosts.nameFor(authority, (key) => context.filterState?.(key));
+    return this.#hosts.choose(name, context);
   }
 
   *prepare(hosts: readonly UpstreamHost[]): Steps<() => void> {

@@ -6,6 +6,7 @@
 import { parseAuthority, printAuthority } from '../../shared/authority.ts';
 import type { ForwardProxyOptions, HostAnswer } from '../../shared/resources/cluster.ts';
 import { subClusterName } from '../../shared/resources/sub-cluster.ts';
+import { dynamicHost, dynamicPort, type FilterState } from './dynamic-host.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext } from './load-balancer.ts';
 
@@ -48,9 +49,14 @@ export class WantedHosts {
     this.#lastTicket = parts.workerIndex * TICKETS_PER_WORKER;
   }
 
-  /** `name:port` for the authority of a request. */
-  nameOf(authority: string): string {
-    return printAuthority(parseAuthority(authority, this.#parts.options.defaultPort));
+  /** `name:port` for the authority of a request; one without a port has the given one or the usual. */
+  nameOf(authority: string, port = this.#parts.options.defaultPort): string {
+    return printAuthority(parseAuthority(authority, port));
+  }
+
+  /** The name that a choice of a host goes by. */
+  nameFor(authority: string, filterState: FilterState): string {
+    return this.nameOf(dynamicHost(filterState) ?? authority, dynamicPort(filterState));
   }
 
   get hasSubClusters(): boolean {

@@ -4,11 +4,20 @@ import type {
   DnsCacheCircuitBreakers,
   DnsCacheConfig,
 } from '../../../shared/api/generated/envoy/extensions/common/dynamic_forward_proxy/v3/dns_cache.ts';
+import type { FileBasedKeyValueStoreConfig } from '../../../shared/api/generated/envoy/extensions/key_value/file_based/v3/config.ts';
+import type { KeyValueStoreConfig } from '../../../shared/api/generated/envoy/config/common/key_value/v3/config.ts';
+import type { AddressMatcher } from '../../../shared/api/generated/envoy/type/matcher/v3/address.ts';
 import { printAuthority } from '../../../shared/authority.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { DnsCacheSettings } from '../resolved-bootstrap.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
+import type {
+  AddressFilterSettings,
+  DnsCacheSettings,
+  KeptNamesSettings,
+} from '../resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
-import { durationMsOr } from '../values.ts';
+import { resolveCidr } from '../http/cidr.ts';
+import { durationMsOr, optional } from '../values.ts';
 import { resolveRates, type DnsDefaults } from './dns-cluster.ts';
 import { resolveDnsResolver } from './dns-resolver.ts';
 
@@ -27,6 +36,8 @@ const FIELDS = knownFields<DnsCacheConfig>([
   'typed_dns_resolver_config',
   'preresolve_hostnames',
   'dns_query_timeout',
+  'key_value_config',
+  'resolved_address_filter',
 ]);
 const BREAKER_FIELDS = knownFields<DnsCacheCircuitBreakers>(['max_pending_requests']);
 
@@ -66,7 +77,57 @@ export function resolveDnsCache(
     maxPending: breaker.max_pending_requests ?? PENDING_MAX,
     queryTimeoutMs: durationMsOr(message.dns_query_timeout, QUERY_TIMEOUT_MS),
     noRefreshAfterFailure: message.disable_dns_refresh_on_failure ?? false,
+    ...optional('addressFilter', resolveAddressFilter(message.resolved_address_filter, scope)),
+    ...optional('kept', resolveKept(message.key_value_config, scope.at('key_value_config'))),
     preresolved: (message.preresolve_hostnames ?? []).map(preresolved),
+  };
+}
+
+const FILE_FIELDS = knownFields<FileBasedKeyValueStoreConfig>([
+  'filename',
+  'flush_interval',
+  'max_entries',
+]);
+const FLUSH_MS = 5_000;
+const KEPT_MAX = 1_000;
+
+export const KEY_VALUE_STORES = new ExtensionRegistry<KeptNamesSettings>(
+  'envoy.common.key_value',
+  'key value store',
+  [
+    extension(
+      'envoy.key_value.file_based',
+      'envoy.extensions.key_value.file_based.v3.FileBasedKeyValueStoreConfig',
+      (message: FileBasedKeyValueStoreConfig, scope) => {
+        refuseOtherFields(message, FILE_FIELDS, scope);
+        return {
+          path: message.filename ?? '',
+          flushMs: durationMsOr(message.flush_interval, FLUSH_MS),
+          maxEntries: message.max_entries ?? KEPT_MAX,
+        };
+      },
+    ),
+  ],
+);
+
+function resolveKept(
+  message: KeyValueStoreConfig | undefined,
+  scope: Scope,
+): KeptNamesSettings | undefined {
+  if (message === undefined) return undefined;
+  return KEY_VALUE_STORES.resolve(message.config ?? {}, scope.at('config'));
+}
+
+function resolveAddressFilter(
+  message: AddressMatcher | undefined,
+  scope: Scope,
+): AddressFilterSettings | undefined {
+  if (message === undefined) return undefined;
+  const place = scope.at('resolved_address_filter', 'ranges');
+  const ranges = (message.ranges ?? []).map((range, at) => resolveCidr(range, place.at(at)));
+  return {
+    ranges: ranges.filter((range) => range !== undefined),
+    isInverted: message.invert_match === true,
   };
 }
 

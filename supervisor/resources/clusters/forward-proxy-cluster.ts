@@ -27,6 +27,7 @@ const SUB_CLUSTER_FIELDS = knownFields<SubClustersConfig>([
   'max_sub_clusters',
   'sub_cluster_ttl',
   'dns_cluster_config',
+  'preresolve_clusters',
 ]);
 const SUB_CLUSTERS_MAX = 1024;
 const SUB_CLUSTER_TTL_MS = 300_000;
@@ -66,6 +67,11 @@ function resolveSubClusters(message: SubClustersConfig, outer: Scope): Discovery
     scope
       .at('lb_policy')
       .error('conflict', `unsupported lb_policy 'CLUSTER_PROVIDED' in sub_cluster_config`);
+  }
+  if ((message.preresolve_clusters ?? []).length > 0) {
+    scope
+      .at('preresolve_clusters')
+      .warning('no_effect', 'clusters are made when requests ask for them, as in the reference');
   }
   const ttlMs = durationMsOr(message.sub_cluster_ttl, SUB_CLUSTER_TTL_MS);
   const settings = {

@@ -18,7 +18,7 @@ import type { Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';
 
 const FIELDS = knownFields<FilterConfig>(
-  ['dns_cache_config', 'sub_cluster_config'],
+  ['dns_cache_config', 'sub_cluster_config', 'allow_dynamic_host_from_filter_state'],
   // Kept for access logs and filters that no other setting here names.
   ['save_upstream_address'],
 );
@@ -47,6 +47,9 @@ export const DYNAMIC_FORWARD_PROXY_FILTER = {
           subClusters.cluster_init_timeout,
           CLUSTER_INIT_TIMEOUT_MS,
         ),
+        ...(message.allow_dynamic_host_from_filter_state === true
+          ? { takesDynamicHost: true }
+          : {}),
       };
     },
   ),

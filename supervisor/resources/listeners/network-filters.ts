@@ -9,7 +9,7 @@ import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensio
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveConnectionManager } from '../http/connection-manager.ts';
 import type { Scope } from '../scope.ts';
-import { SMALL_NETWORK_FILTERS } from '../tcp/small-filters.ts';
+import { aimAtClusters, SMALL_NETWORK_FILTERS } from '../tcp/small-filters.ts';
 import { TCP_PROXY_FILTER } from '../tcp/tcp-proxy.ts';
 
 interface NetworkFilterFactory extends ExtensionFactory<NetworkFilter> {
@@ -60,7 +60,7 @@ export class NetworkFilterResolver {
       const filter = factory.resolve(config, place.at('typed_config'), name);
       if (filter !== undefined) filters.push(filter);
     }
-    return filters;
+    return aimAtClusters(filters);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Config as DirectResponseMessage } from '../../../shared/api/genera
 import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensions/filters/network/local_ratelimit/v3/local_rate_limit.ts';
 import type { RBAC } from '../../../shared/api/generated/envoy/extensions/filters/network/rbac/v3/rbac.ts';
 import type { Config as FilterStateMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/set_filter_state/v3/set_filter_state.ts';
+import type { FilterConfig as SniForwardProxyMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/sni_dynamic_forward_proxy/v3/sni_dynamic_forward_proxy.ts';
 import type { NetworkFilter } from '../../../shared/resources/listener.ts';
 import type {
   ConnectionLimit,
@@ -23,6 +24,11 @@ import { durationMsOr, optional } from '../values.ts';
 const TYPES = 'envoy.extensions.filters.network';
 
 const DIRECT_RESPONSE_FIELDS = knownFields<DirectResponseMessage>(['response']);
+const SNI_FORWARD_FIELDS = knownFields<SniForwardProxyMessage>(
+  ['port_value', 'dns_cache_config'],
+  // Kept for filters that no setting here names.
+  ['save_upstream_address'],
+);
 const RATE_LIMIT_FIELDS = knownFields<LocalRateLimit>([
   'stat_prefix',
   'token_bucket',
@@ -65,6 +71,14 @@ export const SMALL_NETWORK_FILTERS: readonly (ExtensionFactory<NetworkFilter> & 
   },
   {
     ...extension(
+      'envoy.filters.network.sni_dynamic_forward_proxy',
+      `${TYPES}.sni_dynamic_forward_proxy.v3.FilterConfig`,
+      resolveSniForwardProxy,
+    ),
+    isTerminal: false,
+  },
+  {
+    ...extension(
       'envoy.filters.network.sni_cluster',
       `${TYPES}.sni_cluster.v3.SniCluster`,
       (): NetworkFilter => ({ kind: 'sni_cluster' }),
@@ -100,6 +114,21 @@ export const SMALL_NETWORK_FILTERS: readonly (ExtensionFactory<NetworkFilter> & 
     isTerminal: false,
   },
 ];
+
+/** The names are looked up by the cluster of the TCP proxy behind it, see `aimAtClusters`. */
+function resolveSniForwardProxy(message: SniForwardProxyMessage, scope: Scope): NetworkFilter {
+  refuseOtherFields(message, SNI_FORWARD_FIELDS, scope);
+  return { kind: 'sni_dynamic_forward_proxy', clusters: [], port: message.port_value ?? 0 };
+}
+
+/** Tells filters that wait for names where the last one takes connections. */
+export function aimAtClusters(filters: readonly NetworkFilter[]): readonly NetworkFilter[] {
+  const last = filters.at(-1);
+  const clusters = last?.kind === 'tcp_proxy' ? last.clusters.map(({ name }) => name) : [];
+  return filters.map((filter) =>
+    filter.kind === 'sni_dynamic_forward_proxy' ? { ...filter, clusters } : filter,
+  );
+}
 
 function resolveDirectResponse(message: DirectResponseMessage, scope: Scope): NetworkFilter {
   refuseOtherFields(message, DIRECT_RESPONSE_FIELDS, scope);

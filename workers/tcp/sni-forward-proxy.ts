@@ -1,0 +1,52 @@
+/**
+ * Lets a connection wait until the name that its TLS client asked for has been looked up, where the TCP
+ * proxy behind it has a cluster that forwards to any name. What could not be looked up goes on: the
+ * cluster has no host for it. Source: envoy.filters.network.sni_dynamic_forward_proxy.
+ */
+import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import type { SniForwardProxy } from '../../shared/resources/network-filters.ts';
+import type { HostWaiter, WantedHosts } from '../upstream/wanted-hosts.ts';
+import { DYNAMIC_PORT_KEY, dynamicHost, dynamicPort } from '../upstream/dynamic-host.ts';
+import type { Gate, Resume } from './gate.ts';
+
+export interface SniForwardProxyContext {
+  wantedHosts(cluster: string): WantedHosts | undefined;
+}
+
+export function makeSniForwardProxy(
+  { clusters, port: configuredPort }: SniForwardProxy,
+  context: SniForwardProxyContext,
+): Gate {
+  return {
+    onConnection({ connection }, resume) {
+      const filterState = (key: string): string | undefined => connection.filterState?.get(key);
+      const name = dynamicHost(filterState) ?? connection.requestedServerName;
+      if (name === '') return true;
+      const given = dynamicPort(filterState);
+      if (given === undefined) {
+        (connection.filterState ??= new Map()).set(DYNAMIC_PORT_KEY, String(configuredPort));
+      }
+      const cluster = connection.upstreamCluster;
+      const hosts = (cluster === undefined ? clusters : [cluster])
+        .map((each) => context.wantedHosts(each))
+        .find((each) => each !== undefined);
+      const wanted = hosts?.nameOf(name, given ?? configuredPort) ?? '';
+      if (hosts === undefined || hosts.has(wanted)) return true;
+      const ticket = hosts.wait(wanted, new Waiter(resume));
+      return { cancel: () => hosts.leave(wanted, ticket) };
+    },
+    release: () => undefined,
+  };
+}
+
+class Waiter implements HostWaiter {
+  readonly #resume: Resume;
+
+  constructor(resume: Resume) {
+    this.#resume = resume;
+  }
+
+  onHostAnswer({ outcome }: HostAnswer): void {
+    this.#resume(outcome === 'found' || outcome === 'failed');
+  }
+}
