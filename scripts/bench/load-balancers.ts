@@ -3,6 +3,7 @@ import { balancerContext } from '../../test/support/balancers.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../workers/http/header-map.ts';
+import { ActiveRequests } from '../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../workers/upstream/host.ts';
 import { makeBalancer } from '../../workers/upstream/make-balancer.ts';
 import { cluster, host } from '../../test/support/data-plane.ts';
@@ -34,11 +35,12 @@ function measure(
   weights: 'equal' | 'weighted',
 ): number {
   const stats = new WorkerStatStore();
+  const active = new ActiveRequests();
   const resource = cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } });
   const balancer = makeBalancer(resource, balancerContext());
   const hosts = Array.from({ length: count }, (_, at) => {
     const weight = weights === 'equal' ? 1 : 1 + (at % 10);
-    return new UpstreamHost(host(at + 1, { weight }), 'c', stats);
+    return new UpstreamHost(host(at + 1, { weight }), 'c', stats, active);
   });
   updateBalancer(balancer, hosts, 140);
   for (let pick = 0; pick < PICKS / 10; pick++) balancer.choose(context, 0);

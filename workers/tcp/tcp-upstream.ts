@@ -118,8 +118,7 @@ export class TcpUpstream implements ProxiedUpstream, TransportHandler, TimerOwne
     cluster.limits.DEFAULT.open('requests');
     this.count(index.upstream_rq_total);
     writer.add(base + index.upstream_rq_active, 1);
-    writer.increment(host.statBase + HOST.index.rq_total);
-    writer.add(host.statBase + HOST.index.rq_active, 1);
+    host.requestBegan();
     host.outlier?.established();
     this.owner.onUpstreamReady();
   }
@@ -204,7 +203,7 @@ export class TcpUpstream implements ProxiedUpstream, TransportHandler, TimerOwne
         : index.upstream_cx_destroy_remote_with_active_rq,
     );
     writer.subtract(base + index.upstream_rq_active, 1);
-    writer.subtract(host.statBase + HOST.index.rq_active, 1);
+    host.requestEnded();
     cluster.limits.DEFAULT.close('requests');
   }
 

@@ -36,6 +36,7 @@ import type { LocalCluster } from './zone-picker.ts';
 import { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
+import { ActiveRequests } from './active-requests.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableFigures } from './hash-table-figures.ts';
@@ -55,6 +56,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** Undefined: connections come with requests. */
   readonly #preconnecting: Preconnecting | undefined;
   readonly #limits: ClusterLimits;
+  readonly #active = new ActiveRequests();
   #hasTraffic = false;
   #requested: RequestedHosts | undefined = undefined;
   /** Where requests wait for their hosts, when these are whatever names they bear. */
@@ -387,7 +389,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
     if (host === undefined) {
-      const made = new UpstreamHost(resource, this.name, this.stats.writer);
+      const made = new UpstreamHost(resource, this.name, this.stats.writer, this.#active);
       made.home = this;
       return made;
     }

@@ -7,6 +7,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierMonitor } from '../health/outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../http/stream-info.ts';
+import type { ActiveRequests } from './active-requests.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import { addressOf, ipOf, portOf } from './host-info.ts';
 import type { HttpPool } from './http-pool.ts';
@@ -20,6 +21,8 @@ export interface HostConnection {
   abandon(): void;
 }
 
+const { rq_total: RQ_TOTAL, rq_active: RQ_ACTIVE } = HOST.index;
+
 interface Pools {
   DEFAULT: HttpPool | undefined;
   HIGH: HttpPool | undefined;
@@ -30,6 +33,10 @@ export class UpstreamHost implements UpstreamHostInfo {
   readonly id: string;
   readonly #stats: StatWriter;
   readonly #clusterName: string;
+  readonly active: ActiveRequests;
+  /** Where this host is counted there. */
+  readonly activeSlot: number;
+  #hasSlot = true;
   #statBase: number | undefined = undefined;
   #retained: Retained | undefined = undefined;
   #isDrained = false;
@@ -49,12 +56,20 @@ export class UpstreamHost implements UpstreamHostInfo {
   #pools: Pools | undefined = undefined;
   #keyedPools: Map<string, HttpPool> | undefined = undefined;
 
-  constructor(resource: HostResource, clusterName: string, stats: StatWriter) {
+  /** `active` is that of all hosts of the cluster. */
+  constructor(
+    resource: HostResource,
+    clusterName: string,
+    stats: StatWriter,
+    active: ActiveRequests,
+  ) {
     this.resource = resource;
     this.readySinceMs = resource.readySinceMs;
     this.id = resource.id;
     this.#stats = stats;
     this.#clusterName = clusterName;
+    this.active = active;
+    this.activeSlot = active.take();
   }
 
   /** Held by every connection and request of the host. */
@@ -89,8 +104,18 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   /** Requests that this worker has open there. */
   get activeRequests(): number {
-    if (this.#statBase === undefined) return 0;
-    return this.#stats.valueOf(this.#statBase + HOST.index.rq_active);
+    return this.active.of(this.activeSlot);
+  }
+
+  requestBegan(): void {
+    this.active.add(this.activeSlot, 1);
+    this.#stats.increment(this.statBase + RQ_TOTAL);
+    this.#stats.add(this.statBase + RQ_ACTIVE, 1);
+  }
+
+  requestEnded(): void {
+    this.active.add(this.activeSlot, -1);
+    this.#stats.subtract(this.statBase + RQ_ACTIVE, 1);
   }
 
   get address(): string {
@@ -200,6 +225,13 @@ export class UpstreamHost implements UpstreamHostInfo {
   #releaseStats(): void {
     if (this.#statBase !== undefined) this.#stats.releaseBlock(this.#statBase);
     this.#statBase = undefined;
+    this.#giveBackSlot();
+  }
+
+  /** What holds the host has ended: nothing counts there any more. */
+  #giveBackSlot(): void {
+    if (this.#hasSlot) this.active.giveBack(this.activeSlot);
+    this.#hasSlot = false;
   }
 
   #drainClientPools(): void {

@@ -22,9 +22,7 @@ const RQ_PENDING_OVERFLOW = CLUSTER.index.upstream_rq_pending_overflow;
 const RQ_ACTIVE_OVERFLOW = CLUSTER.index.upstream_rq_active_overflow;
 const RQ_PENDING_FAILURE_EJECT = CLUSTER.index.upstream_rq_pending_failure_eject;
 const RQ_CANCELLED = CLUSTER.index.upstream_rq_cancelled;
-const HOST_RQ_TOTAL = HOST.index.rq_total;
 const HOST_RQ_PENDING_ACTIVE = HOST.index.rq_pending_active;
-const HOST_RQ_ACTIVE = HOST.index.rq_active;
 
 /** Connections that one event may begin. */
 const CONNECTIONS_AT_ONCE = 3;
@@ -152,7 +150,7 @@ export class Http1Pool implements HttpPool {
   onStreamEnd(): void {
     const { writer, base } = this.cluster.stats;
     writer.subtract(base + RQ_ACTIVE, 1);
-    writer.subtract(this.host.statBase + HOST_RQ_ACTIVE, 1);
+    this.host.requestEnded();
     this.limits.close('requests');
   }
 
@@ -166,8 +164,7 @@ export class Http1Pool implements HttpPool {
     }
     writer.increment(base + RQ_TOTAL);
     writer.add(base + RQ_ACTIVE, 1);
-    writer.increment(this.host.statBase + HOST_RQ_TOTAL);
-    writer.add(this.host.statBase + HOST_RQ_ACTIVE, 1);
+    this.host.requestBegan();
     connection.begin(client);
   }
 

@@ -5,14 +5,14 @@
 import type { LeastRequestOptions } from '../../shared/resources/lb-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
-import { DeadlineHeap } from './deadline-heap.ts';
+import { ActiveRequests } from './active-requests.ts';
+import { TurnSchedule } from './turn-schedule.ts';
 import type { SlowStart } from './slow-start.ts';
 
 export interface LeastRequestParts {
   readonly options: LeastRequestOptions;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
-  readonly activeRequests: (host: UpstreamHost) => number;
   readonly slowStart?: SlowStart | undefined;
 }
 
@@ -20,9 +20,12 @@ export class LeastRequestPicker implements HostPicker {
   readonly #parts: LeastRequestParts;
   readonly #hosts: readonly UpstreamHost[];
   /** Turns by weight; only where weights differ or hosts have not their whole weight yet. */
-  readonly #turns: DeadlineHeap | undefined;
+  readonly #turns: TurnSchedule | undefined;
   /** By position: a host's own weight is several steps away. */
   readonly #weights: Float64Array;
+  /** How many requests hosts have open, by position as well: to look at most hosts is to touch no host. */
+  readonly #active: ActiveRequests;
+  readonly #slots: Uint32Array;
   readonly #isEven: boolean;
   readonly #slowUntilMs: number;
 
@@ -31,11 +34,13 @@ export class LeastRequestPicker implements HostPicker {
     this.#hosts = hosts;
     const first = hosts[0]?.weight;
     this.#isEven = hosts.every((host) => host.weight === first);
+    this.#active = hosts[0]?.active ?? new ActiveRequests();
+    this.#slots = Uint32Array.from(hosts, ({ activeSlot }) => activeSlot);
     this.#slowUntilMs = parts.slowStart?.endMs(hosts) ?? 0;
     this.#weights = Float64Array.from(this.#isPlain() ? [] : hosts, ({ weight }) => weight);
     this.#turns = this.#isPlain()
       ? undefined
-      : new DeadlineHeap(hosts.map(({ weight }) => 1 / weight));
+      : new TurnSchedule(hosts.map(({ weight }) => 1 / weight));
   }
 
   pick(): UpstreamHost | undefined {
@@ -48,46 +53,50 @@ export class LeastRequestPicker implements HostPicker {
   }
 
   #pickOfFew(): UpstreamHost | undefined {
-    const { options, random, activeRequests } = this.#parts;
+    const { options, random } = this.#parts;
     if (options.scansAll === true) return this.#leastOfAll();
     const count = this.#hosts.length;
-    let best: UpstreamHost | undefined;
+    let best = 0;
     let least = Number.POSITIVE_INFINITY;
     for (let draw = 0; draw < options.choiceCount; draw++) {
-      const host = this.#hosts[Math.floor(random() * count)];
-      const active = host === undefined ? least : activeRequests(host);
+      const at = Math.floor(random() * count);
+      const active = this.#activeAt(at);
       if (active >= least) continue;
-      best = host;
+      best = at;
       least = active;
     }
-    return best;
+    return this.#hosts[best];
   }
 
   /** Among equals each is as likely. */
   #leastOfAll(): UpstreamHost | undefined {
-    const { activeRequests, random } = this.#parts;
-    let best: UpstreamHost | undefined;
+    const { random } = this.#parts;
+    let best = 0;
     let least = Number.POSITIVE_INFINITY;
     let equals = 0;
-    for (const host of this.#hosts) {
-      const active = activeRequests(host);
+    for (let at = 0; at < this.#slots.length; at++) {
+      const active = this.#activeAt(at);
       equals = active < least ? 1 : equals + 1;
       if (active > least || (active === least && random() * equals >= 1)) continue;
-      best = host;
+      best = at;
       least = active;
     }
-    return best;
+    return this.#hosts[best];
   }
 
-  #pickByTurn(turns: DeadlineHeap): UpstreamHost | undefined {
-    const { options, activeRequests, slowStart } = this.#parts;
+  #pickByTurn(turns: TurnSchedule): UpstreamHost | undefined {
+    const { options, slowStart } = this.#parts;
     const at = turns.first;
     const host = this.#hosts[at];
     if (host === undefined) return undefined;
     const bias = options.activeRequestBias;
-    const open = activeRequests(host) + 1;
+    const open = this.#activeAt(at) + 1;
     const busy = bias === 1 ? open : open ** bias;
     turns.delayFirst(busy / ((this.#weights[at] ?? 1) * (slowStart?.factorOf(host) ?? 1)));
     return host;
+  }
+
+  #activeAt(position: number): number {
+    return this.#active.of(this.#slots[position] ?? 0);
   }
 }

@@ -3,7 +3,7 @@
  * for its share hands the rest of it to the others.
  */
 import { isCounted } from '../../shared/resources/host-health.ts';
-import { DeadlineHeap } from './deadline-heap.ts';
+import { TurnSchedule } from './turn-schedule.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker, MakePicker } from './load-balancer.ts';
 import { groupByLocality } from './localities.ts';
@@ -25,11 +25,11 @@ interface LocalityTurn {
 
 class LocalityPicker implements HostPicker {
   readonly #turns: readonly LocalityTurn[];
-  readonly #schedule: DeadlineHeap;
+  readonly #schedule: TurnSchedule;
 
   constructor(turns: readonly LocalityTurn[]) {
     this.#turns = turns;
-    this.#schedule = new DeadlineHeap(turns.map(({ weight }) => 1 / weight));
+    this.#schedule = new TurnSchedule(turns.map(({ weight }) => 1 / weight));
   }
 
   pick(): UpstreamHost | undefined {

@@ -120,7 +120,6 @@ function pickerMaker(lbPolicy: LbPolicy, context: BalancerContext): MakePicker {
       const parts = {
         options: { ...options, activeRequestBias },
         random,
-        activeRequests,
         slowStart,
       };
       return new LeastRequestPicker(hosts, parts);

@@ -1,5 +1,5 @@
 /** Hosts in turn; where weights differ, as often as their weights say, without bursts. */
-import { DeadlineHeap } from './deadline-heap.ts';
+import { TurnSchedule } from './turn-schedule.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
 import type { SlowStart } from './slow-start.ts';
@@ -11,7 +11,7 @@ export class RoundRobinPicker implements HostPicker {
   readonly #slowStart: SlowStart | undefined;
   #next: number;
   /** Turns by weight; only where weights differ. */
-  readonly #schedule: DeadlineHeap | undefined;
+  readonly #schedule: TurnSchedule | undefined;
   /** By position: a host's own weight is several steps away. */
   readonly #weights: Float64Array;
 
@@ -34,7 +34,7 @@ export class RoundRobinPicker implements HostPicker {
       : Float64Array.from(weights ?? hosts.map(({ weight }) => weight));
     this.#schedule = isEven
       ? undefined
-      : new DeadlineHeap(hosts.map((host, at) => 1 / this.#weightOf(host, at)));
+      : new TurnSchedule(hosts.map((host, at) => 1 / this.#weightOf(host, at)));
   }
 
   pick(): UpstreamHost | undefined {
@@ -46,7 +46,7 @@ export class RoundRobinPicker implements HostPicker {
   }
 
   /** Earliest deadline first: each choice moves a host back by the inverse of its weight. */
-  #pickWeighted(schedule: DeadlineHeap): UpstreamHost | undefined {
+  #pickWeighted(schedule: TurnSchedule): UpstreamHost | undefined {
     const at = schedule.first;
     const host = this.#hosts[at];
     if (host !== undefined) schedule.delayFirst(1 / this.#weightOf(host, at));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostHealth } from '../../../shared/resources/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
 import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
@@ -13,7 +14,8 @@ function hosts(
   specs: readonly { health?: HostHealth; weight?: number; priority?: number }[],
 ): UpstreamHost[] {
   const stats = new WorkerStatStore();
-  return specs.map((spec, at) => new UpstreamHost(hostResource(at + 1, spec), 'c', stats));
+  const active = new ActiveRequests();
+  return specs.map((spec, at) => new UpstreamHost(hostResource(at + 1, spec), 'c', stats, active));
 }
 
 /** How often each port was chosen. */

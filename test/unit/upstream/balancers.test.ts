@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { LeastRequestPicker } from '../../../workers/upstream/least-request-picker.ts';
 import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
@@ -23,8 +24,10 @@ function host(port: number, facts: Partial<HostResource> = {}): UpstreamHost {
     canary: false,
     ...facts,
   };
-  return new UpstreamHost(resource, 'c', new WorkerStatStore());
+  return new UpstreamHost(resource, 'c', new WorkerStatStore(), active);
 }
+
+const active = new ActiveRequests();
 
 /** The same numbers each time, evenly spread. */
 function evenNumbers(): () => number {
@@ -92,14 +95,13 @@ describe('the random balancer', () => {
 describe('the least request balancer', () => {
   const balancerOver = (
     hosts: readonly UpstreamHost[],
-    active: ReadonlyMap<number, number>,
+    busy: ReadonlyMap<number, number>,
     choiceCount = 2,
-  ): LeastRequestPicker =>
-    new LeastRequestPicker(hosts, {
-      options: { choiceCount, activeRequestBias: 1 },
-      random: evenNumbers(),
-      activeRequests: ({ port }) => active.get(port) ?? 0,
-    });
+  ): LeastRequestPicker => {
+    for (const each of hosts) active.add(each.activeSlot, busy.get(each.port) ?? 0);
+    const options = { choiceCount, activeRequestBias: 1 };
+    return new LeastRequestPicker(hosts, { options, random: evenNumbers() });
+  };
 
   it('takes the busiest of two hosts only when it is drawn twice', () => {
     const balancer = balancerOver([host(1), host(2)], new Map([[1, 5]]));
@@ -153,7 +155,6 @@ describe('shares of hosts', () => {
     new LeastRequestPicker(hosts, {
       options: idle,
       random: evenNumbers(),
-      activeRequests: () => 0,
     });
 
   const cases = [

@@ -9,6 +9,7 @@ import { type Hash64, xxHash64 } from '../../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { compileHashPolicies } from '../../../workers/routing/hash-policy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
@@ -17,6 +18,7 @@ import { HASH_CHOICES } from '../../support/hash-choices.ts';
 import { streamInfo } from '../../support/stream.ts';
 
 const stats = new WorkerStatStore();
+const active = new ActiveRequests();
 const WEIGHTS = { equal: [1, 1, 1, 1, 1], weighted: [1, 2, 3, 5, 9] } as const;
 const KEYS = Array.from({ length: 1000 }, (_, at) => `key-${at}-${'x'.repeat(at % 40)}`);
 
@@ -28,7 +30,7 @@ function hosts(weights: readonly number[]): UpstreamHost[] {
       address: { kind: 'ip', address, port: 9 },
       weight,
     } as const;
-    return new UpstreamHost(host(9, facts), 'c', stats);
+    return new UpstreamHost(host(9, facts), 'c', stats, active);
   });
 }
 

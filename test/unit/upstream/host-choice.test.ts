@@ -7,7 +7,7 @@ import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { MersenneTwister } from '../../../workers/hash/mersenne-twister.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { HOST } from '../../../shared/stats/templates/cluster.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { type BalancerContext, makeBalancer } from '../../../workers/upstream/make-balancer.ts';
@@ -26,9 +26,10 @@ const EXCLUDING = [
 ] as const;
 
 const stats = new WorkerStatStore();
+const active = new ActiveRequests();
 
 function hosts(facts: readonly Partial<HostResource>[]): readonly UpstreamHost[] {
-  return facts.map((each, at) => new UpstreamHost(host(at + 1, each), 'c', stats));
+  return facts.map((each, at) => new UpstreamHost(host(at + 1, each), 'c', stats, active));
 }
 
 function balancer(
@@ -260,11 +261,11 @@ describe('bounded load', () => {
     };
     const first = from.choose(context, 0);
     assert.ok(first !== undefined);
-    stats.add(first.statBase + HOST.index.rq_active, 8);
+    for (let open = 0; open < 8; open++) first.requestBegan();
     const second = from.choose(context, 0);
     assert.notEqual(second, first);
     assert.equal(from.choose(context, 0), second);
-    stats.subtract(first.statBase + HOST.index.rq_active, 8);
+    for (let open = 0; open < 8; open++) first.requestEnded();
     assert.equal(from.choose(context, 0), first);
   });
 

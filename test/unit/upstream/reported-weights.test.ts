@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { readLoadReport, utilizationOf } from '../../../workers/upstream/load-report.ts';
@@ -142,7 +143,8 @@ describe('weights by reports of load', () => {
     const context = balancerContext({ nowMs: () => nowMs });
     const balancer = makeBalancer(cluster('c', { lbPolicy }), context);
     const stats = new WorkerStatStore();
-    const hosts = [1, 2, 3, 4].map((port) => new UpstreamHost(host(port), 'c', stats));
+    const active = new ActiveRequests();
+    const hosts = [1, 2, 3, 4].map((port) => new UpstreamHost(host(port), 'c', stats, active));
     for (const each of hosts) each.reportedLoad = new ReportedLoad(OPTIONS);
     updateBalancer(balancer, hosts, 140);
     const share = (): readonly number[] => {
@@ -174,10 +176,11 @@ describe('weights by reports of load', () => {
     } as const;
     const balancer = makeBalancer(cluster('c', { lbPolicy }), balancerContext());
     const stats = new WorkerStatStore();
+    const active = new ActiveRequests();
     const reports = [undefined, report(10, 1), report(30, 1), report(20, 1), report(40, 1)];
     const hosts = reports.map((each, at) => {
       const place = at < 3 ? { zone: 'a', localityWeight: 3 } : { zone: 'b', localityWeight: 1 };
-      const made = new UpstreamHost(host(at + 1, place), 'c', stats);
+      const made = new UpstreamHost(host(at + 1, place), 'c', stats, active);
       made.reportedLoad = new ReportedLoad(options);
       if (each !== undefined) made.reportedLoad.note(each, 0);
       return made;

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { RequestedHostBalancer } from '../../../workers/upstream/requested-host-balancer.ts';
 import { host } from '../../support/data-plane.ts';
@@ -19,6 +20,7 @@ interface Asked {
 function choose({ filterState, metadata, header }: Asked, portOverride?: number) {
   const counted: number[] = [];
   const stats = new WorkerStatStore();
+  const active = new ActiveRequests();
   const balancer = new RequestedHostBalancer({
     options: {
       header: 'x-dst',
@@ -26,7 +28,7 @@ function choose({ filterState, metadata, header }: Asked, portOverride?: number)
       cleanupIntervalMs: 1000,
       ...(portOverride === undefined ? {} : { portOverride }),
     },
-    hostAt: (_, port) => new UpstreamHost(host(port), 'c', stats),
+    hostAt: (_, port) => new UpstreamHost(host(port), 'c', stats, active),
     count: (offset) => void counted.push(offset),
   });
   const requestHeaders = new HeaderMap();

@@ -5,6 +5,7 @@ import type { SubsetOptions } from '../../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import {
   updateBalancer,
@@ -36,13 +37,19 @@ interface Subsets {
 }
 
 const stats = new WorkerStatStore();
+const active = new ActiveRequests();
 
 function tagged(
   port: number,
   metadata: Record<string, unknown>,
   facts: Partial<HostResource> = {},
 ): UpstreamHost {
-  return new UpstreamHost(host(port, { metadata: { 'envoy.lb': metadata }, ...facts }), 'c', stats);
+  return new UpstreamHost(
+    host(port, { metadata: { 'envoy.lb': metadata }, ...facts }),
+    'c',
+    stats,
+    active,
+  );
 }
 
 const HOSTS = [
