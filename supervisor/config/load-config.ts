@@ -122,10 +122,13 @@ async function loadSources<T>(
     : await (
         await import('./pool.ts')
       ).runPipelineInPool(typeName, sources, { ...pipelineOptions, besideTraffic });
-  const locate = async (problems: readonly Problem[]): Promise<readonly Problem[]> =>
-    inline
-      ? locateInSources(sources, problems)
-      : (await import('./pool.ts')).locateInPool(sources, problems);
+  const locate = async (problems: readonly Problem[]): Promise<readonly Problem[]> => {
+    // To find places is to read the sources once more.
+    if (problems.length === 0) return problems;
+    return inline
+      ? await locateInSources(sources, problems)
+      : await (await import('./pool.ts')).locateInPool(sources, problems);
+  };
   const later = isWorthChecking(result) ? ((await options.check?.(result.message)) ?? []) : [];
   const problems = [...result.problems, ...(await locate(withoutEchoes(later, result.problems)))];
   const errors = problems.filter(isError);

@@ -9,6 +9,7 @@ import type { MessageObject } from './convert/message-object.ts';
 import { MessageReader, type UnknownFields } from './convert/message-reader.ts';
 import { isReadable } from './follow-up.ts';
 import type { Problem, ProblemSink } from './problem.ts';
+import type * as BinarySourceModule from './source/binary-source.ts';
 import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
 import type { SourceFormat } from './source/source-format.ts';
 import { parseJson } from './source/json-source.ts';
@@ -113,12 +114,19 @@ export async function locateInSources(
 
 async function readPositions(source: ConfigSource): Promise<SourceDocument> {
   if (source.format === 'pb' || source.format === 'pb_text') {
-    const { documentOf } = await import('./source/binary-source.ts');
+    const { documentOf } = await binarySource();
     return documentOf(source);
   }
   const text = decodeText(source.content) ?? '';
   const parsed = await parseText(source.format, text);
   return { name: source.name, text, root: parsed?.root };
+}
+
+/** Loaded when the first binary source comes; asking the loader again for each would cost more than a short one. */
+let loadedBinarySource: Promise<typeof BinarySourceModule> | undefined;
+
+function binarySource(): Promise<typeof BinarySourceModule> {
+  return (loadedBinarySource ??= import('./source/binary-source.ts'));
 }
 
 /** For formats without positions: at least the file. */
@@ -162,7 +170,7 @@ async function readSource(
   source: ConfigSource,
 ): Promise<{ document: SourceDocument; message: MessageObject }> {
   if (source.format === 'pb' || source.format === 'pb_text') {
-    const { readBinarySource } = await import('./source/binary-source.ts');
+    const { readBinarySource } = await binarySource();
     const result = await readBinarySource(reading.catalog, type, source, reading.options);
     reading.problems.push(...result.problems);
     reading.unknownFieldCount += result.unknownFieldCount;
