@@ -262,6 +262,7 @@ function makeUpstreams(
     eventLogs,
     outlierLogPath: configuration.resolved.outlierLogPath,
     send: async (updates) => await pool.apply(updates),
+    tell: (updates) => pool.tell(updates),
     makeEndpointSource: (resolved, sink) => dynamic.makeEndpointSource(resolved, sink),
     makeSubClusterSource: (name, settings, sink) =>
       dynamic.makeSubClusterSource(name, settings, sink),

@@ -154,6 +154,7 @@ export class CommandedWorker {
     try {
       dataPlane.apply(joinHosts(updates));
       const { settled } = dataPlane;
+      if (id === 0) return;
       if (settled === undefined) this.#channel.post({ kind: 'applied', id });
       else void settled.then(() => this.#tellApplied(id));
     } catch (error) {

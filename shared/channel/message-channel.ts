@@ -93,8 +93,11 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
         `cannot send ${message.kind}: ${this.queuedBytes} bytes are waiting already`,
       );
     }
+    const buffers = this.#encoder.encode(message);
+    const [only] = buffers;
+    if (only !== undefined && buffers.length === 1) return void this.#socket.write(only);
     this.#socket.cork();
-    for (const buffer of this.#encoder.encode(message)) this.#socket.write(buffer);
+    for (const buffer of buffers) this.#socket.write(buffer);
     this.#socket.uncork();
   }
 

@@ -16,7 +16,7 @@ export type SupervisorToWorker =
   /**
    * At start and on every change. With `more` the worker only keeps the updates; the message without
    * it applies all that were kept and its own as one batch. Reply to that one alone: `applied` with
-   * the same id.
+   * the same id; where the id is 0 only when it failed.
    */
   | {
       readonly kind: 'apply';

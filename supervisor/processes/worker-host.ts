@@ -224,6 +224,17 @@ export class WorkerHost {
     return applied;
   }
 
+  /**
+   * The same for a few small updates that the worker applies at once and nobody waits for: it answers
+   * only when it fails. An answer would cost both processes more than such an update.
+   */
+  tell(updates: readonly ResourceUpdate[]): void {
+    this.#applying = this.#applying.then(async () => {
+      if (this.#channel.isCongested) await this.#channel.drained();
+      this.#post({ kind: 'apply', id: 0, updates });
+    });
+  }
+
   /** Gives listening sockets to a listener that was put before; they stay open here. */
   async adoptSockets(
     listener: string,
@@ -349,6 +360,8 @@ export class WorkerHost {
         this.#options.onReport(reply.report);
         return void this.#calls.settle(reply.id, reply);
       case 'applied':
+        if (reply.id === 0) this.#options.log('error', `${this.#name()}: ${reply.error}`);
+        return void this.#calls.settle(reply.id, reply);
       case 'listening':
       case 'stopped_listening':
       case 'profiled':

@@ -155,6 +155,11 @@ export class WorkerPool {
     return answers.filter((answer) => answer !== undefined);
   }
 
+  /** Sends a few small updates to all that nobody waits for; the provision has them already. */
+  tell(updates: readonly ResourceUpdate[]): void {
+    for (const { host } of this.#provisioned()) host.tell(updates);
+  }
+
   /** Hands out the sockets of listeners that are new in the provision. */
   async adoptListeners(): Promise<readonly string[]> {
     const answers = await Promise.all(

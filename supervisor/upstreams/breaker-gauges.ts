@@ -55,7 +55,6 @@ export class BreakerGauges {
   /** What the thresholds were read with. */
   #runtime: RuntimeSnapshot | undefined;
   #inForce: Readonly<Record<Priority, CircuitBreakerThresholds>>;
-  /** Without any use there is nothing to show. */
   #showsOnlyUse = false;
 
   constructor(parts: BreakerGaugesParts) {
@@ -74,6 +73,16 @@ export class BreakerGauges {
     this.refresh();
   }
 
+  /** Where workers count what the cluster has open. */
+  get slots(): SlotPair | undefined {
+    return this.#parts.slots;
+  }
+
+  /** Without any use there is nothing to show, as far as the last refresh knows. */
+  get showsOnlyUse(): boolean {
+    return this.#showsOnlyUse;
+  }
+
   /** The thresholds in force; a budget of retries is what it allows now. */
   thresholds(): Readonly<Record<Priority, CircuitBreakerThresholds>> {
     this.#followRuntime();
@@ -89,7 +98,6 @@ export class BreakerGauges {
 
   refresh(): void {
     this.#followRuntime();
-    // Thousands of clusters that nobody uses are asked before each page.
     if (this.#showsOnlyUse && !this.#isUsed()) return;
     for (const priority of PRIORITIES) {
       const thresholds = this.#inForce[priority];

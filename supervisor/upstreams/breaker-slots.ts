@@ -37,6 +37,13 @@ export class BreakerSlots {
     this.#returned.push(DEFAULT, HIGH);
   }
 
+  /** Slots under which anything was counted since they were given out. */
+  used(): readonly number[] {
+    const used: number[] = [];
+    for (let slot = 0; slot < this.#next; slot++) if (this.page.wasAnyUsed(slot)) used.push(slot);
+    return used;
+  }
+
   /** A worker died, and with it all that it had open. */
   clearWorker(worker: number): void {
     for (let slot = 0; slot < this.#next; slot++) this.page.clear(worker, slot);

@@ -4,11 +4,15 @@
  * are is its owner's matter.
  */
 import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import { HOSTS_PER_PART } from '../../shared/resources/host-parts.ts';
 import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import { IdleBatches } from './idle-batches.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { SentHosts } from './sent-hosts.ts';
+
+/** More updates are applied with an answer, which holds back those that follow. */
+const SHORT_UPDATES = 16;
 
 /** `new`: workers have none of that name; `checks`: what warms beside it is another. */
 export type ClusterMove = 'new' | 'changed' | 'removed' | 'checks';
@@ -23,11 +27,11 @@ export interface PresentClusters {
 export class ClusterUpdates {
   readonly #present: PresentClusters;
   /** By name, what workers are to get of clusters as a whole. */
-  readonly #moves = new Map<string, ClusterMove>();
+  #moves = new Map<string, ClusterMove>();
   /** Undefined: the whole host set changed; else the hosts whose health did. */
-  readonly #changed = new Map<LiveCluster, Set<string> | undefined>();
+  #changed = new Map<LiveCluster, Set<string> | undefined>();
   /** By cluster, what requests in the workers wait for. */
-  readonly #answers = new Map<string, HostAnswer[]>();
+  #answers = new Map<string, HostAnswer[]>();
   /** By name, the versions that workers have beside those in use. */
   readonly #atWorkers = new Map<string, LiveCluster>();
   readonly #sent = new SentHosts();
@@ -78,16 +82,18 @@ export class ClusterUpdates {
       if (move !== 'checks') this.#moveActive(name, move, { updates, added });
       this.#moveChecked(name, updates);
     }
-    updates.push(...new IdleBatches().updates(added));
+    if (added.length > 0) updates.push(...new IdleBatches().updates(added));
     for (const [cluster, hosts] of this.#changed) {
       if (!this.#moves.has(cluster.name)) updates.push(...this.#hostUpdates(cluster, hosts));
     }
     for (const [cluster, answers] of this.#answers) {
       updates.push({ op: 'put_host_answers', cluster, answers });
     }
-    this.#moves.clear();
-    this.#changed.clear();
-    this.#answers.clear();
+    // A map that is cleared goes on in a new table, and old tables that nothing needs any more keep
+    // each other until the next major collection, with all that was in them.
+    this.#moves = new Map();
+    this.#changed = new Map();
+    this.#answers = new Map();
     return updates;
   }
 
@@ -153,4 +159,16 @@ export function checkedUpdates({ resolved, hosts }: LiveCluster): readonly Resou
     { op: 'put_cluster', cluster: resolved.resource, isWarming: true },
     { op: 'put_hosts', hosts, isWarming: true },
   ];
+}
+
+/** Whether workers apply these within one turn of their loop, so that what follows need not wait. */
+export function areShort(updates: readonly ResourceUpdate[]): boolean {
+  return updates.length <= SHORT_UPDATES && updates.every(isShort);
+}
+
+function isShort(update: ResourceUpdate): boolean {
+  if (update.op === 'put_host_health') return update.bits.length <= HOSTS_PER_PART;
+  if (update.op !== 'put_hosts') return update.op === 'put_host_answers';
+  const { hosts, revision } = update.hosts;
+  return revision === undefined && hosts.length <= HOSTS_PER_PART;
 }

@@ -3,7 +3,6 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
@@ -23,8 +22,9 @@ import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { UpstreamNotice } from '../processes/worker-host.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
+import { BreakerOverview } from './breaker-overview.ts';
 import { BreakerSlots } from './breaker-slots.ts';
-import { checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
+import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import { ForwardProxySource } from './forward-proxy-source.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
@@ -49,6 +49,8 @@ export interface UpstreamClustersOptions {
    * when all have applied them.
    */
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
+  /** The same for a few small ones that nobody waits for. */
+  tell(updates: readonly ResourceUpdate[]): void;
   /** For a cluster whose hosts a control plane or a file sends. */
   makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
   /** For a forward proxy that makes clusters of its own. */
@@ -62,9 +64,6 @@ export interface UpstreamClustersOptions {
 }
 
 type CheckKind = 'health_event' | 'health_result';
-
-/** Clusters whose gauges are set between two turns of the event loop. */
-const YIELD_AFTER = 1024;
 
 export class UpstreamClusters {
   readonly #options: UpstreamClustersOptions;
@@ -86,6 +85,7 @@ export class UpstreamClusters {
   /** Mapped once a cluster watches for outliers. */
   #slots: OutlierSlots | undefined;
   #breakerSlots: BreakerSlots | undefined;
+  #overview: BreakerOverview | undefined;
   #unsubscribe: (() => void) | undefined;
   #isFlushPlanned = false;
   #hasStarted = false;
@@ -185,12 +185,7 @@ export class UpstreamClusters {
 
   /** Sets gauges that are only computed for readers; the event loop gets its turns meanwhile. */
   async refreshGauges(): Promise<void> {
-    let count = 0;
-    for (const cluster of this.#clusters.values()) {
-      cluster.breakers.refresh();
-      count++;
-      if (count % YIELD_AFTER === 0) await nextTurn();
-    }
+    await this.#overview?.refresh();
   }
 
   close(): void {
@@ -237,7 +232,7 @@ export class UpstreamClusters {
       live?.succeed(known);
       this.#forget(known);
     }
-    if (live !== undefined) this.#clusters.set(name, live);
+    if (live !== undefined) this.#use(live);
     if (!this.#hasStarted) return;
     this.#move(name, live === undefined ? 'removed' : known === undefined ? 'new' : 'changed');
   }
@@ -270,7 +265,14 @@ export class UpstreamClusters {
     return live?.isChecking === true ? live : undefined;
   }
 
+  #use(cluster: LiveCluster): void {
+    this.#clusters.set(cluster.name, cluster);
+    this.#overview ??= new BreakerOverview(this.#breakers(), () => this.#options.runtime());
+    this.#overview.add(cluster.breakers);
+  }
+
   #forget(cluster: LiveCluster): void {
+    this.#overview?.remove(cluster.breakers);
     cluster.close();
     this.#updates.forget(cluster);
     this.#clusters.delete(cluster.name);
@@ -381,7 +383,10 @@ export class UpstreamClusters {
     this.#isFlushPlanned = true;
     setImmediate(() => {
       this.#isFlushPlanned = false;
-      void this.flush();
+      const updates = this.#updates.take();
+      if (updates.length === 0) return;
+      if (areShort(updates)) this.#options.tell(updates);
+      else void this.#options.send(updates);
     });
   }
 }

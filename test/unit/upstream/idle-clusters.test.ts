@@ -36,6 +36,7 @@ function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamCluster
     eventLogs: new EventLogs(unused),
     outlierLogPath: undefined,
     send: (updates) => Promise.resolve(sent.push(...updates)),
+    tell: (updates) => void sent.push(...updates),
     makeEndpointSource: unused,
     makeSubClusterSource: unused,
     useSecret: unused,
