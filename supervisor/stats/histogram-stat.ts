@@ -18,6 +18,11 @@ export class HistogramStat {
     this.#recording.add(bucket, count);
   }
 
+  /** Whether a value came since the last flush. */
+  get isRecording(): boolean {
+    return this.#recording !== NOTHING;
+  }
+
   /** Whether a flush has seen any value. */
   get used(): boolean {
     return this.cumulative.total > 0;

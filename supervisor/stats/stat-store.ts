@@ -58,6 +58,9 @@ export class StatStore implements StatWriter {
   readonly #byBase = new Map<number, Definition>();
   readonly #freeBases = new Map<number, number[]>();
   readonly #histograms = new Map<number, HistogramStat>();
+  /** Histograms with values since the last flush, and those that the last flush closed with values. */
+  #recorded: number[] = [];
+  #closed: readonly number[] = [];
   readonly #texts = new Map<number, string>();
   /** Gauges beyond 2^53, such as hashes of versions. */
   readonly #wideGauges = new Map<number, bigint>();
@@ -213,6 +216,7 @@ export class StatStore implements StatWriter {
       histogram = new HistogramStat();
       this.#histograms.set(index, histogram);
     }
+    if (!histogram.isRecording) this.#recorded.push(index);
     histogram.add(bucket, count);
   }
 
@@ -305,9 +309,14 @@ export class StatStore implements StatWriter {
     return imported.base;
   }
 
-  /** Closes the interval of every histogram. */
+  /** Closes the interval of every histogram; one without values, now and the last time, is as it was. */
   flushHistograms(): void {
-    for (const [index, histogram] of this.#histograms) {
+    const due = new Set([...this.#closed, ...this.#recorded]);
+    this.#closed = this.#recorded;
+    this.#recorded = [];
+    for (const index of due) {
+      const histogram = this.#histograms.get(index);
+      if (histogram === undefined) continue;
       histogram.flush();
       if (histogram.used) this.#flags[index] = (this.#flags[index] as number) | USED;
     }
