@@ -29,14 +29,14 @@ export class BreakerOverview {
 
   add(gauges: BreakerGauges): void {
     this.#all.add(gauges);
-    for (const slot of Object.values(gauges.slots ?? {})) this.#bySlot.set(slot, gauges);
+    for (const slot of slotsOf(gauges)) this.#bySlot.set(slot, gauges);
     if (!gauges.showsOnlyUse) this.#shown.add(gauges);
   }
 
   remove(gauges: BreakerGauges): void {
     this.#all.delete(gauges);
     this.#shown.delete(gauges);
-    for (const slot of Object.values(gauges.slots ?? {})) this.#bySlot.delete(slot);
+    for (const slot of slotsOf(gauges)) this.#bySlot.delete(slot);
   }
 
   async refresh(): Promise<void> {
@@ -61,4 +61,8 @@ export class BreakerOverview {
     }
     return [...due];
   }
+}
+
+function slotsOf({ slots }: BreakerGauges): readonly number[] {
+  return slots === undefined ? [] : [slots.DEFAULT, slots.HIGH];
 }
