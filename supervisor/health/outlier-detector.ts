@@ -43,8 +43,8 @@ interface WatchedHost {
   readonly ejection: Penalty;
   readonly degradation: Penalty;
   ejections: number;
-  /** Of ejections alone. */
-  lastActionMs: number | undefined;
+  lastEjectedMs: number | undefined;
+  lastLetInMs: number | undefined;
   successRate: number;
   localSuccessRate: number;
 }
@@ -79,7 +79,8 @@ export class OutlierDetector {
         ejection: new Penalty(),
         degradation: new Penalty(),
         ejections: 0,
-        lastActionMs: undefined,
+        lastEjectedMs: undefined,
+        lastLetInMs: undefined,
         successRate: NO_RATE,
         localSuccessRate: NO_RATE,
       });
@@ -145,7 +146,7 @@ export class OutlierDetector {
     }
     this.#eject(host, settings);
     this.#log(host, kind, { action: 'EJECT', isEnforced: true });
-    host.lastActionMs = this.#options.clock.monotonicMs();
+    host.lastEjectedMs = this.#options.clock.monotonicMs();
     this.#count('ejections_enforced_total');
     this.#count(`ejections_enforced_${kind}`);
   }
@@ -188,7 +189,7 @@ export class OutlierDetector {
   #uneject(host: WatchedHost, nowMs: number): void {
     host.ejection.end();
     this.#log(host, 'consecutive_5xx', { action: 'UNEJECT', isEnforced: false });
-    host.lastActionMs = nowMs;
+    host.lastLetInMs = nowMs;
     this.#countActive(-1);
     for (const kind of CONSECUTIVE) this.#options.page.clear(host.slot, OUTLIER_SLOT[kind]);
     this.#options.flagged(host.id, 'failed_outlier_check', false);
@@ -234,13 +235,13 @@ export class OutlierDetector {
   ): void {
     const { clock } = this.#options;
     const isLocal = kind.startsWith('local_origin');
+    const lastMs = what.action === 'EJECT' ? host.lastLetInMs : host.lastEjectedMs;
     this.#options.log({
       ...what,
       host: host.id,
       kind,
       wallMs: clock.wallMs(),
-      sinceLastMs:
-        host.lastActionMs === undefined ? undefined : clock.monotonicMs() - host.lastActionMs,
+      sinceLastMs: lastMs === undefined ? undefined : clock.monotonicMs() - lastMs,
       ejections: host.ejections,
       rates: {
         host: isLocal ? host.localSuccessRate : host.successRate,

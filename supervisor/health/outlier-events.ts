@@ -7,7 +7,7 @@ export interface OutlierEvent {
   readonly kind: OutlierKind | 'degraded';
   readonly action: 'EJECT' | 'UNEJECT';
   readonly wallMs: number;
-  /** Undefined: the first one of this host. */
+  /** Since the host was let in, or ejected, last; undefined: it never was. */
   readonly sinceLastMs: number | undefined;
   readonly ejections: number;
   readonly isEnforced: boolean;

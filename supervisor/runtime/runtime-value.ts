@@ -1,6 +1,7 @@
 /** Parses what a layer says of a key: a JSON value of a static layer, or the text of a file. */
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
 import type { RuntimeFractionValue, RuntimeValue } from '../../shared/resources/runtime.ts';
+import { sixDigits } from '../../shared/six-digits.ts';
 import { printStructText } from './struct-text.ts';
 
 const TRUE_WORDS = /^(?:true|True|TRUE|y|Y|yes|Yes|YES|on|On|ON)$/;
@@ -18,7 +19,7 @@ export function valueOfJson(value: JsonValue): RuntimeValue | undefined {
     case 'string':
       return valueOfScalar(value);
     case 'number':
-      return { text: formatNumber(value), number: value };
+      return { text: sixDigits(value), number: value };
     case 'boolean':
       return { text: String(value), boolean: value };
     default:
@@ -74,17 +75,6 @@ function readFraction(struct: JsonObject): RuntimeFractionValue | undefined {
     ([denominator], index) => denominator === name || index === name,
   );
   return known === undefined ? undefined : { numerator, denominator: known[1] };
-}
-
-/** Six significant digits, as C's %g prints them: 1234567 is 1.23457e+06. */
-function formatNumber(value: number): string {
-  const rounded = value.toExponential(5).split('e');
-  const exponent = Number(rounded[1]);
-  if (value === 0) return '0';
-  if (exponent >= -4 && exponent < 6) return String(Number(value.toPrecision(6)));
-  const mantissa = String(Number(rounded[0]));
-  const digits = String(Math.abs(exponent)).padStart(2, '0');
-  return `${mantissa}e${exponent < 0 ? '-' : '+'}${digits}`;
 }
 
 function describeParseError(message: string): string {

@@ -46,8 +46,9 @@ export class HealthSession {
     this.#isEjected = (options.bits & HEALTH_BITS.failed_outlier_check) !== 0;
     this.#isFirst = !options.wasChecked;
     const { initialJitterMs, intervalMs } = options.check;
-    // A host that another worker checked before waits no longer than one interval.
-    const spreadMs = this.#isFirst ? initialJitterMs : intervalMs;
+    // A host may move twice when its worker dies, the second time to the one in its place: it waits no
+    // longer than one interval all the same.
+    const spreadMs = this.#isFirst ? initialJitterMs : intervalMs / 2;
     this.#wait(Math.floor(Math.random() * spreadMs));
   }
 

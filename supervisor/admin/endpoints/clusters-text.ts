@@ -1,5 +1,6 @@
 /** One cluster as lines of `cluster::key::value` and `cluster::host::key::value`. */
 import { printInternal } from '../../../shared/resources/cluster.ts';
+import { sixDigits } from '../../../shared/six-digits.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import { hostStatEntries } from './host-stats.ts';
 
@@ -9,10 +10,13 @@ export function renderClusterText(cluster: ClusterStatus): string {
     lines.push(`${cluster.name}::${key}::${value}\n`);
   line('observability_name', cluster.observabilityName);
   if (cluster.outlier !== undefined) {
-    line('outlier::success_rate_average', cluster.outlier.externalAverage);
-    line('outlier::success_rate_ejection_threshold', cluster.outlier.externalThreshold);
-    line('outlier::local_origin_success_rate_average', cluster.outlier.localAverage);
-    line('outlier::local_origin_success_rate_ejection_threshold', cluster.outlier.localThreshold);
+    line('outlier::success_rate_average', sixDigits(cluster.outlier.externalAverage));
+    line('outlier::success_rate_ejection_threshold', sixDigits(cluster.outlier.externalThreshold));
+    line('outlier::local_origin_success_rate_average', sixDigits(cluster.outlier.localAverage));
+    line(
+      'outlier::local_origin_success_rate_ejection_threshold',
+      sixDigits(cluster.outlier.localThreshold),
+    );
   }
   for (const [label, priority] of [
     ['default_priority', 'DEFAULT'],

@@ -151,7 +151,14 @@ describe('hosts of a worker that died', () => {
     duty.living = [1];
     checked.shareChecks();
     assert.equal(delays.length, hosts.length);
-    assert.ok(delays.every((delayMs) => delayMs < TCP_CHECK.intervalMs));
+    const half = TCP_CHECK.intervalMs / 2;
+    assert.ok(delays.every((delayMs) => delayMs < half));
+    // Before these checks they go to the worker in the place of the dead one, and back again.
+    duty.living = [0, 1];
+    checked.shareChecks();
+    duty.living = [1];
+    checked.shareChecks();
+    assert.ok(delays.length > hosts.length && delays.every((delayMs) => delayMs < half));
     checked.close();
   });
 });
