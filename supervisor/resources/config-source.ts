@@ -156,6 +156,38 @@ const FILE_FIELDS = knownFields<NonNullable<ConfigSourceMessage['path_config_sou
   'watched_directory',
 ]);
 
+const API = 'envoy.config.core.v3.ApiConfigSource';
+
+/** Whether what is named fits the kind of transport; each text is the reference's. */
+function checkApi(message: ApiConfigSource, scope: Scope): boolean {
+  const { cluster_names: names = [], grpc_services: services = [] } = message;
+  const refuse = (text: string): boolean => {
+    scope.error('conflict', text);
+    return false;
+  };
+  if (message.transport_api_version === 'V2') {
+    return refuse(
+      'V2 xDS transport protocol version is deprecated. The v2 xDS major version has been removed ' +
+        'and is no longer supported.',
+    );
+  }
+  if (names.length === 0 && services.length === 0) {
+    return refuse('API configs must have either a gRPC service or a cluster name defined');
+  }
+  if (String(message.api_type).endsWith('GRPC')) {
+    if (names.length > 0) {
+      return refuse(`${API}::(AGGREGATED_)(DELTA_)GRPC must not have a cluster name specified`);
+    }
+    if (services.length === 1) return true;
+    const limit = 'must have no more than 1 gRPC services specified';
+    return refuse(`${API}::(AGGREGATED_)(DELTA_)GRPC ${limit}`);
+  }
+  if (services.length > 0) {
+    return refuse(`${API}, if not a gRPC type, must not have a gRPC service specified`);
+  }
+  return names.length === 1 || refuse(`${API} must have a singleton cluster name specified`);
+}
+
 function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefined {
   refuseOtherFields(message, API_FIELDS, scope);
   switch (message.api_type) {
@@ -163,7 +195,7 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
       return resolveRest(message, scope);
     case 'DELTA_GRPC':
     case 'GRPC': {
-      const grpc = resolveGrpcSource(message, scope);
+      const grpc = checkApi(message, scope) ? resolveService(message, scope) : undefined;
       return grpc === undefined ? undefined : { kind: 'grpc', ...grpc };
     }
     case 'AGGREGATED_GRPC':
@@ -178,16 +210,23 @@ function resolveApi(message: ApiConfigSource, scope: Scope): SourceKind | undefi
   }
 }
 
-/** Of `ads_config` and of every source by gRPC. Undefined after a reported problem. */
-export function resolveGrpcSource(message: ApiConfigSource, scope: Scope): GrpcSource | undefined {
+/** Of `ads_config`. Undefined after a reported problem. */
+export function resolveAggregatedSource(
+  message: ApiConfigSource,
+  scope: Scope,
+): GrpcSource | undefined {
   refuseOtherFields(message, API_FIELDS, scope);
-  const { grpc_services: services = [] } = message;
-  const [service] = services;
-  if (service === undefined || services.length > 1 || (message.cluster_names ?? []).length > 0) {
-    const name = 'envoy.config.core.v3.ApiConfigSource';
-    scope.error('conflict', `${name}::(DELTA_)GRPC must have exactly one gRPC service specified`);
-    return undefined;
+  if (!checkApi(message, scope)) return undefined;
+  if (message.api_type === 'GRPC' || message.api_type === 'DELTA_GRPC') {
+    return resolveService(message, scope);
   }
+  scope.at('api_type').error('conflict', `${API} type must be of non-aggregated gRPC`);
+  return undefined;
+}
+
+function resolveService(message: ApiConfigSource, scope: Scope): GrpcSource | undefined {
+  const [service] = message.grpc_services ?? [];
+  if (service === undefined) return undefined;
   const place = scope.at('grpc_services', 0);
   const { retry_policy: retry, ...cluster } = service.envoy_grpc ?? {};
   const withoutRetry = retry === undefined ? service : { ...service, envoy_grpc: cluster };
@@ -224,12 +263,8 @@ function resolveRateLimit({
 }
 
 function resolveRest(message: ApiConfigSource, scope: Scope): SourceKind | undefined {
-  const [cluster, ...more] = message.cluster_names ?? [];
-  if (cluster === undefined || more.length > 0 || (message.grpc_services ?? []).length > 0) {
-    const name = 'envoy.config.core.v3.ApiConfigSource';
-    scope.error('conflict', `${name}::REST must have exactly one cluster name specified`);
-    return undefined;
-  }
+  const [cluster] = message.cluster_names ?? [];
+  if (!checkApi(message, scope) || cluster === undefined) return undefined;
   if (message.refresh_delay === undefined) {
     scope.error('conflict', 'refresh_delay is required for REST API configuration sources');
     return undefined;

@@ -3,6 +3,7 @@ import type {
   GrpcService,
   GrpcService_EnvoyGrpc as EnvoyGrpc,
   GrpcService_GoogleGrpc as GoogleGrpc,
+  GrpcService_GoogleGrpc_CallCredentials as CallCredentials,
 } from '../../shared/api/generated/envoy/config/core/v3/grpc_service.ts';
 import { readDataSource } from './data-source.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
@@ -49,7 +50,7 @@ const CLUSTER_FIELDS = knownFields<EnvoyGrpc>(
   ['skip_envoy_headers'],
 );
 const URI_FIELDS = knownFields<GoogleGrpc>(
-  ['target_uri', 'channel_credentials', 'channel_args', 'stat_prefix'],
+  ['target_uri', 'channel_credentials', 'call_credentials', 'channel_args', 'stat_prefix'],
   ['per_stream_buffer_limit_bytes'],
 );
 
@@ -83,8 +84,35 @@ export function resolveGrpcService(message: GrpcService, scope: Scope): GrpcTarg
     statPrefix: uri.stat_prefix ?? '',
     ...(tls === undefined ? {} : { tls }),
     args: channelArguments(uri),
-    metadata,
+    metadata: [...metadata, ...resolveCallCredentials(uri, tls !== undefined, place)],
   };
+}
+
+const CALL_FIELDS = knownFields<CallCredentials>(['access_token', 'google_iam']);
+
+/** They travel as metadata. The transport does not send them where others could read them. */
+function resolveCallCredentials(
+  { call_credentials: all = [] }: GoogleGrpc,
+  isSecure: boolean,
+  scope: Scope,
+): CallFacts['metadata'] {
+  if (all.length > 0 && !isSecure) {
+    const text = 'credentials of calls are only sent with ssl_credentials';
+    scope.at('call_credentials').error('conflict', text);
+  }
+  const entries = all.flatMap((credentials, index) => {
+    const { access_token: token, google_iam: iam } = credentials;
+    refuseOtherFields(credentials, CALL_FIELDS, scope.at('call_credentials', index));
+    if (token !== undefined) return [{ key: 'authorization', value: `Bearer ${token}` }];
+    if (iam === undefined) return [];
+    const { authorization_token: secret = '', authority_selector: selector = '' } = iam;
+    return [
+      { key: 'x-goog-iam-authorization-token', value: secret },
+      { key: 'x-goog-iam-authority-selector', value: selector },
+    ];
+  });
+  // Of two with one key the first counts, elsewhere the last.
+  return entries.toReversed();
 }
 
 function channelArguments({

@@ -12,16 +12,19 @@ import { ControlPlaneTls, type Secure } from './control-plane-tls.ts';
 /** The clusters of this server, as far as its own requests need them. */
 export interface ControlPlaneClusters {
   /**
-   * A host to ask; undefined when there is none. The request is counted as the cluster's. Throws when
-   * the cluster's TLS cannot be used.
+   * A host to ask; undefined when there is none. The request is counted as the cluster's. It is spoken
+   * to by `protocol` where that is given, else as the cluster says. Throws when its TLS cannot be used.
    */
-  pick(cluster: string, protocol: 'h2' | 'http/1.1'): PickedHost | undefined;
+  pick(cluster: string, protocol?: 'h2'): PickedHost | undefined;
 }
 
 export interface PickedHost {
   readonly address: HostAddress;
+  readonly protocol: 'h2' | 'http/1.1';
   /** Absent: plain text. */
   readonly secure?: Secure;
+  /** Counts a connection as the cluster's. */
+  readonly connected: () => void;
 }
 
 /** The secret of this key, where it has come. */
@@ -51,7 +54,7 @@ export class OwnRequests implements ControlPlaneClusters {
     this.#secretOf = secretOf;
   }
 
-  pick(cluster: string, protocol: 'h2' | 'http/1.1'): PickedHost | undefined {
+  pick(cluster: string, given?: 'h2'): PickedHost | undefined {
     const live = this.#find(cluster);
     const hosts = live?.hosts.hosts ?? [];
     if (live === undefined || hosts.length === 0) return undefined;
@@ -59,19 +62,28 @@ export class OwnRequests implements ControlPlaneClusters {
     const some = usable.length > 0 ? usable : hosts;
     const { resource } = live.resolved;
     const { statName } = resource;
-    const base = this.#store.defineBlock(CLUSTER, `cluster.${statName}.`);
-    this.#store.increment(base + CLUSTER.index.upstream_rq_total);
-    this.#store.increment(base + CLUSTER.index.upstream_cx_total);
-    this.#store.releaseBlock(base);
+    this.#count(statName, 'upstream_rq_total');
     const host = some[this.#turn++ % some.length];
     if (host === undefined) return undefined;
+    const isHttp2 = given === 'h2' || resource.upstreamHttp.protocol === 'HTTP2';
+    const protocol = isHttp2 ? 'h2' : 'http/1.1';
+    const { address } = host;
+    const connected = (): void => this.#count(statName, 'upstream_cx_total');
     const { tls: config } = socketOf(resource, host);
-    if (config === undefined) return { address: host.address };
+    if (config === undefined) return { address, protocol, connected };
     const secured = this.#tlsOf(config, statName);
     return {
-      address: host.address,
+      address,
+      protocol,
+      connected,
       secure: (socket) => secured.secure(socket, host.hostname, protocol),
     };
+  }
+
+  #count(statName: string, counter: 'upstream_rq_total' | 'upstream_cx_total'): void {
+    const base = this.#store.defineBlock(CLUSTER, `cluster.${statName}.`);
+    this.#store.increment(base + CLUSTER.index[counter]);
+    this.#store.releaseBlock(base);
   }
 
   #tlsOf(config: UpstreamTls, statName: string): ControlPlaneTls {

@@ -5,7 +5,8 @@
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import { CONTROL_PLANE } from '../../shared/stats/templates/subscriptions.ts';
+import { statScope } from '../../shared/stats/stat-scope.ts';
+import { CONTROL_PLANE, GRPC_CLIENT } from '../../shared/stats/templates/subscriptions.ts';
 import type { GrpcSource } from '../resources/config-source.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
@@ -42,6 +43,8 @@ export class ControlStream {
   readonly #stats: StatWriter;
   readonly #texts: StatStore;
   readonly #base: number;
+  /** Of the client that `google_grpc` asks for. */
+  readonly #client: number | undefined;
   #stream: GrpcStream | undefined;
   /** Counts streams, so that an answer goes to the one that the question came on. */
   #generation = 0;
@@ -64,6 +67,11 @@ export class ControlStream {
       CONTROL_PLANE,
       `${options.statPrefix}control_plane.`,
     );
+    const { target } = options.source;
+    if (target.kind === 'uri') {
+      this.#client = this.#stats.defineBlock(GRPC_CLIENT, `grpc.${statScope(target.statPrefix)}.`);
+      this.#countCall('google_grpc_client_creation');
+    }
     this.#tokens = options.source.rateLimit?.maxTokens ?? 0;
     this.#refilledMs = options.clock.monotonicMs();
   }
@@ -104,6 +112,7 @@ export class ControlStream {
     this.#stream?.close();
     this.#stream = undefined;
     this.#stats.releaseBlock(this.#base);
+    if (this.#client !== undefined) this.#stats.releaseBlock(this.#client);
   }
 
   async #connect(): Promise<void> {
@@ -117,11 +126,15 @@ export class ControlStream {
           received: (message) => {
             if (generation === this.#generation) void this.#receive(message);
           },
-          ended: (reason) => this.#ended(reason),
+          ended: (reason, code) => {
+            this.#countCall(`streams_closed_${code}`);
+            this.#ended(reason);
+          },
         },
         (cluster) => clusters.pick(cluster, 'h2'),
       );
       if (this.#isClosed) return stream.close();
+      this.#countCall('streams_total');
       this.#stream = stream;
       this.#generation = generation;
       this.#setGauge('connected_state', 1);
@@ -165,8 +178,9 @@ export class ControlStream {
     }
     this.#setGauge('pending_requests', this.#queue.length);
     const { rateLimit } = this.#options.source;
-    if (this.#queue.length === 0 || rateLimit === undefined || this.#refill !== undefined) return;
+    if (this.#queue.length === 0 || rateLimit === undefined) return;
     this.#stats.increment(this.#base + CONTROL_PLANE.index.rate_limit_enforced);
+    if (this.#refill !== undefined) return;
     const waitMs = (1 - this.#tokens) * (1000 / rateLimit.fillPerSecond);
     this.#refill = this.#options.clock.after(Math.ceil(waitMs), () => {
       this.#refill = undefined;
@@ -181,6 +195,12 @@ export class ControlStream {
     const gained = ((nowMs - this.#refilledMs) / 1000) * rateLimit.fillPerSecond;
     this.#tokens = Math.min(rateLimit.maxTokens, this.#tokens + gained);
     this.#refilledMs = nowMs;
+  }
+
+  #countCall(name: string): void {
+    const offset = (GRPC_CLIENT.index as Readonly<Record<string, number>>)[name];
+    if (this.#client === undefined || offset === undefined) return;
+    this.#stats.increment(this.#client + offset);
   }
 
   #setGauge(name: 'connected_state' | 'pending_requests', value: number): void {

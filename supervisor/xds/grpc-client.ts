@@ -7,8 +7,8 @@ import { secureCredentials, type Grpc } from './secure-credentials.ts';
 
 export interface GrpcStreamHandlers {
   received(message: Buffer): void;
-  /** The stream has ended, for whatever reason; nothing comes any more. */
-  ended(reason: string): void;
+  /** The stream has ended, for whatever reason; nothing comes any more. `code` is that of its status. */
+  ended(reason: string, code: number): void;
 }
 
 export interface GrpcStream {
@@ -54,17 +54,19 @@ export async function openGrpcStream(
     metadata,
   );
   let hasEnded = false;
-  const end = (reason: string): void => {
+  const end = (reason: string, code: number): void => {
     if (hasEnded) return;
     hasEnded = true;
     client.close();
-    handlers.ended(reason);
+    handlers.ended(reason, code);
   };
   stream.on('data', (message: Buffer) => {
     if (!hasEnded) handlers.received(message);
   });
-  stream.on('error', (error) => end(error.message));
-  stream.on('end', () => end('the control plane closed the stream'));
+  stream.on('error', (error: Error & { readonly code?: number }) => {
+    end(error.message, error.code ?? grpc.status.UNKNOWN);
+  });
+  stream.on('end', () => end('the control plane closed the stream', grpc.status.OK));
   return {
     send: (message) => {
       if (!hasEnded) stream.write(Buffer.from(message));
@@ -108,7 +110,8 @@ function peerOf(
   }
   const host = pick(target.cluster);
   if (host === undefined) throw new Error(`${target.cluster} has no host`);
-  const { address, secure } = host;
+  const { address, secure, connected } = host;
+  connected();
   const credentials =
     secure === undefined ? grpc.credentials.createInsecure() : secureCredentials(grpc, secure);
   return { address: targetOf(address), credentials };

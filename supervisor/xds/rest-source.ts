@@ -1,12 +1,10 @@
 /** Resources that are asked for again and again over HTTP, from a host of a cluster. */
-import { request } from 'node:http';
-import { once } from 'node:events';
-import { connect, Socket } from 'node:net';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { ControlPlaneClusters, PickedHost } from './control-plane-clusters.ts';
+import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { decodeResponse, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource } from './discovery-update.ts';
+import { RestClient, type RestAnswer } from './rest-client.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface RestSourceOptions {
@@ -22,16 +20,11 @@ export interface RestSourceOptions {
 
 /** Added to each wait at random, so that servers do not ask all at once. */
 const JITTER_MS = 1_000;
-const LIMIT_BYTES = 256 * 1024 * 1024;
-
-interface Answer {
-  readonly status: number;
-  readonly content: Buffer;
-}
 
 export class RestSource implements DiscoverySource {
   readonly #options: RestSourceOptions;
   readonly #abort = new AbortController();
+  readonly #client = new RestClient();
   #timer: Timer | undefined;
   #versionInfo = '';
 
@@ -46,6 +39,7 @@ export class RestSource implements DiscoverySource {
 
   close(): void {
     this.#abort.abort();
+    this.#client.close();
     this.#timer?.cancel();
   }
 
@@ -63,7 +57,7 @@ export class RestSource implements DiscoverySource {
     this.#timer = clock.after(waitMs, () => void this.#fetch());
   }
 
-  async #take({ status, content }: Answer): Promise<void> {
+  async #take({ status, content }: RestAnswer): Promise<void> {
     const { subscription, decoding, cluster } = this.#options;
     // Nothing is new.
     if (status === 304) return;
@@ -78,10 +72,10 @@ export class RestSource implements DiscoverySource {
     if (refusal === undefined) this.#versionInfo = versionInfo;
   }
 
-  #ask(): Promise<Answer> {
+  async #ask(): Promise<RestAnswer> {
     const { cluster, clusters, node, subscription, timeoutMs } = this.#options;
-    const host = clusters.pick(cluster, 'http/1.1');
-    if (host === undefined) return Promise.reject(new Error(`${cluster} has no host`));
+    const host = clusters.pick(cluster);
+    if (host === undefined) throw new Error(`${cluster} has no host`);
     const { type, names } = subscription;
     const body = JSON.stringify({
       ...(this.#versionInfo === '' ? {} : { version_info: this.#versionInfo }),
@@ -90,54 +84,6 @@ export class RestSource implements DiscoverySource {
       type_url: type.typeUrl,
     });
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
-    return new Promise((resolve, reject) => {
-      const asked = request(
-        {
-          createConnection: (_, ready) => {
-            connectTo(host, signal).then(
-              (socket) => ready(null, socket),
-              (error: Error) => ready(error, new Socket()),
-            );
-            return undefined;
-          },
-          method: 'POST',
-          path: type.restPath,
-          signal,
-          headers: {
-            host: cluster,
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(body),
-          },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          let size = 0;
-          response.on('data', (chunk: Buffer) => {
-            size += chunk.length;
-            if (size > LIMIT_BYTES) asked.destroy(new Error('the answer is too large'));
-            else chunks.push(chunk);
-          });
-          response.on('error', reject);
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, content: Buffer.concat(chunks) }),
-          );
-        },
-      );
-      asked.on('error', reject);
-      asked.end(body);
-    });
+    return await this.#client.post(host, { authority: cluster, path: type.restPath, body, signal });
   }
-}
-
-async function connectTo({ address, secure }: PickedHost, signal: AbortSignal): Promise<Socket> {
-  if (address.kind === 'internal') {
-    throw new Error('the host is an internal listener, which only workers reach');
-  }
-  const target =
-    address.kind === 'pipe'
-      ? { path: address.path }
-      : { host: address.address, port: address.port };
-  const socket = connect({ ...target, signal });
-  await once(socket, 'connect');
-  return secure === undefined ? socket : await secure(socket);
 }

@@ -196,9 +196,9 @@ function wants({ wanted, sent, isDelta }: Call, request: AskedFor): boolean {
   const names = wanted.get(url) ?? new Set();
   wanted.set(url, names);
   if (!isDelta) {
-    const hasNew = (request.resource_names ?? []).some((name) => !names.has(name));
-    for (const name of request.resource_names ?? []) names.add(name);
-    return nonce === undefined || hasNew;
+    const { resource_names: asked = [] } = request;
+    wanted.set(url, new Set(asked));
+    return nonce === undefined || asked.some((name) => !names.has(name));
   }
   const { resource_names_subscribe: subscribed = [] } = request;
   for (const name of subscribed) names.add(name);

@@ -36,6 +36,29 @@ export const SCOPED_RDS = defineTemplate('scoped_rds', {
   active_scopes: ownGauge('Scopes whose routes were fetched'),
 });
 
+/** Of what `google_grpc` leads to: `grpc.<stat_prefix>.` */
+export const GRPC_CLIENT = defineTemplate('grpc_client', {
+  google_grpc_client_creation: counter('Clients that were made'),
+  streams_total: counter('Streams that were begun'),
+  streams_closed_0: counter('Streams that ended well'),
+  streams_closed_1: counter('Streams that were cancelled'),
+  streams_closed_2: counter('Streams that ended for an unknown reason'),
+  streams_closed_3: counter('Streams that ended with an invalid argument'),
+  streams_closed_4: counter('Streams that exceeded their deadline'),
+  streams_closed_5: counter('Streams whose target was not found'),
+  streams_closed_6: counter('Streams whose target already existed'),
+  streams_closed_7: counter('Streams that were not permitted'),
+  streams_closed_8: counter('Streams that ended with a resource exhausted'),
+  streams_closed_9: counter('Streams whose precondition failed'),
+  streams_closed_10: counter('Streams that were aborted'),
+  streams_closed_11: counter('Streams that ended out of range'),
+  streams_closed_12: counter('Streams of methods that are not implemented'),
+  streams_closed_13: counter('Streams that ended with an internal error'),
+  streams_closed_14: counter('Streams whose target was not available'),
+  streams_closed_15: counter('Streams that ended with data lost'),
+  streams_closed_16: counter('Streams that were not authenticated'),
+});
+
 /** Of a stream to a control plane: `control_plane.` of the one that types share, else behind the prefixes above. */
 export const CONTROL_PLANE = defineTemplate('control_plane', {
   connected_state: ownGauge('Whether there is a stream to the control plane'),

@@ -10,7 +10,7 @@ import {
   checkGrpcTarget,
   resolveCollectionSource,
   resolveConfigSource,
-  resolveGrpcSource,
+  resolveAggregatedSource,
 } from '../config-source.ts';
 import { parseLocator, ResourceLocatorError, type ResourceLocator } from '../resource-locator.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -55,7 +55,7 @@ export function resolveDynamicResources(
   };
   const clusters = sourceOf(cds, clusterCollection, scope.at('cds_config'));
   const listeners = sourceOf(lds, listenerCollection, scope.at('lds_config'));
-  const aggregated = ads && resolveGrpcSource(ads, scope.at('ads_config'));
+  const aggregated = ads && resolveAggregatedSource(ads, scope.at('ads_config'));
   if (clusters !== undefined) checkConfigSource(clusters, isStaticCluster, scope.at('cds_config'));
   // Whether the listeners' file is there is known when the server starts.
   if (listeners !== undefined && listeners.kind !== 'path') {
@@ -183,7 +183,7 @@ function firstUse({ dynamic, resources, usesRuntime }: SourceUses): string | und
   return dynamic.listeners === undefined ? undefined : 'envoy.config.listener.v3.Listener';
 }
 
-/** Names of the clusters that gRPC services anywhere in the bootstrap are reached through. */
+/** Names of the clusters that control planes and other gRPC services of the bootstrap are reached through. */
 export function controlPlaneClusters(message: object): ReadonlySet<string> {
   const names = new Set<string>();
   const look = (value: unknown): void => {
@@ -191,6 +191,8 @@ export function controlPlaneClusters(message: object): ReadonlySet<string> {
     for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
       const name = key === 'envoy_grpc' ? (item as { cluster_name?: unknown }).cluster_name : '';
       if (typeof name === 'string' && name !== '') names.add(name);
+      // Of a source by REST.
+      if (key === 'cluster_names') for (const each of item as readonly string[]) names.add(each);
       look(item);
     }
   };

@@ -82,10 +82,11 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
   }
   const http1 = resolveHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
   const usesDownstream = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
+  const own = message.http2_protocol_options === undefined ? 'HTTP1' : 'HTTP2';
   const options = common(
     message.common_http_protocol_options ?? {},
     {
-      protocol: usesDownstream ? 'DOWNSTREAM' : 'HTTP1',
+      protocol: usesDownstream ? 'DOWNSTREAM' : own,
       maxRequests: message.max_requests_per_connection,
       http1,
     },
@@ -167,7 +168,7 @@ function resolveProtocol(
     if (explicit.http3_protocol_options !== undefined) {
       place.at('http3_protocol_options').unsupported('HTTP/3 to upstreams is');
     }
-    return 'HTTP1';
+    return explicit.http2_protocol_options === undefined ? 'HTTP1' : 'HTTP2';
   }
   if (downstream !== undefined) {
     return 'DOWNSTREAM';

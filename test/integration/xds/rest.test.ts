@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { httpListener, staticCluster } from '../../support/bootstrap.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { ADMIN, startSluice } from '../../support/sluice.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 function routes(version: string): string {
@@ -15,52 +17,78 @@ function routes(version: string): string {
   return JSON.stringify({ version_info: version, resources: [resource.routes('rc', [answer])] });
 }
 
+interface Asked {
+  readonly url?: string | undefined;
+  on(event: 'data', listener: (chunk: Buffer) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+}
+type Handler = (request: Asked, response: { end(text: string): unknown }) => void;
+
+async function listen(
+  protocol: 'HTTP/1.1' | 'HTTP/2',
+  handler: Handler,
+): Promise<{ readonly port: number } & Disposable> {
+  const server =
+    protocol === 'HTTP/2' ? createHttp2Server(handler) : createServer(handler as RequestListener);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return { port, [Symbol.dispose]: () => void server.close() };
+}
+
 describe('resources over REST', () => {
-  it('are asked for again and again, with the version that is in force', async () => {
-    let version = 'first';
-    const asked: string[] = [];
-    await using control = await startHttpUpstream((request, response) => {
-      let text = '';
-      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      request.on('end', () => {
-        asked.push(`${request.url} ${text}`);
-        response.end(version === '' ? '{' : routes(version));
-      });
-    });
-    const source = {
-      api_config_source: {
-        api_type: 'REST',
-        transport_api_version: 'V3',
-        cluster_names: ['control'],
-        refresh_delay: '0.02s',
-      },
-      resource_api_version: 'V3',
-    };
-    const hcm = {
-      route_config: undefined,
-      rds: { config_source: source, route_config_name: 'rc' },
-    };
-    await using sluice = await startSluice({
-      bootstrap: {
-        node: { id: 'me', cluster: 'mine' },
-        admin: ADMIN,
-        static_resources: {
-          listeners: [httpListener([], { hcm })],
-          clusters: [staticCluster('control', [control.port])],
+  for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
+    it(`are asked for again and again over one connection by ${protocol}, with the version that is in force`, async () => {
+      let version = 'first';
+      const asked: string[] = [];
+      const handler: Handler = (request, response) => {
+        let text = '';
+        request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        request.on('end', () => {
+          asked.push(`${request.url} ${text}`);
+          response.end(version === '' ? '{' : routes(version));
+        });
+      };
+      using server = await listen(protocol, handler);
+      const options = protocol === 'HTTP/2' ? { http2_protocol_options: {} } : {};
+      const source = {
+        api_config_source: {
+          api_type: 'REST',
+          transport_api_version: 'V3',
+          cluster_names: ['control'],
+          refresh_delay: '0.02s',
         },
-      },
+        resource_api_version: 'V3',
+      };
+      const hcm = {
+        route_config: undefined,
+        rds: { config_source: source, route_config_name: 'rc' },
+      };
+      await using sluice = await startSluice({
+        bootstrap: {
+          node: { id: 'me', cluster: 'mine' },
+          admin: ADMIN,
+          static_resources: {
+            listeners: [httpListener([], { hcm })],
+            clusters: [staticCluster('control', [server.port], options)],
+          },
+        },
+      });
+      const port = await sluice.listenerPort('web');
+      const body = async (): Promise<string> => (await fetchOnce({ port, path: '/' })).body;
+      assert.equal(await body(), 'first');
+      assert.match(
+        asked[0] ?? '',
+        /^\/v3\/discovery:routes .*"id":"me".*"resource_names":\["rc"\]/,
+      );
+      version = 'second';
+      await waitUntil('the second version', async () => (await body()) === 'second');
+      await waitUntil('a request that names it', () =>
+        asked.some((text) => text.includes('"version_info":"second"')),
+      );
+      version = '';
+      await sluice.waitForStat('http.web.rds.rc.update_rejected', (count) => count > 0);
+      assert.equal(await body(), 'second');
+      assert.equal(await sluice.stat('cluster.control.upstream_cx_total'), 1);
     });
-    const port = await sluice.listenerPort('web');
-    const body = async (): Promise<string> => (await fetchOnce({ port, path: '/' })).body;
-    assert.equal(await body(), 'first');
-    assert.match(asked[0] ?? '', /^\/v3\/discovery:routes .*"id":"me".*"resource_names":\["rc"\]/);
-    version = 'second';
-    await waitUntil('the second version', async () => (await body()) === 'second');
-    await waitUntil('a request that names it', () =>
-      asked.some((text) => text.includes('"version_info":"second"')),
-    );
-    version = '';
-    await sluice.waitForStat('http.web.rds.rc.update_rejected', (count) => count > 0);
-    assert.equal(await body(), 'second');
-  });
+  }
 });

@@ -104,6 +104,42 @@ describe('a control plane behind a cluster with a TLS transport socket', () => {
     assert.deepEqual(control.requests[0].metadata['x-raw-bin'], Buffer.from('AAEC'));
   });
 
+  it('is spoken to by google_grpc over mutual TLS, with the credentials of calls', async () => {
+    using scratch = makeScratch();
+    const authority = makeAuthority(scratch.path);
+    const { cert, key } = authority.issue('server', 'DNS:localhost');
+    const client = authority.issue('client', 'DNS:client.test');
+    const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
+    await using control = await startControlPlane(
+      ServerCredentials.createSsl(Buffer.from(authority.cert), [pair], true),
+    );
+    control.set('cluster.v3.Cluster', 'c1', [CLUSTER]);
+    const google_grpc = {
+      target_uri: `localhost:${control.port}`,
+      stat_prefix: 'xds:1',
+      channel_credentials: {
+        ssl_credentials: {
+          root_certs: { filename: authority.certPath },
+          private_key: { filename: client.keyPath },
+          cert_chain: { filename: client.certPath },
+        },
+      },
+      call_credentials: [{ access_token: 'first' }, { access_token: 'second' }],
+    };
+    const api = { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [{ google_grpc }] };
+    await using sluice = await startSluice({
+      bootstrap: bootstrapOf(control.port, tlsSocket(authority, 'unused.test'), {
+        ...GRPC,
+        ads_config: api,
+      }),
+    });
+    await waitUntil('the cluster', async () => await knows(sluice, 'up'));
+    assert.equal(control.requests[0]?.metadata['authorization'], 'Bearer first');
+    assert.equal(await sluice.stat('grpc.xds_1.streams_total'), 1);
+    control.drop();
+    await sluice.waitForStat('grpc.xds_1.streams_closed_0', (count) => count === 1);
+  });
+
   it('is not spoken to when its certificate is for another name', async () => {
     using scratch = makeScratch();
     const authority = makeAuthority(scratch.path);

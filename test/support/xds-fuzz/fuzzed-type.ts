@@ -14,8 +14,8 @@ export interface TypeOptions<State> {
   resources(state: State): readonly object[];
   /** Each is refused, by the rules of the API or by what it means. */
   readonly bad: readonly object[];
-  /** The good resources of an answer that is refused for others are taken. */
-  readonly takesGoodOfBad?: boolean;
+  /** Is refused by itself: the good resources that come with it are taken. */
+  readonly badAlone?: object;
   /** What the state should look like from outside, in the form that `seen` gives. */
   expected(state: State): unknown;
   seen(sluice: Sluice): Promise<unknown>;
@@ -51,7 +51,7 @@ interface Said<State> {
 const HISTORY_LIMIT = 20;
 
 export function fuzzedType<State>(options: TypeOptions<State>): FuzzedType {
-  const { kind, bad, takesGoodOfBad = false } = options;
+  const { kind, bad, badAlone } = options;
   let said: Said<State> = { version: '0', state: options.first };
   /** In force though it was said in an answer that was refused. */
   let beside: State | undefined;
@@ -76,10 +76,13 @@ export function fuzzedType<State>(options: TypeOptions<State>): FuzzedType {
     goBack: (pick) => say(history[pick(history.length)] ?? said),
     bad: (pick, version, isDelta) => {
       const one = bad[pick(bad.length)] ?? {};
-      if (!takesGoodOfBad || isDelta) return { resources: [one], taken: () => undefined };
+      if (badAlone === undefined || pick(2) === 0) {
+        return { resources: [one], taken: () => undefined };
+      }
+      if (isDelta) return { resources: [badAlone], taken: () => undefined };
       const state = options.next(pick, version);
       return {
-        resources: [...options.resources(state), one],
+        resources: [...options.resources(state), badAlone],
         taken: () => {
           beside = state;
         },

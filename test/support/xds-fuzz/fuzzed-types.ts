@@ -58,8 +58,8 @@ function clusters({ source }: FuzzedParts): FuzzedType {
       return { up: 1 + pick(2), ...Object.fromEntries(others) };
     },
     resources: (state) => Object.entries(state).map(([name, seconds]) => named(name, seconds)),
+    badAlone: resource.cluster({ name: 'bad', type: 'EDS' }),
     bad: [
-      resource.cluster({ name: 'bad', type: 'EDS' }),
       resource.cluster({ name: '' }),
       resource.cluster({ name: 'bad', connect_timeout: '0s' }),
       answering('cluster', 'another type'),
