@@ -10,6 +10,8 @@ interface EventContext {
   readonly host: HostResource;
   readonly check: HealthCheckResource;
   readonly wallMs: number;
+  /** Hosts found by their names have some, if none. */
+  readonly alwaysHasMetadata: boolean;
 }
 
 /** In the order in which the reference prints the fields. */
@@ -17,7 +19,8 @@ export function checkEventMessage(event: CheckEvent, context: EventContext): obj
   const { cluster, host, check, wallMs } = context;
   const time = { timestamp: new Date(wallMs).toISOString() };
   const body = eventBody(event);
-  const place = { ...metadataMessage(host.metadata), locality: localityMessage(host) };
+  const metadata = host.metadata ?? (context.alwaysHasMetadata ? {} : undefined);
+  const place = { ...metadataMessage(metadata), locality: localityMessage(host) };
   return {
     health_checker_type: CHECKER_TYPES[check.probe.kind],
     host: addressMessage(host.address),

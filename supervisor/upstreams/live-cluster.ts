@@ -241,7 +241,9 @@ export class LiveCluster implements HostSink {
     const isPassive = event.kind === 'eject_unhealthy' && event.failureType === 'PASSIVE';
     if (isPassive && ((host.healthBits ?? 0) & HEALTH_BITS.failed_active_hc) !== 0) return;
     const { clock, eventLogs } = this.#options;
-    const context = { cluster: this.name, host, check, wallMs: clock.wallMs() };
+    const alwaysHasMetadata = this.resolved.discovery?.kind === 'dns';
+    const wallMs = clock.wallMs();
+    const context = { cluster: this.name, host, check, wallMs, alwaysHasMetadata };
     const message = checkEventMessage(event, context);
     for (const path of checkEventLogs[position] ?? []) eventLogs.write(path, message);
   }
@@ -406,11 +408,12 @@ export class LiveCluster implements HostSink {
 
   /** A host is not used before it has passed a check. */
   #firstBits(host: HostResource): number {
-    if (!this.#isChecked(host)) return 0;
     const { resource, discovery } = this.resolved;
+    // The one host of a logical name is there before it is checked.
+    const isLogical = discovery?.kind === 'dns' && discovery.isLogical;
+    if (!this.#isChecked(host) || isLogical) return 0;
     // Of a set that never changes no host is new.
-    const isSet = discovery === undefined || (discovery.kind === 'dns' && discovery.isLogical);
-    const isIgnored = resource.ignoreNewHostsUntilFirstHealthCheck && !isSet;
+    const isIgnored = resource.ignoreNewHostsUntilFirstHealthCheck && discovery !== undefined;
     return HEALTH_BITS.failed_active_hc | (isIgnored ? HEALTH_BITS.pending_active_hc : 0);
   }
 

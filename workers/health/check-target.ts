@@ -32,12 +32,18 @@ export function checkTarget(
     return beginWith(proxyProtocol, socketTo(target, local));
   };
   if (tls === undefined) return { authority, readyEvent: 'connect', open };
-  const wishes = { hostname: host.hostname, alpn };
+  const wishes = { hostname: host.hostname, alpn: alpn ?? alpnFor(check) };
   return {
     authority,
     readyEvent: 'secureConnect',
     open: () => tls.connect({ socket: open() }, wishes).socket,
   };
+}
+
+/** Checks speak HTTP/2 where the cluster does not; undefined: what the cluster offers. */
+function alpnFor({ probe }: HealthCheckResource): readonly string[] | undefined {
+  const isHttp2 = probe.kind === 'grpc' || (probe.kind === 'http' && probe.isHttp2);
+  return isHttp2 ? ['h2'] : undefined;
 }
 
 /** A check has no client: the first version names the connection's own ends, the second nobody. */

@@ -166,7 +166,7 @@ export class HealthChecker {
       clock: duty.clock,
       runtime,
       stats,
-      bits: host.healthBits ?? HEALTH_BITS.failed_active_hc,
+      bits: host.healthBits ?? 0,
       wasChecked: host.wasChecked === true,
       hasTraffic: () => this.#options.hasTraffic(),
       report,

@@ -74,6 +74,8 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   #headers: HeaderMap | undefined;
   #body: Buffer[] = [];
   #bodyBytes = 0;
+  /** The answer is complete: where it ends with the connection, nothing else says so. */
+  #isWhole = false;
   #isReady = false;
   #waiting: CheckRequest | undefined;
   isUsable = true;
@@ -95,6 +97,7 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   exchange(request: CheckRequest, answered: (answered: Answered | undefined) => void): void {
     this.#answered = answered;
     this.#headers = undefined;
+    this.#isWhole = false;
     this.#body = [];
     this.#bodyBytes = 0;
     this.#waiting = request;
@@ -125,7 +128,8 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     this.#headers = headers;
   }
 
-  decodeData(data: Buffer): void {
+  decodeData(data: Buffer, endStream: boolean): void {
+    this.#isWhole = endStream;
     const rest = this.#bodyBytesMax - this.#bodyBytes;
     if (rest <= 0) return;
     this.#body.push(Buffer.from(data.subarray(0, rest)));
@@ -146,7 +150,7 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
 
   onExchangeDone(reusable: boolean): void {
     if (!reusable) this.#retire();
-    this.#finish(this.#headers && { headers: this.#headers, body: Buffer.concat(this.#body) });
+    this.#finish(this.#answer());
   }
 
   onExchangeReset(): void {
@@ -185,7 +189,11 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     this.isUsable = false;
     this.#codec.onTransportClosed('connection_termination', isOrderly);
     this.#socket.destroy();
-    this.#finish(undefined);
+    this.#finish(this.#isWhole ? this.#answer() : undefined);
+  }
+
+  #answer(): Answered | undefined {
+    return this.#headers && { headers: this.#headers, body: Buffer.concat(this.#body) };
   }
 
   #retire(): void {

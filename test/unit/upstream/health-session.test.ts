@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import type { Timer } from '../../../shared/clock.ts';
 import type { HealthCheckResource } from '../../../shared/resources/health-check.ts';
 import { flagsOf, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import { HEALTH_CHECK } from '../../../shared/stats/templates/cluster-features.ts';
-import { checkTarget } from '../../../workers/health/check-target.ts';
 import { HealthSession } from '../../../workers/health/health-session.ts';
 import type { ProbeOutcome } from '../../../workers/health/probe.ts';
-import { TcpProbe } from '../../../workers/health/tcp-probe.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { cluster, host } from '../../support/data-plane.ts';
 import { TCP_CHECK } from '../../support/health-checks.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -115,50 +111,5 @@ describe('what checks of a host find', () => {
     const outcomes = [PASSED, SILENT, SILENT, SILENT, PASSED, PASSED, PASSED];
     assert.deepEqual(sessionOf(outcomes, intervals).delays, [1, 3, 2, 2, 4, 1, 1]);
     assert.deepEqual(sessionOf(outcomes, intervals, false).delays, [6, 5, 5, 5, 5, 6, 6]);
-  });
-});
-
-describe('a connection for checks', () => {
-  it('names its own ends in the first version of the PROXY protocol, and nobody in the second', async () => {
-    const received: string[] = [];
-    const server = createServer((socket) => {
-      socket.on('data', (data) => {
-        received.push(data.toString('latin1'));
-        if (data.includes('ping')) socket.end('pong');
-      });
-    });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    const { port } = server.address() as AddressInfo;
-    const socket = { tls: undefined, proxyProtocol: undefined, handedOn: undefined };
-    const ways = {
-      resource: cluster('c'),
-      sockets: { of: () => socket, matching: () => socket },
-      connectInside: () => assert.fail('there is no listener inside'),
-    };
-    const [send, receive] = ['ping', 'pong'].map((text) => Buffer.from(text).toString('hex'));
-    for (const version of ['V1', 'V2'] as const) {
-      const probe = new TcpProbe(
-        {
-          kind: 'tcp',
-          send: send ?? '',
-          receive: [receive ?? ''],
-          proxyProtocol: { version, tlvs: [] },
-        },
-        checkTarget(ways, host(port), TCP_CHECK),
-        false,
-      );
-      const outcome = await new Promise<ProbeOutcome>((resolve) => {
-        probe.run(resolve);
-      });
-      assert.equal(outcome.kind, 'passed');
-    }
-    server.close();
-    assert.match(
-      received[0] ?? '',
-      new RegExp(`^PROXY TCP4 127\\.0\\.0\\.1 127\\.0\\.0\\.1 [0-9]+ ${port}\\r\\nping$`),
-    );
-    assert.equal(received[1], '\r\n\r\n\0\r\nQUIT\n\u0020\0\0\0ping');
   });
 });

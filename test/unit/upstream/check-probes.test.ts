@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach, describe, it } from 'node:test';
+import { systemClock } from '../../../shared/clock.ts';
+import type { HealthCheckResource } from '../../../shared/resources/health-check.ts';
+import type { ProbeOutcome } from '../../../workers/health/probe.ts';
+import { ProbeMaker } from '../../../workers/health/probe-maker.ts';
+import { cluster, host } from '../../support/data-plane.ts';
+import { TCP_CHECK } from '../../support/health-checks.ts';
+
+const PLAIN = { tls: undefined, proxyProtocol: undefined, handedOn: undefined };
+const OVER_HTTP = {
+  kind: 'http',
+  isHttp2: false,
+  path: '/hc',
+  method: 'GET',
+  headers: { add: [], remove: [] },
+  expectedStatuses: [{ from: 200, to: 201 }],
+  retriableStatuses: [],
+  receiveBytesMax: 1024,
+} as const;
+
+let server: Server | undefined;
+
+afterEach(() => server?.close());
+
+/** The outcome of one check of a host that answers so. */
+async function checkOnce(
+  probe: HealthCheckResource['probe'],
+  answer: (socket: Socket, text: string) => void,
+): Promise<{ readonly outcome: ProbeOutcome; readonly received: string; readonly port: number }> {
+  let received = '';
+  const started = createServer((socket) => {
+    socket.on('data', (data) => {
+      received += data.toString('latin1');
+      answer(socket, received);
+    });
+  });
+  server = started;
+  await new Promise<void>((resolve) => {
+    started.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = started.address() as AddressInfo;
+  const made = new ProbeMaker({
+    check: { ...TCP_CHECK, reuseConnection: false, probe },
+    ways: {
+      resource: cluster('c'),
+      sockets: { of: () => PLAIN, matching: () => PLAIN },
+      connectInside: () => assert.fail('there is no listener inside'),
+    },
+    clock: systemClock,
+    mustVerify: () => false,
+  }).for(host(port));
+  const outcome = await new Promise<ProbeOutcome>((resolve) => {
+    made.run(resolve);
+  });
+  made.cancel();
+  return { outcome, received, port };
+}
+
+describe('a check over TCP with the PROXY protocol', () => {
+  const [send = '', receive = ''] = ['ping', 'pong'].map((text) =>
+    Buffer.from(text).toString('hex'),
+  );
+  const check = (version: 'V1' | 'V2'): ReturnType<typeof checkOnce> =>
+    checkOnce(
+      { kind: 'tcp', send, receive: [receive], proxyProtocol: { version, tlvs: [] } },
+      (socket, text) => {
+        if (text.includes('ping')) socket.end('pong');
+      },
+    );
+
+  it('names the ends of its connection in the first version', async () => {
+    const { outcome, received, port } = await check('V1');
+    assert.equal(outcome.kind, 'passed');
+    const ends = `127\\.0\\.0\\.1 127\\.0\\.0\\.1 [0-9]+ ${port}`;
+    assert.match(received, new RegExp(`^PROXY TCP4 ${ends}\\r\\nping$`));
+  });
+
+  it('names nobody in the second', async () => {
+    const { outcome, received } = await check('V2');
+    assert.equal(outcome.kind, 'passed');
+    assert.equal(received, '\r\n\r\n\0\r\nQUIT\n\u0020\0\0\0ping');
+  });
+});
+
+describe('a check over HTTP/1', () => {
+  const answers = [
+    ['HTTP/1.1 200 OK\r\n\r\nwell', 'passed'],
+    ['HTTP/1.0 200 OK\r\n\r\n', 'passed'],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nwell', 'unreachable'],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nwell\r\n', 'unreachable'],
+  ] as const;
+
+  for (const [answer, kind] of answers) {
+    it(`finds a host ${kind} that closes behind ${JSON.stringify(answer)}`, async () => {
+      const { outcome } = await checkOnce(OVER_HTTP, (socket) => socket.end(answer));
+      assert.equal(outcome.kind, kind);
+    });
+  }
+});
