@@ -45,7 +45,11 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     let changes = 0;
     let added = 0;
     const { first, doubles } = withoutDoubles(update.resources);
-    for (const name of doubles) refusals.push(`${name}: duplicate cluster ${name} found`);
+    for (const name of doubles) {
+      const reason = `${name}: duplicate cluster ${name} found`;
+      log('warning', `cds: cluster '${name}' config rejected: ${reason}`);
+      refusals.push(reason);
+    }
     for (const resource of first) {
       const wasThere = store.get('cluster', resource.name)?.active !== undefined;
       const outcome = this.#put(resource);

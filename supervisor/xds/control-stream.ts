@@ -34,6 +34,8 @@ export interface ControlStreamOwner {
 
 /** A queue this long has the same requests again and again: the oldest go. */
 const QUEUE_LIMIT = 100_000;
+/** The log has no more than this of streams that end one after the other. */
+const TOLD_EVERY_MS = 30_000;
 /** Answers that may wait; a control plane that sends more is not read meanwhile. */
 const UNFINISHED_LIMIT = 64;
 
@@ -54,6 +56,8 @@ export class ControlStream {
   #tokens: number;
   #refilledMs: number;
   #failuresInARow = 0;
+  /** When the log last had why a stream ended. */
+  #toldMs = 0;
   #unfinished = 0;
   #hasStarted = false;
   #isClosed = false;
@@ -116,7 +120,7 @@ export class ControlStream {
   }
 
   async #connect(): Promise<void> {
-    const { source, method, clusters, log } = this.#options;
+    const { source, method, clusters } = this.#options;
     const generation = this.#generation + 1;
     try {
       const stream = await openGrpcStream(
@@ -140,7 +144,6 @@ export class ControlStream {
       this.#setGauge('connected_state', 1);
       this.#owner.opened();
     } catch (error) {
-      log('warning', `cannot open a stream to the control plane: ${(error as Error).message}`);
       this.#ended((error as Error).message);
     }
   }
@@ -156,8 +159,8 @@ export class ControlStream {
 
   #ended(reason: string): void {
     if (this.#isClosed) return;
-    const { clock, log, source } = this.#options;
-    log('warning', `the stream to the control plane has ended: ${reason}`);
+    const { clock, source } = this.#options;
+    this.#logEnd(reason);
     this.#stream = undefined;
     this.#queue = [];
     this.#setGauge('connected_state', 0);
@@ -167,6 +170,15 @@ export class ControlStream {
     const boundMs = Math.min(maxMs, firstMs * 2 ** this.#failuresInARow);
     this.#failuresInARow = Math.min(this.#failuresInARow + 1, 10);
     this.#retry = clock.after(1 + Math.floor(Math.random() * boundMs), () => void this.#connect());
+  }
+
+  /** A control plane that stays away is spoken of now and then. */
+  #logEnd(reason: string): void {
+    const { clock, log, method } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const isNews = this.#failuresInARow === 0 || nowMs - this.#toldMs >= TOLD_EVERY_MS;
+    if (isNews) this.#toldMs = nowMs;
+    log(isNews ? 'warning' : 'debug', `the stream ${method} has ended: ${reason}`);
   }
 
   #drain(): void {

@@ -15,6 +15,7 @@ import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { RestSource } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
 import { Subscription } from './subscription.ts';
+import { wordsOf } from './subscription-words.ts';
 
 export interface SourcesOptions {
   readonly clock: Clock;
@@ -79,6 +80,7 @@ export class DiscoverySources {
       consumer: interest.consumer,
       clock,
       initialFetchTimeoutMs,
+      words: wordsOf(interest.source.kind, RESOURCE_TYPES[interest.kind]),
       log: (level, text) => this.#options.log(level, text),
     });
     const source = this.#makeSource(interest.source, subscription, interest.stats.prefix);

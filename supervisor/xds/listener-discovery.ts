@@ -35,7 +35,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     this.#options = options;
   }
 
-  /** Good listeners of an update are taken even when others are refused; then nothing is removed. */
+  /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const messages = update.resources.map(({ message }) => message);
     return await this.#options.swap.bring(messages, () => this.#take(update));
@@ -57,18 +57,26 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     }));
     // What an earlier update was refused for is over.
     for (const { name } of store.list('listener')) store.forgive('listener', name);
-    const isGood = resolutions.every(({ refusal }) => refusal === undefined);
     // An address that moves from one listener to another is free before it is taken.
-    if (isGood) for (const name of removals) await listeners.remove(name);
-    const refusals = doubles.map((name) => `${name}: duplicate listener ${name} found`);
+    for (const name of removals) await listeners.remove(name);
+    const refusals: string[] = [];
+    for (const name of doubles) {
+      const reason = `duplicate listener ${name} found`;
+      log('warning', `lds: listener '${name}' config rejected: ${reason}`);
+      refusals.push(`${name}: ${reason}`);
+    }
+    let changes = removals.length;
     for (const { resource, resolved, refusal } of resolutions) {
       const outcome = resolved === undefined ? refusal : await this.#put(resource, resolved);
-      if (outcome === undefined) continue;
+      if (outcome === undefined) {
+        if (resolved !== undefined) changes += 1;
+        continue;
+      }
       refusals.push(`${resource.name}: ${outcome}`);
       this.#refuse(resource, outcome);
     }
+    if (changes > 0) store.setUpdateVersion('listener', update.versionInfo);
     if (refusals.length > 0) return `Error adding/updating listener(s) ${refusals.join('\n')}\n`;
-    store.setUpdateVersion('listener', update.versionInfo);
     log('info', `lds: ${resources.length} listener(s), ${removals.length} removed`);
     return undefined;
   }

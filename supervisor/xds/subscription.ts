@@ -8,6 +8,7 @@ import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
 import type { ResourceType } from './resource-type.ts';
+import type { SubscriptionWords } from './subscription-words.ts';
 
 export interface SubscriptionOptions {
   readonly type: ResourceType;
@@ -18,6 +19,7 @@ export interface SubscriptionOptions {
   readonly clock: Clock;
   /** 0: for ever. */
   readonly initialFetchTimeoutMs: number;
+  readonly words: SubscriptionWords;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
   /** What was accepted before this server started, for when nobody answers; absent: nothing is. */
   readonly earlier?: () => DiscoveryUpdate | undefined;
@@ -42,10 +44,10 @@ export class Subscription {
 
   /** For sources that may keep silent. */
   startTimer(timedOut: () => void = () => undefined): void {
-    const { clock, initialFetchTimeoutMs, stats, log } = this.#options;
+    const { clock, initialFetchTimeoutMs, stats, words, log } = this.#options;
     if (initialFetchTimeoutMs === 0 || this.#isSettled || this.#timer !== undefined) return;
     this.#timer = clock.after(initialFetchTimeoutMs, () => {
-      log('warning', `${this.#what()}: initial fetch timed out`);
+      log('warning', words.timedOut);
       stats.count('init_fetch_timeout');
       timedOut();
       if (!this.#begin()) this.#settle();
@@ -60,7 +62,8 @@ export class Subscription {
 
   streamFailed(reason: string): void {
     this.attempted();
-    this.failed(reason);
+    // One stream may carry thousands of subscriptions, and says itself that it ended.
+    this.failed(reason, 'debug');
   }
 
   deliverStream(decode: () => Promise<DiscoveryUpdate>): Promise<string | undefined> {
@@ -73,9 +76,9 @@ export class Subscription {
   }
 
   /** Nothing could be asked or nothing came back. */
-  failed(reason: string): void {
+  failed(reason: string, level: 'debug' | 'warning' = 'warning'): void {
     if (this.#isClosed) return;
-    this.#options.log('warning', `${this.#what()}: update failure: ${reason}`);
+    this.#options.log(level, this.#options.words.failed(reason));
     this.#options.stats.count('update_failure');
     this.#begin();
   }
@@ -144,7 +147,9 @@ export class Subscription {
   #begin(): boolean {
     const update = this.#isSettled ? undefined : this.#options.earlier?.();
     if (update === undefined) return false;
-    this.#options.log('warning', `${this.#what()}: using what was accepted before the start`);
+    const names = this.names.length === 0 ? '' : ` (${this.names.join(', ')})`;
+    const text = `${this.type.message}${names}: using what was accepted before the start`;
+    this.#options.log('warning', text);
     void this.deliver(() => Promise.resolve(update));
     return true;
   }
@@ -155,7 +160,7 @@ export class Subscription {
 
   #reject(reason: string): void {
     this.#options.stats.count('update_rejected');
-    this.#options.log('warning', `${this.#what()}: update rejected: ${reason}`);
+    this.#options.log('warning', this.#options.words.rejected(reason));
   }
 
   #settle(): void {
@@ -163,10 +168,5 @@ export class Subscription {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#options.consumer.settled();
-  }
-
-  #what(): string {
-    const names = this.names.length === 0 ? '' : ` (${this.names.join(', ')})`;
-    return `${this.type.message}${names}`;
   }
 }

@@ -89,15 +89,21 @@ function narrowByName(
     ...section,
     lists: section.lists.map((list) => ({
       ...list,
-      items: mapLazily(
-        filterLazily(
-          list.items,
-          (item) => item.namesIn !== undefined || matcher.matches(item.name),
-        ),
-        (item) => (item.namesIn === undefined ? item : narrowWithin(item, item.namesIn, matcher)),
-      ),
+      items: namedItems(list.items, matcher),
     })),
   }));
+}
+
+function namedItems(items: Iterable<DumpItem>, matcher: NameMatcher): Iterable<DumpItem> {
+  const isShown = ({ name, namesIn, makeUnasked }: DumpItem): boolean =>
+    namesIn !== undefined || makeUnasked !== undefined || matcher.matches(name);
+  return mapLazily(filterLazily(items, isShown), (item) => {
+    const { name, namesIn, makeUnasked } = item;
+    if (namesIn !== undefined) return narrowWithin(item, namesIn, matcher);
+    return makeUnasked === undefined || matcher.matches(name)
+      ? item
+      : { ...item, make: makeUnasked };
+  });
 }
 
 /** Keeps the element and drops what is in its list under another name, as the reference does. */

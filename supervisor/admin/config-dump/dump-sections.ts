@@ -32,6 +32,8 @@ export interface DumpItem {
   readonly make: () => JsonObject;
   /** Where it is not the element whose name counts, but those in this list of it. */
   readonly namesIn?: string;
+  /** What is shown of it when another name is asked for; absent: nothing. */
+  readonly makeUnasked?: () => JsonObject;
 }
 
 export const DUMP_PACKAGE = 'envoy.admin.v3';
@@ -125,15 +127,20 @@ function listenersSection(context: AdminContext): DumpSection {
         field: 'dynamic_listeners',
         element: 'DynamicListener',
         items: [
-          ...dynamic.map((listener) => ({
-            name: listener.name,
-            make: () => dynamicListener(listener),
-          })),
+          ...dynamic.map(listenerItem),
           ...dynamic.flatMap(({ error }) => namelessError(error)),
         ],
       },
     ],
   };
+}
+
+/** What was refused is shown whatever name is asked for. */
+function listenerItem(listener: DumpedListener): DumpItem {
+  const { name, error } = listener;
+  const item = { name, make: () => dynamicListener(listener) };
+  if (error === undefined) return item;
+  return { ...item, makeUnasked: () => compact({ name, error_state: errorState(error) }) };
 }
 
 function dynamicListener(listener: DumpedListener): JsonObject {
@@ -152,7 +159,8 @@ function dynamicListener(listener: DumpedListener): JsonObject {
 function namelessError(error: RefusedUpdate | undefined): DumpItem[] {
   if (error === undefined) return [];
   const { failedMessage: failed_configuration, details } = error;
-  return [{ name: '', make: () => ({ error_state: compact({ failed_configuration, details }) }) }];
+  const make = (): JsonObject => ({ error_state: compact({ failed_configuration, details }) });
+  return [{ name: '', make, makeUnasked: make }];
 }
 
 function routesSections(context: AdminContext): DumpSection[] {

@@ -248,8 +248,11 @@ function constraintText(trail: Trail | undefined, last: string): string {
   return `Proto constraint validation failed (${text})`;
 }
 
+/** The generated checks of the reference speak of wrappers otherwise where their values are checked, too. */
 function requiredText(field: FieldType): string {
-  return wrappers.has(field.descriptor.type ?? '')
+  const { type = '', rules = {} } = field.descriptor;
+  const hasMore = Object.keys(rules).some((name) => name !== 'message');
+  return wrappers.has(type) && hasMore
     ? 'value is required and must not be nil.'
     : 'value is required';
 }

@@ -97,12 +97,19 @@ describe('resources from files', () => {
       lds_config: fileSource(scratch.file('lds.json')),
     });
     const portOfA = await sluice.listenerPort('a');
-    put('2', named('good', 'good'), { ...named('bad', 'bad'), filter_chains: [] });
+    const [good, bad] = [named('good', 'good'), { ...named('bad', 'bad'), filter_chains: [] }];
+    put('2', named('a', 'first'), good, bad);
     await sluice.waitForStat('listener_manager.lds.update_rejected', (count) => count === 1);
     assert.equal(await body(portOfA), 'first');
     assert.equal(await body(await sluice.listenerPort('good')), 'good');
     const { body: dump } = await sluice.admin('/config_dump?resource=dynamic_listeners');
     assert.match(dump, /"details": "error adding listener .*no filter chains specified/);
+    // What was refused is shown whatever name is asked for, as in the reference.
+    const asked = await sluice.admin('/config_dump?resource=dynamic_listeners&name_regex=good');
+    assert.match(asked.body, /"name": "bad",\s*"error_state"/);
+    assert.doesNotMatch(asked.body, /"name": "a"/);
+    put('3', good, bad);
+    await sluice.waitForStat('listener_manager.listener_removed', (count) => count === 1);
     assert.equal(await sluice.stat('listener_manager.lds.update_success'), 1);
   });
 

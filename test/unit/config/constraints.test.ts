@@ -50,8 +50,8 @@ describe('Constraints', () => {
       'test.yaml:3:5: static_resources.clusters[0].name: value length must be at least 1 characters',
       'test.yaml:3:22: static_resources.clusters[0].connect_timeout: value must be greater than 0s',
       'test.yaml:5:7: static_resources.clusters[0].health_checks[0].interval: value is required',
-      'test.yaml:5:7: static_resources.clusters[0].health_checks[0].unhealthy_threshold: value is required and must not be nil.',
-      'test.yaml:5:7: static_resources.clusters[0].health_checks[0].healthy_threshold: value is required and must not be nil.',
+      'test.yaml:5:7: static_resources.clusters[0].health_checks[0].unhealthy_threshold: value is required',
+      'test.yaml:5:7: static_resources.clusters[0].health_checks[0].healthy_threshold: value is required',
       'test.yaml:5:7: static_resources.clusters[0].health_checks[0]: one of http_health_check, tcp_health_check, grpc_health_check, custom_health_check is required',
       'test.yaml:11:9: static_resources.listeners[0].filter_chains[0].filters[0].typed_config.stat_prefix: value length must be at least 1 characters',
     ]);
