@@ -19,7 +19,7 @@ import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
-import { resolveUpstreamHttp } from './upstream-http.ts';
+import { resolveUpstreamHttp, speaksHttp2 } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>([
   'name',
@@ -143,7 +143,7 @@ export function resolveCluster(
       : resolveOutlierDetection(message.outlier_detection, scope.at('outlier_detection'));
   const { healthChecks = [], upstreamHttp } = resource;
   const asksByGrpc = healthChecks.some(({ probe }) => probe.kind === 'grpc');
-  if (asksByGrpc && upstreamHttp.protocol === 'HTTP1') {
+  if (asksByGrpc && upstreamHttp.protocol === 'HTTP1' && !speaksHttp2(message)) {
     scope
       .at('health_checks')
       .error('conflict', `${name} cluster must support HTTP/2 for gRPC healthchecking`);

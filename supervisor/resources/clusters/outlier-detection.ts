@@ -65,16 +65,25 @@ const FIELDS = knownFields<OutlierDetection>([
   'always_eject_one_host',
   'successful_active_health_check_uneject_host',
   'detect_degraded_hosts',
+  'monitors',
 ]);
 
 export function resolveOutlierDetection(message: OutlierDetection, scope: Scope): OutlierSettings {
   refuseOtherFields(message, FIELDS, scope);
+  if (message.monitors !== undefined) {
+    scope.at('monitors').warning('no_effect', "'monitors' has no effect, as in Envoy");
+  }
   const baseEjectionMs = durationMsOr(message.base_ejection_time, 30_000);
+  const maxEjectionMs = durationMsOr(message.max_ejection_time, Math.max(300_000, baseEjectionMs));
+  if (maxEjectionMs < baseEjectionMs) {
+    const text = "outlier detector's max_ejection_time cannot be smaller than base_ejection_time";
+    scope.at('max_ejection_time').error('conflict', text);
+  }
   return {
     thresholds: thresholds(message),
     intervalMs: durationMsOr(message.interval, 10_000),
     baseEjectionMs,
-    maxEjectionMs: durationMsOr(message.max_ejection_time, Math.max(300_000, baseEjectionMs)),
+    maxEjectionMs,
     maxEjectionJitterMs: durationMsOr(message.max_ejection_time_jitter, 0),
     maxEjectionPercent: message.max_ejection_percent ?? 10,
     alwaysEjectsOne: message.always_eject_one_host ?? false,

@@ -95,6 +95,14 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
   return withNames(options, names);
 }
 
+/** Whether the configuration says so; requests go over HTTP/1 all the same. */
+export function speaksHttp2(message: Cluster): boolean {
+  const typed: (Any & HttpProtocolOptions) | undefined =
+    message.typed_extension_protocol_options?.[EXTENSION];
+  const explicit = typed?.explicit_http_config?.http2_protocol_options;
+  return (explicit ?? message.http2_protocol_options) !== undefined;
+}
+
 function withNames(options: UpstreamHttp, names: UpstreamNameOptions | undefined): UpstreamHttp {
   if (names === undefined) return options;
   return { ...options, upstreamHttp: { ...options.upstreamHttp, names } };

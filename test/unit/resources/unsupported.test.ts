@@ -300,6 +300,27 @@ describe('what this build does not do', () => {
     }
   });
 
+  it('is named in a warning where the reference has no use for it either', async () => {
+    const service = { grpc_service: { envoy_grpc: { cluster_name: 'c' } } };
+    const check = { ...CHECK, alt_port: 1, event_service: service };
+    const typed_config = { '@type': 'type.googleapis.com/google.protobuf.Empty' };
+    const outcome = await resolveConfig(
+      bootstrapWith('cluster', {
+        health_checks: [check],
+        outlier_detection: { monitors: [{ name: 'own', typed_config }] },
+      }),
+    );
+    const { problems } = outcome.kind === 'invalid' ? outcome : outcome.resolution;
+    const places = problems
+      .filter(({ severity }) => severity === 'warning')
+      .map((each) => formatPlace(each.place));
+    assert.deepEqual(places, [
+      `${CLUSTER}.health_checks[0].alt_port`,
+      `${CLUSTER}.health_checks[0].event_service`,
+      `${CLUSTER}.outlier_detection.monitors`,
+    ]);
+  });
+
   it('names what to write when a filter has no typed_config', async () => {
     const [error] = await errorsOf(
       bootstrapWith('manager', { http_filters: [{ name: 'envoy.filters.http.router' }] }),
