@@ -60,6 +60,8 @@ const FIELDS = knownFields<ConfigSourceMessage>(
     'path_config_source',
     'api_config_source',
     'ads',
+    // Of no use to the reference either: it is as if nothing were named.
+    'self',
     'initial_fetch_timeout',
     'resource_api_version',
   ],
@@ -142,8 +144,6 @@ function resolveKind(message: ConfigSourceMessage, scope: Scope): SourceKind | u
   }
   if (api !== undefined) return resolveApi(api, scope.at('api_config_source'));
   if (message.ads !== undefined) return { kind: 'ads' };
-  // Refused by its name already.
-  if (message.self !== undefined) return undefined;
   scope.error(
     'conflict',
     'Missing config source specifier in envoy::config::core::v3::ConfigSource',
@@ -285,18 +285,27 @@ export function checkConfigSource(
 ): void {
   switch (source.kind) {
     case 'path':
-      if (existsSync(source.path)) return;
-      scope.error(
-        'file',
-        `paths must refer to an existing path in the system: '${source.path}' does not exist`,
-      );
-      return;
+      return checkPaths(source, scope);
     case 'rest':
       return checkApiCluster(source.cluster, isStaticCluster, scope);
     case 'grpc':
       if (source.target.kind === 'uri') return;
       return checkApiCluster(source.target.cluster, isStaticCluster, scope);
     case 'ads':
+  }
+}
+
+function checkPaths(
+  { path, watchedDirectory }: Extract<ConfigSource, { readonly kind: 'path' }>,
+  scope: Scope,
+): void {
+  if (!existsSync(path)) {
+    const text = `paths must refer to an existing path in the system: '${path}' does not exist`;
+    scope.error('file', text);
+  }
+  if (watchedDirectory !== undefined && !existsSync(watchedDirectory)) {
+    const text = `unable to add filesystem watch for file ${watchedDirectory}/: No such file or directory`;
+    scope.error('file', text);
   }
 }
 

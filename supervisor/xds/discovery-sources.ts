@@ -136,6 +136,7 @@ export class DiscoverySources {
           watchedDirectory: source.watchedDirectory,
           subscription,
           decoding,
+          clock,
         });
       case 'rest':
         return new RestSource({ ...source, clusters, node, clock, subscription, decoding });

@@ -1,12 +1,14 @@
 /**
  * Resources from a file that is read anew whenever another one is moved into its place, or whenever
  * anything is moved within a directory that is named for it. A file that is written in place is not
- * read: it would be seen half-written.
+ * read: it would be seen half-written. One that appears where none was may still be written: it is
+ * read when it has not changed for a while.
  */
 import { watch, type FSWatcher } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { sourceFormat } from '../config/source/source-format.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
 import { decodeResponse, ResponseError, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource, DiscoveryUpdate } from './discovery-update.ts';
 import type { Subscription } from './subscription.ts';
@@ -16,19 +18,25 @@ export interface FileSourceOptions {
   readonly watchedDirectory: string | undefined;
   readonly subscription: Subscription;
   readonly decoding: DecodeEnvironment;
+  readonly clock: Clock;
 }
 
 /** A file larger than this is refused. */
 const LIMIT_BYTES = 1024 * 1024 * 1024;
+/** A file that appeared is complete when nobody wrote to it for so long. */
+const REST_MS = 50;
 
 export class FileSource implements DiscoverySource {
   readonly #options: FileSourceOptions;
   #watcher: FSWatcher | undefined;
   /** What tells this file from the one that was read last. */
   #identity = '';
+  /** Of a file that appeared where none was, empty before it does; undefined: there was one all the time. */
+  #awaited: string | undefined;
   #isChecking = false;
   #isCheckWanted = false;
   #isClosed = false;
+  #rest: Timer | undefined;
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
@@ -42,6 +50,7 @@ export class FileSource implements DiscoverySource {
   close(): void {
     this.#isClosed = true;
     this.#watcher?.close();
+    this.#rest?.cancel();
   }
 
   #watch(): void {
@@ -81,12 +90,27 @@ export class FileSource implements DiscoverySource {
   async #look(isFirst: boolean): Promise<void> {
     const { path, subscription } = this.#options;
     const identity = await identityOf(path);
-    // Moved away or deleted: the last good configuration stays.
-    if (this.#isClosed || (identity === undefined && !isFirst)) return;
-    if (identity !== undefined && identity === this.#identity) return;
+    if (this.#isClosed) return;
+    if (identity === undefined) {
+      this.#awaited = '';
+      // Moved away or deleted: the last good configuration stays.
+      if (!isFirst) return;
+    } else {
+      if (identity === this.#identity || this.#isFresh(identity)) return;
+      this.#awaited = undefined;
+    }
     this.#identity = identity ?? '';
     subscription.attempted();
     await subscription.deliver(() => this.#read(), { isFile: true });
+  }
+
+  /** A file that appeared where none was, and that is another one than at the look before: it is looked at again. */
+  #isFresh(identity: string): boolean {
+    if (this.#awaited === undefined || this.#awaited === identity) return false;
+    this.#awaited = identity;
+    this.#rest?.cancel();
+    this.#rest = this.#options.clock.after(REST_MS, () => void this.#check(false));
+    return true;
   }
 
   async #read(): Promise<DiscoveryUpdate> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
 import { httpListener } from '../../support/bootstrap.ts';
@@ -78,6 +78,18 @@ describe('resources from files', () => {
     assert.equal(await body(port), 'routes');
     const { body: dump } = await sluice.admin('/config_dump?resource=dynamic_route_configs');
     assert.match(dump, /"version_info": "r2"/);
+
+    // One that is written where none was is read when it is complete.
+    const path = scratch.file('rds.json');
+    const later = { version_info: 'r4', resources: [resource.routes('rc', [answering('later')])] };
+    const text = JSON.stringify(later);
+    rmSync(path);
+    await sluice.admin('/ready');
+    writeFileSync(path, text.slice(0, 20));
+    await sluice.admin('/ready');
+    appendFileSync(path, text.slice(20));
+    await waitUntil('the fourth routes', async () => (await body(port)) === 'later');
+    assert.equal(await sluice.stat('http.web.rds.rc.update_failure'), 1);
 
     put('cds.json', 'c2');
     await sluice.waitForStat('cluster_manager.active_clusters', (count) => count === 0);

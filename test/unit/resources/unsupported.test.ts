@@ -191,14 +191,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     'HTTP/2 to upstreams is not supported yet',
   ],
   [
-    bootstrapWith('bootstrap', {
-      node: { id: 'n', cluster: 'c' },
-      dynamic_resources: { lds_config: { self: {} } },
-    }),
-    'dynamic_resources.lds_config.self',
-    "field 'self' is not supported yet",
-  ],
-  [
     bootstrapWith('bootstrap', { header_prefix: 'x-a' }),
     'header_prefix',
     "field 'header_prefix' is not supported yet",
