@@ -18,18 +18,12 @@ export interface BoundedTableParts {
 }
 
 export class BoundedTable implements HashTable {
-  readonly size: number;
-  readonly minPerHost: number;
-  readonly maxPerHost: number;
   readonly #table: HashTable;
   readonly #hosts: readonly WeighedHost[];
   readonly #weights: ReadonlyMap<UpstreamHost, number>;
   readonly #parts: BoundedTableParts;
 
   constructor(table: HashTable, hosts: readonly WeighedHost[], parts: BoundedTableParts) {
-    this.size = table.size;
-    this.minPerHost = table.minPerHost;
-    this.maxPerHost = table.maxPerHost;
     this.#table = table;
     this.#hosts = hosts;
     this.#weights = new Map(hosts.map(({ host, weight }) => [host, weight]));

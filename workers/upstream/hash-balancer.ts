@@ -1,11 +1,12 @@
 /**
  * Chooses hosts by a hash of the request, so that the same request goes to the same host; a request
- * without a hash gets a random one. The tables are made when hosts or their health change.
+ * without a hash gets a random one. The tables are made when hosts or their health change, those of a
+ * cluster that was not asked yet with its first request.
  */
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { RequestHash } from '../routing/hash-policy.ts';
-import type { Steps } from '../sliced-work.ts';
-import type { HashTable } from './hash-tables.ts';
+import { finish, type Steps } from '../sliced-work.ts';
+import type { HashTable, TableFigures, TablePlan } from './hash-tables.ts';
 import type { UpstreamHost } from './host.ts';
 import { type WeighedHost, weighHosts } from './host-weights.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
@@ -22,13 +23,19 @@ export interface HashBalancerParts {
   /** In percent. */
   panicThreshold(): number;
   readonly weighsLocalities: boolean;
-  readonly buildTable: (hosts: readonly WeighedHost[]) => Steps<HashTable>;
+  readonly planTable: (hosts: readonly WeighedHost[]) => Steps<TablePlan>;
   /** What is hashed, whatever routes say. */
   readonly hashOf: RequestHash | undefined;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
   /** Told of each new table. */
-  readonly onTable: (table: HashTable) => void;
+  readonly onTable: (figures: TableFigures) => void;
+}
+
+interface Table {
+  readonly plan: TablePlan;
+  /** Undefined until somebody asks: many clusters are never asked. */
+  built: HashTable | undefined;
 }
 
 const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
@@ -36,7 +43,8 @@ const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
 export class HashBalancer implements LoadBalancer {
   readonly #parts: HashBalancerParts;
   #loads = NO_LOADS;
-  #tables: readonly HashTable[] = [];
+  #tables: readonly Table[] = [];
+  #wasAsked = false;
   #priorities: readonly PriorityHosts[] = [];
   #overprovisioningFactor = 140;
   isPanicking = false;
@@ -51,20 +59,29 @@ export class HashBalancer implements LoadBalancer {
     const loads = this.#loadsFor(context);
     const { priority } = context.priority ?? choosePriority(loads, point);
     this.isPanicking = this.#loads.panics[priority] === true;
-    return this.#tables[priority]?.choose(hash, draw);
+    return this.#tableOf(priority)?.choose(hash, draw);
+  }
+
+  #tableOf(priority: number): HashTable | undefined {
+    this.#wasAsked = true;
+    const table = this.#tables[priority];
+    if (table === undefined) return undefined;
+    return (table.built ??= finish(table.plan.build()));
   }
 
   *prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void> {
     const priorities = yield* groupByPriority(hosts);
-    const { buildTable, onTable, weighsLocalities } = this.#parts;
+    const { planTable, onTable, weighsLocalities } = this.#parts;
     const panicThreshold = this.#parts.panicThreshold();
     const loads = computeLoads(priorities, { panicThreshold, overprovisioningFactor });
-    const tables: HashTable[] = [];
+    const tables: Table[] = [];
     for (const [priority, { all, healthy }] of priorities.entries()) {
       const panics = loads.panics[priority] === true;
       const weighed = weighHosts(panics ? all : healthy, weighsLocalities && !panics);
       yield;
-      tables.push(yield* buildTable(weighed));
+      const plan = yield* planTable(weighed);
+      const mayWait = plan.isQuick && !this.#wasAsked;
+      tables.push({ plan, built: mayWait ? undefined : yield* plan.build() });
     }
     return () => {
       this.#priorities = priorities;
@@ -72,7 +89,7 @@ export class HashBalancer implements LoadBalancer {
       this.#loads = loads;
       this.#tables = tables;
       this.isPanicking = false;
-      for (const table of tables) onTable(table);
+      for (const { plan } of tables) onTable(plan.figures);
     };
   }
 

@@ -1,7 +1,7 @@
 /** The gauges `ring_hash_lb.*` and `maglev_lb.*` of a cluster whose policy hashes. */
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
 import type { ClusterStats } from './cluster-stats.ts';
-import type { HashTable } from './hash-tables.ts';
+import type { TableFigures } from './hash-tables.ts';
 
 export class HashTableFigures {
   readonly #stats: ClusterStats;
@@ -20,7 +20,7 @@ export class HashTableFigures {
     this.#tells = tells;
   }
 
-  show({ size, minPerHost, maxPerHost }: HashTable): void {
+  show({ size, minPerHost, maxPerHost }: TableFigures): void {
     const { writer, prefix } = this.#stats;
     this.#base ??= this.#isRing
       ? writer.defineBlock(RING_HASH, `${prefix}ring_hash_lb.`)

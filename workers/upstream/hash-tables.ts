@@ -12,11 +12,27 @@ import type { WeighedHost } from './host-weights.ts';
 export interface HashTable {
   /** `draw` counts the choices made for one try; each gives another place of the table. */
   choose(hash: Hash64, draw: number): UpstreamHost | undefined;
-  /** What the cluster's statistics say of the table. */
+}
+
+/** What the cluster's statistics say of a table. */
+export interface TableFigures {
   readonly size: number;
   readonly minPerHost: number;
   readonly maxPerHost: number;
 }
+
+/** A table that can be built; its figures are known before. */
+export interface TablePlan {
+  readonly figures: TableFigures;
+  /** A few milliseconds: the first request may wait for it. */
+  readonly isQuick: boolean;
+  build(): Steps<HashTable>;
+}
+
+/** Most of what a place costs is the hash that says where it lies. */
+const QUICK_RING_PLACES = 4096;
+const QUICK_MAGLEV_PLACES = 65_537;
+const QUICK_HOSTS = 500;
 
 /** A host's own text on the ring: `envoy.lb`'s `hash_key`, its name where asked for, its address. */
 function hashKey(host: UpstreamHost, usesHostname: boolean): string {
@@ -55,7 +71,7 @@ export class RingBuilder {
   }
 
   /** The weights are shares of the whole. */
-  *build(hosts: readonly WeighedHost[]): Steps<HashTable> {
+  *plan(hosts: readonly WeighedHost[]): Steps<TablePlan> {
     const { minRingSize, maxRingSize } = this.#options;
     const least = hosts.reduce((min, { weight }) => Math.min(min, weight), 1);
     const scale = Math.min(Math.ceil(least * minRingSize) / least, maxRingSize);
@@ -68,9 +84,18 @@ export class RingBuilder {
       wanted.set(host, { rank, share });
       if (rank % ITEMS_PER_STEP === 0) yield;
     }
+    const shares = [...wanted.values()].map(({ share }) => share);
+    return {
+      figures: figuresOf(placed, shares),
+      isQuick: hosts.length <= QUICK_HOSTS && placed <= QUICK_RING_PLACES,
+      build: () => this.#build(wanted),
+    };
+  }
+
+  *#build(wanted: ReadonlyMap<UpstreamHost, Wanted>): Steps<HashTable> {
     const places = yield* this.#placesOf(wanted);
     this.#places = places.length > KEPT_PLACES_MAX ? [] : places;
-    const ring = new Ring(places.length, [...wanted.values()]);
+    const ring = new Ring(places.length);
     yield* ring.fill(places);
     return ring;
   }
@@ -109,17 +134,13 @@ export class RingBuilder {
 }
 
 class Ring implements HashTable {
-  readonly size: number;
-  readonly minPerHost: number;
-  readonly maxPerHost: number;
+  readonly #size: number;
   readonly #high: Uint32Array;
   readonly #low: Uint32Array;
   readonly #hosts: UpstreamHost[] = [];
 
-  constructor(size: number, perHost: readonly { readonly share: number }[]) {
-    this.size = size;
-    this.minPerHost = perHost.reduce((min, { share }) => Math.min(min, share), size);
-    this.maxPerHost = perHost.reduce((max, { share }) => Math.max(max, share), 0);
+  constructor(size: number) {
+    this.#size = size;
     this.#high = new Uint32Array(size);
     this.#low = new Uint32Array(size);
   }
@@ -136,9 +157,9 @@ class Ring implements HashTable {
 
   /** The first place at or behind the hash, going round. */
   choose({ high, low }: Hash64, draw: number): UpstreamHost | undefined {
-    if (this.size === 0) return undefined;
+    if (this.#size === 0) return undefined;
     let from = 0;
-    let to = this.size;
+    let to = this.#size;
     while (from < to) {
       const middle = (from + to) >>> 1;
       const placeHigh = this.#high[middle] ?? 0;
@@ -146,7 +167,7 @@ class Ring implements HashTable {
       if (isBefore) from = middle + 1;
       else to = middle;
     }
-    return this.#hosts[((from === this.size ? 0 : from) + draw) % this.size];
+    return this.#hosts[((from === this.#size ? 0 : from) + draw) % this.#size];
   }
 }
 
@@ -165,7 +186,6 @@ interface MaglevEntry {
   /** The place that it would take next. */
   place: number;
   target: number;
-  count: number;
 }
 
 /** Builds table after table for hosts that are mostly the same: what stays is computed once. */
@@ -181,19 +201,29 @@ export class MaglevBuilder {
   }
 
   /** The weights are shares of the whole. */
-  *build(hosts: readonly WeighedHost[]): Steps<HashTable> {
+  *plan(hosts: readonly WeighedHost[]): Steps<TablePlan> {
     const wanted = new Map(
       hosts.map(({ host, weight: share }, rank) => [host, { rank, share }] as const),
     );
     yield;
-    this.#places = yield* this.#placesOf(wanted);
-    const most = hosts.reduce((max, { weight }) => Math.max(max, weight), 0);
-    const entries = this.#places.map(({ host, offset, skip }): MaglevEntry => {
-      const weight = wanted.get(host)?.share ?? 0;
-      return { host, skip, weight, place: offset, target: 0, count: 0 };
-    });
-    yield;
-    return new Maglev(yield* fillMaglev(entries, this.#tableSize, most), entries);
+    const places = yield* this.#placesOf(wanted);
+    this.#places = places;
+    const weightOf = (host: UpstreamHost): number => wanted.get(host)?.share ?? 0;
+    const tableSize = this.#tableSize;
+    return {
+      figures: yield* maglevFigures(
+        places.map(({ host }) => weightOf(host)),
+        tableSize,
+      ),
+      isQuick: hosts.length <= QUICK_HOSTS && tableSize <= QUICK_MAGLEV_PLACES,
+      *build() {
+        const entries = places.map(({ host, offset, skip }): MaglevEntry => {
+          return { host, skip, weight: weightOf(host), place: offset, target: 0 };
+        });
+        yield;
+        return new Maglev(yield* fillMaglev(entries, tableSize), entries);
+      },
+    };
   }
 
   /** By key: who gets a contested place must not depend on the order of the hosts. */
@@ -229,13 +259,12 @@ export class MaglevBuilder {
 
 const FREE = -1;
 const PLACES_PER_STEP = 2048;
+/** Of counting alone. */
+const TURNS_PER_STEP = 16;
 
 /** Each entry takes its next free place in turn; a lighter one sits some turns out. */
-function* fillMaglev(
-  entries: readonly MaglevEntry[],
-  tableSize: number,
-  most: number,
-): Steps<Int32Array> {
+function* fillMaglev(entries: readonly MaglevEntry[], tableSize: number): Steps<Int32Array> {
+  const most = entries.reduce((max, { weight }) => Math.max(max, weight), 0);
   const table = new Int32Array(tableSize).fill(FREE);
   let filled = entries.length === 0 ? tableSize : 0;
   for (let turn = 1; filled < tableSize; turn++) {
@@ -251,7 +280,6 @@ function* fillMaglev(
       }
       table[place] = at;
       entry.place = place;
-      entry.count++;
       filled++;
       if (filled % PLACES_PER_STEP === 0) yield;
     }
@@ -259,26 +287,51 @@ function* fillMaglev(
   return table;
 }
 
+/** How many places each gets follows from the weights, whichever these are. */
+function* maglevFigures(weights: readonly number[], tableSize: number): Steps<TableFigures> {
+  const hosts = weights.length;
+  // A single host needs no table, and the reference says so.
+  if (hosts === 1) return { size: tableSize, minPerHost: 1, maxPerHost: 1 };
+  const most = weights.reduce((max, weight) => Math.max(max, weight), 0);
+  if (weights.every((weight) => weight === most)) {
+    const [least, rest] = hosts === 0 ? [0, 0] : [Math.floor(tableSize / hosts), tableSize % hosts];
+    const figures = { size: tableSize, minPerHost: least, maxPerHost: least + (rest > 0 ? 1 : 0) };
+    return hosts === 0 ? { ...figures, minPerHost: tableSize } : figures;
+  }
+  const counts = new Uint32Array(hosts);
+  const targets = new Float64Array(hosts);
+  let filled = 0;
+  for (let turn = 1; filled < tableSize; turn++) {
+    for (let at = 0; at < hosts && filled < tableSize; at++) {
+      if (turn * (weights[at] as number) < (targets[at] as number)) continue;
+      (targets[at] as number) += most;
+      (counts[at] as number)++;
+      filled++;
+    }
+    if (turn % TURNS_PER_STEP === 0) yield;
+  }
+  return figuresOf(tableSize, counts);
+}
+
+function figuresOf(size: number, perHost: ArrayLike<number> & Iterable<number>): TableFigures {
+  let [minPerHost, maxPerHost] = [size, 0];
+  for (const count of perHost) {
+    minPerHost = Math.min(minPerHost, count);
+    maxPerHost = Math.max(maxPerHost, count);
+  }
+  return { size, minPerHost, maxPerHost };
+}
+
 class Maglev implements HashTable {
-  readonly size: number;
-  readonly minPerHost: number;
-  readonly maxPerHost: number;
+  readonly #size: number;
   /** A position in `#hosts` for each place. */
   readonly #table: Int32Array;
   readonly #hosts: readonly UpstreamHost[];
 
-  constructor(
-    table: Int32Array,
-    entries: readonly { readonly host: UpstreamHost; readonly count: number }[],
-  ) {
+  constructor(table: Int32Array, entries: readonly { readonly host: UpstreamHost }[]) {
     this.#table = table;
     this.#hosts = entries.map(({ host }) => host);
-    const size = table.length;
-    this.size = size;
-    // A single host needs no table, and the reference says so.
-    const isSingle = entries.length === 1;
-    this.minPerHost = isSingle ? 1 : entries.reduce((min, { count }) => Math.min(min, count), size);
-    this.maxPerHost = isSingle ? 1 : entries.reduce((max, { count }) => Math.max(max, count), 0);
+    this.#size = table.length;
   }
 
   choose(hash: Hash64, draw: number): UpstreamHost | undefined {
@@ -289,7 +342,7 @@ class Maglev implements HashTable {
   }
 
   #at(hash: Hash64): UpstreamHost | undefined {
-    return this.#hosts[this.#table[remainder(hash, this.size)] ?? FREE];
+    return this.#hosts[this.#table[remainder(hash, this.#size)] ?? FREE];
   }
 }
 

@@ -9,7 +9,7 @@ import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
-import { type HashTable, MaglevBuilder, RingBuilder } from './hash-tables.ts';
+import { MaglevBuilder, RingBuilder, type TableFigures, type TablePlan } from './hash-tables.ts';
 import { compileHashPolicies } from '../routing/hash-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
@@ -37,7 +37,7 @@ export interface BalancerContext extends Pick<
   /** Requests that this worker has open in the whole cluster. */
   readonly allActiveRequests: () => number;
   /** Told of each new table of a policy that hashes. */
-  readonly onTable: (table: HashTable) => void;
+  readonly onTable: (figures: TableFigures) => void;
 }
 
 /** How the balancer of a subset differs from that of the whole cluster. */
@@ -150,18 +150,24 @@ function makeHashing(
 ): LoadBalancer {
   const { hashBalanceFactor: balanceFactor } = lbPolicy;
   const { onTable, allActiveRequests } = context;
-  const buildPlain = tableBuilder(lbPolicy);
-  const buildTable = function* (hosts: readonly WeighedHost[]): Steps<HashTable> {
-    const table = yield* buildPlain(hosts);
-    if (balanceFactor === undefined) return table;
-    return new BoundedTable(table, hosts, { balanceFactor, activeRequests, allActiveRequests });
+  const planPlain = tablePlanner(lbPolicy);
+  const planTable = function* (hosts: readonly WeighedHost[]): Steps<TablePlan> {
+    const plan = yield* planPlain(hosts);
+    if (balanceFactor === undefined) return plan;
+    const limits = { balanceFactor, activeRequests, allActiveRequests };
+    return {
+      ...plan,
+      *build() {
+        return new BoundedTable(yield* plan.build(), hosts, limits);
+      },
+    };
   };
   const panicThreshold = panicThresholdOf(lbPolicy, context.runtime);
   const hashOf = compileHashPolicies(lbPolicy.hashPolicies ?? []);
   const parts = {
     panicThreshold,
     weighsLocalities,
-    buildTable,
+    planTable,
     hashOf,
     random,
     onTable,
@@ -177,14 +183,14 @@ function panicThresholdOf(lbPolicy: LbPolicy, runtime: Pick<Runtime, 'snapshot'>
   };
 }
 
-function tableBuilder(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => Steps<HashTable> {
+function tablePlanner(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => Steps<TablePlan> {
   if (lbPolicy.kind === 'RING_HASH') {
     const builder = new RingBuilder(lbPolicy.ringHash ?? RING_DEFAULTS);
-    return (hosts) => builder.build(hosts);
+    return (hosts) => builder.plan(hosts);
   }
   const { tableSize, usesHostname } = lbPolicy.maglev ?? MAGLEV_DEFAULTS;
   const builder = new MaglevBuilder(tableSize, usesHostname);
-  return (hosts) => builder.build(hosts);
+  return (hosts) => builder.plan(hosts);
 }
 
 function activeRequests(host: UpstreamHost): number {

@@ -10,6 +10,10 @@ import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { compileHashPolicies } from '../../../workers/routing/hash-policy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
+import { HashBalancer } from '../../../workers/upstream/hash-balancer.ts';
+import { MaglevBuilder } from '../../../workers/upstream/hash-tables.ts';
+import type { WeighedHost } from '../../../workers/upstream/host-weights.ts';
+import { finish } from '../../../workers/sliced-work.ts';
 import { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
@@ -188,6 +192,73 @@ describe('hashes', () => {
     assert.deepEqual(
       hashOf?.(headers, streamInfo(headers), () => assert.fail()),
       hash,
+    );
+  });
+});
+
+describe('tables of hashes', () => {
+  const weighed = (weights: readonly number[]): readonly WeighedHost[] =>
+    hosts(weights).map((each) => ({
+      host: each,
+      weight: each.weight / weights.reduce((sum, weight) => sum + weight, 0),
+    }));
+
+  for (const weights of [[1], [1, 1, 1], [1, 2, 3, 5, 9], [7, 1, 1, 1, 1, 1, 64]]) {
+    it(`of Maglev say before they are built what each host gets of weights ${weights.join()}`, () => {
+      const size = 1009;
+      const plan = finish(new MaglevBuilder(size, false).plan(weighed(weights)));
+      const table = finish(plan.build());
+      const counts = new Map<UpstreamHost | undefined, number>();
+      for (let low = 0; low < size; low++) {
+        const chosen = table.choose({ high: 0, low }, 0);
+        counts.set(chosen, (counts.get(chosen) ?? 0) + 1);
+      }
+      const isSingle = weights.length === 1;
+      assert.equal(counts.size, weights.length);
+      assert.deepEqual(plan.figures, {
+        size,
+        minPerHost: isSingle ? 1 : Math.min(...counts.values()),
+        maxPerHost: isSingle ? 1 : Math.max(...counts.values()),
+      });
+    });
+  }
+
+  it('are built with the first request, and from then on when hosts change', () => {
+    const told: number[] = [];
+    const built: number[] = [];
+    const from = new HashBalancer({
+      panicThreshold: () => 50,
+      weighsLocalities: false,
+      hashOf: undefined,
+      random: () => 0,
+      onTable: ({ size }) => told.push(size),
+      *planTable(of) {
+        yield;
+        const plan = { figures: { size: of.length, minPerHost: 1, maxPerHost: 1 }, isQuick: true };
+        return {
+          ...plan,
+          *build() {
+            built.push(of.length);
+            yield;
+            return { choose: () => of[0]?.host };
+          },
+        };
+      },
+    });
+    updateBalancer(from, hosts([1, 1]), 140);
+    updateBalancer(from, hosts([1, 1, 1]), 140);
+    assert.deepEqual([told, built], [[2, 3], []]);
+    for (let request = 0; request < 3; request++) {
+      assert.equal(digitOf(choose(from, { high: 0, low: 0 })), '0');
+    }
+    assert.deepEqual(built, [3]);
+    updateBalancer(from, hosts([1]), 140);
+    assert.deepEqual(
+      [told, built],
+      [
+        [2, 3, 1],
+        [3, 1],
+      ],
     );
   });
 });
