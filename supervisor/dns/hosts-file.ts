@@ -11,6 +11,7 @@ const BYTES_MAX = 4 * 1024 * 1024;
 export class HostsFile {
   readonly #path: string;
   #seen = '';
+  #looking: Promise<void> | undefined;
   #addresses: ReadonlyMap<string, readonly string[]> = new Map();
 
   constructor(path: string) {
@@ -19,11 +20,11 @@ export class HostsFile {
 
   /** Addresses of a name in the order of the file; empty for a name that it has not. */
   async lookUp(name: string): Promise<readonly string[]> {
-    await this.#refresh();
+    await (this.#looking ??= this.#refresh());
     return this.#addresses.get(name.toLowerCase()) ?? [];
   }
 
-  /** A file that cannot be read has no names. */
+  /** A file that cannot be read has no names. One look is for all who ask in the meantime. */
   async #refresh(): Promise<void> {
     try {
       const { mtimeMs, ino, size } = await stat(this.#path);
@@ -35,6 +36,8 @@ export class HostsFile {
     } catch {
       this.#seen = '';
       this.#addresses = new Map();
+    } finally {
+      this.#looking = undefined;
     }
   }
 }

@@ -2,15 +2,16 @@
  * Resolves names to addresses: literals, the hosts file, then c-ares through node:dns, which never
  * blocks the loop. One instance per resolver configuration; it keeps no answers.
  */
-import { Resolver, type RecordWithTtl } from 'node:dns';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { systemClock } from '../../shared/clock.ts';
 import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DnsFamily, ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import { Channels } from './channels.ts';
 import type { AddressRecord } from './dns-message.ts';
 import { HostsFile } from './hosts-file.ts';
+import { Turns } from './turns.ts';
 import { candidatesOf, NO_SEARCH, readSearchList, type SearchList } from './search-list.ts';
 
 const HOSTS_PATH = '/etc/hosts';
@@ -55,7 +56,8 @@ export class NameResolver {
   readonly #stats: number;
   readonly #hosts: HostsFile;
   readonly #search: SearchList;
-  #resolver: Resolver;
+  readonly #turns = new Turns();
+  #channels: Channels;
   #pending = 0;
   #mustReinit = false;
   #isClosed = false;
@@ -69,11 +71,12 @@ export class NameResolver {
     this.#search = settings.noSearchDomains
       ? NO_SEARCH
       : readSearchList(options.resolvConfPath ?? RESOLV_CONF_PATH);
-    this.#resolver = this.#makeResolver();
+    this.#channels = new Channels(this.#settings, this.#turns);
   }
 
   /** Never rejects. */
   async resolve(name: string, family: DnsFamily): Promise<Resolution> {
+    await this.#turns.next();
     if (this.#mustReinit && this.#pending === 0) this.#reinit();
     switch (family) {
       case 'V4_ONLY':
@@ -95,7 +98,7 @@ export class NameResolver {
   /** Answers what is under way as failed. */
   close(): void {
     this.#isClosed = true;
-    this.#resolver.cancel();
+    this.#channels.cancel();
     this.#writer.releaseBlock(this.#stats);
   }
 
@@ -134,10 +137,9 @@ export class NameResolver {
 
   #askCares(name: string, family: Family): Promise<Resolution> {
     return new Promise((resolve) => {
-      const callback = (error: NodeJS.ErrnoException | null, records: RecordWithTtl[]): void =>
-        resolve(error === null ? fromRecords(records) : this.#failure(error.code));
-      if (family === 4) this.#resolver.resolve4(name, { ttl: true }, callback);
-      else this.#resolver.resolve6(name, { ttl: true }, callback);
+      this.#channels.ask(name, family, (error, records) =>
+        resolve(error === null ? fromRecords(records) : this.#failure(error.code)),
+      );
     });
   }
 
@@ -147,7 +149,7 @@ export class NameResolver {
     const { lookUpOverTcp } = await import('./tcp-lookup.ts');
     let code = 'ECONNREFUSED';
     for (let attempt = 0; attempt < tries && !this.#isClosed; attempt++) {
-      for (const server of this.#resolver.getServers()) {
+      for (const server of this.#channels.servers) {
         const answer = await lookUpOverTcp({ server, name, family, timeoutMs }, systemClock);
         if (typeof answer !== 'string') return fromRecords(answer);
         code = answer;
@@ -176,15 +178,7 @@ export class NameResolver {
   #reinit(): void {
     this.#mustReinit = false;
     this.#count('reinits');
-    this.#resolver = this.#makeResolver();
-  }
-
-  #makeResolver(): Resolver {
-    const { servers, serversAreFallback, timeoutMs, tries } = this.#settings;
-    const resolver = new Resolver({ timeout: timeoutMs, tries });
-    const useOwn = servers.length > 0 && !(serversAreFallback && hasSystemServers(resolver));
-    if (useOwn) resolver.setServers(servers);
-    return resolver;
+    this.#channels = new Channels(this.#settings, this.#turns);
   }
 
   #setPending(change: 1 | -1): void {
@@ -218,11 +212,6 @@ function joined(answers: readonly Resolution[]): Resolution {
   }
   if (addresses.size > 0) return { outcome: 'found', addresses: [...addresses.values()] };
   return answers.some(({ outcome }) => outcome === 'failed') ? { outcome: 'failed' } : EMPTY;
-}
-
-/** c-ares falls back to the loopback interface when the system names no server. */
-function hasSystemServers(resolver: Resolver): boolean {
-  return resolver.getServers().some((server) => server !== '127.0.0.1');
 }
 
 function isRoutable(family: Family): boolean {

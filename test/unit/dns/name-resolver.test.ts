@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { decodeAnswer, encodeQuestion } from '../../../supervisor/dns/dns-message.ts';
 import { parseHosts } from '../../../supervisor/dns/hosts-file.ts';
 import { NameResolver } from '../../../supervisor/dns/name-resolver.ts';
 import { candidatesOf, parseSearchList } from '../../../supervisor/dns/search-list.ts';
+import { Turns } from '../../../supervisor/dns/turns.ts';
 import type {
   DnsFamily,
   ResolverSettings,
@@ -38,6 +40,31 @@ describe('search domains', () => {
       assert.deepEqual(candidatesOf(name, list), candidates);
     });
   }
+});
+
+describe('lookups of one moment', () => {
+  it('are spread over turns of the loop, in their order', async () => {
+    const turns = new Turns();
+    const log: number[] = [];
+    const all = Promise.all(
+      Array.from({ length: 100 }, async (_, at) => {
+        await turns.next();
+        log.push(at);
+      }),
+    );
+    let before = 0;
+    for (let turn = 0; log.length < 100; turn++) {
+      await setImmediate();
+      assert.ok(log.length - before <= 16, `${log.length - before} in one turn`);
+      assert.ok(turn < 100);
+      before = log.length;
+    }
+    await all;
+    assert.deepEqual(
+      log,
+      Array.from({ length: 100 }, (_, at) => at),
+    );
+  });
 });
 
 interface Fixture {
