@@ -116,6 +116,7 @@ function makePool(input: ServeInput, server: () => Server | undefined): WorkerPo
     onReport: (index, report) => server()?.workerReported(index, report),
     onUpstreamNotice: (notice) => server()?.workerNoticed(notice),
     onTapped: (notice) => server()?.workerTapped(notice),
+    onLogEntries: (notice) => server()?.workerLogged(notice),
     onGone: (index, exit) => server()?.workerGone(index, exit),
   });
 }

@@ -22,6 +22,9 @@ import { OverloadManager } from './overload/overload-manager.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
+import { LogServices } from './log-services/log-services.ts';
+import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
+import type { StatStore } from './stats/stat-store.ts';
 import { sinkSurroundings } from './stats/sinks/sink-surroundings.ts';
 import { StatsEngine } from './stats/stats-engine.ts';
 import type { StatsEngineOptions } from './stats/stats-engine.ts';
@@ -50,6 +53,7 @@ export interface ServerParts {
   readonly commands: ServerCommands;
   readonly drains: Drains;
   readonly taps: TapSessions;
+  readonly logServices: LogServices;
   /** With `--enable-mutex-tracing` only. */
   readonly contention: ContentionTracer | undefined;
   readonly overload: OverloadManager;
@@ -93,12 +97,15 @@ function makeContention({ options, clock, pool }: ServerPartsInput): {
   return { contention, waits: { collect, traceWait } };
 }
 
+const LOGS_MESSAGE = 'envoy.service.accesslog.v3.StreamAccessLogsMessage';
+
 /** Rejects when a runtime layer cannot be used. */
 export async function makeServerParts(input: ServerPartsInput): Promise<ServerParts> {
   const { options, clock, configuration, pool } = input;
   const { resolved } = configuration;
   const listeners = makeListeners();
   const { contention, waits } = makeContention(input);
+  const streams = makeServiceStreams(input, () => ({ upstreams, store: stats.store }));
   const stats = new StatsEngine({
     config: resolved.stats,
     clock,
@@ -109,7 +116,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     },
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
-    ...sinkSurroundings(input, () => ({ upstreams, store: stats.store })),
+    ...sinkSurroundings(streams, () => ({ upstreams, store: stats.store })),
     log: getLogger('stats').log,
   });
   const serverStats = makeServerStats(input, stats);
@@ -120,6 +127,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const eventLogs = new EventLogs(getLogger('upstream').warning);
   const commands = new ServerCommands({ pool, drains, eventLogs, ending: input.ending });
   const taps = makeTaps(input);
+  const logServices = makeLogServices(streams, () => stats.store);
   const overload = makeOverload(input, stats, listeners);
   let loopDelay: LoopDelay | undefined;
   const certificates = new CertificateStats(configuration.store, stats.store, serverStats);
@@ -135,6 +143,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     commands,
     drains,
     taps,
+    logServices,
     overload,
     contention,
     upstreams,
@@ -154,13 +163,8 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     },
     stop: () => {
       loopDelay?.stop();
-      taps.stop();
-      overload.stop();
-      stats.stop();
-      commands.stop();
-      runtime.close();
-      dynamic.close();
-      upstreams.close();
+      for (const part of [taps, overload, stats, commands]) part.stop();
+      for (const part of [logServices, runtime, dynamic, upstreams]) part.close();
     },
   };
 }
@@ -228,6 +232,18 @@ function makeDynamic(
     isStopped: (direction) => parts.commands.isStopped(direction),
     keptPath: process.env['SLUICE_XDS_KEEP_PATH'] || undefined,
     secretChanged: (key) => parts.certificates.secretChanged(key),
+  });
+}
+
+function makeLogServices(
+  { openGrpc, identifier }: ServiceStreams,
+  stats: () => StatStore,
+): LogServices {
+  return new LogServices({
+    stats,
+    open: openGrpc,
+    identifier: (logName) => identifier(LOGS_MESSAGE, { log_name: logName }),
+    onLost: (reason) => getLogger('main').warning(`a log service is lost: ${reason}`),
   });
 }
 

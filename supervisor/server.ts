@@ -27,7 +27,7 @@ import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from './life-cycle/phase-reports.ts';
 import { serverStateOf } from './life-cycle/server-state.ts';
-import type { TapNotice, UpstreamNotice, WorkerExit } from './processes/worker-host.ts';
+import type { LogNotice, TapNotice, UpstreamNotice, WorkerExit } from './processes/worker-host.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
 import { makeWorkerProvision } from './processes/worker-provision.ts';
 
@@ -191,6 +191,10 @@ export class Server {
 
   workerTapped(notice: TapNotice): void {
     this.#parts?.taps.heard(notice);
+  }
+
+  workerLogged(notice: LogNotice): void {
+    this.#parts?.logServices.heard(notice);
   }
 
   workerGone(index: number, exit: WorkerExit): void {

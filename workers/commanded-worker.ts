@@ -18,6 +18,7 @@ import type { StatsReport } from '../shared/stats/report.ts';
 import type { DataPlane, DataPlaneEnv, DataPlaneNotice } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
+import { LogEntrySender } from './access-log/log-entry-sender.ts';
 import { TraceSender } from './tap/trace-sender.ts';
 import type { WorkerProfiler } from './worker-profiler.ts';
 
@@ -58,6 +59,7 @@ export class CommandedWorker {
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #traces: TraceSender;
+  readonly #logEntries: LogEntrySender;
   #started: Started | undefined;
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
@@ -66,6 +68,7 @@ export class CommandedWorker {
     this.#channel = channel;
     this.#clock = clock;
     this.#traces = new TraceSender(channel);
+    this.#logEntries = new LogEntrySender(channel);
   }
 
   receive(command: WorkerCommand): void {
@@ -226,6 +229,7 @@ export class CommandedWorker {
   #notify(notice: DataPlaneNotice): void {
     if (this.#channel.isClosed) return;
     if (notice.kind === 'tapped') this.#traces.send(notice.session, notice.trace);
+    else if (notice.kind === 'log_entries') this.#logEntries.send(notice);
     else this.#channel.post(notice);
   }
 

@@ -28,6 +28,7 @@ export type DataPlaneNotice = Extract<
       | 'host_used'
       | 'routes_wanted'
       | 'health_event'
+      | 'log_entries'
       | 'tapped';
   }
 >;

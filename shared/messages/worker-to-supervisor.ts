@@ -1,4 +1,5 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
+import type { LogStream } from '../resources/access-log.ts';
 import type { WantedRoutes } from '../resources/wanted-routes.ts';
 import type { CheckEvent } from '../health/check-event.ts';
 import type { HostResource } from '../resources/cluster.ts';
@@ -52,6 +53,16 @@ export type WorkerToSupervisor =
       readonly session: number;
       readonly records: number;
       readonly why: TapLoss;
+    }
+  /**
+   * Encoded entries for a log service. Dropped where the channel is congested; `dropped` counts those
+   * that were since the last message.
+   */
+  | {
+      readonly kind: 'log_entries';
+      readonly stream: LogStream;
+      readonly entries: readonly Uint8Array[];
+      readonly dropped: number;
     }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }

@@ -2,6 +2,7 @@
  * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as header
  * values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
  */
+import type { GrpcTarget } from './grpc-target.ts';
 import type { HeaderMatcher, MetadataMatcher, RuntimeFraction } from './matchers.ts';
 
 export type AccessLogFormat =
@@ -55,10 +56,33 @@ export type AccessLogFilter =
   | { readonly kind: 'response_flag'; readonly flags: readonly string[] }
   | { readonly kind: 'log_type'; readonly types: readonly string[]; readonly exclude: boolean };
 
-export interface AccessLogConfig {
+/** Lines for a file. */
+export interface LineLogConfig {
   readonly sink:
     | { readonly kind: 'file'; readonly path: string }
     | { readonly kind: 'stdout' | 'stderr' };
   readonly format: AccessLogFormat;
   readonly filter?: AccessLogFilter;
 }
+
+/** Where entries of a log service go: one stream per worker's supervisor and log. */
+export interface LogStream {
+  readonly entries: 'http' | 'tcp';
+  readonly logName: string;
+  readonly target: GrpcTarget;
+}
+
+/** Entries for a service. Source: envoy.extensions.access_loggers.grpc.v3. */
+export interface LogServiceConfig {
+  readonly stream: LogStream;
+  readonly flushIntervalMs: number;
+  /** Entries of so many bytes are sent at once. */
+  readonly bufferBytes: number;
+  readonly requestHeaders: readonly string[];
+  readonly responseHeaders: readonly string[];
+  readonly responseTrailers: readonly string[];
+  readonly filterState: readonly string[];
+  readonly filter?: AccessLogFilter;
+}
+
+export type AccessLogConfig = LineLogConfig | LogServiceConfig;

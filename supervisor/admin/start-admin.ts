@@ -2,7 +2,7 @@
  * Brings the admin interface up: routes, rules, statistics and the listening sockets. The
  * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
  */
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { Profilers } from '../profiling/profilers.ts';
 import type { WorkerProfilers } from '../profiling/profilers.ts';
@@ -32,7 +32,7 @@ export interface AdminOptions extends AdminRules {
   /** Samples the heaps of workers all the time, not only while a profiler runs. */
   readonly heapSampling?: boolean;
   /** `admin.access_log` and `access_log_path`. */
-  readonly accessLogs?: readonly AccessLogConfig[];
+  readonly accessLogs?: readonly LineLogConfig[];
   /** Milliseconds between two writes of their buffers. */
   readonly fileFlushIntervalMs?: number;
 }

@@ -75,6 +75,7 @@ export interface WorkerHostOptions {
   onReport(report: StatsReport): void;
   onUpstreamNotice(notice: UpstreamNotice): void;
   onTapped(notice: TapNotice): void;
+  onLogEntries(notice: LogNotice): void;
 }
 
 export interface SocketToAdopt {
@@ -101,7 +102,9 @@ export type UpstreamNotice = Extract<
 >;
 /** A record for the client of `/tap`, or how many of them there could have been. */
 export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' | 'tap_lost' }>;
-const NOTICES: ReadonlySet<string> = new Set<(UpstreamNotice | TapNotice)['kind']>([
+export type LogNotice = Extract<WorkerToSupervisor, { readonly kind: 'log_entries' }>;
+type Notice = UpstreamNotice | TapNotice | LogNotice;
+const NOTICES: ReadonlySet<string> = new Set<Notice['kind']>([
   'health_result',
   'outlier_detected',
   'traffic_began',
@@ -112,9 +115,10 @@ const NOTICES: ReadonlySet<string> = new Set<(UpstreamNotice | TapNotice)['kind'
   'health_event',
   'tapped',
   'tap_lost',
+  'log_entries',
 ]);
 
-function isNotice(message: WorkerToSupervisor): message is UpstreamNotice | TapNotice {
+function isNotice(message: WorkerToSupervisor): message is Notice {
   return NOTICES.has(message.kind);
 }
 
@@ -349,8 +353,9 @@ export class WorkerHost {
     }
   }
 
-  #receiveNotice(notice: UpstreamNotice | TapNotice): void {
-    if (notice.kind === 'tapped' || notice.kind === 'tap_lost') this.#options.onTapped(notice);
+  #receiveNotice(notice: Notice): void {
+    if (notice.kind === 'log_entries') this.#options.onLogEntries(notice);
+    else if (notice.kind === 'tapped' || notice.kind === 'tap_lost') this.#options.onTapped(notice);
     else this.#options.onUpstreamNotice(notice);
   }
 

@@ -17,6 +17,7 @@ import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
 import type { ListeningSockets } from '../sockets/listening-sockets.ts';
 import {
   WorkerHost,
+  type LogNotice,
   type TapNotice,
   type UpstreamNotice,
   type WorkerExit,
@@ -51,6 +52,7 @@ export interface WorkerPoolOptions {
   onReport(workerIndex: number, report: StatsReport): void;
   onUpstreamNotice(notice: UpstreamNotice): void;
   onTapped(notice: TapNotice): void;
+  onLogEntries(notice: LogNotice): void;
   /** After the last report of that life. */
   onGone(workerIndex: number, exit: WorkerExit): void;
 }
@@ -267,6 +269,7 @@ export class WorkerPool {
       onReport: (report) => this.#options.onReport(index, report),
       onUpstreamNotice: (notice) => this.#options.onUpstreamNotice(notice),
       onTapped: (notice) => this.#options.onTapped(notice),
+      onLogEntries: (notice) => this.#options.onLogEntries(notice),
     });
   }
 

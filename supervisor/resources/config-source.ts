@@ -9,8 +9,9 @@ import type {
   RateLimitSettings,
 } from '../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import type { RetryPolicy } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
+import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
-import { resolveGrpcService, type GrpcTarget } from './grpc-service.ts';
+import { resolveGrpcService } from './grpc-service.ts';
 import type { Scope } from './scope.ts';
 import { durationMs, durationMsOr } from './values.ts';
 

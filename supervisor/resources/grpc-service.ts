@@ -5,39 +5,10 @@ import type {
   GrpcService_GoogleGrpc as GoogleGrpc,
   GrpcService_GoogleGrpc_CallCredentials as CallCredentials,
 } from '../../shared/api/generated/envoy/config/core/v3/grpc_service.ts';
+import type { ClientTls, GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { readDataSource } from './data-source.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import type { Scope } from './scope.ts';
-
-interface CallFacts {
-  /** Sent with every call. */
-  readonly metadata: readonly { readonly key: string; readonly value: string }[];
-}
-
-export type GrpcTarget =
-  | ({
-      readonly kind: 'cluster';
-      readonly cluster: string;
-      /** `:authority`; the cluster's name when not set. */
-      readonly authority: string;
-      readonly maxMessageBytes?: number;
-    } & CallFacts)
-  | ({
-      readonly kind: 'uri';
-      readonly uri: string;
-      readonly statPrefix: string;
-      /** Absent: plain text. */
-      readonly tls?: ClientTls;
-      /** Arguments of the channel by name, as the transport knows them. */
-      readonly args: Readonly<Record<string, string | number>>;
-    } & CallFacts);
-
-/** PEM; absent roots are the system's. */
-interface ClientTls {
-  readonly roots?: Buffer;
-  readonly key?: Buffer;
-  readonly chain?: Buffer;
-}
 
 const FIELDS = knownFields<GrpcService>(
   ['envoy_grpc', 'google_grpc', 'initial_metadata'],
@@ -95,7 +66,7 @@ function resolveCallCredentials(
   { call_credentials: all = [] }: GoogleGrpc,
   isSecure: boolean,
   scope: Scope,
-): CallFacts['metadata'] {
+): GrpcTarget['metadata'] {
   if (all.length > 0 && !isSecure) {
     const text = 'credentials of calls are only sent with ssl_credentials';
     scope.at('call_credentials').error('conflict', text);

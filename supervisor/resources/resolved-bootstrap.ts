@@ -5,7 +5,7 @@
 import type { DnsCluster } from '../../shared/api/generated/envoy/extensions/clusters/dns/v3/dns_cluster.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { ScopedRouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 import type {
   ClusterHostsResource,
   ClusterResource,
@@ -287,6 +287,6 @@ export interface ResolvedAdmin {
   /** `allow_paths`; absent: all. The argument is the target as it was sent. */
   readonly allowPath?: (path: string) => boolean;
   /** `access_log`, then `access_log_path`. */
-  readonly accessLogs: readonly AccessLogConfig[];
+  readonly accessLogs: readonly LineLogConfig[];
   readonly profilePath: string;
 }

@@ -27,7 +27,7 @@ export interface ResolveContext {
     resolved: RouteConfigurationResource,
   ) => void;
   /** Clusters that this server itself speaks gRPC with. */
-  readonly controlPlaneClusters?: ReadonlySet<string>;
+  readonly ownClusters?: ReadonlySet<string>;
   /** Of such a cluster. */
   readonly allowsHttp2?: boolean;
   /** `category/name` of what `--disable-extensions` switches off. */

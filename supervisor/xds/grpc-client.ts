@@ -1,7 +1,7 @@
 /** One bidirectional stream to a control plane over gRPC. The transport is loaded when it is first used. */
 import type { ChannelCredentials, ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import type { HostAddress } from '../../shared/resources/cluster.ts';
-import type { GrpcTarget } from '../resources/grpc-service.ts';
+import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
 import { secureCredentials, type Grpc } from './secure-credentials.ts';
 

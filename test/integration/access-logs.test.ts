@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
 import { fetchOnce } from '../support/http-client.ts';
 import { openRaw } from '../support/raw-client.ts';
+import { startReceivingService } from '../support/receiving-service.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { startSluice } from '../support/sluice.ts';
 import { startHttpUpstream } from '../support/upstream.ts';
@@ -15,6 +16,40 @@ const FILE = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAc
 function fileLog(path: string, format?: object): object {
   const log_format = format === undefined ? {} : { log_format: format };
   return { name: 'file', typed_config: { '@type': FILE, path, ...log_format } };
+}
+
+interface LogMessage {
+  readonly identifier?: { readonly node: { readonly id: string }; readonly log_name: string };
+  readonly http_logs?: { readonly log_entry: readonly LogEntry[] };
+  readonly tcp_logs?: { readonly log_entry: readonly LogEntry[] };
+}
+
+interface LogEntry {
+  readonly common_properties: Readonly<Record<string, unknown>>;
+  readonly request?: Readonly<Record<string, unknown>>;
+  readonly response?: Readonly<Record<string, unknown>>;
+  readonly connection_properties?: object;
+}
+
+const LOG_SERVICE = {
+  path: '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs',
+  message: 'envoy.service.accesslog.v3.StreamAccessLogsMessage',
+};
+
+function serviceLog(type: 'Http' | 'Tcp', fields: object = {}): object {
+  return {
+    name: 'service',
+    typed_config: {
+      '@type': `type.googleapis.com/envoy.extensions.access_loggers.grpc.v3.${type}GrpcAccessLogConfig`,
+      common_config: {
+        log_name: 'requests',
+        transport_api_version: 'V3',
+        grpc_service: { envoy_grpc: { cluster_name: 'logs' } },
+        buffer_flush_interval: '0.05s',
+      },
+      ...fields,
+    },
+  };
 }
 
 function routerWithLog(log: object): object {
@@ -78,6 +113,80 @@ describe('access logs of the whole program', () => {
     assert.equal((await fetchOnce({ port, path: '/dead' })).status, 503);
     await sluice.stop();
     assert.equal(readFileSync(path, 'utf8'), 'UpstreamEnd 200 - 5 -\nUpstreamEnd 0 UF 0 -\n');
+  });
+
+  it('stream entries of requests and connections to a service, through a cluster of HTTP/2 that routes cannot use', async () => {
+    await using service = await startReceivingService<LogMessage>(LOG_SERVICE);
+    await using upstream = await startHttpUpstream((_, response) => response.end('hello'));
+    const web = httpListener(
+      [
+        { name: 'direct', match: { path: '/no' }, direct_response: { status: 404 } },
+        { match: { path: '/logs' }, route: { cluster: 'logs' } },
+        { name: 'up', match: { prefix: '/' }, route: { cluster: 'up' } },
+      ],
+      {
+        hcm: {
+          access_log: [serviceLog('Http', { additional_request_headers_to_log: ['X-A', 'x-b'] })],
+        },
+      },
+    );
+    const tcp = {
+      name: 'tcp',
+      address: { socket_address: { address: '127.0.0.1', port_value: 0 } },
+      filter_chains: [
+        {
+          filters: [
+            {
+              name: 'tcp',
+              typed_config: {
+                '@type':
+                  'type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',
+                stat_prefix: 'tcp',
+                cluster: 'up',
+                access_log: [serviceLog('Tcp')],
+              },
+            },
+          ],
+        },
+      ],
+    };
+    const logs = staticCluster('logs', [service.port], { http2_protocol_options: {} });
+    await using sluice = await startSluice({
+      bootstrap: bootstrap(
+        { listeners: [web, tcp], clusters: [staticCluster('up', [upstream.port]), logs] },
+        { node: { id: 'node-1', cluster: 'tests' } },
+      ),
+    });
+    const port = await sluice.listenerPort('web');
+    await fetchOnce({ port, path: '/found', headers: { 'x-a': '1' } });
+    await fetchOnce({ port, path: '/no' });
+    const refused = await fetchOnce({ port, path: '/logs' });
+    assert.equal(refused.body, 'HTTP/2 to upstreams is not supported');
+    await fetchOnce({ port: await sluice.listenerPort('tcp'), headers: { connection: 'close' } });
+    const entriesOf = (kind: 'http_logs' | 'tcp_logs'): readonly LogEntry[] =>
+      service.messages.flatMap((message) => message[kind]?.log_entry ?? []);
+    await waitUntil('all entries', () => {
+      return entriesOf('http_logs').length === 3 && entriesOf('tcp_logs').length === 1;
+    });
+    const [first] = service.messages;
+    assert.equal(first?.identifier?.node.id, 'node-1');
+    assert.equal(first.identifier.log_name, 'requests');
+    const requestFor = (path: string): LogEntry => {
+      const entry = entriesOf('http_logs').find(({ request }) => request?.['path'] === path);
+      assert.ok(entry);
+      return entry;
+    };
+    const { common_properties: common, request = {}, response = {} } = requestFor('/found');
+    assert.equal(common['upstream_cluster'], 'up');
+    assert.equal(common['route_name'], 'up');
+    assert.equal(common['access_log_type'], 'DownstreamEnd');
+    assert.deepEqual(request['request_headers'], { 'x-a': '1' });
+    assert.equal(response['response_code'], 200);
+    assert.equal(response['response_body_bytes'], '5');
+    assert.equal(requestFor('/no').response?.['response_code_details'], 'direct_response');
+    const types = entriesOf('tcp_logs').map((entry) => entry.common_properties['access_log_type']);
+    assert.deepEqual(types, ['TcpConnectionEnd']);
+    assert.match((await sluice.admin('/stats?filter=grpc_access_log')).body, /flushed: 4/);
   });
 
   it('have one whole line per request over a rotation under load, with two workers', async () => {

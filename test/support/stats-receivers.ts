@@ -2,13 +2,11 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { Server, ServerCredentials, type ServerReadableStream } from '@grpc/grpc-js';
-import { ApiCatalog } from '../../supervisor/config/api/api-catalog.ts';
-import { messageFromBinary } from '../../supervisor/config/message-codec.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { receiveDescriptorMessage } from '../../shared/posix/descriptor-messages.ts';
 import { SOCK_DGRAM } from '../../shared/posix/layout.ts';
 import { bindSocket, openSocket } from '../../shared/posix/sockets.ts';
+import { startReceivingService, type ReceivingService } from './receiving-service.ts';
 
 const SERVICE = 'envoy.service.metrics.v3';
 
@@ -29,65 +27,11 @@ export interface MetricsMessage {
   }[];
 }
 
-export interface MetricsService {
-  readonly port: number;
-  readonly messages: readonly MetricsMessage[];
-  /** Streams that the client has ended itself. */
-  ended(): number;
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
-export async function startMetricsService(): Promise<MetricsService> {
-  const catalog = new ApiCatalog();
-  const messages: MetricsMessage[] = [];
-  const server = new Server();
-  let ended = 0;
-  const serve = (
-    stream: ServerReadableStream<Buffer, Buffer>,
-    answer: (error: null, value: Buffer) => void,
-  ): void => {
-    stream.on('error', () => undefined);
-    stream.on('data', (bytes: Buffer) => {
-      const options = {
-        catalog,
-        sink: { report: () => undefined },
-        unknownFields: 'ignore',
-      } as const;
-      messages.push(
-        messageFromBinary(options, `${SERVICE}.StreamMetricsMessage`, bytes) as MetricsMessage,
-      );
-    });
-    stream.on('end', () => {
-      ended++;
-      answer(null, Buffer.alloc(0));
-    });
-  };
-  const bytes = (value: Buffer): Buffer => value;
-  const method = {
+export function startMetricsService(): Promise<ReceivingService<MetricsMessage>> {
+  return startReceivingService({
     path: `/${SERVICE}.MetricsService/StreamMetrics`,
-    requestStream: true,
-    responseStream: false,
-    requestSerialize: bytes,
-    requestDeserialize: bytes,
-    responseSerialize: bytes,
-    responseDeserialize: bytes,
-  };
-  server.addService({ StreamMetrics: method }, { StreamMetrics: serve });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
+    message: `${SERVICE}.StreamMetricsMessage`,
   });
-  return {
-    port,
-    messages,
-    ended: () => ended,
-    [Symbol.asyncDispose]: () => {
-      server.forceShutdown();
-      return Promise.resolve();
-    },
-  };
 }
 
 export interface LineReceiver {

@@ -1,13 +1,19 @@
 /**
- * The access logs of one worker: compiles configured logs and keeps one writer per file, however
- * many logs write to it.
+ * The access logs of one worker: compiles configured logs, keeps one writer per file, however many
+ * logs write to it, and collects entries for log services.
  */
 import { FILESYSTEM } from '../../shared/stats/templates/server.ts';
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type {
+  AccessLogConfig,
+  LineLogConfig,
+  LogServiceConfig,
+} from '../../shared/resources/access-log.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { Runtime } from '../runtime.ts';
 import { compileLineFormat } from '../substitution/compile-format.ts';
+import { EntryBuffer } from './entry-buffer.ts';
+import { encodeEntry } from './log-entry.ts';
 import { LogFile } from './log-file.ts';
 import type { LogEvents } from './log-file.ts';
 import { compileLogFilter } from './log-filter.ts';
@@ -23,7 +29,7 @@ export interface OpenAccessLogs {
   release(): void;
 }
 
-export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'stats'> & {
+export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'notify' | 'stats'> & {
   readonly runtime: Runtime;
   readonly pages: SharedPages;
 };
@@ -40,6 +46,7 @@ const BYTES_PER_KB = 1024;
 export class AccessLogs {
   readonly #env: AccessLogEnv;
   readonly #files = new Map<string, SharedFile>();
+  readonly #buffers = new Set<EntryBuffer>();
   readonly #closing = new Set<Promise<void>>();
   readonly #events: LogEvents;
 
@@ -50,16 +57,19 @@ export class AccessLogs {
 
   /** Throws when a file cannot be opened; then none of these logs is open. */
   open(configs: readonly AccessLogConfig[]): OpenAccessLogs {
-    const keys: string[] = [];
+    const releases: (() => void)[] = [];
+    const release = (): void => releases.forEach((letGo) => letGo());
     try {
       const logs = configs.map((config) => {
+        if ('stream' in config) return this.#openService(config, releases);
         const file = this.#acquire(config.sink);
-        keys.push(targetKey(config.sink));
+        const key = targetKey(config.sink);
+        releases.push(() => this.#release(key));
         return this.#compile(config, file);
       });
-      return { logs, release: once(() => keys.forEach((key) => this.#release(key))) };
+      return { logs, release: once(release) };
     } catch (error) {
-      for (const key of keys) this.#release(key);
+      release();
       throw error;
     }
   }
@@ -70,18 +80,36 @@ export class AccessLogs {
 
   /** Resolves when everything is written that can be. */
   async close(): Promise<void> {
+    for (const buffer of this.#buffers) buffer.flush();
     for (const key of this.#files.keys()) this.#closeFile(key);
     await Promise.all(this.#closing);
   }
 
-  #compile({ format, filter }: AccessLogConfig, file: LogFile): AccessLog {
+  #openService(config: LogServiceConfig, releases: (() => void)[]): AccessLog {
+    const { clock, notify } = this.#env;
+    const buffer = new EntryBuffer(config, clock, (stream, entries) =>
+      notify({ kind: 'log_entries', stream, entries, dropped: 0 }),
+    );
+    this.#buffers.add(buffer);
+    releases.push(() => {
+      this.#buffers.delete(buffer);
+      buffer.flush();
+    });
+    return this.#filtered(config, (info) => buffer.add(encodeEntry(info, config)));
+  }
+
+  #compile(config: LineLogConfig, file: LogFile): AccessLog {
+    const lineOf = compileLineFormat(config.format);
+    return this.#filtered(config, (info) => file.write(lineOf(info)));
+  }
+
+  #filtered({ filter }: AccessLogConfig, write: (info: StreamInfo) => void): AccessLog {
     const passes = filter === undefined ? undefined : compileLogFilter(filter, this.#env.runtime);
-    const lineOf = compileLineFormat(format);
     const { log } = this.#env;
     return {
       log(info: StreamInfo) {
         try {
-          if (passes === undefined || passes(info)) file.write(lineOf(info));
+          if (passes === undefined || passes(info)) write(info);
         } catch (error) {
           // A line is never worth a request.
           log('error', LOGGER, `cannot write an access log line: ${String(error)}`);
@@ -90,7 +118,7 @@ export class AccessLogs {
     };
   }
 
-  #acquire(sink: AccessLogConfig['sink']): LogFile {
+  #acquire(sink: LineLogConfig['sink']): LogFile {
     const key = targetKey(sink);
     const known = this.#files.get(key);
     if (known !== undefined) {

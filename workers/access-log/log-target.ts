@@ -5,7 +5,7 @@
  */
 import { constants, fstatSync, open, openSync, statSync } from 'node:fs';
 
-import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 
 export interface LogTarget {
   readonly fd: number;
@@ -15,7 +15,7 @@ export interface LogTarget {
   readonly path?: string;
 }
 
-type Sink = AccessLogConfig['sink'];
+type Sink = LineLogConfig['sink'];
 
 const STDOUT = 1;
 const STDERR = 2;

@@ -32,6 +32,7 @@ import {
 } from './envoy-headers.ts';
 import {
   answerFailure,
+  answerHttp2Cluster,
   answerNoCluster,
   answerNoRoute,
   answerOverload,
@@ -289,6 +290,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       answerNoCluster(this.callbacks, route);
       return;
     }
+    const { protocol } = cluster.resource.upstreamHttp;
+    if (protocol === 'HTTP2') return answerHttp2Cluster(this.callbacks);
     if (this.context.overload.sheds('http_downstream_filter_check')) {
       this.context.stats.count(OVERLOAD_REPLY);
       answerOverload(this.callbacks);

@@ -23,6 +23,8 @@ export type TraceValue =
   | { readonly kind: 'enum'; readonly value: number; readonly name: string }
   | { readonly kind: 'message'; readonly fields: readonly TraceField[] }
   | { readonly kind: 'messages'; readonly items: readonly (readonly TraceField[])[] }
+  /** Also when it is zero. */
+  | { readonly kind: 'double'; readonly value: number }
   /** Unix milliseconds with a fraction. */
   | { readonly kind: 'timestamp'; readonly ms: number };
 
@@ -57,6 +59,7 @@ function jsonValue(value: TraceValue, depth: number): string {
       return `"${value.bytes.toString('base64')}"`;
     case 'bool':
     case 'uint32':
+    case 'double':
       return String(value.value);
     case 'uint64':
       return `"${value.value}"`;
@@ -103,6 +106,7 @@ function textValues(value: TraceValue, indent: string): readonly string[] {
     case 'bool':
     case 'uint32':
     case 'uint64':
+    case 'double':
       return [`: ${String(value.value)}`];
     case 'timestamp':
       return [textMessage(timestampFields(value.ms), indent)];
@@ -133,6 +137,7 @@ export function encodeDelimitedTrace(fields: readonly TraceField[]): Buffer {
 }
 
 const VARINT = 0;
+const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 
 function encodeValue(number: number, value: TraceValue, parts: Buffer[]): void {
@@ -150,12 +155,20 @@ function encodeValue(number: number, value: TraceValue, parts: Buffer[]): void {
       return value.items.forEach((item) => delimited(encodeTrace(item)));
     case 'timestamp':
       return delimited(encodeTrace(timestampFields(value.ms)));
+    case 'double':
+      return void parts.push(tag(number, FIXED64), double(value.value));
     case 'bool':
     case 'uint32':
     case 'uint64':
     case 'enum':
       parts.push(tag(number, VARINT), varint(BigInt(value.value)));
   }
+}
+
+function double(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return bytes;
 }
 
 function tag(number: number, wireType: number): Buffer {
@@ -195,6 +208,7 @@ function isDefault(value: TraceValue): boolean {
       return value.value === 0;
     case 'uint64':
       return value.value === 0n;
+    case 'double':
     case 'message':
     case 'messages':
     case 'timestamp':

@@ -1,5 +1,5 @@
 /** `admin.access_log` and `admin.access_log_path`: one line per request to the admin interface. */
-import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../../shared/resources/access-log.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { AdminLogFile } from './admin-log-file.ts';
 import type { AdminLogFileOptions } from './admin-log-file.ts';
@@ -27,7 +27,7 @@ export interface AdminAccessLogOptions extends Omit<AdminLogFileOptions, 'path'>
 
 /** Throws the error of opening a file. */
 export function openAdminAccessLog(
-  configs: readonly AccessLogConfig[],
+  configs: readonly LineLogConfig[],
   options: AdminAccessLogOptions,
 ): AdminAccessLog {
   const { runtime, ...files } = options;
@@ -54,6 +54,6 @@ export function openAdminAccessLog(
   };
 }
 
-function pathOf({ sink }: AccessLogConfig): string {
+function pathOf({ sink }: LineLogConfig): string {
   return sink.kind === 'file' ? sink.path : `/dev/${sink.kind}`;
 }

@@ -6,16 +6,21 @@
 import type { AccessLog } from '../../../shared/api/generated/envoy/config/accesslog/v3/accesslog.ts';
 import type { FileAccessLog } from '../../../shared/api/generated/envoy/extensions/access_loggers/file/v3/file.ts';
 import type { StdoutAccessLog } from '../../../shared/api/generated/envoy/extensions/access_loggers/stream/v3/stream.ts';
-import type { AccessLogConfig, AccessLogFormat } from '../../../shared/resources/access-log.ts';
+import type {
+  AccessLogConfig,
+  AccessLogFormat,
+  LineLogConfig,
+} from '../../../shared/resources/access-log.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { checkWritable } from '../writable-file.ts';
 import { resolveFilter } from './filter.ts';
+import { resolveHttpLogService, resolveTcpLogService } from './log-service.ts';
 import { checkFormat, defaultFormat, jsonFormat, resolveFormat, textFormat } from './format.ts';
 
-type Sink = Pick<AccessLogConfig, 'sink' | 'format'>;
+type Sink = LineLogConfig;
 
 const FILE_FIELDS = knownFields<FileAccessLog>([
   'path',
@@ -26,23 +31,37 @@ const FILE_FIELDS = knownFields<FileAccessLog>([
 ]);
 const STREAM_FIELDS = knownFields<StdoutAccessLog>(['log_format']);
 
-export const LOGGERS = new ExtensionRegistry<Sink>('envoy.access_loggers', 'access logger', [
-  extension(
-    'envoy.access_loggers.file',
-    'envoy.extensions.access_loggers.file.v3.FileAccessLog',
-    resolveFile,
-  ),
-  extension(
-    'envoy.access_loggers.stdout',
-    'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog',
-    (message: StdoutAccessLog, scope) => resolveStream('stdout', message, scope),
-  ),
-  extension(
-    'envoy.access_loggers.stderr',
-    'envoy.extensions.access_loggers.stream.v3.StderrAccessLog',
-    (message: StdoutAccessLog, scope) => resolveStream('stderr', message, scope),
-  ),
-]);
+export const LOGGERS = new ExtensionRegistry<AccessLogConfig>(
+  'envoy.access_loggers',
+  'access logger',
+  [
+    extension(
+      'envoy.access_loggers.file',
+      'envoy.extensions.access_loggers.file.v3.FileAccessLog',
+      resolveFile,
+    ),
+    extension(
+      'envoy.access_loggers.stdout',
+      'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog',
+      (message: StdoutAccessLog, scope) => resolveStream('stdout', message, scope),
+    ),
+    extension(
+      'envoy.access_loggers.stderr',
+      'envoy.extensions.access_loggers.stream.v3.StderrAccessLog',
+      (message: StdoutAccessLog, scope) => resolveStream('stderr', message, scope),
+    ),
+    extension(
+      'envoy.access_loggers.http_grpc',
+      'envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig',
+      resolveHttpLogService,
+    ),
+    extension(
+      'envoy.access_loggers.tcp_grpc',
+      'envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig',
+      resolveTcpLogService,
+    ),
+  ],
+);
 
 export function resolveAccessLogs(
   messages: readonly AccessLog[] | undefined,
@@ -86,7 +105,7 @@ function resolveStream(kind: 'stdout' | 'stderr', message: StdoutAccessLog, scop
 }
 
 /** A log file by its path alone, as the admin's `access_log_path` has it. */
-export function fileLogWithDefaultFormat(path: string, scope: Scope): AccessLogConfig {
+export function fileLogWithDefaultFormat(path: string, scope: Scope): LineLogConfig {
   checkWritable(path, scope);
   return { sink: { kind: 'file', path }, format: defaultFormat() };
 }

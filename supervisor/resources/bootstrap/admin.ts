@@ -1,6 +1,6 @@
 /** Resolves the `admin` section: where the admin interface listens and what it logs. */
 import type { Admin } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
-import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
+import type { LineLogConfig } from '../../../shared/resources/access-log.ts';
 import { namePredicate } from '../../stats/name-matcher.ts';
 import { fileLogWithDefaultFormat, resolveAccessLogs } from '../access-logs/access-log.ts';
 import { resolveAddress } from '../addresses.ts';
@@ -41,8 +41,13 @@ export function resolveAdmin(message: Admin | undefined, scope: Scope): Resolved
   };
 }
 
-function resolveLogs(message: Admin, scope: Scope): readonly AccessLogConfig[] {
-  const logs = resolveAccessLogs(message.access_log, scope.at('access_log'));
+function resolveLogs(message: Admin, scope: Scope): readonly LineLogConfig[] {
+  const place = scope.at('access_log');
+  const logs = resolveAccessLogs(message.access_log, place).flatMap((log, index) => {
+    if ('sink' in log) return [log];
+    place.at(index).unsupported('a log service for the admin interface is');
+    return [];
+  });
   const { access_log_path: path } = message;
   if (path === undefined) return logs;
   return [...logs, fileLogWithDefaultFormat(path, scope.at('access_log_path'))];

@@ -182,27 +182,3 @@ function firstUse({ dynamic, resources, usesRuntime }: SourceUses): string | und
   if (usesRoutes) return 'envoy.config.route.v3.RouteConfiguration';
   return dynamic.listeners === undefined ? undefined : 'envoy.config.listener.v3.Listener';
 }
-
-/** Names of the clusters that control planes and other gRPC services of the bootstrap are reached through. */
-export function controlPlaneClusters(message: object): ReadonlySet<string> {
-  const names = new Set<string>();
-  const look = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
-      const name = key === 'envoy_grpc' ? (item as { cluster_name?: unknown }).cluster_name : '';
-      if (typeof name === 'string' && name !== '') names.add(name);
-      // Of a source by REST.
-      if (key === 'cluster_names') for (const each of item as readonly string[]) names.add(each);
-      look(item);
-    }
-  };
-  const { dynamic_resources: dynamic, static_resources: resources } = message as Bootstrap;
-  look(dynamic);
-  look((message as Bootstrap).layered_runtime);
-  look(resources?.listeners);
-  for (const { eds_cluster_config: eds, ...cluster } of resources?.clusters ?? []) {
-    look(eds);
-    look(cluster.transport_socket);
-  }
-  return names;
-}

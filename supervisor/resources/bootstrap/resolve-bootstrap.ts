@@ -14,12 +14,8 @@ import { optional } from '../values.ts';
 import { checkWritable } from '../writable-file.ts';
 import { resolveAdmin } from './admin.ts';
 import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
-import {
-  checkNode,
-  checkNamedSources,
-  controlPlaneClusters,
-  resolveDynamicResources,
-} from './dynamic-resources.ts';
+import { checkNode, checkNamedSources, resolveDynamicResources } from './dynamic-resources.ts';
+import { ownClusters } from './own-clusters.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { checkRuntimeSources, resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
@@ -104,7 +100,7 @@ export async function resolveBootstrap(
   const routes: StaticResources['routes'][number][] = [];
   const secrets = message.static_resources?.secrets ?? [];
   const context: ResolveContext = {
-    controlPlaneClusters: controlPlaneClusters(message),
+    ownClusters: ownClusters(message),
     problems: sink,
     allowsInternalListeners: allowsInternalListeners(message),
     disabledExtensions: overrides.disabledExtensions,

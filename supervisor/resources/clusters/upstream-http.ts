@@ -66,10 +66,8 @@ const MAX_HEADERS_COUNT = 100;
 export type UpstreamHttp = Pick<ClusterResource, 'upstreamHttp' | 'maxRequestsPerConnection'>;
 
 export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHttp {
-  const isControlPlane = outer.context.controlPlaneClusters?.has(message.name ?? '') === true;
-  const scope = isControlPlane
-    ? new Scope({ ...outer.context, allowsHttp2: true }, outer.place)
-    : outer;
+  const isOwn = outer.context.ownClusters?.has(message.name ?? '') === true;
+  const scope = isOwn ? new Scope({ ...outer.context, allowsHttp2: true }, outer.place) : outer;
   const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
   if (typed !== undefined) {
     const place = scope.at('typed_extension_protocol_options', EXTENSION);
@@ -81,12 +79,10 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
     scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
   }
   const http1 = resolveHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
-  const usesDownstream = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
-  const own = message.http2_protocol_options === undefined ? 'HTTP1' : 'HTTP2';
   const options = common(
     message.common_http_protocol_options ?? {},
     {
-      protocol: usesDownstream ? 'DOWNSTREAM' : own,
+      protocol: deprecatedProtocol(message),
       maxRequests: message.max_requests_per_connection,
       http1,
     },
@@ -101,6 +97,12 @@ export function speaksHttp2(message: Cluster): boolean {
     message.typed_extension_protocol_options?.[EXTENSION];
   const explicit = typed?.explicit_http_config?.http2_protocol_options;
   return (explicit ?? message.http2_protocol_options) !== undefined;
+}
+
+/** What a cluster says without HttpProtocolOptions. */
+function deprecatedProtocol(message: Cluster): UpstreamHttpOptions['protocol'] {
+  if (message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL') return 'DOWNSTREAM';
+  return message.http2_protocol_options === undefined ? 'HTTP1' : 'HTTP2';
 }
 
 function withNames(options: UpstreamHttp, names: UpstreamNameOptions | undefined): UpstreamHttp {

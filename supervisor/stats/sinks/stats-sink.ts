@@ -1,5 +1,5 @@
 /** What a sink is to the flush cycle, and which sinks a bootstrap can name. */
-import type { GrpcTarget } from '../../resources/grpc-service.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import type { FlushSnapshot } from './flush-snapshot.ts';
 
 export interface StatsSink {

@@ -55,6 +55,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
       node: { id: '', cluster: '', zone: '' },
     },
     log: (_, __, message) => errors.push(message),
+    notify: () => undefined,
     stats: COUNTED,
     runtime: { snapshot: new Map(), random: () => 0 },
   });

@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { compileAdminLogFilter } from '../../../supervisor/admin/access-log/admin-log-filter.ts';
 import { localAddress } from '../../../shared/local-address.ts';
 import { startAdmin } from '../../../supervisor/admin/start-admin.ts';
-import type { AccessLogConfig, AccessLogFilter } from '../../../shared/resources/access-log.ts';
+import type { LineLogConfig, AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { fakeContext } from './fake-context.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-log-'));
@@ -20,7 +20,7 @@ const DEFAULT_FORMAT =
   '"%REQ(X-FORWARDED-FOR)%" "%REQUEST_HEADER(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" ' +
   '"%UPSTREAM_HOST%"\n';
 
-function logTo(name: string, fields: Partial<AccessLogConfig> = {}): AccessLogConfig {
+function logTo(name: string, fields: Partial<LineLogConfig> = {}): LineLogConfig {
   return {
     sink: { kind: 'file', path: join(folder, name) },
     format: { kind: 'text', format: DEFAULT_FORMAT, omitEmptyValues: false },
@@ -28,7 +28,7 @@ function logTo(name: string, fields: Partial<AccessLogConfig> = {}): AccessLogCo
   };
 }
 
-async function start(accessLogs: readonly AccessLogConfig[]) {
+async function start(accessLogs: readonly LineLogConfig[]) {
   const admin = await startAdmin(fakeContext().context, {
     addresses: [{ address: ADDRESS }],
     accessLogs,
