@@ -19,7 +19,7 @@ import type { UpstreamHost } from '../upstream/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { RequestBalance } from './request-balance.ts';
-import { countOutlived } from './cluster-account.ts';
+import { countFailure, countHost, countOutlived, noteAnswer } from './cluster-account.ts';
 import { resetWords } from './reset-reasons.ts';
 import type { RouterStats } from './router-stats.ts';
 import { upstreamNames } from './upstream-names.ts';
@@ -149,7 +149,8 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     this.info.upstreamHost = host;
   }
 
-  onUpstreamConnected(_: UpstreamRequest, connection: UpstreamConnectionFacts): void {
+  onUpstreamConnected({ host }: UpstreamRequest, connection: UpstreamConnectionFacts): void {
+    host.outlier?.connected();
     this.info.upstreamConnectionId = connection.id;
   }
 
@@ -157,8 +158,10 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     // Nobody waits for it.
   }
 
-  onUpstreamHeaders(_: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
+  onUpstreamHeaders({ host }: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
     this.charge(headers.status);
+    noteAnswer(host, headers);
+    countHost(this.cluster, host, headers.status >= 500 ? 'rq_error' : 'rq_success');
     if (endStream) this.complete();
   }
 
@@ -171,7 +174,11 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
   }
 
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason): void {
-    if (upstream.isAwaitingHeaders) this.charge(resetWords(reason).status);
+    if (upstream.isAwaitingHeaders) {
+      const { status } = resetWords(reason);
+      this.charge(status);
+      if (upstream.hasTriedHost) countFailure(this.cluster, upstream.host, status);
+    }
     this.end();
   }
 
@@ -190,7 +197,13 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     const { upstream, cluster } = this;
     if (upstream === undefined) return;
     cluster.stats.writer.increment(cluster.stats.base + RQ_TIMEOUT);
-    if (upstream.isAwaitingHeaders) this.charge(TIMED_OUT);
+    if (upstream.isAwaitingHeaders) {
+      this.charge(TIMED_OUT);
+      if (upstream.hasTriedHost) {
+        countHost(cluster, upstream.host, 'rq_timeout');
+        countFailure(cluster, upstream.host, TIMED_OUT);
+      }
+    }
     this.end();
     upstream.cancel();
   }

@@ -45,6 +45,7 @@ describe('request mirroring', () => {
     );
     assert.equal(plane.stats().get('http.async-client.rq_total'), 1);
     assert.equal(plane.stats().get('http.web.downstream_rq_total'), 1);
+    assert.equal(plane.stats().get(`host.mirror.127.0.0.1:${mirror.port}.rq_success`), 1);
     client.destroy();
   });
 
@@ -76,6 +77,7 @@ describe('request mirroring', () => {
     assert.match(await client.until('hello'), /^HTTP\/1\.1 200 /);
     await waitUntil('the mirror', () => plane.stats().get('cluster.mirror.upstream_rq_503') === 1);
     assert.equal(plane.stats().get('cluster.mirror.upstream_rq_active'), 0);
+    assert.equal(plane.stats().get(`host.mirror.127.0.0.1:${mirror.port}.rq_error`), 1);
     client.destroy();
   });
 
