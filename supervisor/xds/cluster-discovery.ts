@@ -88,7 +88,8 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       return false;
     }
     const present = known?.warming ?? known?.active;
-    if (present !== undefined && isSameMessage(present.message, message)) {
+    const isSame = present !== undefined && isSameMessage(present.message, message);
+    if (isSame && fault === undefined) {
       store.forgive('cluster', name);
       return false;
     }

@@ -93,8 +93,8 @@ export class ListenerDiscovery implements DiscoveryConsumer {
       return {};
     }
     const present = known?.warming ?? known?.active;
-    if (present !== undefined && isSameMessage(present.message, message)) return {};
     if (fault !== undefined) return { refusal: fault };
+    if (present !== undefined && isSameMessage(present.message, message)) return {};
     const { resolved, error } = resolver.listener(message);
     if (error !== undefined) return { refusal: error };
     const { resource } = resolved;

@@ -70,9 +70,7 @@ class SharedRoutes extends SharedResource {
     if (found.name !== name) {
       return `Unexpected RDS configuration (expecting ${name}): ${found.name}`;
     }
-    if (this.#base !== undefined && isSameMessage(this.#base.message, found.message)) {
-      return undefined;
-    }
+    if (this.#isSame(found)) return undefined;
     const refusal = await this.#bring(found);
     if (refusal === undefined && !this.isClosed) this.#follow(found);
     return refusal;
@@ -113,6 +111,13 @@ class SharedRoutes extends SharedResource {
         return base && (await this.#bring({ ...base, versionInfo }));
       },
     });
+  }
+
+  /** What it is refused for may be gone from the message. */
+  #isSame({ message, fault }: DiscoveredResource): boolean {
+    return (
+      fault === undefined && this.#base !== undefined && isSameMessage(this.#base.message, message)
+    );
   }
 
   async #bring(found: DiscoveredResource): Promise<string | undefined> {
