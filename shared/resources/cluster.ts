@@ -104,7 +104,7 @@ export interface CircuitBreakerThresholds {
   readonly maxRequests: number;
   readonly maxRetries: number;
   readonly maxConnectionPools?: number;
-  /** Of each host. */
+  /** Of each host, whose connections of both priorities count. */
   readonly maxConnectionsPerHost?: number;
   /** Publish what is left until each limit. */
   readonly trackRemaining?: boolean;
@@ -212,8 +212,8 @@ export interface HostResource {
   readonly readySinceMs?: number;
   /** Where outlier detection counts; see shared/limits/outlier-page.ts. */
   readonly outlierSlot?: number;
-  /** Where connections to this host alone are counted, when the cluster limits them. */
-  readonly breakerSlots?: { readonly DEFAULT: number; readonly HIGH: number };
+  /** Where connections of both priorities to this host alone are counted, when the cluster limits them. */
+  readonly breakerSlot?: number;
   /** What the configuration or EDS said, where it said something else than that it is healthy. */
   readonly configuredHealth?: 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';
   readonly region: string;

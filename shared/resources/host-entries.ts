@@ -128,7 +128,7 @@ function hasSameState(one: HostResource, other: HostResource): boolean {
     one.check === other.check &&
     one.readySinceMs === other.readySinceMs &&
     one.outlierSlot === other.outlierSlot &&
-    one.breakerSlots === other.breakerSlots &&
+    one.breakerSlot === other.breakerSlot &&
     one.configuredHealth === other.configuredHealth &&
     one.moreAddresses === other.moreAddresses
   );

@@ -55,6 +55,8 @@ export class BreakerGauges {
   /** What the thresholds were read with. */
   #runtime: RuntimeSnapshot | undefined;
   #inForce: Readonly<Record<Priority, CircuitBreakerThresholds>>;
+  /** Whoever was told a budget's limit was told that it changes. */
+  #wasBudgetAsked = false;
   #showsOnlyUse = false;
 
   constructor(parts: BreakerGaugesParts) {
@@ -86,6 +88,7 @@ export class BreakerGauges {
   /** The thresholds in force; a budget of retries is what it allows now. */
   thresholds(): Readonly<Record<Priority, CircuitBreakerThresholds>> {
     this.#followRuntime();
+    this.#wasBudgetAsked = true;
     const { page, slots } = this.#parts;
     const now = (priority: Priority): CircuitBreakerThresholds => {
       const thresholds = this.#inForce[priority];
@@ -100,8 +103,7 @@ export class BreakerGauges {
     this.#followRuntime();
     if (this.#showsOnlyUse && !this.#isUsed()) return;
     for (const priority of PRIORITIES) {
-      const thresholds = this.#inForce[priority];
-      for (const resource of LIMITED_RESOURCES) this.#show(priority, resource, thresholds);
+      for (const resource of LIMITED_RESOURCES) this.#show(priority, resource);
     }
   }
 
@@ -137,30 +139,42 @@ export class BreakerGauges {
     return page.wasAnyUsed(slots.DEFAULT) || page.wasAnyUsed(slots.HIGH);
   }
 
-  /** A breaker that was never used stays untouched. */
-  #show(priority: Priority, resource: LimitedResource, thresholds: CircuitBreakerThresholds): void {
-    const { page, slots, writer } = this.#parts;
+  /**
+   * A breaker that was never used stays untouched, and what is left of it is what the configuration
+   * says. As in the reference a budget of retries opens no breaker, the limit without it does; nothing is
+   * left of a budget once anybody asked for it.
+   */
+  #show(priority: Priority, resource: LimitedResource): void {
+    const { page, slots, writer, resource: cluster } = this.#parts;
     const slot = slots?.[priority];
-    const open = slot === undefined ? 0 : page.count(slot, resource);
-    const limit = limitOf(thresholds, resource, { page, slot: slot ?? 0 });
-    if (slot !== undefined && page.wasUsed(slot, resource)) {
+    const wasUsed = slot !== undefined && page.wasUsed(slot, resource);
+    const thresholds = wasUsed ? this.#inForce[priority] : cluster.circuitBreakers[priority];
+    const isRetries = resource === 'retries';
+    const limit = isRetries
+      ? thresholds.maxRetries
+      : limitOf(thresholds, resource, { page, slot: slot ?? 0 });
+    const open = wasUsed ? page.count(slot, resource) : 0;
+    if (wasUsed) {
       const gauge = this.#block + CIRCUIT_BREAKERS[LOWER[priority]] + OPEN[resource];
       writer.setGauge(gauge, open >= limit ? 1 : 0);
     }
     const remaining = this.#remaining[priority];
     if (remaining === undefined) return;
-    // Without a limit the reference counts down from 2^64 - 1, which is -1 to the statistics.
-    const left = limit === NO_LIMIT ? -1 - open : Math.max(0, limit - open);
-    const isBudget = resource === 'retries' && thresholds.retryBudget !== undefined;
-    writer.setGauge(remaining + REMAINING[resource], isBudget ? 0 : left);
+    const wasAsked = wasUsed || this.#wasBudgetAsked;
+    const isSpent = isRetries && thresholds.retryBudget !== undefined && wasAsked;
+    writer.setGauge(remaining + REMAINING[resource], isSpent ? 0 : leftOf(limit, open));
   }
+}
+
+/** Without a limit the reference counts down from 2^64 - 1, which is -1 to the statistics. */
+function leftOf(limit: number, open: number): number {
+  return limit === NO_LIMIT ? -1 - open : Math.max(0, limit - open);
 }
 
 /** Whether no breaker is open from the beginning. */
 function hasRoom(thresholds: CircuitBreakerThresholds): boolean {
   const { maxConnections, maxPendingRequests, maxRequests, maxRetries } = thresholds;
-  const { maxConnectionPools = 1, retryBudget } = thresholds;
-  if (retryBudget !== undefined) return false;
+  const { maxConnectionPools = 1 } = thresholds;
   return (
     Math.min(maxConnections, maxPendingRequests, maxRequests, maxRetries, maxConnectionPools) > 0
   );

@@ -25,15 +25,28 @@ export class BreakerSlots {
 
   /** Undefined when all are in use: the limits hold within each worker alone then. */
   takePair(): SlotPair | undefined {
-    const DEFAULT = this.#take();
-    const HIGH = this.#take();
+    const DEFAULT = this.take();
+    const HIGH = this.take();
     if (DEFAULT !== undefined && HIGH !== undefined) return { DEFAULT, HIGH };
     if (DEFAULT !== undefined) this.#returned.push(DEFAULT);
     return undefined;
   }
 
+  /** Undefined when all are in use, as for pairs. */
+  take(): number | undefined {
+    const at = this.#returned.findIndex((slot) => this.#isIdle(slot));
+    const [slot] = at < 0 ? [] : this.#returned.splice(at, 1);
+    if (slot !== undefined) this.page.reset(slot);
+    else if (this.#next < DOWNSTREAM_SLOT) return this.#next++;
+    return slot;
+  }
+
   /** Workers may still have something open there, which ends in its time. */
-  giveBack({ DEFAULT, HIGH }: SlotPair): void {
+  giveBack(slot: number): void {
+    this.#returned.push(slot);
+  }
+
+  giveBackPair({ DEFAULT, HIGH }: SlotPair): void {
     this.#returned.push(DEFAULT, HIGH);
   }
 
@@ -49,14 +62,6 @@ export class BreakerSlots {
     for (let slot = 0; slot < this.#next; slot++) this.page.clear(worker, slot);
     this.page.clear(worker, DOWNSTREAM_SLOT);
     this.page.clearNamed(worker);
-  }
-
-  #take(): number | undefined {
-    const at = this.#returned.findIndex((slot) => this.#isIdle(slot));
-    const [slot] = at < 0 ? [] : this.#returned.splice(at, 1);
-    if (slot !== undefined) this.page.reset(slot);
-    else if (this.#next < DOWNSTREAM_SLOT) return this.#next++;
-    return slot;
   }
 
   #isIdle(slot: number): boolean {

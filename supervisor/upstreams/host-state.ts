@@ -1,7 +1,6 @@
 /** What the supervisor knows of a host beside its configuration, and the two joined to what workers get. */
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import { HEALTH_BITS, healthOf } from '../../shared/resources/host-health.ts';
-import type { SlotPair } from './breaker-slots.ts';
 
 export interface HostState {
   /** What the source gave last: where it gives the same again, nothing needs to be compared. */
@@ -18,7 +17,7 @@ export interface HostState {
   readySinceMs: number | undefined;
   slot: number | undefined;
   /** Where the cluster limits the connections of each host. */
-  breakerSlots: SlotPair | undefined;
+  breakerSlot: number | undefined;
 }
 
 type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
@@ -28,17 +27,17 @@ const CONFIGURED_BITS =
 
 /** `host` with what the state says; itself where it says that already. */
 export function joinState(host: HostResource, state: HostState): HostResource {
-  const { slot: outlierSlot, wasChecked, breakerSlots, readySinceMs } = state;
+  const { slot: outlierSlot, wasChecked, breakerSlot, readySinceMs } = state;
   const known = host.healthBits ?? 0;
   const healthBits = (CONFIGURED_BITS & known) | state.bits;
   const isSame = outlierSlot === host.outlierSlot && wasChecked === (host.wasChecked === true);
-  const hasSlots = breakerSlots?.DEFAULT === host.breakerSlots?.DEFAULT;
-  const isKnown = isSame && hasSlots && readySinceMs === host.readySinceMs;
+  const hasSlot = breakerSlot === host.breakerSlot;
+  const isKnown = isSame && hasSlot && readySinceMs === host.readySinceMs;
   if (isKnown && healthBits === known) return host;
   // Spreading what is optional would make objects of ten thousand hosts that are slow to read.
   const joined: Writable<HostResource> = { ...host, healthBits, health: healthOf(healthBits) };
   if (outlierSlot !== undefined) joined.outlierSlot = outlierSlot;
-  if (breakerSlots !== undefined) joined.breakerSlots = breakerSlots;
+  if (breakerSlot !== undefined) joined.breakerSlot = breakerSlot;
   if (readySinceMs !== undefined) joined.readySinceMs = readySinceMs;
   if (wasChecked) joined.wasChecked = true;
   return joined;

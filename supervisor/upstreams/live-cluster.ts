@@ -317,7 +317,7 @@ export class LiveCluster implements HostSink {
     for (const id of this.#states.keys()) this.#forget(id);
     this.#stats.release();
     this.breakers.release();
-    if (this.#breakerSlots !== undefined) this.#options.breakers.giveBack(this.#breakerSlots);
+    if (this.#breakerSlots !== undefined) this.#options.breakers.giveBackPair(this.#breakerSlots);
     if (this.#outlierStats !== undefined) this.#options.writer.releaseBlock(this.#outlierStats);
     this.#checkGauges.release();
     this.#becomeReady();
@@ -357,9 +357,9 @@ export class LiveCluster implements HostSink {
   }
 
   #forget(id: string): void {
-    const { slot, breakerSlots } = this.#states.get(id) ?? {};
+    const { slot, breakerSlot } = this.#states.get(id) ?? {};
     if (slot !== undefined) this.#options.slots().giveBack(slot);
-    if (breakerSlots !== undefined) this.#options.breakers.giveBack(breakerSlots);
+    if (breakerSlot !== undefined) this.#options.breakers.giveBack(breakerSlot);
     this.#states.delete(id);
   }
 
@@ -402,7 +402,7 @@ export class LiveCluster implements HostSink {
           ? undefined
           : this.#options.clock.monotonicMs(),
       slot: this.outlier === undefined ? undefined : this.#options.slots().take(),
-      breakerSlots: this.#limitsHosts ? this.#options.breakers.takePair() : undefined,
+      breakerSlot: this.#limitsHosts ? this.#options.breakers.take() : undefined,
     };
   }
 

@@ -23,6 +23,7 @@ import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { RouterStats } from '../router/router-stats.ts';
+import { holdViews } from '../router/route-views.ts';
 import type { Address } from '../net/connection-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
@@ -260,7 +261,9 @@ class WorkerDataPlane implements DataPlane {
         return () => this.#clusters.get(update.cluster)?.wantedHosts?.answered(update.answers);
       case 'put_route_configuration': {
         const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
-        return () => this.#routes.put(update.key, table);
+        return () => {
+          this.#routes.put(update.key, table, holdViews(update.routes, this.#env.stats));
+        };
       }
       case 'remove_route_configuration':
         return () => this.#routes.remove(update.name);

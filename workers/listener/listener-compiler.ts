@@ -36,6 +36,7 @@ import { bufferLimit } from '../net/transport.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/router-stats.ts';
+import { holdViews } from '../router/route-views.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { makeGate } from '../tcp/make-gates.ts';
 import { smallServer } from '../tcp/small-servers.ts';
@@ -314,7 +315,9 @@ function compileManager(
     overload: overloadOf(listener, context),
     bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
   });
+  const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
+    for (const letGo of views) letGo();
     stats.release();
     routerStats.release();
     accessLogs.release();
@@ -350,6 +353,19 @@ function routeSource(config: HttpConnectionManager, context: CompilerContext): R
   }
   const table = context.buildRoutes(routes.config);
   return { tableFor: () => table };
+}
+
+function inlineRoutes({ routes }: HttpConnectionManager): readonly RouteConfigurationResource[] {
+  switch (routes.kind) {
+    case 'named':
+      return [];
+    case 'inline':
+      return [routes.config];
+    case 'scoped': {
+      const { scopes } = routes;
+      return scopes.kind === 'inline' ? scopes.scopes.map(({ config }) => config) : [];
+    }
+  }
 }
 
 function routerOf(config: HttpConnectionManager): RouterSettings {

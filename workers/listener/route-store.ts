@@ -8,14 +8,21 @@ import type { RouteTable } from '../routing/types.ts';
 
 export class RouteStore {
   readonly #tables = new Map<string, RouteTable>();
+  /** What lets go of what is held for a table. */
+  readonly #releases = new Map<string, () => void>();
   /** By their name: names of route configurations by key. */
   readonly #scopes = new Map<string, ReadonlyMap<string, string>>();
 
-  put(key: string, table: RouteTable): void {
+  /** `release` is called when the table is replaced or removed. */
+  put(key: string, table: RouteTable, release: () => void): void {
+    this.#releases.get(key)?.();
+    this.#releases.set(key, release);
     this.#tables.set(key, table);
   }
 
   remove(key: string): void {
+    this.#releases.get(key)?.();
+    this.#releases.delete(key);
     this.#tables.delete(key);
   }
 

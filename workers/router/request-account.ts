@@ -3,6 +3,7 @@
  * timeouts. Holds the cluster while the request lasts, so that its figures stay.
  */
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
@@ -18,6 +19,7 @@ import type { TryTimeout, UpstreamRequest } from './upstream-request.ts';
 
 const { index } = CLUSTER;
 const VIRTUAL = VIRTUAL_CLUSTER.index;
+const RESET_AFTER_RESPONSE = ROUTER.index.rq_reset_after_downstream_response_started;
 
 export class RequestAccount {
   readonly cluster: UpstreamCluster;
@@ -90,6 +92,14 @@ export class RequestAccount {
     this.#calledHost = undefined;
   }
 
+  /** The response that was passed on broke off. */
+  cutOff(): void {
+    if (this.#calledHost === undefined) return;
+    countHost(this.cluster, this.#calledHost, 'rq_error');
+    this.#calledHost = undefined;
+    this.#stats.count(RESET_AFTER_RESPONSE);
+  }
+
   /** Request and response are complete; `tookMs` lies between their ends, of at most `globalMs`. */
   completed(tookMs: number, globalMs: number): void {
     this.#stats.chargeTime(this.#answer(this.#isCanary), tookMs);
@@ -120,12 +130,12 @@ export class RequestAccount {
     if (upstream.hasTriedHost) countHost(this.cluster, upstream.host, 'rq_timeout');
   }
 
-  /** The whole answer took too long while this try waited; the client is told `status`. */
+  /** The whole answer took too long; the client is told `status` where none has begun. */
   timedOut(upstream: UpstreamRequest, status: number): void {
     this.#count(index.upstream_rq_timeout);
     this.#stats.countVirtual(this.#info, VIRTUAL.upstream_rq_timeout);
     if (upstream.hasTriedHost) countHost(this.cluster, upstream.host, 'rq_timeout');
-    this.aborted(upstream, status);
+    if (upstream.isAwaitingHeaders) this.aborted(upstream, status);
   }
 
   /** No host was there for a try. `isCounted`: in the cluster too. */

@@ -207,6 +207,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.tries.end(upstream, words.flag);
     if (isResponseStarted) {
       this.deadline.disarm();
+      this.account?.cutOff();
       info.responseFlags |= words.flag;
       info.responseCodeDetails = resetDetails(true, reason, detail);
       this.callbacks.resetStream();
@@ -230,15 +231,17 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       this.endOutlived(account, upstream);
       return;
     }
-    if (this.callbacks.isResponseStarted) return;
     if (this.deadline.hedges) {
       this.hedge(upstream);
       return;
     }
     account.tryTimedOut(upstream, kind);
     this.tries.cancel(upstream);
-    if (this.retriesReset(upstream, 'local_reset')) return;
-    account.aborted(upstream, this.deadline.status);
+    if (this.callbacks.isResponseStarted) account.cutOff();
+    else {
+      if (this.retriesReset(upstream, 'local_reset')) return;
+      account.aborted(upstream, this.deadline.status);
+    }
     const isWhole = kind === 'whole';
     this.failTimeout(isWhole ? 'upstream_per_try_timeout' : 'upstream_per_try_idle_timeout');
   }
@@ -263,7 +266,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   onTimer(): void {
     for (const upstream of this.tries.all()) {
       this.tries.end(upstream, 0);
-      if (upstream.isAwaitingHeaders) this.account?.timedOut(upstream, this.deadline.status);
+      this.account?.timedOut(upstream, this.deadline.status);
       upstream.cancel();
     }
     this.failTimeout('response_timeout');

@@ -5,6 +5,7 @@ import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts'
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { AnswerStats } from '../upstream/answer-stats.ts';
+import { routePrefix, virtualClusterPrefix } from './route-views.ts';
 import { ResponseCodeStats } from '../upstream/response-code-stats.ts';
 
 /** Virtual clusters and routes come from configuration, so their number is bounded by it. */
@@ -74,8 +75,8 @@ export class RouterStats {
     const { virtualClusterName: name, routeStatPrefix: route, virtualHostName: host } = info;
     if (name === '' && route === '') return NO_VIEWS;
     const views: ViewStats[] = [];
-    if (name !== '') views.push(this.#view(`vhost.${host}.vcluster.${name}.`));
-    if (route !== '') views.push(this.#view(`vhost.${host}.route.${route}.`));
+    if (name !== '') views.push(this.#view(virtualClusterPrefix(host, name)));
+    if (route !== '') views.push(this.#view(routePrefix(host, route)));
     return views;
   }
 

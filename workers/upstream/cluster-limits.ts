@@ -15,13 +15,18 @@ type ByPriority = Readonly<Record<Priority, SharedLimits>>;
 /** Runtime keys limit clusters, not hosts. */
 const NO_RUNTIME: Pick<Runtime, 'snapshot'> = { snapshot: new Map() };
 
+interface LimitsContext extends Pick<ClusterContext, 'breakerPage'> {
+  readonly duty: Pick<ClusterContext['duty'], 'workerIndex'>;
+  readonly runtime: Pick<Runtime, 'snapshot'>;
+}
+
 export class ClusterLimits {
   readonly byPriority: ByPriority;
   readonly #resource: ClusterResource;
-  readonly #context: ClusterContext;
+  readonly #context: LimitsContext;
   #boundSlot: number | undefined = undefined;
 
-  constructor(resource: ClusterResource, context: ClusterContext) {
+  constructor(resource: ClusterResource, context: LimitsContext) {
     this.#resource = resource;
     this.#context = context;
     const make = (priority: Priority): SharedLimits =>
@@ -41,9 +46,9 @@ export class ClusterLimits {
   }
 
   /** Gives a host whose connections are limited its limits. */
-  limitConnections(host: UpstreamHost): void {
-    const { breakerSlots } = host.resource;
-    if (breakerSlots === undefined || host.connectionLimits !== undefined) return;
+  limitConnections(host: Pick<UpstreamHost, 'resource' | 'connectionLimits'>): void {
+    const { breakerSlot } = host.resource;
+    if (breakerSlot === undefined || host.connectionLimits !== undefined) return;
     const own = (priority: Priority): SharedLimits => {
       const thresholds = this.#resource.circuitBreakers[priority];
       const maxConnections = thresholds.maxConnectionsPerHost ?? NO_LIMIT;
@@ -55,7 +60,7 @@ export class ClusterLimits {
       });
     };
     const limits = { DEFAULT: own('DEFAULT'), HIGH: own('HIGH') };
-    this.#bindBoth(limits, breakerSlots);
+    this.#bindBoth(limits, { DEFAULT: breakerSlot, HIGH: breakerSlot });
     host.connectionLimits = limits;
   }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
+import type { RetryPolicy } from '../../../shared/resources/route.ts';
 import { type DataPlaneSetup, startDataPlane } from '../../support/data-plane.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { prefix, route, toCluster } from '../../support/routes.ts';
@@ -10,6 +11,18 @@ import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 const BODY = 'upstream connect error or disconnect/reset before headers. reset reason: ';
+
+const NO_RETRIES: RetryPolicy = {
+  retryOn: [],
+  numRetries: 1,
+  retriableStatusCodes: [],
+  retriableHeaders: [],
+  retriableRequestHeaders: [],
+  backOffBaseMs: 1,
+  backOffMaxMs: 2,
+  hostPredicates: [],
+  hostSelectionRetryMaxAttempts: 1,
+};
 
 type OnRequest = Parameters<typeof startRawUpstream>[0];
 
@@ -229,6 +242,47 @@ describe('a stream that is older than its cluster allows', () => {
     assert.equal(stats.get('cluster.up.upstream_rq_max_duration_reached'), 2);
     assert.equal(stats.get('cluster.up.upstream_rq_active'), 0);
     assert.equal(stats.get('cluster.up.upstream_cx_active'), 0);
+  });
+});
+
+describe('an answer that stops in its middle', () => {
+  const BEGINNING = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome';
+
+  it('is cut off when the whole request or a try was idle for too long, and counted for its host', async () => {
+    await using upstream = await startRawUpstream((socket) => {
+      socket.on('data', () => socket.write(BEGINNING));
+    });
+    const idle = { retryPolicy: { ...NO_RETRIES, perTryIdleTimeoutMs: 20 } };
+    await using plane = await startDataPlane({
+      upstreamPorts: [upstream.port],
+      routes: [
+        route(prefix('/idle'), toCluster(idle)),
+        route(prefix('/'), toCluster({ timeoutMs: 20 })),
+      ],
+    });
+    for (const path of ['/idle', '/']) {
+      const client = await openRaw(plane.port);
+      client.send(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
+      assert.match(await client.closed(), /\r\n\r\nsome$/);
+    }
+    const stats = plane.stats();
+    assert.equal(stats.get('cluster.up.upstream_rq_per_try_idle_timeout'), 1);
+    assert.equal(stats.get('cluster.up.upstream_rq_timeout'), 1);
+    assert.equal(stats.get(`host.up.127.0.0.1:${upstream.port}.rq_timeout`), 2);
+    assert.equal(stats.get(`host.up.127.0.0.1:${upstream.port}.rq_error`) ?? 0, 0);
+  });
+
+  it('is an error of its host where it was a gRPC call', async () => {
+    await using upstream = await startRawUpstream((socket) => {
+      socket.on('data', () => socket.end(BEGINNING));
+    });
+    await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
+    const client = await openRaw(plane.port);
+    client.send('GET / HTTP/1.1\r\nHost: h\r\nContent-Type: application/grpc\r\n\r\n');
+    await client.closed();
+    const stats = plane.stats();
+    assert.equal(stats.get(`host.up.127.0.0.1:${upstream.port}.rq_error`), 1);
+    assert.equal(stats.get('http.web.rq_reset_after_downstream_response_started'), 1);
   });
 });
 

@@ -7,8 +7,10 @@ import { CIRCUIT_BREAKER_REMAINING, CLUSTER } from '../../../shared/stats/templa
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { BreakerGauges } from '../../../supervisor/upstreams/breaker-gauges.ts';
 import { BreakerSlots } from '../../../supervisor/upstreams/breaker-slots.ts';
+import { ClusterLimits } from '../../../workers/upstream/cluster-limits.ts';
+import type { UpstreamHost } from '../../../workers/upstream/host.ts';
 import { SharedLimits } from '../../../workers/upstream/resource-limits.ts';
-import { cluster } from '../../support/data-plane.ts';
+import { cluster, host } from '../../support/data-plane.ts';
 
 const THRESHOLDS: CircuitBreakerThresholds = {
   maxConnections: 1,
@@ -107,7 +109,7 @@ describe('the slots of circuit breakers', () => {
   it('are given out again only once nothing is open in them', () => {
     const { slots, pair, limits } = twoWorkers();
     limits[1].open('requests');
-    slots.giveBack(pair);
+    slots.giveBackPair(pair);
     const taken = slots.takePair();
     assert.equal(taken?.DEFAULT, pair.HIGH);
     assert.notEqual(taken?.HIGH, pair.DEFAULT);
@@ -148,5 +150,58 @@ describe('the gauges of circuit breakers', () => {
     assert.deepEqual(read(), [1, 0]);
     limits[0].close('requests');
     assert.deepEqual(read(), [0, 1]);
+  });
+
+  it('open for retries by the limit without a budget, of which nothing is left once it was asked', () => {
+    const budget = { budgetPercent: 100, minRetryConcurrency: 10 };
+    const own = { ...THRESHOLDS, maxRetries: 2, retryBudget: budget, trackRemaining: true };
+    const { limits, slots, pair } = twoWorkers(own);
+    const store = new StatStore(() => true);
+    const gauges = new BreakerGauges({
+      resource: cluster('c', { circuitBreakers: { DEFAULT: own, HIGH: THRESHOLDS } }),
+      writer: store,
+      page: slots.page,
+      slots: pair,
+      runtime: () => new Map(),
+    });
+    const block = store.defineBlock(CLUSTER, 'cluster.c.');
+    const prefix = 'cluster.c.circuit_breakers.default.';
+    const left = store.defineBlock(CIRCUIT_BREAKER_REMAINING, prefix);
+    const read = (): readonly number[] => {
+      gauges.refresh();
+      return [
+        store.valueOf(block + CLUSTER.index['circuit_breakers.default.rq_retry_open']),
+        store.valueOf(left + CIRCUIT_BREAKER_REMAINING.index.remaining_retries),
+      ];
+    };
+    assert.deepEqual(read(), [0, 2]);
+    assert.equal(limits[0].tryOpen('retries'), true);
+    assert.deepEqual(read(), [0, 0]);
+    assert.equal(limits[1].tryOpen('retries'), true);
+    assert.deepEqual(read(), [1, 0]);
+    assert.equal(limits[1].tryOpen('retries'), true, 'the budget allows ten');
+  });
+});
+
+describe('limits of single hosts', () => {
+  it('count the connections of both priorities', () => {
+    const { slots } = twoWorkers();
+    const slot = slots.take() ?? -1;
+    const thresholds = { ...THRESHOLDS, maxConnectionsPerHost: 1 };
+    const limits = new ClusterLimits(
+      cluster('c', {
+        circuitBreakers: { DEFAULT: { ...thresholds, maxConnectionsPerHost: 2 }, HIGH: thresholds },
+      }),
+      { breakerPage: () => slots.page, duty: { workerIndex: 0 }, runtime: { snapshot: new Map() } },
+    );
+    const limited: Pick<UpstreamHost, 'resource' | 'connectionLimits'> = {
+      resource: host(1, { breakerSlot: slot }),
+      connectionLimits: undefined,
+    };
+    limits.limitConnections(limited);
+    assert.equal(limited.connectionLimits?.DEFAULT.tryOpen('connections'), true);
+    assert.equal(limited.connectionLimits?.HIGH.tryOpen('connections'), false);
+    assert.equal(limited.connectionLimits?.DEFAULT.tryOpen('connections'), true);
+    assert.equal(limited.connectionLimits?.DEFAULT.tryOpen('connections'), false);
   });
 });
