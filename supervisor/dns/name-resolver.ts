@@ -163,7 +163,7 @@ export class NameResolver {
     const details = failureWords(code);
     if (code === 'ENOTFOUND' || code === 'ENODATA') return { outcome: 'empty', details };
     // The system's name servers may be others by now.
-    if (code === 'ETIMEOUT' || code === 'ECONNREFUSED') this.#mustReinit = true;
+    this.#mustReinit = true;
     if (code !== 'ETIMEOUT') return { outcome: 'failed', details };
     this.#count('timeouts');
     return { outcome: 'failed', details, isTimeout: true };
