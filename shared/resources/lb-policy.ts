@@ -25,6 +25,8 @@ export interface LbPolicy {
   readonly slowStart?: SlowStartOptions;
   /** Of ROUND_ROBIN alone: weights follow from what hosts report of their load. */
   readonly loadReports?: LoadReportOptions;
+  /** Localities take requests by what is left of their hosts' capacity. */
+  readonly localityLoads?: LocalityLoadOptions;
   /** Of LEAST_REQUEST alone. */
   readonly leastRequest?: LeastRequestOptions;
   /** Of RING_HASH alone. */
@@ -78,6 +80,20 @@ export interface LoadReportOptions {
   readonly metricNames: readonly string[];
   /** What the share of errors adds to a host's utilization is multiplied by it. */
   readonly errorPenalty: number;
+}
+
+/** Source: envoy.extensions.load_balancing_policies.load_aware_locality.v3. */
+export interface LocalityLoadOptions {
+  readonly updateMs: number;
+  /** After so long a change has had about two thirds of its effect. */
+  readonly smoothingMs: number;
+  /** What a host reported so long ago counts no more; 0: for ever. */
+  readonly expirationMs: number;
+  /** As in `LoadReportOptions`. */
+  readonly metricNames: readonly string[];
+  /** See headroom.ts. */
+  readonly varianceThreshold: number;
+  readonly probeFraction: number;
 }
 
 export interface SlowStartOptions {

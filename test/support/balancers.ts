@@ -15,6 +15,7 @@ export function balancerContext(changes: Partial<BalancerContext> = {}): Balance
     nowMs: () => 0,
     count: () => undefined,
     countStructure: () => undefined,
+    countLoadAware: () => undefined,
     onDuplicates: () => undefined,
     allActiveRequests: () => 0,
     onTable: () => undefined,

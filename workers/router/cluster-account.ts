@@ -39,9 +39,12 @@ export function noteAnswer({ outlier }: UpstreamHost, headers: HeaderMap): void 
 
 /** What a response says of its host's load, where the balancer wants to know. */
 export function noteLoad(cluster: UpstreamCluster, host: UpstreamHost, headers: HeaderMap): void {
-  if (host.reportedLoad === undefined) return;
+  const { reportedLoad, reportedUse } = host;
+  if (reportedLoad === undefined && reportedUse === undefined) return;
   const report = readLoadReport(headers);
-  if (report !== undefined) host.reportedLoad.note(report, cluster.loop.clock.ms);
+  if (report === undefined) return;
+  reportedLoad?.note(report, cluster.loop.clock.ms);
+  reportedUse?.note(report, cluster.loop.clock.ms);
 }
 
 export function countHost(

@@ -2,7 +2,7 @@
 import type { ClusterResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import { SUBSETS } from '../../shared/stats/templates/cluster-features.ts';
+import { LOAD_AWARE_LOCALITY, SUBSETS } from '../../shared/stats/templates/cluster-features.ts';
 import {
   REQUEST_RESPONSE_SIZES,
   TIMEOUT_BUDGETS,
@@ -24,6 +24,7 @@ export class ClusterStats {
   /** Responses that nobody saw, since the request was tried again. */
   readonly retried: ResponseCodeStats;
   #subsetsBase: number | undefined = undefined;
+  #loadAwareBase: number | undefined = undefined;
   /** Bases of the blocks that `track_cluster_stats` asks for. */
   readonly budgetsBase: number | undefined;
   readonly sizesBase: number | undefined;
@@ -36,6 +37,12 @@ export class ClusterStats {
     this.base = writer.defineBlock(CLUSTER, this.prefix);
     if (resource.lbPolicy.subsets !== undefined) {
       this.#subsetsBase = writer.defineBlock(SUBSETS, this.prefix);
+    }
+    if (resource.lbPolicy.localityLoads !== undefined) {
+      this.#loadAwareBase = writer.defineBlock(
+        LOAD_AWARE_LOCALITY,
+        `${this.prefix}load_aware_locality.`,
+      );
     }
     const { timeoutBudgets, requestResponseSizes } = resource.trackClusterStats;
     this.budgetsBase = timeoutBudgets
@@ -70,11 +77,17 @@ export class ClusterStats {
     if (this.#subsetsBase !== undefined) this.writer.setGauge(this.#subsetsBase, count);
   }
 
+  countLoadAware(name: keyof typeof LOAD_AWARE_LOCALITY.index, change: number): void {
+    if (this.#loadAwareBase === undefined) return;
+    this.writer.add(this.#loadAwareBase + LOAD_AWARE_LOCALITY.index[name], change);
+  }
+
   release(): void {
     this.writer.releaseBlock(this.base);
     if (this.budgetsBase !== undefined) this.writer.releaseBlock(this.budgetsBase);
     if (this.sizesBase !== undefined) this.writer.releaseBlock(this.sizesBase);
     if (this.#subsetsBase !== undefined) this.writer.releaseBlock(this.#subsetsBase);
+    if (this.#loadAwareBase !== undefined) this.writer.releaseBlock(this.#loadAwareBase);
     if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
   }
 }

@@ -33,6 +33,7 @@ import { ForwardProxyBalancer } from './forward-proxy-balancer.ts';
 import { makeBalancer } from './make-balancer.ts';
 import { WantedHosts } from './wanted-hosts.ts';
 import type { LocalCluster } from './zone-picker.ts';
+import { ReportedUse } from './load-aware-localities.ts';
 import { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
@@ -303,6 +304,9 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       localCluster: this.#localCluster(),
       nowMs: () => context.loop.clock.ms,
       count,
+      countLoadAware: (name, change) => {
+        if (context.duty.workerIndex === 0) this.stats.countLoadAware(name, change);
+      },
       countStructure: (offset, change) => this.#countStructure(offset, change),
       onDuplicates: (count) => {
         if (context.duty.workerIndex === 0) this.stats.setDuplicateSubsetHosts(count);
@@ -338,8 +342,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       keepOrMake: (known, resource) => {
         const host = this.#keepOrMake(known, resource);
         this.#watch(host);
-        const { loadReports } = this.resource.lbPolicy;
-        if (loadReports !== undefined) host.reportedLoad ??= new ReportedLoad(loadReports);
+        this.#listen(host);
         this.#limits.limitConnections(host);
         return host;
       },
@@ -351,6 +354,15 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       follow: checker && ((update) => checker.putHosts(update)),
       healthNoted: (id, bits) => this.#checker?.noteBits(id, bits),
     });
+  }
+
+  /** To what it reports of its load, where the balancer goes by that. */
+  #listen(host: UpstreamHost): void {
+    const { loadReports, localityLoads } = this.resource.lbPolicy;
+    if (loadReports !== undefined) host.reportedLoad ??= new ReportedLoad(loadReports);
+    if (localityLoads !== undefined) {
+      host.reportedUse ??= new ReportedUse(localityLoads.metricNames);
+    }
   }
 
   #makePreconnecting(): Preconnecting | undefined {

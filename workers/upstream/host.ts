@@ -12,6 +12,7 @@ import type { UpstreamCluster } from './cluster.ts';
 import { addressOf, ipOf, portOf } from './host-info.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
+import type { ReportedUse } from './load-aware-localities.ts';
 import type { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
 
@@ -51,6 +52,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   outlier: OutlierMonitor | undefined = undefined;
   /** What it reports of its load, where the balancer goes by that. */
   reportedLoad: ReportedLoad | undefined = undefined;
+  /** Likewise, where the balancer goes by how busy localities are. */
+  reportedUse: ReportedUse | undefined = undefined;
   /** Of this host alone, where the cluster limits the connections of each. */
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   #pools: Pools | undefined = undefined;

@@ -15,6 +15,7 @@ import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
 import type { Steps } from '../sliced-work.ts';
 import { LeastRequestPicker } from './least-request-picker.ts';
+import { LoadAwareLocalities, type LoadAwareParts } from './load-aware-localities.ts';
 import type { HostPicker, LoadBalancer, MakePicker } from './load-balancer.ts';
 import { OverrideBalancer } from './override-balancer.ts';
 import { PriorityBalancer } from './priority-balancer.ts';
@@ -34,6 +35,7 @@ export interface BalancerContext extends Pick<
   readonly onDuplicates: (count: number) => void;
   readonly runtime: Runtime;
   readonly nowMs: () => number;
+  readonly countLoadAware: LoadAwareParts['countLoadAware'];
   /** Requests that this worker has open in the whole cluster. */
   readonly allActiveRequests: () => number;
   /** Told of each new table of a policy that hashes. */
@@ -96,7 +98,9 @@ function makePlain(
   const makePicker = pickerMaker(lbPolicy, context);
   const panicThreshold = panicThresholdOf(lbPolicy, context.runtime);
   const zone = { ...context, options, makePicker, random, panicThreshold };
+  const { localityLoads: loads } = lbPolicy;
   return new PriorityBalancer({
+    byLoad: loads && new LoadAwareLocalities({ ...context, options: loads, makePicker, random }),
     panicThreshold,
     makePicker,
     ...localities,

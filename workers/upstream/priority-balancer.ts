@@ -5,6 +5,7 @@
 import type { Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { BalanceContext, HostPicker, LoadBalancer, MakePicker } from './load-balancer.ts';
+import type { LoadAwareLocalities } from './load-aware-localities.ts';
 import { makeLocalityPicker } from './locality-picker.ts';
 import {
   choosePriority,
@@ -13,6 +14,7 @@ import {
   groupByPriority,
   type PriorityHosts,
   type PriorityLoads,
+  type Which,
 } from './priority-loads.ts';
 
 export interface PriorityBalancerParts {
@@ -27,6 +29,8 @@ export interface PriorityBalancerParts {
   readonly failsInPanic?: boolean | undefined;
   /** Chooses among the healthy hosts of the first priority by where they are. */
   readonly makeZonePicker?: MakePicker | undefined;
+  /** Chooses localities by how busy they are, before all else. */
+  readonly byLoad?: LoadAwareLocalities | undefined;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
 }
@@ -38,8 +42,6 @@ interface PriorityPickers {
   healthy: HostPicker | undefined;
   degraded: HostPicker | undefined;
 }
-
-type Which = 'all' | 'healthy' | 'degraded';
 
 const NO_LOADS: PriorityLoads = { healthy: [], degraded: [], panics: [] };
 
@@ -89,6 +91,7 @@ export class PriorityBalancer implements LoadBalancer {
       this.#overprovisioningFactor = overprovisioningFactor;
       this.#loads = loads;
       this.#priorities = priorities;
+      this.#parts.byLoad?.setHosts(groups);
       this.isPanicking = false;
       const takesAll = loads.healthy[0] === 100 && loads.panics[0] !== true;
       this.#only = takesAll ? this.#pickerOf(0, 'healthy') : undefined;
@@ -146,6 +149,8 @@ export class PriorityBalancer implements LoadBalancer {
   ): HostPicker {
     const { priority, overprovisioningFactor } = where;
     const { makePicker, makeZonePicker, weighsLocalities, localityScale: scale } = this.#parts;
+    const { byLoad } = this.#parts;
+    if (byLoad !== undefined) return byLoad.makePicker(hosts, which, priority);
     const hasPlan = makeZonePicker !== undefined && priority === 0 && which === 'healthy';
     const picker = (hasPlan ? makeZonePicker : makePicker)(hosts[which], hosts.all);
     if (!weighsLocalities || which === 'all') return picker;

@@ -15,6 +15,9 @@ export interface PriorityHosts {
   readonly counted: number;
 }
 
+/** A part of a priority's hosts to choose from. */
+export type Which = 'all' | 'healthy' | 'degraded';
+
 /** Percentages by priority; all healthy and degraded ones together are 100. */
 export interface PriorityLoads {
   readonly healthy: readonly number[];

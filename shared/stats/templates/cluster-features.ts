@@ -72,6 +72,16 @@ export const MAGLEV = defineTemplate('maglev', {
   min_entries_per_host: ownGauge('Fewest table entries of one host'),
 });
 
+/** Prefix: `cluster.<name>.load_aware_locality.`; one for each period, whatever it applies to. */
+export const LOAD_AWARE_LOCALITY = defineTemplate('load_aware_locality', {
+  all_overloaded_total: counter('Periods in which no locality had anything left'),
+  local_preferred_total: counter('Periods in which the own locality kept its requests'),
+  probe_active_total: counter('Periods in which others were asked to hear of their load'),
+  recompute_total: counter('Periods'),
+  spill_active_total: counter('Periods in which the own locality was too busy'),
+  stale_locality_total: counter('Localities without recent reports, each period'),
+});
+
 /** Prefix: `cluster.<name>.`; with subsets. */
 export const SUBSETS = defineTemplate('subsets', {
   lb_subsets_single_host_per_subset_duplicate: gauge(

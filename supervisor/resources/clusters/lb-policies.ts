@@ -3,6 +3,7 @@
  * for a cluster whatever its policy is resolved in load-balancing.ts.
  */
 import type { LoadBalancingPolicy } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { LoadAwareLocality } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/load_aware_locality/v3/load_aware_locality.ts';
 import type {
   OverrideHost,
   OverrideHost_OverrideHostSource,
@@ -10,12 +11,13 @@ import type {
 import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
 import type { WrrLocality } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/wrr_locality/v3/wrr_locality.ts';
 import type { HostNamer, LbPolicy } from '../../../shared/resources/lb-policy.ts';
-import { extension, ExtensionRegistry, typeName } from '../extensions.ts';
+import { extension, type ExtensionMessage, ExtensionRegistry, typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadataKey } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveMaglev, resolveRingHash } from './hash-balancing.ts';
+import { resolveLocalityLoads } from './load-aware-locality.ts';
 import { resolveReportedWeights } from './reported-weights.ts';
 import { resolveSubsets } from './subset-balancing.ts';
 import { leastRequest, random, roundRobin } from './turn-balancing.ts';
@@ -25,11 +27,9 @@ export type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
 
 /** Of the API: such an entry of a list is not passed over for the next one. */
 const NOT_HERE: ReadonlySet<string> = new Set(
-  [
-    'dynamic_modules.v3.DynamicModulesLoadBalancerConfig',
-    'load_aware_locality.v3.LoadAwareLocality',
-    'pick_first.v3.PickFirst',
-  ].map((name) => `envoy.extensions.load_balancing_policies.${name}`),
+  ['dynamic_modules.v3.DynamicModulesLoadBalancerConfig', 'pick_first.v3.PickFirst'].map(
+    (name) => `envoy.extensions.load_balancing_policies.${name}`,
+  ),
 );
 
 const OVERRIDE_FIELDS = knownFields<OverrideHost>([
@@ -39,6 +39,9 @@ const OVERRIDE_FIELDS = knownFields<OverrideHost>([
 ]);
 const OVERRIDE_SOURCE_FIELDS = knownFields<OverrideHost_OverrideHostSource>(['header', 'metadata']);
 const WRR_LOCALITY_FIELDS = knownFields<WrrLocality>(['endpoint_picking_policy']);
+
+const LOAD_AWARE_TYPE =
+  'envoy.extensions.load_balancing_policies.load_aware_locality.v3.LoadAwareLocality';
 
 export const POLICIES = new ExtensionRegistry<Policy>(
   'envoy.load_balancing_policies',
@@ -88,6 +91,11 @@ export const POLICIES = new ExtensionRegistry<Policy>(
       'envoy.load_balancing_policies.wrr_locality',
       'envoy.extensions.load_balancing_policies.wrr_locality.v3.WrrLocality',
       wrrLocality,
+    ),
+    extension(
+      'envoy.load_balancing_policies.load_aware_locality',
+      LOAD_AWARE_TYPE,
+      loadAwareLocality,
     ),
     extension(
       'envoy.load_balancing_policies.cluster_provided',
@@ -141,15 +149,49 @@ function resolveSource(
   return undefined;
 }
 
+/** Policies that hash have tables over all localities: what is chosen here is nothing to them. */
+function loadAwareLocality(message: LoadAwareLocality, scope: Scope): Policy {
+  const localityLoads = resolveLocalityLoads(message, scope);
+  const place = scope.at('endpoint_picking_policy');
+  const first = firstKnown(message.endpoint_picking_policy, place);
+  if (first === undefined) {
+    place.error('conflict', 'No supported endpoint picking policy.');
+    return { kind: 'ROUND_ROBIN' };
+  }
+  if (typeName(first.typed_config?.['@type'] ?? '') === LOAD_AWARE_TYPE) {
+    place.error('conflict', 'load_aware_locality cannot be its own endpoint_picking_policy');
+    return { kind: 'ROUND_ROBIN' };
+  }
+  const {
+    weighsLocalities: _,
+    zoneAware: __,
+    ...policy
+  } = resolvePolicies(message.endpoint_picking_policy, place);
+  if (policy.kind === 'CLUSTER_PROVIDED') {
+    place.error(
+      'conflict',
+      `Unsupported endpoint picking policy for load_aware_locality: ${first.name ?? ''}. Child load balancer could not be instantiated per locality.`,
+    );
+  }
+  if (policy.subsets !== undefined) place.unsupported('a policy of subsets within localities is');
+  const hashes = policy.kind === 'RING_HASH' || policy.kind === 'MAGLEV';
+  return hashes ? policy : { ...policy, localityLoads };
+}
+
+function firstKnown(
+  { policies = [] }: LoadBalancingPolicy = {},
+  place: Scope,
+): ExtensionMessage | undefined {
+  return policies
+    .map(({ typed_extension_config: config = {} }) => config)
+    .find((config) => POLICIES.knows(config, place));
+}
+
 /** Weights of localities go together with one policy alone, as in the reference. */
 function wrrLocality(message: WrrLocality, scope: Scope): Policy {
   refuseOtherFields(message, WRR_LOCALITY_FIELDS, scope);
   const place = scope.at('endpoint_picking_policy');
-  const policies = message.endpoint_picking_policy?.policies ?? [];
-  const isKnown = policies.some(({ typed_extension_config: config = {} }) =>
-    POLICIES.knows(config, place),
-  );
-  if (!isKnown) {
+  if (firstKnown(message.endpoint_picking_policy, place) === undefined) {
     place.error('conflict', 'No supported endpoint picking policy.');
     return { kind: 'ROUND_ROBIN' };
   }
