@@ -30,6 +30,8 @@ export function packHosts(
 ): readonly HostEntry[] {
   const entries: HostEntry[] = [];
   let alike: HostResource[] = [];
+  /** Others may be said to be like the first of `alike`. */
+  let hasRoom = false;
   let [from, count] = [0, 0];
   const end = (): void => {
     if (count > 0) entries.push({ from, count });
@@ -47,8 +49,16 @@ export function packHosts(
       continue;
     }
     const [first] = alike;
-    const isNext = first !== undefined && alike.length < HOSTS_PER_ENTRY && isAlike(first, host);
-    if (!isNext) end();
+    const isNext =
+      first !== undefined &&
+      hasRoom &&
+      alike.length < HOSTS_PER_ENTRY &&
+      isAlike(first, host) &&
+      hasSimpleAddress(host);
+    if (!isNext) {
+      end();
+      hasRoom = hasSimpleAddress(host);
+    }
     alike.push(host);
   }
   end();
@@ -99,8 +109,6 @@ const OPENING_BRACKET = '['.charCodeAt(0);
 
 function isAlike(one: HostResource, other: HostResource): boolean {
   return (
-    hasSimpleAddress(one) &&
-    hasSimpleAddress(other) &&
     one.weight === other.weight &&
     one.health === other.health &&
     one.healthBits === other.healthBits &&
@@ -138,5 +146,14 @@ function hasSameState(one: HostResource, other: HostResource): boolean {
 function hasSimpleAddress({ id, address }: HostResource): boolean {
   if (address.kind !== 'ip') return false;
   const { address: ip, port } = address;
-  return id === (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`);
+  const from = id.charCodeAt(0) === OPENING_BRACKET ? 1 : 0;
+  const end = from + ip.length + from;
+  return (
+    id.startsWith(ip, from) &&
+    id[end] === ':' &&
+    id.length > end + 1 &&
+    (from === 0 || id[end - 1] === ']') &&
+    (from === 1) === ip.includes(':') &&
+    Number(id.slice(end + 1)) === port
+  );
 }

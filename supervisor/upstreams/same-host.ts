@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** As `isDeepStrictEqual` says it, but much faster; no field is there and undefined. */
 export function isSameHost(before: HostResource, after: HostResource): boolean {
-  return before === after || isSameValue(before, after);
+  return before === after || (before.id === after.id && isSameValue(before, after));
 }
 
 /**

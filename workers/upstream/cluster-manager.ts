@@ -27,6 +27,8 @@ export class ClusterManager {
   readonly #clusters = new Map<string, UpstreamCluster>();
   /** Versions beside those in use: only checked. */
   readonly #warming = new Map<string, UpstreamCluster>();
+  /** Versions that get ready to take the place of those in use. */
+  readonly #coming = new Set<UpstreamCluster>();
   readonly #idle = new IdleClusters();
 
   constructor(context: ClusterContext) {
@@ -61,7 +63,8 @@ export class ClusterManager {
     this.#idle.put(names, packed);
   }
 
-  putCluster(resource: ClusterResource, isWarming = false): void {
+  /** A version with many hosts takes its place when it has them: what to wait for is returned. */
+  putCluster(resource: ClusterResource, isWarming = false): Promise<void> | void {
     if (isWarming) {
       this.#removeCluster(resource.name, true);
       this.#warming.set(resource.name, new UpstreamCluster(resource, this.#context));
@@ -69,8 +72,16 @@ export class ClusterManager {
     }
     const earlier = this.get(resource.name);
     const cluster = new UpstreamCluster(resource, this.#context);
-    this.#clusters.set(resource.name, cluster);
-    if (earlier !== undefined) cluster.adoptHostsOf(earlier);
+    const adopted = earlier && cluster.adoptHostsOf(earlier);
+    if (adopted === undefined) return this.#replace(earlier, cluster);
+    this.#coming.add(cluster);
+    return adopted.then(() => this.#replace(earlier, cluster));
+  }
+
+  #replace(earlier: UpstreamCluster | undefined, cluster: UpstreamCluster): void {
+    this.#coming.delete(cluster);
+    this.#clusters.set(cluster.name, cluster);
+    earlier?.drain();
   }
 
   /** What warms takes the place of what is in use, with its hosts and their checks. */
@@ -128,6 +139,7 @@ export class ClusterManager {
   *#all(): Generator<UpstreamCluster> {
     yield* this.#clusters.values();
     yield* this.#warming.values();
+    yield* this.#coming;
   }
 
   #wake(name: string): UpstreamCluster | undefined {

@@ -205,11 +205,17 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return this.hosts.length === 0 ? this.#work.settled : undefined;
   }
 
-  /** Takes hosts and connections over from the version of the cluster that this one replaces. */
-  adoptHostsOf(earlier: UpstreamCluster): void {
-    const update = { cluster: this.name, hosts: earlier.hosts.map((host) => host.resource) };
-    earlier.drain();
-    this.#set.put({ ...update, overprovisioningFactor: earlier.overprovisioningFactor }, true);
+  /**
+   * Begins with the hosts of the version of the cluster that this one replaces. Returns what to wait for
+   * before they are there.
+   */
+  adoptHostsOf({
+    hosts: earlier,
+    overprovisioningFactor,
+  }: UpstreamCluster): Promise<void> | undefined {
+    const hosts = earlier.map((host) => host.resource);
+    this.#set.put({ cluster: this.name, hosts, overprovisioningFactor }, false);
+    return this.firstHosts;
   }
 
   /** With hosts that a request waits for. */

@@ -69,7 +69,7 @@ async function settled(upstream: UpstreamCluster, version: number): Promise<void
 
 function manager(kind: 'ROUND_ROBIN' | 'RING_HASH' | 'MAGLEV' = 'ROUND_ROBIN'): ClusterManager {
   const clusters = new ClusterManager(clusterContext());
-  clusters.putCluster(cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } }));
+  void clusters.putCluster(cluster('c', { lbPolicy: { kind, healthyPanicThreshold: 50 } }));
   return clusters;
 }
 
@@ -124,6 +124,20 @@ describe('a large host set', () => {
     for (const from of [10, 20, 30]) upstream.putHosts(setOf(many(from)));
     await settled(upstream, 2);
     assert.equal(upstream.hosts[0]?.id, host(30).id);
+  });
+
+  it('is there before another version of its cluster takes the place of the one in use', async () => {
+    const clusters = manager();
+    await clusters.putHosts(setOf(many(1)));
+    const before = clusters.get('c');
+    const replaced = clusters.putCluster(
+      cluster('c', { lbPolicy: { kind: 'MAGLEV', healthyPanicThreshold: 50 } }),
+    );
+    assert.equal(clusters.get('c'), before);
+    await replaced;
+    const after = clusters.get('c');
+    assert.notEqual(after, before);
+    assert.equal(after?.hosts.length, COUNT);
   });
 
   it('takes hosts from the set before by their positions there', async () => {
