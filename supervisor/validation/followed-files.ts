@@ -11,6 +11,7 @@ import type { UnknownFields } from '../config/convert/message-reader.ts';
 import { loadMessageFile } from '../config/load-config.ts';
 import { at, type Place, type Problem } from '../config/problem.ts';
 import type { Configuration } from '../load-configuration.ts';
+import { unexpectedType } from '../resources/http/discovered-filter.ts';
 import { readDiskLayer, type RuntimeLayer } from '../runtime/runtime-layers.ts';
 import { ResourceResolver } from '../xds/resource-resolver.ts';
 import { RESOURCE_TYPES } from '../xds/resource-type.ts';
@@ -71,7 +72,7 @@ class FileWalk {
         this.problems.push(...(await locate([missing(file)])));
         continue;
       }
-      const key = `${file.kind} ${file.path}`;
+      const key = [file.kind, file.path, ...(file.types ?? [])].join(' ');
       const names = this.#read.get(key) ?? (await this.#check(file, key));
       if (file.wanted === undefined || names.has(file.wanted)) continue;
       this.problems.push(...(await locate([unnamed(file)])));
@@ -117,7 +118,10 @@ class FileWalk {
       const name = resource[type.nameField];
       if (typeof name === 'string') found.names.add(name);
       if (typeof name === 'string' && file.kind === 'cluster') this.#clusters.add(name);
-      problems.push(...this.#resolver.check(file.kind, resource, place));
+      problems.push(
+        ...this.#resolver.check(file.kind, resource, place),
+        ...checkType(file, resource, place),
+      );
       found.inner.push(...namedFiles(resource, place));
     }
     return problems;
@@ -162,7 +166,22 @@ function unexpected(resource: JsonObject, typeUrl: string, place: Place): Proble
   return { severity: 'error', place: at(place, '@type'), message, rule: 'reference' };
 }
 
+/** Settings of a filter are of a type that the filter may have. */
+function checkType({ types, wanted }: NamedFile, resource: JsonObject, place: Place): Problem[] {
+  const { name, typed_config: config } = resource;
+  if (types === undefined || name !== wanted || typeof config !== 'object') return [];
+  const allowed = types.map(lastOfUrl);
+  const type = typeName(config as JsonObject);
+  if (allowed.includes(type)) return [];
+  const message = unexpectedType(type, allowed);
+  return [{ severity: 'error', place: at(place, 'typed_config'), message, rule: 'reference' }];
+}
+
 function typeName(any: JsonObject): string {
   const url = any['@type'];
-  return typeof url === 'string' ? url.slice(url.lastIndexOf('/') + 1) : '';
+  return typeof url === 'string' ? lastOfUrl(url) : '';
+}
+
+function lastOfUrl(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1);
 }

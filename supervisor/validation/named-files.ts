@@ -12,6 +12,8 @@ export interface NamedFile {
   readonly place: Place;
   /** The resource that is wanted of it; absent: all that it holds. */
   readonly wanted?: string;
+  /** URLs of the types that settings of a filter may have. */
+  readonly types?: readonly string[];
 }
 
 /** Fields that hold an envoy.config.core.v3.ConfigSource, and what comes from it. */
@@ -21,6 +23,7 @@ const SOURCE_FIELDS: Readonly<Record<string, DiscoveryKind>> = {
   eds_config: 'endpoints',
   sds_config: 'secret',
   rtds_config: 'runtime',
+  scoped_rds_config_source: 'scoped_routes',
 };
 
 /** `place` is that of `message`. */
@@ -38,6 +41,7 @@ export function namedFiles(message: object, place: Place | undefined): readonly 
       const kind = SOURCE_FIELDS[name];
       if (kind !== undefined) addFile(files, kind, item, { place: below, wanted: fields['name'] });
       if (name === 'rds') addRoutes(files, item, below);
+      if (name === 'config_discovery') addFilter(files, fields, below);
       look(item, below);
     }
   };
@@ -52,6 +56,17 @@ function addRoutes(files: NamedFile[], value: unknown, place: Place): void {
   const wanted = value['route_config_name'];
   const source = value['config_source'];
   addFile(files, 'route_configuration', source, { place: at(place, 'config_source'), wanted });
+}
+
+/** `filter` is the message that says from where its settings come. */
+function addFilter(files: NamedFile[], filter: Fields, place: Place): void {
+  const { name: wanted, config_discovery: discovery } = filter;
+  if (!isFields(discovery)) return;
+  const { config_source: source, type_urls: urls } = discovery;
+  const types = (Array.isArray(urls) ? urls : []).filter((url) => typeof url === 'string');
+  const found: NamedFile[] = [];
+  addFile(found, 'extension', source, { place: at(place, 'config_source'), wanted });
+  files.push(...found.map((file) => ({ ...file, types })));
 }
 
 function addFile(

@@ -96,6 +96,37 @@ describe('Validation of files that the bootstrap names', () => {
     );
   });
 
+  it('follows sources of settings of filters and of scopes', async () => {
+    const settings = (type: string, fields: string): string =>
+      `resources: [{"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig, name: f, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.${type}${fields}}}]`;
+    const BUFFER = 'buffer.v3.Buffer';
+    const problemsWith = async (text: string): Promise<string[]> => {
+      const source = `{path_config_source: {path: ${write('ecds.yaml', text)}}}`;
+      const types = `type_urls: [type.googleapis.com/envoy.extensions.filters.http.${BUFFER}]`;
+      const filter = `{name: f, config_discovery: {config_source: ${source}, ${types}}}`;
+      const listener = manager('route_config: {name: r}').replace(
+        'http_filters: [',
+        `http_filters: [${filter}, `,
+      );
+      return await problemsOf(lds(write('filtered.yaml', listener)));
+    };
+    assert.deepEqual(await problemsWith(settings(BUFFER, ', max_request_bytes: 1')), []);
+    const [broken = ''] = await problemsWith(settings(BUFFER, ', max_request_bytes: 0'));
+    assert.match(broken, /^ecds\.yaml:1:\d+: resources\[0\]\.typed_config\.max_request_bytes/);
+    const [other = ''] = await problemsWith(settings('on_demand.v3.OnDemand', ''));
+    assert.match(
+      other,
+      /^ecds\.yaml:1:.*filter config has type URL .*OnDemand but expect .*Buffer/,
+    );
+    const [unnamed = ''] = await problemsWith('resources: []');
+    assert.match(unnamed, /^filtered\.yaml:.*there is no resource named 'f' in ecds\.yaml$/);
+
+    const scopes = write('srds.yaml', 'resources: [{"@type": x/y}]');
+    const scoped = `scoped_routes: {name: s, scope_key_builder: {fragments: [{header_value_extractor: {name: x, index: 0}}]}, rds_config_source: {path_config_source: {path: ${scopes}}}, scoped_rds: {scoped_rds_config_source: {path_config_source: {path: ${scopes}}}}}`;
+    const [scope = ''] = await problemsOf(lds(write('scoped.yaml', manager(scoped))));
+    assert.match(scope, /^srds\.yaml:1:\d+: resources\[0\]/);
+  });
+
   it('knows the clusters of such files', async () => {
     const clusters = write(
       'c.yaml',
