@@ -33,7 +33,10 @@ export interface RequestTarget extends ProbeTarget {
 }
 
 export interface Probe {
-  /** Begins an exchange; `done` is called once, unless `cancel` comes first. */
+  /**
+   * Begins an exchange; `done` is called once, unless `cancel` comes first. Over TCP it is called again
+   * when the host ends the connection that was kept for the next exchange.
+   */
   run(done: (outcome: ProbeOutcome) => void): void;
   /** Gives the exchange up and closes the connection. */
   cancel(): void;

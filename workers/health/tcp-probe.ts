@@ -18,6 +18,7 @@ export class TcpProbe implements Probe {
   #socket: Socket | undefined;
   #received = Buffer.alloc(0);
   #done: ((outcome: ProbeOutcome) => void) | undefined;
+  #isWaiting = false;
 
   constructor(resource: TcpProbeResource, target: ProbeTarget, reuse: boolean) {
     this.#target = target;
@@ -29,6 +30,7 @@ export class TcpProbe implements Probe {
 
   run(done: (outcome: ProbeOutcome) => void): void {
     this.#done = done;
+    this.#isWaiting = true;
     this.#received = Buffer.alloc(0);
     // Without bytes to expect the connection itself is the answer, so it is a new one each time.
     if (this.#socket === undefined) this.#open();
@@ -62,7 +64,7 @@ export class TcpProbe implements Probe {
   }
 
   #take(data: Buffer): void {
-    if (this.#done === undefined) return;
+    if (!this.#isWaiting) return;
     this.#received = Buffer.concat([this.#received, data]).subarray(0, RECEIVED_BYTES_MAX);
     if (!hasInOrder(this.#received, this.#receive)) return;
     this.#finish({ kind: 'passed', isDegraded: false });
@@ -75,10 +77,9 @@ export class TcpProbe implements Probe {
   }
 
   #finish(outcome: ProbeOutcome): void {
-    const done = this.#done;
-    this.#done = undefined;
+    this.#isWaiting = false;
     if (!this.#reuse || this.#receive.length === 0) this.#close();
-    done?.(outcome);
+    this.#done?.(outcome);
   }
 
   #close(): void {

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterEach, describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import type { HealthCheckResource } from '../../../shared/resources/health-check.ts';
-import type { ProbeOutcome } from '../../../workers/health/probe.ts';
+import type { Probe, ProbeOutcome } from '../../../workers/health/probe.ts';
 import { ProbeMaker } from '../../../workers/health/probe-maker.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { TCP_CHECK } from '../../support/health-checks.ts';
@@ -24,11 +24,13 @@ let server: Server | undefined;
 
 afterEach(() => server?.close());
 
-/** The outcome of one check of a host that answers so. */
-async function checkOnce(
-  probe: HealthCheckResource['probe'],
-  answer: (socket: Socket, text: string) => void,
-): Promise<{ readonly outcome: ProbeOutcome; readonly received: string; readonly port: number }> {
+type Answer = (socket: Socket, text: string) => void;
+
+/** Asks a host that answers so; whoever asks has to cancel. */
+async function start(
+  check: Pick<HealthCheckResource, 'probe' | 'reuseConnection'>,
+  answer: Answer,
+): Promise<{ readonly probe: Probe; readonly received: () => string; readonly port: number }> {
   let received = '';
   const started = createServer((socket) => {
     socket.on('data', (data) => {
@@ -42,7 +44,7 @@ async function checkOnce(
   });
   const { port } = started.address() as AddressInfo;
   const made = new ProbeMaker({
-    check: { ...TCP_CHECK, reuseConnection: false, probe },
+    check: { ...TCP_CHECK, ...check },
     ways: {
       resource: cluster('c'),
       sockets: { of: () => PLAIN, matching: () => PLAIN },
@@ -51,12 +53,39 @@ async function checkOnce(
     clock: systemClock,
     mustVerify: () => false,
   }).for(host(port));
-  const outcome = await new Promise<ProbeOutcome>((resolve) => {
-    made.run(resolve);
-  });
-  made.cancel();
-  return { outcome, received, port };
+  return { probe: made, received: () => received, port };
 }
+
+/** The outcome of one check of a host that answers so. */
+async function checkOnce(
+  resource: HealthCheckResource['probe'],
+  answer: Answer,
+): Promise<{ readonly outcome: ProbeOutcome; readonly received: string; readonly port: number }> {
+  const check = { probe: resource, reuseConnection: false };
+  const { probe, received, port } = await start(check, answer);
+  const outcome = await new Promise<ProbeOutcome>((resolve) => {
+    probe.run(resolve);
+  });
+  probe.cancel();
+  return { outcome, received: received(), port };
+}
+
+describe('a check over TCP', () => {
+  it('fails when the host ends the connection that is kept for the next one', async () => {
+    const tcp = { kind: 'tcp', send: '70', receive: ['71'] } as const;
+    const check = { probe: tcp, reuseConnection: true };
+    const { probe } = await start(check, (socket) => socket.end('q'));
+    const outcomes: string[] = [];
+    await new Promise<void>((resolve) => {
+      probe.run(({ kind }) => {
+        outcomes.push(kind);
+        if (outcomes.length === 2) resolve();
+      });
+    });
+    probe.cancel();
+    assert.deepEqual(outcomes, ['passed', 'unreachable']);
+  });
+});
 
 describe('a check over TCP with the PROXY protocol', () => {
   const [send = '', receive = ''] = ['ping', 'pong'].map((text) =>
