@@ -26,18 +26,47 @@ export interface Clock {
 // performance.now() counts from the start of this process; this offset turns it into CLOCK_MONOTONIC.
 const monotonicOffsetMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
+/** The runtime lets timers that are longer run out at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
 export const systemClock: Clock = {
   monotonicNs: () => process.hrtime.bigint(),
   monotonicMs: () => performance.now() + monotonicOffsetMs,
   wallMs: () => Date.now(),
   after(delayMs, callback, options) {
-    const handle = setTimeout(callback, delayMs);
-    if (options?.unref === true) handle.unref();
+    let handle: NodeJS.Timeout;
+    const arm = (restMs: number): void => {
+      const partMs = Math.min(restMs, LONGEST_TIMER_MS);
+      handle = setTimeout(partMs < restMs ? () => arm(restMs - partMs) : callback, partMs);
+      if (options?.unref === true) handle.unref();
+    };
+    arm(delayMs);
     return { cancel: () => clearTimeout(handle) };
   },
   every(periodMs, callback, options) {
+    if (periodMs > LONGEST_TIMER_MS) return everyLong(periodMs, callback, options);
     const handle = setInterval(callback, periodMs);
     if (options?.unref === true) handle.unref();
     return { cancel: () => clearInterval(handle) };
   },
 };
+
+function everyLong(
+  periodMs: number,
+  callback: () => void,
+  options: { unref?: boolean } | undefined,
+): Timer {
+  let timer: Timer;
+  const arm = (): void => {
+    timer = systemClock.after(
+      periodMs,
+      () => {
+        arm();
+        callback();
+      },
+      options,
+    );
+  };
+  arm();
+  return { cancel: () => timer.cancel() };
+}

@@ -20,6 +20,18 @@ interface TlvRule {
   readonly encoding: 'utf8' | 'base64';
 }
 
-export type ListenerFilter =
+/** Which connections it means, by the port that they were made to. */
+export type PortPredicate =
+  | { readonly kind: 'any' }
+  /** `end` is no longer in it. */
+  | { readonly kind: 'range'; readonly start: number; readonly end: number }
+  | { readonly kind: 'not'; readonly rule: PortPredicate }
+  | { readonly kind: 'and' | 'or'; readonly rules: readonly PortPredicate[] };
+
+export type ListenerFilter = (
   | { readonly kind: 'tls_inspector' | 'http_inspector' | 'original_dst' }
-  | ProxyProtocolFilter;
+  | ProxyProtocolFilter
+) & {
+  /** Connections that it does not look at. */
+  readonly disabled?: PortPredicate;
+};

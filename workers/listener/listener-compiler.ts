@@ -104,9 +104,10 @@ export function compileListener(
     if (tls !== undefined) releases.push(() => tls.release());
     return { resource: chain, server: parts?.server, tls, drain };
   };
-  const listenerFilters = resource.listenerFilters.flatMap(
-    (filter) => makeListenerFilter(filter, context.env) ?? [],
-  );
+  const listenerFilters = resource.listenerFilters.flatMap((filter) => {
+    const runner = makeListenerFilter(filter, context.env);
+    return runner === undefined ? [] : [withCondition(runner, filter.disabled)];
+  });
   for (const filter of listenerFilters) releases.push(() => filter.release());
   for (const chain of resource.filterChains) compiled.push(compileOne(chain));
   const { defaultFilterChain: last } = resource;
@@ -126,6 +127,18 @@ export function compileListener(
     showsLocalAddress: JSON.stringify(resource).includes('DOWNSTREAM_LOCAL'),
     readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),
     release,
+  };
+}
+
+function withCondition(
+  runner: ListenerFilterRunner,
+  disabled: ListenerFilter['disabled'],
+): ListenerFilterRunner {
+  if (disabled === undefined) return runner;
+  return {
+    disabled,
+    inspect: (data, facts) => runner.inspect(data, facts),
+    release: () => runner.release(),
   };
 }
 

@@ -25,6 +25,7 @@ import type {
 import { survivorsOf } from './chain-changes.ts';
 import type { ChainSelector, CompiledChain } from './chain-selector.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
+import { matchesPort } from './filters/port-predicate.ts';
 import { PreConnection } from './filters/pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
 import { ListenerCounts } from './listener-counts.ts';
@@ -268,8 +269,11 @@ export class WorkerListener implements ConnectionObserver {
     const own = { ...listener, name: this.name, direction: version.resource.direction };
     const facts = new ConnectionFacts(socket, own);
     facts.overrideAddresses(undefined, original);
-    if (version.listenerFilters.length === 0) this.#choose(version, socket, facts);
-    else this.#inspect(version, socket, facts);
+    const filters = version.listenerFilters.filter(
+      ({ disabled }) => disabled === undefined || !matchesPort(disabled, facts.localAddress.port),
+    );
+    if (filters.length === 0) this.#choose(version, socket, facts);
+    else this.#inspect(version, filters, socket, facts);
   }
 
   /** A connection that is not refused counts until `limits.closed`. */
@@ -290,30 +294,31 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   /** Lets listener filters look at the first bytes before the chain is chosen. */
-  #inspect(version: CompiledListener, socket: net.Socket, facts: ConnectionFacts): void {
+  #inspect(
+    version: CompiledListener,
+    filters: readonly ListenerFilterRunner[],
+    socket: net.Socket,
+    facts: ConnectionFacts,
+  ): void {
     const { loop } = this.#context;
     const counts = this.#counts;
     const { listenerFiltersTimeoutMs: timeoutMs, continuesAfterTimeout } = version.resource;
     counts.waits();
-    const waiting = new PreConnection(
-      socket,
-      { loop, filters: version.listenerFilters, timeoutMs },
-      (how) => {
-        this.#waiting.delete(waiting);
-        if (how === 'timeout') counts.refused('downstream_pre_cx_timeout');
-        counts.decided();
-        if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
-          facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
-          facts.requestedServerName = waiting.facts.serverName;
-          facts.dynamicMetadata = waiting.facts.metadata ?? facts.dynamicMetadata;
-          facts.proxyTlvs = waiting.facts.proxyTlvs;
-          this.#choose(version, socket, facts, waiting.facts);
-        } else {
-          this.#limits.closed(version.resource);
-          socket.destroy();
-        }
-      },
-    );
+    const waiting = new PreConnection(socket, { loop, filters, timeoutMs }, (how) => {
+      this.#waiting.delete(waiting);
+      if (how === 'timeout') counts.refused('downstream_pre_cx_timeout');
+      counts.decided();
+      if (how === 'ready' || (how === 'timeout' && continuesAfterTimeout)) {
+        facts.overrideAddresses(waiting.facts.remote, waiting.facts.local);
+        facts.requestedServerName = waiting.facts.serverName;
+        facts.dynamicMetadata = waiting.facts.metadata ?? facts.dynamicMetadata;
+        facts.proxyTlvs = waiting.facts.proxyTlvs;
+        this.#choose(version, socket, facts, waiting.facts);
+      } else {
+        this.#limits.closed(version.resource);
+        socket.destroy();
+      }
+    });
     this.#waiting.add(waiting);
   }
 

@@ -176,9 +176,8 @@ class MessageDecoder {
       return { '@type': '' };
     }
     const type = this.#options.catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
-    if (type === undefined) {
-      throw new DecodeError(`unknown type '${url}'`, at(place, '@type'));
-    }
+    // Whoever has a use for it says what is wrong with it; in a field that is not used it is no matter.
+    if (type === undefined) return { '@type': url, value: fields['value'] ?? '' };
     const bytes = Buffer.from(textOf(fields['value']), 'base64');
     const value = this.message(type, bytes, place, depth + 1);
     const ordinary =

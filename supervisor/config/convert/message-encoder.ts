@@ -5,7 +5,7 @@ import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { isMessageObject, textOf } from './message-object.ts';
 import { toFields } from './well-known-form.ts';
 
-/** The message must be normalised; an Any of a type that the API does not have throws. */
+/** The message must be normalised; an Any of a type that the API does not have has its bytes. */
 export function encodeMessage(catalog: ApiCatalog, type: MessageType, value: unknown): Uint8Array {
   const writer = protobuf.Writer.create();
   writeMessage(catalog, type, value, writer);
@@ -36,10 +36,14 @@ function writeAny(catalog: ApiCatalog, value: unknown, writer: protobuf.Writer):
   if (url === '') {
     return;
   }
-  const type = catalog.message(url.slice(url.lastIndexOf('/') + 1));
+  const type = catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
+  writer.uint32(tag(1, 2)).string(url);
+  if (type === undefined) {
+    writer.uint32(tag(2, 2)).bytes(Buffer.from(textOf(any['value']), 'base64'));
+    return;
+  }
   const wellKnown =
     type.fullName.startsWith('google.protobuf.') && type.fullName !== 'google.protobuf.Empty';
-  writer.uint32(tag(1, 2)).string(url);
   writer.uint32(tag(2, 2)).bytes(encodeMessage(catalog, type, wellKnown ? any['value'] : any));
 }
 

@@ -11,7 +11,7 @@ import type {
   CompressorPerRoute,
   HttpFilter,
 } from '../../../shared/resources/http-filters.ts';
-import { extension } from '../extensions.ts';
+import { extension, typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
@@ -44,10 +44,22 @@ const OVERRIDE_FIELDS = knownFields<NonNullable<PerRouteMessage['overrides']>>([
   'response_direction_config',
 ]);
 
+const ZSTD = 'envoy.extensions.compression.zstd.compressor.v3.Zstd';
+
+/** A client that accepts zstd also takes what is not compressed. */
+function isZstd({ typed_config: config }: NonNullable<Compressor['compressor_library']>): boolean {
+  return config !== undefined && typeName(config['@type']) === ZSTD;
+}
+
 /** The fields of the filter itself hold for responses that have no settings of their own. */
 function resolveOptions(message: Compressor, scope: Scope): CompressorOptions | undefined {
   const { compressor_library: named, request_direction_config: ofRequest } = message;
   if (named === undefined) return undefined;
+  if (isZstd(named) && ofRequest === undefined) {
+    const text = 'responses are not compressed by it: the runtime has no zstd';
+    scope.at('compressor_library').warning('no_effect', text);
+    return undefined;
+  }
   const library = COMPRESSION_LIBRARIES.resolve(named, scope.at('compressor_library'));
   if (library === undefined) return undefined;
   const own: ResponseMessage | undefined = message.response_direction_config;

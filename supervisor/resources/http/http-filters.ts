@@ -16,6 +16,7 @@ import { CSRF_FILTER } from '../filters/csrf-filter.ts';
 import { DECOMPRESSOR_FILTER } from '../filters/decompressor-filter.ts';
 import { DYNAMIC_FORWARD_PROXY_FILTER } from '../filters/dynamic-forward-proxy-filter.ts';
 import { FAULT_FILTER } from '../filters/fault-filter.ts';
+import { GRPC_STATS_FILTER } from '../filters/grpc-stats-filter.ts';
 import { HEADER_MUTATION_FILTER } from '../filters/header-mutation-filter.ts';
 import { HEALTH_CHECK_FILTER } from '../filters/health-check-filter.ts';
 import { LOCAL_RATE_LIMIT_FILTER } from '../filters/local-rate-limit-filter.ts';
@@ -42,6 +43,7 @@ export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterFactory>(
     BUFFER_FILTER,
     LOCAL_RATE_LIMIT_FILTER,
     RBAC_FILTER,
+    GRPC_STATS_FILTER,
     HEADER_MUTATION_FILTER,
     HEALTH_CHECK_FILTER,
     COMPRESSOR_FILTER,

@@ -1,5 +1,8 @@
 /** The registry of listener filters, which see a connection before its filter chain is chosen. */
-import type { ListenerFilter as FilterMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
+import type {
+  ListenerFilter as FilterMessage,
+  ListenerFilterChainMatchPredicate as Predicate,
+} from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
 import type {
   ProxyProtocol,
   ProxyProtocol_Rule,
@@ -7,6 +10,7 @@ import type {
 import type { TlsInspector } from '../../../shared/api/generated/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector.ts';
 import type {
   ListenerFilter,
+  PortPredicate,
   ProxyProtocolFilter,
 } from '../../../shared/resources/listener-filters.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
@@ -15,7 +19,7 @@ import { resolvePassedOn } from '../proxy-tlvs.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
-const FIELDS = knownFields<FilterMessage>(['name', 'typed_config']);
+const FIELDS = knownFields<FilterMessage>(['name', 'typed_config', 'filter_disabled']);
 /** The sizes bound a buffer of the reference's; here the limit stands. */
 const TLS_FIELDS = knownFields<TlsInspector>(
   [],
@@ -70,9 +74,24 @@ export function resolveListenerFilters(
   const filters = messages.map((message, index) => {
     const place = scope.at(index);
     refuseOtherFields(message, FIELDS, place);
-    return LISTENER_FILTERS.resolve(message, place);
+    const filter = LISTENER_FILTERS.resolve(message, place);
+    if (message.filter_disabled === undefined || filter === undefined) return filter;
+    const condition = place.at('filter_disabled');
+    if (filter.kind === 'original_dst') condition.unsupported(`a condition of '${filter.kind}' is`);
+    return { ...filter, disabled: resolvePorts(message.filter_disabled) };
   });
   return filters.filter((filter) => filter !== undefined);
+}
+
+function resolvePorts(message: Predicate): PortPredicate {
+  const { or_match: or, and_match: and, not_match: not, destination_port_range: ports } = message;
+  const all = ({ rules = [] }: { readonly rules?: readonly Predicate[] }) =>
+    rules.map((rule) => resolvePorts(rule));
+  if (or !== undefined) return { kind: 'or', rules: all(or) };
+  if (and !== undefined) return { kind: 'and', rules: all(and) };
+  if (not !== undefined) return { kind: 'not', rule: resolvePorts(not) };
+  if (ports !== undefined) return { kind: 'range', start: ports.start ?? 0, end: ports.end ?? 0 };
+  return { kind: 'any' };
 }
 
 function resolveProxyProtocol(message: ProxyProtocol, scope: Scope): ProxyProtocolFilter {

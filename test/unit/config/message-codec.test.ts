@@ -90,6 +90,15 @@ describe('unpackAny', () => {
     });
   }
 
+  it('keeps an Any of a type that the API does not have, as its bytes', () => {
+    const any = { '@type': 'x/nosuch.Type', value: 'CAE=' };
+    const type = 'google.protobuf.Any';
+    const { options, found } = codec();
+    const bytes = messageToBinary(catalog, type, any);
+    assert.deepEqual(messageFromBinary(options, type, bytes), any);
+    assert.deepEqual(found, []);
+  });
+
   it('reports a TypedStruct of an unknown type', () => {
     const { options, found } = codec();
     const any = { '@type': 'x/xds.type.v3.TypedStruct', type_url: 'x/nosuch.Type' };

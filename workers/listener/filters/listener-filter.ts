@@ -1,4 +1,5 @@
 /** What listener filters see of a connection before its filter chain is chosen. */
+import type { PortPredicate } from '../../../shared/resources/listener-filters.ts';
 import type { Address, ConnectionInfo } from '../../net/connection-info.ts';
 
 /** Written by filters, read when the chain is chosen. */
@@ -23,6 +24,8 @@ export type FilterVerdict =
   | { readonly consumed: number };
 
 export interface ListenerFilterRunner {
+  /** Connections that it does not look at; absent: it looks at all. */
+  readonly disabled?: PortPredicate | undefined;
   /** `data` is everything that was read and not consumed; called again while `more`. */
   inspect(data: Buffer, facts: EarlyFacts): FilterVerdict;
   release(): void;
