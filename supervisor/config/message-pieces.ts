@@ -98,12 +98,12 @@ export async function joinPieces(
 ): Promise<unknown> {
   const message = JSON.parse(pieces.frame) as unknown;
   for (const { path, json, digest } of pieces.slices) {
-    let items = known.take(digest);
+    let items = known.take(digest)?.items;
     if (items === undefined) {
       await pause();
       items = JSON.parse(json) as unknown[];
     }
-    known.keep(digest, items);
+    known.keep(digest, { items, size: json.length });
     const list = path.reduce<unknown>(
       (value, step) => (value as Readonly<Record<string | number, unknown>> | undefined)?.[step],
       message,
@@ -113,31 +113,37 @@ export async function joinPieces(
   return message;
 }
 
-/** Slices of the last messages, up to a number of items in all. */
+interface KnownSlice {
+  readonly items: readonly unknown[];
+  /** Characters of its JSON. */
+  readonly size: number;
+}
+
+/** Slices of the last messages, up to a number of characters in all. */
 export class KnownSlices {
-  readonly #mostItems: number;
+  readonly #mostCharacters: number;
   /** By digest, the one that was used last behind the others. */
-  readonly #slices = new Map<string, readonly unknown[]>();
-  #items = 0;
+  readonly #slices = new Map<string, KnownSlice>();
+  #characters = 0;
 
-  constructor(mostItems = 0) {
-    this.#mostItems = mostItems;
+  constructor(mostCharacters = 0) {
+    this.#mostCharacters = mostCharacters;
   }
 
-  take(digest: string): readonly unknown[] | undefined {
-    const items = this.#slices.get(digest);
-    if (items === undefined) return undefined;
+  take(digest: string): KnownSlice | undefined {
+    const slice = this.#slices.get(digest);
+    if (slice === undefined) return undefined;
     this.#slices.delete(digest);
-    this.#items -= items.length;
-    return items;
+    this.#characters -= slice.size;
+    return slice;
   }
 
-  keep(digest: string, items: readonly unknown[]): void {
+  keep(digest: string, slice: KnownSlice): void {
     this.take(digest);
-    this.#slices.set(digest, items);
-    this.#items += items.length;
+    this.#slices.set(digest, slice);
+    this.#characters += slice.size;
     for (const oldest of this.#slices.keys()) {
-      if (this.#items <= this.#mostItems) break;
+      if (this.#characters <= this.#mostCharacters) break;
       this.take(oldest);
     }
   }

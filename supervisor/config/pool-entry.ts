@@ -68,5 +68,10 @@ export default async function runTask(task: PoolTask): Promise<PoolReply> {
  * priorities of single threads: elsewhere this would be the whole process.
  */
 function yieldToTraffic(): void {
-  if (process.platform === 'linux') setPriority(NICENESS);
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // A sandbox may forbid it; the answer is read all the same.
+  }
 }

@@ -18,10 +18,10 @@ import type { Problem } from './problem.ts';
  */
 const idleTimeoutMs = { start: 1000, updates: 30_000 };
 
-/** Some megabytes of lists that control planes send again and again with few changes. */
-const knownItems = 65_536;
+/** Lists that control planes send again and again with few changes: in memory some 30 MiB at most. */
+const knownCharacters = 8 * 1024 * 1024;
 
-const known = new KnownSlices(knownItems);
+const known = new KnownSlices(knownCharacters);
 
 const pools: Partial<Record<keyof typeof idleTimeoutMs, Piscina<PoolTask, PoolReply>>> = {};
 

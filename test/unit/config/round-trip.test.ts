@@ -116,7 +116,7 @@ describe('A normalised message stays the same', () => {
   });
 
   it('reads of a list inside of lists what is new, and shares the rest', async () => {
-    const known = new KnownSlices(3000);
+    const known = new KnownSlices(100_000);
     let reads = 0;
     const join = async (names: readonly string[]): Promise<unknown[]> => {
       const lb_endpoints = names.map((name) => ({ endpoint: { hostname: name } }));
