@@ -59,6 +59,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly outlierDetection?: OutlierThresholds;
   readonly closeConnectionsOnHostHealthFailure: boolean;
   readonly ignoreNewHostsUntilFirstHealthCheck: boolean;
+  /** When hosts come or go, later requests to all others get connections of their own. */
+  readonly renewsPoolsWithHosts?: true;
   readonly metadata?: Metadata;
   readonly trackClusterStats: {
     readonly timeoutBudgets: boolean;

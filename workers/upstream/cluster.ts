@@ -357,9 +357,15 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
         this.#limits.bind(update);
         if (update.hasTraffic === true) this.#hasTraffic = true;
       },
+      othersChanged:
+        this.resource.renewsPoolsWithHosts === true ? () => this.#renewPools() : undefined,
       follow: checker && ((update) => checker.putHosts(update)),
       healthNoted: (id, bits) => this.#checker?.noteBits(id, bits),
     });
+  }
+
+  #renewPools(): void {
+    for (const host of this.hosts) host.renewPools();
   }
 
   /** To what it reports of its load, where the balancer goes by that. */

@@ -23,6 +23,8 @@ export interface HostSetParts {
   readonly join: (hosts: readonly UpstreamHost[]) => readonly UpstreamHost[];
   /** The update's hosts are in force. */
   readonly replaced: (update: SentHostSet) => void;
+  /** Hosts came or went; absent where that is nothing to the others. */
+  readonly othersChanged: (() => void) | undefined;
   /** What is left to do for the update while its hosts are in use already; undefined: nothing is. */
   readonly follow: ((update: ClusterHostsResource) => Steps) | undefined;
   /** Other sources said this of the host. */
@@ -100,12 +102,14 @@ export class HostSet {
     if (hosts !== made) for (const host of hosts) index.set(host.id, host);
     yield;
     const putInForce = yield* this.#parts.balancer.prepare(hosts, update.overprovisioningFactor);
+    const isOther = this.#gone.length > 0 || hosts.length !== this.hosts.length;
     this.hosts = hosts;
     this.overprovisioningFactor = update.overprovisioningFactor;
     this.#index = hosts.length > LARGE_SET ? index : undefined;
     replaced(update);
     this.version += 1;
     putInForce();
+    if (isOther) this.#parts.othersChanged?.();
     yield;
     const gone = this.#gone;
     this.#gone = [];

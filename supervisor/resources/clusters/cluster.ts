@@ -209,6 +209,9 @@ function resolveResource(
       resolveHealthChecks(message.health_checks, scope.at('health_checks')),
     ),
     closeConnectionsOnHostHealthFailure: message.close_connections_on_host_health_failure ?? false,
+    ...(message.common_lb_config?.close_connections_on_host_set_change === true
+      ? { renewsPoolsWithHosts: true }
+      : {}),
     ignoreNewHostsUntilFirstHealthCheck:
       message.common_lb_config?.ignore_new_hosts_until_first_hc ?? false,
     ...optional('metadata', resolveMetadata(message.metadata)),

@@ -24,6 +24,7 @@ const COMMON_FIELDS = knownFields<CommonLbConfig>(
     'zone_aware_lb_config',
     'consistent_hashing_lb_config',
     'override_host_status',
+    'close_connections_on_host_set_change',
   ],
   // Changes of one turn of the loop travel together.
   ['update_merge_window'],
