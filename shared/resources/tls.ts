@@ -73,12 +73,16 @@ export interface TlsContext {
   readonly validation?: TlsValidation;
   /** Key of a secret that is laid over `validation`. */
   readonly validationSecret?: string;
+  /** Key of the secret with a server's ticket keys. */
+  readonly ticketSecret?: string;
 }
 
 /** What a control plane or a watched file sends apart from the resources that use it. */
 export type TlsSecret =
   | { readonly kind: 'certificate'; readonly certificate: TlsCertificate }
-  | { readonly kind: 'validation'; readonly validation: TlsValidation };
+  | { readonly kind: 'validation'; readonly validation: TlsValidation }
+  /** As `DownstreamTls.ticketKeys`. */
+  | { readonly kind: 'tickets'; readonly ticketKeys: string };
 
 export interface DownstreamTls extends TlsContext {
   readonly requireClientCertificate: boolean;

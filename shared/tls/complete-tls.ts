@@ -7,6 +7,8 @@ import type { TlsCertificate, TlsContext, TlsSecret, TlsValidation } from '../re
 export interface CompleteTls {
   readonly certificates: readonly TlsCertificate[];
   readonly validation: TlsValidation | undefined;
+  /** Of a secret; absent: those of the context itself. */
+  readonly ticketKeys?: string;
 }
 
 /** Undefined while a secret is missing, or where what came would verify names but not their issuer. */
@@ -20,13 +22,25 @@ export function completeTls(
     if (secret?.kind !== 'certificate') return undefined;
     certificates.push(secret.certificate);
   }
+  const tickets = ticketsOf(context, secretOf);
+  if (tickets === undefined) return undefined;
   const { validation: own, validationSecret: key } = context;
-  if (key === undefined) return { certificates, validation: own };
+  if (key === undefined) return { certificates, validation: own, ...tickets };
   const secret = secretOf(key);
   if (secret?.kind !== 'validation') return undefined;
   const validation = own === undefined ? secret.validation : layOver(own, secret.validation);
   const namesStrangers = validation.sanMatchers.length > 0 && validation.trustedCa === undefined;
-  return namesStrangers ? undefined : { certificates, validation };
+  return namesStrangers ? undefined : { certificates, validation, ...tickets };
+}
+
+/** Undefined while they are missing. */
+function ticketsOf(
+  { ticketSecret: key }: TlsContext,
+  secretOf: (key: string) => TlsSecret | undefined,
+): Pick<CompleteTls, 'ticketKeys'> | undefined {
+  if (key === undefined) return {};
+  const secret = secretOf(key);
+  return secret?.kind === 'tickets' ? { ticketKeys: secret.ticketKeys } : undefined;
 }
 
 /** As protobuf merges messages: lists are joined, single values are replaced. */
@@ -45,8 +59,7 @@ export function layOver(base: TlsValidation, over: TlsValidation): TlsValidation
 
 /** Keys of all secrets that a context waits for. */
 export function secretKeysOf(context: TlsContext): readonly string[] {
-  const { certificateSecrets, validationSecret } = context;
-  return validationSecret === undefined
-    ? certificateSecrets
-    : [...certificateSecrets, validationSecret];
+  const { certificateSecrets, validationSecret, ticketSecret } = context;
+  const others = [validationSecret, ticketSecret].filter((key) => key !== undefined);
+  return others.length === 0 ? certificateSecrets : [...certificateSecrets, ...others];
 }

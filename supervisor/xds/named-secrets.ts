@@ -72,9 +72,15 @@ class SharedSecret extends SharedResource {
     });
   }
 
-  override async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
+  override async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const { resources, removed } = update;
     const { name } = this.#secret;
     const [found] = resources;
+    if (found === undefined && removed.length > 0) {
+      const { log } = this.#options;
+      log('warning', `secret ${name} was taken away; what came before it stays in use`);
+      return undefined;
+    }
     if (found === undefined) return `Missing SDS resources for ${name} in onConfigUpdate()`;
     if (resources.length > 1) return `Unexpected SDS secrets length: ${resources.length}`;
     if (found.name !== name) return `Unexpected SDS secret (expecting ${name}): ${found.name}`;

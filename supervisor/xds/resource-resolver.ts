@@ -38,6 +38,7 @@ import { resolveRouteConfiguration } from '../resources/routes/route-configurati
 import { resolveConfigSource, type ConfigSource } from '../resources/config-source.ts';
 import { Scope } from '../resources/scope.ts';
 import { resolveCertificate } from '../resources/tls/certificates.ts';
+import { resolveTicketKeys } from '../resources/tls/ticket-keys.ts';
 import { resolveValidation } from '../resources/tls/validation.ts';
 import { checkSecret } from '../resources/tls/secret-references.ts';
 import type { DiscoveryKind } from './resource-type.ts';
@@ -175,6 +176,7 @@ export class ResourceResolver {
       name,
       tls_certificate: certificate,
       validation_context: validation,
+      session_ticket_keys: tickets,
     } = message as Secret;
     const named = name === undefined ? {} : { secretName: name };
     return this.#run<TlsSecret>((scope) => {
@@ -182,6 +184,10 @@ export class ResourceResolver {
         const place = scope.at('tls_certificate');
         const resolved = certificate && resolveCertificate(certificate, place);
         return resolved && { kind, certificate: { ...resolved, ...named } };
+      }
+      if (kind === 'tickets') {
+        const ticketKeys = tickets && resolveTicketKeys(tickets, scope.at('session_ticket_keys'));
+        return ticketKeys === undefined ? undefined : { kind, ticketKeys };
       }
       const place = scope.at('validation_context');
       const resolved = validation && resolveValidation(validation, place, true);

@@ -61,11 +61,13 @@ export class TlsMaterial {
     const { context, sessions, secrets } = this.#options;
     const complete = completeTls(context, (key) => secrets.get(key));
     if (complete === undefined) return undefined;
-    const { validation } = complete;
+    const { validation, certificates, ticketKeys: keys } = complete;
+    const ticketKeys = keys === undefined ? {} : { ticketKeys: Buffer.from(keys, 'base64') };
     const contexts = new SecureContexts({
       tls: context,
-      ...complete,
-      ...(sessions === undefined ? {} : { sessions }),
+      certificates,
+      validation,
+      ...(sessions === undefined ? {} : { sessions: { ...sessions, ...ticketKeys } }),
     });
     return { contexts, check: validation === undefined ? undefined : new PeerCheck(validation) };
   }

@@ -59,4 +59,5 @@ export function resolveSecretReference(
 export const UNKNOWN = {
   certificate: 'Unknown static secret',
   validation: 'Unknown static certificate validation context',
+  tickets: 'Unknown tls session ticket keys',
 } as const;

@@ -1,6 +1,4 @@
 /** Resolves the configuration of TLS transport sockets: UpstreamTlsContext and DownstreamTlsContext. */
-import { hkdfSync } from 'node:crypto';
-import type { TlsSessionTicketKeys } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
 import type {
   CommonTlsContext,
   CommonTlsContext_CombinedCertificateValidationContext as CombinedMessage,
@@ -9,12 +7,12 @@ import type {
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/tls.ts';
 import type { DownstreamTls, TlsContext, UpstreamTls } from '../../../shared/resources/tls.ts';
 import { layOver } from '../../../shared/tls/complete-tls.ts';
-import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { durationMs, optional } from '../values.ts';
+import { durationMs } from '../values.ts';
 import { resolveCertificate } from './certificates.ts';
 import { resolveSecretReference, UNKNOWN } from './secret-references.ts';
+import { resolveTickets } from './ticket-keys.ts';
 import { resolveTlsParameters } from './tls-parameters.ts';
 import { resolveValidation } from './validation.ts';
 
@@ -46,6 +44,7 @@ const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
     'require_client_certificate',
     'require_sni',
     'session_ticket_keys',
+    'session_ticket_keys_sds_secret_config',
     'disable_stateless_session_resumption',
     'session_timeout',
     'prefer_client_ciphers',
@@ -59,8 +58,6 @@ const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
 const SPOKEN = new Set(['http/1.1', 'http/1.0']);
 
 const SESSION_TIMEOUT_S = 7200;
-const TICKET_KEY_BYTES = 80;
-const NODE_TICKET_KEY_BYTES = 48;
 
 export function resolveUpstreamTls(message: UpstreamTlsContext, scope: Scope): UpstreamTls {
   refuseOtherFields(message, UPSTREAM_FIELDS, scope);
@@ -114,10 +111,7 @@ export function resolveDownstreamTls(message: DownstreamTlsContext, scope: Scope
     requireClientCertificate: message.require_client_certificate ?? false,
     requireServerName: message.require_sni ?? false,
     preferClientCiphers: message.prefer_client_ciphers ?? false,
-    ...optional(
-      'ticketKeys',
-      resolveTicketKeys(message.session_ticket_keys, scope.at('session_ticket_keys')),
-    ),
+    ...resolveTickets(message, scope),
     usesTickets: message.disable_stateless_session_resumption !== true,
     sessionTimeoutS:
       timeout === undefined ? SESSION_TIMEOUT_S : Math.floor(durationMs(timeout) / 1000),
@@ -229,31 +223,4 @@ function resolveNamed(
   }
   const resolved = resolveValidation(secret.validation_context, scope, isPartial);
   return { validation: { ...resolved, secretName: name } };
-}
-
-/** One key for new tickets is all that the runtime can hold; others mean a full handshake. */
-function resolveTicketKeys(
-  message: TlsSessionTicketKeys | undefined,
-  scope: Scope,
-): string | undefined {
-  const sources = message?.keys ?? [];
-  const keys = sources.map((source, index) => {
-    const place = scope.at('keys', index);
-    if (isSkippedSecret(source, scope)) return undefined;
-    const key = readDataSource(source, place);
-    if (key !== undefined && key.length !== TICKET_KEY_BYTES) {
-      place.error(
-        'conflict',
-        `Incorrect TLS session ticket key length. Length ${key.length}, expected length ${TICKET_KEY_BYTES}.`,
-      );
-    }
-    return key;
-  });
-  const [first] = keys;
-  if (first === undefined) return undefined;
-  if (keys.length > 1) {
-    scope.warning('no_effect', 'only the first key is used: tickets of the others are not resumed');
-  }
-  const derived = hkdfSync('sha256', first, '', 'sluice session tickets', NODE_TICKET_KEY_BYTES);
-  return Buffer.from(derived).toString('base64');
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { adsBootstrap } from '../../support/ads-bootstrap.ts';
 import { staticCluster } from '../../support/bootstrap.ts';
 import { makeAuthority, type TestCertificate } from '../../support/certificates.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
@@ -7,6 +8,7 @@ import { makeScratch } from '../../support/scratch.ts';
 import { ADMIN, startSluice } from '../../support/sluice.ts';
 import {
   askSecurely,
+  certificateFiles,
   GREETING,
   secretMessage,
   secureListener,
@@ -83,4 +85,56 @@ describe('secrets from a control plane', () => {
       assert.doesNotMatch(body, /PRIVATE KEY/);
     });
   }
+
+  it('are also the keys of session tickets, which stay when they are taken away', async () => {
+    using scratch = makeScratch();
+    const pair = makeAuthority(scratch.path).issue('first', 'DNS:first.test');
+    await using control = await startControlPlane();
+    const tickets = (fill: number, bytes = 80): object => {
+      const key = { inline_bytes: Buffer.alloc(bytes, fill).toString('base64') };
+      return secretMessage('tickets', { session_ticket_keys: { keys: [key] } });
+    };
+    control.set(SECRET, '1', [tickets(1)]);
+    const context = {
+      common_tls_context: { tls_certificates: [certificateFiles(pair)] },
+      session_ticket_keys_sds_secret_config: {
+        name: 'tickets',
+        sds_config: { ads: {}, resource_api_version: 'V3' },
+      },
+    };
+    const bootstrap = adsBootstrap(control.port, { apiType: 'DELTA_GRPC' }) as {
+      readonly static_resources: object;
+    };
+    const listeners = [secureListener(GREETING, tlsSocket('Downstream', context))];
+    control.set('listener.v3.Listener', '1', []);
+    await using sluice = await startSluice({
+      concurrency: 2,
+      bootstrap: {
+        ...bootstrap,
+        static_resources: { ...bootstrap.static_resources, listeners },
+      },
+    });
+    const port = await sluice.listenerPort('web');
+    const { session } = await askSecurely(port);
+    assert.ok(session !== undefined);
+    const isResumed = async (): Promise<boolean> => {
+      const exchange = await askSecurely(port, { session });
+      assert.match(exchange.text, /hi$/);
+      return exchange.isReused;
+    };
+    assert.ok(await isResumed());
+
+    control.set(SECRET, '2', [tickets(1, 10)]);
+    const refusal = await waitUntil('the refusal', () =>
+      control.requests.find(({ error_detail: detail }) => detail !== undefined),
+    );
+    assert.match(refusal.error_detail?.message ?? '', /Length 10, expected length 80/);
+    control.set(SECRET, '3', []);
+    await sluice.waitForStat('sds.tickets.update_success', (count) => count === 2);
+    assert.ok(await isResumed());
+
+    control.set(SECRET, '4', [tickets(2)]);
+    await sluice.waitForStat('sds.tickets.update_success', (count) => count === 3);
+    assert.ok(!(await isResumed()));
+  });
 });
