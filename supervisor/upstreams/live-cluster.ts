@@ -11,7 +11,7 @@ import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
-import { checkEventMessage } from '../health/check-events.ts';
+import { CheckLog } from '../health/check-log.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { outlierEventMessage } from '../health/outlier-events.ts';
 import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
@@ -66,6 +66,7 @@ export class LiveCluster implements HostSink {
   readonly outlier: OutlierDetector | undefined;
   readonly #outlierStats: number | undefined;
   readonly #checkGauges: CheckGauges;
+  readonly #checkLog: CheckLog;
   #source: HostSource | undefined;
   readonly #states = new Map<string, HostState>();
   #resolveReady: (() => void) | undefined;
@@ -98,6 +99,7 @@ export class LiveCluster implements HostSink {
       slots: this.#breakerSlots,
     });
     this.#checkGauges = new CheckGauges(resolved.resource, writer);
+    this.#checkLog = new CheckLog(options);
     this.#outlierStats =
       resolved.outlierDetection === undefined
         ? undefined
@@ -176,7 +178,13 @@ export class LiveCluster implements HostSink {
         priorities.add(host.priority);
       } else if (state.set === this.#set) continue;
       // Where the source says nothing new of it, it is what it was.
-      else if (!isSameHost(state.given, host)) state.host = this.#kept(state, host);
+      else if (!isSameHost(state.given, host)) {
+        if (this.#isChecked(state.given) !== this.#isChecked(host)) {
+          this.#knowAnew(state, host);
+          priorities.add(host.priority);
+        }
+        state.host = this.#kept(state, host);
+      }
       state.given = host;
       state.set = this.#set;
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
@@ -232,20 +240,9 @@ export class LiveCluster implements HostSink {
   }
 
   /** A line for the event log of the cluster's checks. */
-  logCheck({ host: id, check: position, event }: CheckNotice): void {
-    const { resource, checkEventLogs = [] } = this.resolved;
+  logCheck({ host: id, check, event }: CheckNotice): void {
     const host = this.host(id);
-    const check = resource.healthChecks?.[position];
-    if (host === undefined || check === undefined) return;
-    // Several workers may see a host say that it fails before they know it from each other.
-    const isPassive = event.kind === 'eject_unhealthy' && event.failureType === 'PASSIVE';
-    if (isPassive && ((host.healthBits ?? 0) & HEALTH_BITS.failed_active_hc) !== 0) return;
-    const { clock, eventLogs } = this.#options;
-    const alwaysHasMetadata = this.resolved.discovery?.kind === 'dns';
-    const wallMs = clock.wallMs();
-    const context = { cluster: this.name, host, check, wallMs, alwaysHasMetadata };
-    const message = checkEventMessage(event, context);
-    for (const path of checkEventLogs[position] ?? []) eventLogs.write(path, message);
+    if (host !== undefined) this.#checkLog.write(host, check, event);
   }
 
   hostRequested(host: HostResource): void {
@@ -417,6 +414,12 @@ export class LiveCluster implements HostSink {
     return HEALTH_BITS.failed_active_hc | (isIgnored ? HEALTH_BITS.pending_active_hc : 0);
   }
 
+  /** Its checks begin, or end for good: what they found before holds no more. */
+  #knowAnew(state: HostState, host: HostResource): void {
+    state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | this.#firstBits(host);
+    state.wasChecked = false;
+  }
+
   /** A host that passes its checks stays until it fails, whatever its source says. */
   #mustStay(host: HostResource): boolean {
     if (!this.#isChecked(host) || this.resolved.ignoresHealthOnRemoval === true) return false;
@@ -468,7 +471,9 @@ export class LiveCluster implements HostSink {
     this.#options.changed(this, id);
   }
 
-  #countChecked({ healthBits = 0 }: HostResource, change: 1 | -1): void {
+  #countChecked(host: HostResource, change: 1 | -1): void {
+    if (!this.#isChecked(host)) return;
+    const { healthBits = 0 } = host;
     if ((healthBits & HEALTH_BITS.failed_active_hc) === 0) this.#checked.healthy += change;
     if ((healthBits & HEALTH_BITS.degraded_active_hc) !== 0) this.#checked.degraded += change;
   }

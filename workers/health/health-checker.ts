@@ -3,6 +3,7 @@
  * check. Which hosts these are follows from the workers that live, which the supervisor says.
  */
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
 import { checkingWorker } from '../../shared/health/checking-worker.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
@@ -59,6 +60,23 @@ export interface HealthCheckerOptions {
   hasTraffic(): boolean;
 }
 
+interface CheckedHostSession {
+  /** As it was when its checks began. */
+  readonly host: HostResource;
+  readonly checks: HostChecks;
+}
+
+/** Whether checks of the one ask for the other, too. */
+function isCheckedAlike(one: HostResource, other: HostResource): boolean {
+  return (
+    one === other ||
+    (one.hostname === other.hostname &&
+      isDeepStrictEqual(one.address, other.address) &&
+      isDeepStrictEqual(one.check, other.check) &&
+      isDeepStrictEqual(one.metadata, other.metadata))
+  );
+}
+
 export class HealthChecker {
   readonly #options: HealthCheckerOptions;
   /** By check. */
@@ -67,7 +85,7 @@ export class HealthChecker {
   readonly #probes: readonly ProbeMaker[];
   /** Checks over HTTP have the cluster's codec. */
   readonly #codecBase: number | undefined;
-  readonly #sessions = new Map<string, HostChecks>();
+  readonly #sessions = new Map<string, CheckedHostSession>();
   #hosts: readonly HostResource[] = [];
   #version: number | undefined = undefined;
 
@@ -106,10 +124,14 @@ export class HealthChecker {
       if (at % HOSTS_PER_STEP === HOSTS_PER_STEP - 1) yield;
       if (host.check?.isDisabled === true) continue;
       if (checkingWorker(cluster, host.id, duty.living) !== duty.workerIndex) continue;
-      if (!ended.delete(host.id)) this.#sessions.set(host.id, this.#begin(host));
+      ended.delete(host.id);
+      const known = this.#sessions.get(host.id);
+      if (known !== undefined && isCheckedAlike(known.host, host)) continue;
+      known?.checks.close();
+      this.#sessions.set(host.id, { host, checks: this.#begin(host) });
     }
     for (const id of ended) {
-      this.#sessions.get(id)?.close();
+      this.#sessions.get(id)?.checks.close();
       this.#sessions.delete(id);
     }
   }
@@ -134,11 +156,11 @@ export class HealthChecker {
 
   /** What is known of a host from elsewhere. */
   noteBits(id: string, bits: number): void {
-    this.#sessions.get(id)?.noteBits(bits);
+    this.#sessions.get(id)?.checks.noteBits(bits);
   }
 
   close(): void {
-    for (const session of this.#sessions.values()) session.close();
+    for (const { checks } of this.#sessions.values()) checks.close();
     this.#sessions.clear();
     for (const base of this.#statBases) this.#options.writer.releaseBlock(base);
     if (this.#codecBase !== undefined) this.#options.writer.releaseBlock(this.#codecBase);

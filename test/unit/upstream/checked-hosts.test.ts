@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { systemClock } from '../../../shared/clock.ts';
+import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
+import type { HostResource } from '../../../shared/resources/cluster.ts';
+import { flagsOf, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import { EventLogs } from '../../../supervisor/health/event-log.ts';
+import { StatStore } from '../../../supervisor/stats/stat-store.ts';
+import { BreakerSlots } from '../../../supervisor/upstreams/breaker-slots.ts';
+import { LiveCluster } from '../../../supervisor/upstreams/live-cluster.ts';
+import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
+import { clusterContext } from '../../support/balancers.ts';
+import { cluster, host } from '../../support/data-plane.ts';
+import { TCP_CHECK } from '../../support/health-checks.ts';
+
+const CHECKED = cluster('c', { healthChecks: [TCP_CHECK] });
+const UNCHECKED: Partial<HostResource> = { check: { isDisabled: true } };
+
+function liveCluster(): LiveCluster {
+  const unused = (): never => assert.fail('a static cluster needs none');
+  return new LiveCluster({
+    resolved: {
+      resource: CHECKED,
+      hosts: { cluster: 'c', hosts: [host(1), host(2)], overprovisioningFactor: 140 },
+      observabilityName: 'c',
+      secrets: [],
+    },
+    writer: new StatStore(),
+    clock: systemClock,
+    random: Math.random,
+    slots: unused,
+    breakers: new BreakerSlots(createBreakerPage(1), 1),
+    runtime: () => new Map(),
+    eventLogs: new EventLogs(unused),
+    outlierLogPath: undefined,
+    version: 1,
+    hasTraffic: false,
+    needs: [],
+    makeSource: () => undefined,
+    changed: () => undefined,
+  });
+}
+
+describe('a host whose checks are switched off and on', () => {
+  it('is well without them, whatever they found, and has to pass again with them', () => {
+    const live = liveCluster();
+    const flags = (): readonly string[] =>
+      live.hosts.hosts.map(({ healthBits = 0 }) => flagsOf(healthBits).join(' '));
+    live.setActiveBits('127.0.0.1:1', HEALTH_BITS.failed_active_hc);
+    live.setActiveBits('127.0.0.1:2', 0);
+    assert.deepEqual(flags(), ['failed_active_hc', '']);
+    live.setHosts([host(1, UNCHECKED), host(2)]);
+    assert.deepEqual(flags(), ['', '']);
+    live.setHosts([host(1), host(2)]);
+    assert.deepEqual(flags(), ['failed_active_hc', '']);
+    live.close();
+  });
+});
+
+describe('checks of a host', () => {
+  it('begin anew when they are to ask elsewhere, and only then', () => {
+    let begun = 0;
+    const clock: typeof systemClock = {
+      ...systemClock,
+      after: () => {
+        begun += 1;
+        return { cancel: () => undefined };
+      },
+    };
+    const duty = { ...clusterContext().duty, clock, workerIndex: 0, living: [0] };
+    const checked = new UpstreamCluster(CHECKED, { ...clusterContext(), duty });
+    const put = (changes: Partial<HostResource>): number => {
+      const before = begun;
+      const hosts = [host(1, { wasChecked: true, ...changes })];
+      checked.putHosts({ cluster: 'c', hosts, overprovisioningFactor: 140 });
+      return begun - before;
+    };
+    assert.equal(put({}), 1);
+    assert.equal(put({ weight: 7, healthBits: HEALTH_BITS.failed_eds_health }), 0);
+    assert.equal(put({ check: { port: 9 } }), 1);
+    assert.equal(put({ check: { port: 9 } }), 0);
+    assert.equal(put({ check: { port: 9, hostname: 'other.test' } }), 1);
+    assert.equal(put(UNCHECKED), 0);
+    checked.close();
+  });
+});
