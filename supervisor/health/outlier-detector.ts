@@ -252,6 +252,11 @@ export class OutlierDetector {
 
   #countActive(change: 1 | -1): void {
     this.#active += change;
+    this.show();
+  }
+
+  /** Another version of the cluster may have shown its own. */
+  show(): void {
     const { writer, base } = this.#options.stats;
     writer.setGauge(base + OUTLIER_DETECTION.index.ejections_active, this.#active);
   }

@@ -276,6 +276,7 @@ export class LiveCluster implements HostSink {
     this.#hasTraffic ||= earlier.#hasTraffic;
     this.#stats.show();
     this.#checkGauges.show(this.#checked, true);
+    this.outlier?.show();
   }
 
   count(counter: UpdateCounter): void {
