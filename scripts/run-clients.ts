@@ -10,6 +10,7 @@ import { drainAsGateways } from '../test/clients/gateways.ts';
 import { decodeWithGo } from '../test/clients/go-control-plane.ts';
 import type { Outcome } from '../test/clients/outcome.ts';
 import { askWithPilotAgent } from '../test/clients/pilot-agent.ts';
+import { printOutcomes } from '../test/clients/print-outcomes.ts';
 import { readProfiles } from '../test/clients/pprof.ts';
 import { checkWithPromtool } from '../test/clients/promtool.ts';
 
@@ -24,10 +25,4 @@ const CLIENTS: Readonly<Record<string, () => Outcome | Promise<Outcome>>> = {
   'func-e': runFuncE,
 };
 
-const wanted = process.argv.slice(2);
-for (const [name, run] of Object.entries(CLIENTS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const { client, result, detail } = await run();
-  console.log(`${result.padEnd(9)} ${client}${detail === '' ? '' : `\n${detail}`}`);
-  if (result === 'failed') process.exitCode = 1;
-}
+await printOutcomes(CLIENTS, process.argv.slice(2));
