@@ -6,6 +6,11 @@
 import type { ClusterResource, HostResource } from '../../shared/resources/cluster.ts';
 import { NO_MATCH, socketOf } from '../../shared/resources/socket-match.ts';
 import { isCounted } from '../../shared/resources/host-health.ts';
+import {
+  REQUEST_RESPONSE_SIZES,
+  SUBSETS,
+  TIMEOUT_BUDGETS,
+} from '../../shared/stats/templates/cluster-features.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
 import { TLS, TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -15,7 +20,7 @@ export class MembershipStats {
   readonly #writer: StatWriter;
   readonly #cluster: number;
   readonly #resource: ClusterResource;
-  readonly #tls: number[] = [];
+  readonly #features: readonly number[];
   /** By name of the match. */
   readonly #matches = new Map<string, number>();
   #isReleased = false;
@@ -31,12 +36,7 @@ export class MembershipStats {
       const base = writer.defineBlock(TRANSPORT_SOCKET_MATCH, `${prefix}${name}.`);
       this.#matches.set(name, base);
     }
-    // They exist from the beginning, although workers count there from their first handshake on.
-    const { tls, socketMatches = [] } = resource;
-    if (tls !== undefined || socketMatches.some((match) => match.tls !== undefined)) {
-      this.#tls.push(writer.defineBlock(TLS, `${prefix}ssl.`));
-      this.#tls.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
-    }
+    this.#features = defineFeatures(resource, writer, prefix);
     this.setWarming(true);
     this.setHosts([]);
   }
@@ -93,7 +93,9 @@ export class MembershipStats {
   release(): void {
     this.#isReleased = true;
     this.#writer.releaseBlock(this.#cluster);
-    for (const base of [...this.#matches.values(), ...this.#tls]) this.#writer.releaseBlock(base);
+    for (const base of [...this.#matches.values(), ...this.#features]) {
+      this.#writer.releaseBlock(base);
+    }
   }
 
   #note(host: HostResource, change: 1 | -1): void {
@@ -114,4 +116,22 @@ export class MembershipStats {
   #set(offset: number, value: number): void {
     this.#writer.setGauge(this.#cluster + offset, value);
   }
+}
+
+/** What exists from the beginning, although workers count there from the first use on. */
+function defineFeatures(
+  { tls, socketMatches = [], lbPolicy, trackClusterStats }: ClusterResource,
+  writer: StatWriter,
+  prefix: string,
+): readonly number[] {
+  const blocks: number[] = [];
+  if (tls !== undefined || socketMatches.some((match) => match.tls !== undefined)) {
+    blocks.push(writer.defineBlock(TLS, `${prefix}ssl.`));
+    blocks.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
+  }
+  const { timeoutBudgets, requestResponseSizes } = trackClusterStats;
+  if (lbPolicy.subsets !== undefined) blocks.push(writer.defineBlock(SUBSETS, prefix));
+  if (timeoutBudgets) blocks.push(writer.defineBlock(TIMEOUT_BUDGETS, prefix));
+  if (requestResponseSizes) blocks.push(writer.defineBlock(REQUEST_RESPONSE_SIZES, prefix));
+  return blocks;
 }

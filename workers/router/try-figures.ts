@@ -10,6 +10,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { ClusterStats } from '../upstream/cluster-stats.ts';
 
 const SIZES = REQUEST_RESPONSE_SIZES.index;
+const CHUNKED_BYTES = 'transfer-encoding'.length + 'chunked'.length;
 const BUDGETS = TIMEOUT_BUDGETS.index;
 
 /** The clock of the worker's loop. */
@@ -43,10 +44,12 @@ export class TryFigures {
     this.#bytesSent += bytes;
   }
 
-  responded(headers: HeaderMap): void {
+  /** `isChunked`: with a header that says so, which is not among them. */
+  responded(headers: HeaderMap, isChunked: boolean): void {
     this.#hasResponse = true;
-    this.#record(SIZES.upstream_rs_headers_size, headers.byteSize());
-    this.#record(SIZES.upstream_rs_headers_count, headers.wholeCount);
+    const more = isChunked ? CHUNKED_BYTES : 0;
+    this.#record(SIZES.upstream_rs_headers_size, headers.byteSize() + more);
+    this.#record(SIZES.upstream_rs_headers_count, headers.wholeCount + (isChunked ? 1 : 0));
   }
 
   received(bytes: number): void {

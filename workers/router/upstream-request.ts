@@ -194,7 +194,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.host.home?.isChecked === true && headers.has(IMMEDIATE_FAIL)) {
       this.host.home.failPassively(this.host);
     }
-    this.options.figures?.responded(headers);
+    this.options.figures?.responded(headers, this.connection?.isAnswerChunked === true);
     this.wholeTimer?.disarm();
     this.restartIdleTimer();
     if (endStream) this.end();

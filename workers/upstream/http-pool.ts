@@ -19,6 +19,8 @@ export interface UpstreamConnectionFacts {
   readonly connectedMs: number;
   /** Requests that the connection carried, this one included. */
   readonly requests: number;
+  /** What its present answer said beside the headers that are passed on; absent: it did not. */
+  readonly isAnswerChunked?: boolean;
   /** Wire bytes of the present exchange. */
   readonly headerBytesSent: number;
   readonly wireBytesSent: number;

@@ -114,6 +114,10 @@ export class Http1PoolConnection
     return this.knownLocalAddress;
   }
 
+  get isAnswerChunked(): boolean {
+    return this.codec.isChunked;
+  }
+
   get headerBytesSent(): number {
     return this.codec.headerBytesSent;
   }

@@ -261,6 +261,11 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     return start + consumed;
   }
 
+  /** The answer that is read now comes in chunks. */
+  get isChunked(): boolean {
+    return this.readState === 'chunked_body';
+  }
+
   private beginResponse(headers: HeaderMap): void {
     const { block } = this;
     if (this.claimsBodyWrongly(headers)) return;
