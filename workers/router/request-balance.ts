@@ -60,6 +60,10 @@ export class RequestBalance implements BalanceContext {
     return this.retry?.triedPriorities;
   }
 
+  noPriorityLeft(): void {
+    this.retry?.forgetTriedPriorities();
+  }
+
   refusesHost(host: UpstreamHost): boolean {
     return this.retry?.refuses(host) === true;
   }

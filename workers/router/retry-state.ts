@@ -60,6 +60,8 @@ export class RetryState {
   readonly #tried: UpstreamHost[] = [];
   #left: number;
   #nextBackOffMs: number;
+  /** Of the tries so many do not count for their priority any more. */
+  #forgotten = 0;
   #askedBackOffMs: number | undefined = undefined;
   #holdsRetry = false;
 
@@ -79,9 +81,14 @@ export class RetryState {
   get triedPriorities(): ReadonlySet<number> | undefined {
     const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency;
     if (frequency === undefined) return undefined;
-    // They are brought up to date after so many tries.
-    const counted = Math.floor(this.#tried.length / frequency) * frequency;
-    return new Set(this.#tried.slice(0, counted).map(({ priority }) => priority));
+    const counted = this.#tried.slice(this.#forgotten, this.#countedTries(frequency));
+    return new Set(counted.map(({ priority }) => priority));
+  }
+
+  /** All of them were tried: the next tries begin anew. */
+  forgetTriedPriorities(): void {
+    const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency ?? 1;
+    this.#forgotten = this.#countedTries(frequency);
   }
 
   noteTriedHost(host: UpstreamHost): void {
@@ -179,6 +186,11 @@ export class RetryState {
     if (!isRequestStarted && (conditions & RetryOn.resetBeforeRequest) !== 0) return true;
     const isConnectFailure = CONNECT_FAILURES.has(reason);
     return isConnectFailure && (conditions & RetryOn.connectFailure) !== 0;
+  }
+
+  /** Tried priorities are brought up to date after so many tries. */
+  #countedTries(frequency: number): number {
+    return Math.floor(this.#tried.length / frequency) * frequency;
   }
 
   /** The first header that asks for a wait within the limit; too short a wait is none. */

@@ -93,12 +93,15 @@ export class HashBalancer implements LoadBalancer {
     };
   }
 
-  #loadsFor({ excludedPriorities: excluded }: BalanceContext): PriorityLoads {
+  #loadsFor(context: BalanceContext): PriorityLoads {
+    const { excludedPriorities: excluded } = context;
     if (excluded === undefined) return this.#loads;
     const panicThreshold = this.#parts.panicThreshold();
     const overprovisioningFactor = this.#overprovisioningFactor;
     const options = { panicThreshold, overprovisioningFactor };
-    return computeLoadsWithout(this.#priorities, excluded, options) ?? this.#loads;
+    const without = computeLoadsWithout(this.#priorities, excluded, options);
+    if (without === undefined) context.noPriorityLeft?.();
+    return without ?? this.#loads;
   }
 
   #randomHash(): Hash64 {

@@ -28,6 +28,8 @@ export interface BalanceContext {
   readonly originalDestination?: Address | undefined;
   /** Priorities that were tried before and are left out while others can take the request. */
   readonly excludedPriorities?: ReadonlySet<number> | undefined;
+  /** Without those none can take the request: they are excluded no more. */
+  noPriorityLeft?(): void;
   /** What a TLS client called the server; absent of requests, which have an authority. */
   readonly serverName?: string | undefined;
   /** What filters keep under a key for those behind them; see filterStateOf. */

@@ -64,7 +64,9 @@ export class PriorityBalancer implements LoadBalancer {
     if (this.#only !== undefined && decided === undefined && excluded === undefined) {
       return this.#only.pick();
     }
-    const loads = excluded === undefined ? this.#loads : this.#loadsWithout(excluded);
+    const without = excluded && this.#loadsWithout(excluded);
+    if (excluded !== undefined && without === undefined) context?.noPriorityLeft?.();
+    const loads = without ?? this.#loads;
     return this.#chooseByLoad(loads, decided);
   }
 
@@ -110,12 +112,12 @@ export class PriorityBalancer implements LoadBalancer {
     return picked;
   }
 
-  #loadsWithout(excluded: ReadonlySet<number>): PriorityLoads {
+  #loadsWithout(excluded: ReadonlySet<number>): PriorityLoads | undefined {
     const panicThreshold = this.#parts.panicThreshold();
     const overprovisioningFactor = this.#overprovisioningFactor;
     const groups = this.#priorities.map(({ hosts }) => hosts);
     const options = { panicThreshold, overprovisioningFactor };
-    return computeLoadsWithout(groups, excluded, options) ?? this.#loads;
+    return computeLoadsWithout(groups, excluded, options);
   }
 
   #chooseByLoad(

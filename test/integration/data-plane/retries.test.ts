@@ -6,6 +6,7 @@ import type { RetryPolicy } from '../../../shared/resources/route.ts';
 import {
   cluster,
   type DataPlaneSetup,
+  host,
   type RunningDataPlane,
   startDataPlane,
 } from '../../support/data-plane.ts';
@@ -221,5 +222,25 @@ describe('a request that fails', () => {
     assert.ok(performance.now() - began >= 950);
     const name = 'upstream_rq_retry_backoff_ratelimited';
     assert.equal(counts(plane, name)[name], 1);
+  });
+});
+
+describe('priorities that were tried', () => {
+  it('are left out while others can take the request, and begin anew when none is left', async () => {
+    await using first = await startHttpUpstream((request, response) => {
+      request.resume();
+      response.writeHead(503).end();
+    });
+    await using second = await startHttpUpstream((request, response) => {
+      request.resume();
+      response.writeHead(503, { 'content-length': 10 }).end('status 503');
+    });
+    const hosts = [first, second].map(({ port }, priority) => host(port, { priority }));
+    await using plane = await startDataPlane({
+      ...retrying({ numRetries: 3, previousPrioritiesUpdateFrequency: 1 }),
+      updates: [{ op: 'put_hosts', hosts: { cluster: 'up', hosts, overprovisioningFactor: 140 } }],
+    });
+    assert.match(await ask(plane), /status 503$/);
+    assert.deepEqual([first.requests.length, second.requests.length], [2, 2]);
   });
 });
