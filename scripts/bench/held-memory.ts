@@ -19,15 +19,21 @@ export function probeArguments(folder: string): readonly string[] {
 export async function heldMemory(folder: string, root: number): Promise<ProcessMemory> {
   const sum = { heapUsed: 0, heapTotal: 0, young: 0, external: 0 };
   for (const pid of treeOf(root)) {
-    const path = join(folder, `${pid}.json`);
-    process.kill(pid, 'SIGWINCH');
-    await waitUntil(`memory of ${pid}`, () => existsSync(path));
-    const memory = JSON.parse(readFileSync(path, 'utf8')) as ProcessMemory;
-    rmSync(path);
+    const memory = await heldBy(folder, pid);
     sum.heapUsed += memory.heapUsed;
     sum.heapTotal += memory.heapTotal;
     sum.young += memory.young;
     sum.external += memory.external;
   }
   return sum;
+}
+
+/** The same of one process. */
+export async function heldBy(folder: string, pid: number): Promise<ProcessMemory> {
+  const path = join(folder, `${pid}.json`);
+  process.kill(pid, 'SIGWINCH');
+  await waitUntil(`memory of ${pid}`, () => existsSync(path));
+  const memory = JSON.parse(readFileSync(path, 'utf8')) as ProcessMemory;
+  rmSync(path);
+  return memory;
 }

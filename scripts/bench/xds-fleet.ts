@@ -9,10 +9,10 @@ import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
 import { ADMIN, MAIN } from '../../test/support/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 
-export const LIMIT_MS = 180_000;
+const LIMIT_MS = 180_000;
 export const ENDPOINTS = 'endpoint.v3.ClusterLoadAssignment';
 export const LISTENER = 'listener.v3.Listener';
-const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
+export const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
 
 export interface Program {
   readonly name: string;
@@ -88,8 +88,26 @@ export async function listenerPort(admin: string): Promise<number | undefined> {
   return port === undefined ? undefined : Number(port);
 }
 
+/** Resolves when the control plane has one request more. */
+export async function acknowledged(control: ControlPlane, send: () => void): Promise<void> {
+  const before = control.requests.length;
+  send();
+  const startedMs = performance.now();
+  while (control.requests.length === before && performance.now() - startedMs < LIMIT_MS) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Resolves when no listener and no chain drains. */
+export async function drained(admin: string): Promise<void> {
+  await waitUntil('the drains', async () => {
+    const lines = (await read(admin, '/stats?filter=_draining')).split('\n');
+    return lines.length > 1 && lines.every((line) => !/: [1-9]/.test(line));
+  });
+}
+
 /** An admin page; empty when nobody answers. */
-export async function read(admin: string, path: string): Promise<string> {
+async function read(admin: string, path: string): Promise<string> {
   try {
     return await (await fetch(`http://${admin}${path}`)).text();
   } catch {

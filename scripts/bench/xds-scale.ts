@@ -6,15 +6,14 @@
  */
 import { typeUrlOf, type ControlPlane } from '../../test/support/control-plane.ts';
 import { resource } from '../../test/support/discovery-files.ts';
-import { waitUntil } from '../../test/support/wait.ts';
 import { treeDescriptors, treePssKib } from './processes.ts';
 import {
+  acknowledged,
+  drained,
   ENDPOINTS,
-  LIMIT_MS,
   LISTENER,
   listenerSaying,
   programs,
-  read,
   startFleet,
   type Fleet,
 } from './xds-fleet.ts';
@@ -58,16 +57,6 @@ async function changeEndpoints(control: ControlPlane): Promise<number> {
   return times[CHANGES >> 1] ?? 0;
 }
 
-/** Resolves when the control plane has one request more. */
-async function acknowledged(control: ControlPlane, send: () => void): Promise<void> {
-  const before = control.requests.length;
-  send();
-  const startedMs = performance.now();
-  while (control.requests.length === before && performance.now() - startedMs < LIMIT_MS) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 /** What is open and used before and after. */
 async function changeListeners({ control, admin, pid }: Fleet): Promise<string> {
   const update = async (count: number): Promise<void> => {
@@ -75,11 +64,7 @@ async function changeListeners({ control, admin, pid }: Fleet): Promise<string> 
       const version = `${count} ${each}`;
       await acknowledged(control, () => control.set(LISTENER, version, [listenerSaying(version)]));
     }
-    await waitUntil('the drains', async () => {
-      return (await read(admin, '/stats?filter=_draining'))
-        .split('\n')
-        .every((line) => !/: [1-9]/.test(line));
-    });
+    await drained(admin);
   };
   await update(Math.ceil(listenerUpdates / 10));
   const [descriptors, memory] = [treeDescriptors(pid), treePssKib(pid)];

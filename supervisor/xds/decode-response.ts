@@ -95,7 +95,8 @@ export async function decodeDeltaResponse(
     throw new ResponseError('refused', text);
   }
   const removed = message.removed_resources ?? [];
-  const both = present.find(({ name }) => removed.includes(name));
+  const gone = new Set(removed);
+  const both = present.find(({ name }) => gone.has(name));
   if (both !== undefined) {
     throw new ResponseError(
       'refused',

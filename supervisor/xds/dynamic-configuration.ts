@@ -307,7 +307,7 @@ function decodingOf(options: DynamicConfigurationOptions): DecodeEnvironment {
   return {
     unknownFields,
     catalog: new ApiCatalog(),
-    runtime: () => deprecationTexts(runtime.snapshot()),
+    runtime: deprecationTexts(() => runtime.snapshot()),
     onWarnings: ({ unknownFieldCount: count, featureUses, warnings }) => {
       if (count > 0 && unknownFields === 'warn') serverStats.unknownDynamicFields(count);
       serverStats.workInProgress(featureUses.workInProgress);
@@ -317,8 +317,16 @@ function decodingOf(options: DynamicConfigurationOptions): DecodeEnvironment {
   };
 }
 
-/** What the runtime says of deprecated fields. */
-function deprecationTexts(snapshot: RuntimeSnapshot): Readonly<Record<string, string>> {
-  const entries = [...snapshot].filter(([key]) => /^envoy\.(features\.|deprecated)/.test(key));
-  return Object.fromEntries(entries.map(([key, { text }]) => [key, text]));
+/** What the runtime says of deprecated fields; picked out anew when it has changed. */
+function deprecationTexts(present: () => RuntimeSnapshot): DecodeEnvironment['runtime'] {
+  let seen: RuntimeSnapshot | undefined;
+  let texts: ReturnType<DecodeEnvironment['runtime']> = {};
+  return () => {
+    const snapshot = present();
+    if (snapshot === seen) return texts;
+    seen = snapshot;
+    const entries = [...snapshot].filter(([key]) => /^envoy\.(features\.|deprecated)/.test(key));
+    texts = Object.fromEntries(entries.map(([key, { text }]) => [key, text]));
+    return texts;
+  };
 }

@@ -65,8 +65,9 @@ export function readDeprecationPolicy(
   bootstrap: MessageObject,
   known?: RuntimeTexts,
 ): DeprecationPolicy {
-  const values = known === undefined ? staticValues(bootstrap) : new Map(Object.entries(known));
-  const isOn = (key: string): boolean => /^(true|1)$/.test(String(values.get(key)));
+  const values = known ?? Object.fromEntries(staticValues(bootstrap));
+  const isOn = (key: string): boolean =>
+    Object.hasOwn(values, key) && /^(true|1)$/.test(String(values[key]));
   const allowAll = isOn('envoy.features.enable_all_deprecated_features');
   return {
     allows: (fullName) => allowAll || isOn(`envoy.deprecated_features:${fullName}`),

@@ -6,6 +6,7 @@ import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { CIRCUIT_BREAKER_REMAINING, CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { BreakerGauges } from '../../../supervisor/upstreams/breaker-gauges.ts';
+import { BreakerOverview } from '../../../supervisor/upstreams/breaker-overview.ts';
 import { BreakerSlots } from '../../../supervisor/upstreams/breaker-slots.ts';
 import { ClusterLimits } from '../../../workers/upstream/cluster-limits.ts';
 import type { UpstreamHost } from '../../../workers/upstream/host.ts';
@@ -203,5 +204,69 @@ describe('limits of single hosts', () => {
     assert.equal(limited.connectionLimits?.HIGH.tryOpen('connections'), false);
     assert.equal(limited.connectionLimits?.DEFAULT.tryOpen('connections'), true);
     assert.equal(limited.connectionLimits?.DEFAULT.tryOpen('connections'), false);
+  });
+});
+
+describe('the breaker gauges of many clusters', () => {
+  const ROOM = { ...THRESHOLDS, maxRetries: 3 };
+
+  /** Clusters that count how often their gauges are brought up to date. */
+  function many(thresholds: readonly CircuitBreakerThresholds[]): {
+    readonly overview: BreakerOverview;
+    readonly gauges: readonly BreakerGauges[];
+    readonly use: (position: number) => void;
+    readonly setRuntime: (snapshot: RuntimeSnapshot) => void;
+    readonly looks: () => Promise<readonly number[]>;
+  } {
+    const fd = createBreakerPage(1);
+    const slots = new BreakerSlots(fd, 1);
+    let runtime: RuntimeSnapshot = new Map();
+    const counts = thresholds.map(() => 0);
+    const overview = new BreakerOverview(slots, () => runtime);
+    const gauges = thresholds.map((each, position) => {
+      const made = new BreakerGauges({
+        resource: cluster(`c${position}`, { circuitBreakers: { DEFAULT: each, HIGH: ROOM } }),
+        writer: new StatStore(() => true),
+        page: slots.page,
+        slots: slots.takePair(),
+        runtime: () => {
+          counts[position] = (counts[position] ?? 0) + 1;
+          return runtime;
+        },
+      });
+      overview.add(made);
+      return made;
+    });
+    return {
+      overview,
+      gauges,
+      use: (position) => slots.page.markUsed(0, gauges[position]?.slots?.DEFAULT ?? 0, 'requests'),
+      setRuntime: (snapshot) => (runtime = snapshot),
+      looks: async () => {
+        counts.fill(0);
+        await overview.refresh();
+        return counts;
+      },
+    };
+  }
+
+  it('are read for clusters that were used and for those that show something unused', async () => {
+    const { looks, use } = many([ROOM, THRESHOLDS, ROOM]);
+    assert.deepEqual(await looks(), [1, 1, 1], 'nothing is known at first');
+    assert.deepEqual(await looks(), [0, 1, 0], 'a breaker without room is open from the start');
+    use(2);
+    assert.deepEqual(await looks(), [0, 1, 1]);
+  });
+
+  it('are read for all when a runtime value changed, and not for a cluster that is gone', async () => {
+    const { looks, use, setRuntime, overview, gauges } = many([ROOM, ROOM]);
+    await looks();
+    use(0);
+    setRuntime(new Map());
+    assert.deepEqual(await looks(), [1, 1]);
+    const [first] = gauges;
+    assert.ok(first !== undefined);
+    overview.remove(first);
+    assert.deepEqual(await looks(), [0, 0]);
   });
 });
