@@ -1,4 +1,5 @@
 /** Settings of HTTP filters that connection managers name instead of holding them. */
+import { statScope } from '../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
@@ -44,7 +45,7 @@ class SharedFilter extends SharedResource {
     this.#filter = filter;
     this.#options = options;
     const { statStore, sources } = options;
-    const prefix = `extension_config_discovery.http_filter.${filter.name}.`;
+    const prefix = statScope(`extension_config_discovery.http_filter.${filter.name}.`);
     this.#reloads = statStore.defineCounter(`${prefix}config_reload`);
     this.#failures = statStore.defineCounter(`${prefix}config_fail`);
     statStore.defineCounter(`${prefix}config_conflict`);

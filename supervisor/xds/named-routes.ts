@@ -1,4 +1,5 @@
 /** Route configurations that connection managers name instead of holding them. */
+import { statScope } from '../../shared/stats/stat-scope.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
@@ -48,7 +49,7 @@ class SharedRoutes extends SharedResource {
     this.#routes = routes;
     this.#options = options;
     const { sources, statStore } = options;
-    const prefix = `http.${routes.statPrefix}.rds.${routes.name}.`;
+    const prefix = statScope(`http.${routes.statPrefix}.rds.${routes.name}.`);
     this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
     this.#emptyCounter = statStore.defineCounter(`${prefix}update_empty`);
     this.subscribe((interest) => sources.open(interest), {
@@ -59,11 +60,12 @@ class SharedRoutes extends SharedResource {
     });
   }
 
-  override async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
+  override async update({ resources, removed }: DiscoveryUpdate): Promise<string | undefined> {
     const { name } = this.#routes;
     const [found] = resources;
     if (found === undefined) {
-      this.#options.statStore.increment(this.#emptyCounter);
+      // Routes that are taken away stay in use; an answer without any is counted.
+      if (removed.length === 0) this.#options.statStore.increment(this.#emptyCounter);
       return undefined;
     }
     if (resources.length > 1) return `Unexpected RDS resource length: ${resources.length}`;

@@ -53,7 +53,7 @@ describe('resources by incremental gRPC', () => {
         });
       const hcm = {
         route_config: undefined,
-        rds: { config_source: source, route_config_name: 'rc' },
+        rds: { config_source: source, route_config_name: 'rc:80' },
       };
       control.set('cluster.v3.Cluster', 'c1', [cluster('up'), cluster('other')]);
       const endpoints = (ports: readonly number[]): readonly object[] => [
@@ -63,7 +63,7 @@ describe('resources by incremental gRPC', () => {
       control.set('endpoint.v3.ClusterLoadAssignment', 'e1', endpoints([one.port]));
       control.set('listener.v3.Listener', 'l1', [resource.listener(httpListener([], { hcm }))]);
       const toUp = { match: { prefix: '/' }, route: { cluster: 'up' } };
-      control.set('route.v3.RouteConfiguration', 'r1', [resource.routes('rc', [toUp])]);
+      control.set('route.v3.RouteConfiguration', 'r1', [resource.routes('rc:80', [toUp])]);
       await using sluice = await startSluice({
         bootstrap: bootstrapOf(control.port, source, more),
       });
@@ -115,6 +115,13 @@ describe('resources by incremental gRPC', () => {
       assert.equal(await sluice.stat('cluster_manager.cds.config_reload'), 1);
       control.set('endpoint.v3.ClusterLoadAssignment', 'e3', endpoints([one.port]));
       await waitUntil('the first upstream', async () => (await body()) === 'one');
+
+      const routes = 'http.web.rds.rc_80';
+      const updates = await sluice.stat(`${routes}.update_success`);
+      control.set('route.v3.RouteConfiguration', 'r2', []);
+      await sluice.waitForStat(`${routes}.update_success`, (count) => count > updates);
+      assert.equal(await body(), 'one');
+      assert.equal(await sluice.stat(`${routes}.update_empty`), 0);
     });
   }
 });
