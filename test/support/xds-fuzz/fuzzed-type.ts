@@ -22,7 +22,7 @@ export interface TypeOptions<State> {
 }
 
 /** An answer that is refused, and what it leaves in force. */
-export interface BadAnswer {
+interface BadAnswer {
   readonly resources: readonly object[];
   readonly taken: () => void;
 }
