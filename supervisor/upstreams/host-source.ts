@@ -7,7 +7,9 @@ export type UpdateCounter =
   | 'update_success'
   | 'update_failure'
   | 'update_empty'
-  | 'update_no_rebuild';
+  | 'update_no_rebuild'
+  | 'assignment_stale'
+  | 'assignment_timeout_received';
 
 /** The cluster as a source sees it. */
 export interface HostSink {

@@ -23,7 +23,7 @@ import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import { joinState, type HostState } from './host-state.ts';
-import { isSameHost } from './same-host.ts';
+import { changedPriorities, isSameHost } from './same-host.ts';
 import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
 
@@ -183,6 +183,7 @@ export class LiveCluster implements HostSink {
           this.#knowAnew(state, host);
           priorities.add(host.priority);
         }
+        for (const priority of changedPriorities(state.given, host)) priorities.add(priority);
         state.host = this.#kept(state, host);
       }
       state.given = host;

@@ -27,6 +27,16 @@ export function keepSameHosts(
   return isOther ? kept : before;
 }
 
+/** Priorities that a host is gone from or has come to; where it stands elsewhere in one, that one. */
+export function changedPriorities(before: HostResource, after: HostResource): readonly number[] {
+  const isElsewhere =
+    before.priority !== after.priority ||
+    before.region !== after.region ||
+    before.zone !== after.zone ||
+    before.subZone !== after.subZone;
+  return isElsewhere ? [before.priority, after.priority] : [];
+}
+
 function isSameValue(before: unknown, after: unknown): boolean {
   if (before === after) return true;
   if (isPlain(before) && isPlain(after)) return haveSameFields(before, after);

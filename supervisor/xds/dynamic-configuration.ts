@@ -169,6 +169,7 @@ export class DynamicConfiguration {
       sources: this.#sources,
       resolver: this.#resolver,
       statStore: this.#options.statStore,
+      clock: this.#options.clock,
     });
   }
 

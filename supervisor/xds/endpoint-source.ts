@@ -1,8 +1,11 @@
 /** Hosts of a cluster from a control plane or a file: one load assignment, replaced as a whole. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
+import type { Clock, Timer } from '../../shared/clock.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResolvedHosts } from '../resources/clusters/load-assignment.ts';
+import { durationMsOr } from '../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/host-source.ts';
@@ -16,6 +19,7 @@ export interface EndpointEnvironment {
   readonly sources: DiscoverySources;
   readonly resolver: ResourceResolver;
   readonly statStore: StatStore;
+  readonly clock: Clock;
 }
 
 /** More hosts are resolved, compared and put in force in a turn of the loop each. */
@@ -30,14 +34,18 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   /** Of earlier answers, parts of which come again as the same objects. */
   readonly #known: ResolvedHosts = new WeakMap();
   #present: ClusterHostsResource | undefined;
+  readonly #clock: Clock;
+  /** Until the present assignment is too old. */
+  #lifetime: Timer | undefined;
   #isClosed = false;
 
   constructor(
     { resource }: ResolvedCluster,
     { source, serviceName }: EndpointDiscovery,
     sink: HostSink,
-    { sources, resolver, statStore }: EndpointEnvironment,
+    { sources, resolver, statStore, clock }: EndpointEnvironment,
   ) {
+    this.#clock = clock;
     this.#cluster = resource.name;
     this.#serviceName = serviceName;
     this.#sink = sink;
@@ -57,6 +65,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
 
   close(): void {
     this.#isClosed = true;
+    this.#lifetime?.cancel();
     this.#subscription.close();
   }
 
@@ -77,6 +86,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
       this.#known,
     );
     if (error !== undefined) return error;
+    this.#beginLifetime(found.message);
     const isLarge = sent.hosts.length > LARGE_SET;
     if (isLarge) await nextTurn();
     const before = this.#present;
@@ -89,6 +99,18 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (this.#isClosed) return undefined;
     this.#take(resolved);
     return undefined;
+  }
+
+  /** Hosts go when no other assignment comes in time. */
+  #beginLifetime(message: ClusterLoadAssignment): void {
+    this.#lifetime?.cancel();
+    const staleAfterMs = durationMsOr(message.policy?.endpoint_stale_after, 0);
+    if (staleAfterMs <= 0) return;
+    this.#sink.count('assignment_timeout_received');
+    this.#lifetime = this.#clock.after(staleAfterMs, () => {
+      this.#sink.count('assignment_stale');
+      if (this.#present !== undefined) this.#take({ ...this.#present, hosts: [] });
+    });
   }
 
   #take(resolved: ClusterHostsResource): void {

@@ -26,7 +26,7 @@ const FIELDS = knownFields<ClusterLoadAssignment>(
 );
 const POLICY_FIELDS = knownFields<NonNullable<ClusterLoadAssignment['policy']>>(
   ['overprovisioning_factor'],
-  // Of assignments that a control plane sends.
+  // Of assignments that a control plane sends: see endpoint-source.ts.
   ['endpoint_stale_after'],
 );
 const LOCALITY_FIELDS = knownFields<LocalityLbEndpoints>(

@@ -91,6 +91,11 @@ describe('resources from files', () => {
     await waitUntil('the fourth routes', async () => (await body(port)) === 'later');
     assert.equal(await sluice.stat('http.web.rds.rc.update_failure'), 1);
 
+    const lasting = { policy: { endpoint_stale_after: '0.1s' } };
+    put('eds.json', 'e3', { ...resource.endpoints('up', [two.port]), ...lasting });
+    await sluice.waitForStat('cluster.up.assignment_stale', (count) => count === 1);
+    assert.equal(await sluice.stat('cluster.up.membership_total'), 0);
+
     put('cds.json', 'c2');
     await sluice.waitForStat('cluster_manager.active_clusters', (count) => count === 0);
     assert.equal(await sluice.stat('cluster_manager.cluster_removed'), 1);
