@@ -179,12 +179,7 @@ export class LiveCluster implements HostSink {
       } else if (state.set === this.#set) continue;
       // Where the source says nothing new of it, it is what it was.
       else if (!isSameHost(state.given, host)) {
-        if (this.#isChecked(state.given) !== this.#isChecked(host)) {
-          this.#knowAnew(state, host);
-          priorities.add(host.priority);
-        }
-        for (const priority of changedPriorities(state.given, host)) priorities.add(priority);
-        state.host = this.#kept(state, host);
+        for (const priority of this.#changeHost(state, host)) priorities.add(priority);
       }
       state.given = host;
       state.set = this.#set;
@@ -196,6 +191,17 @@ export class LiveCluster implements HostSink {
     if (changes > 0) this.#stats.membershipChanged(added, changes);
     if (priorities.size > 0) this.outlier?.setHosts(this.#watched());
     this.#apply(taken);
+  }
+
+  /** Returns the priorities in which the host counts as one that came or went. */
+  #changeHost(state: HostState, host: HostResource): readonly number[] {
+    const priorities = [...changedPriorities(state.given, host)];
+    if (this.#isChecked(state.given) !== this.#isChecked(host)) {
+      this.#knowAnew(state, host);
+      priorities.push(host.priority);
+    }
+    state.host = this.#kept(state, host);
+    return priorities;
   }
 
   /** Forgets those that the present set lacks, and returns them; puts such as may not go behind `taken`. */

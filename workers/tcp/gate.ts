@@ -14,7 +14,7 @@ export interface Waiting {
  * Whether a connection may go on; a number: it is closed after as many milliseconds, unread; a wait:
  * `resume` will say it.
  */
-export type GateVerdict = boolean | number | Waiting;
+type GateVerdict = boolean | number | Waiting;
 
 /** Called once, later than `onConnection` returned. */
 export type Resume = (mayPass: boolean) => void;
