@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/envoyproxy/go-control-plane/pkg/cache/types"
 	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
 	kinds "github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 	conf "github.com/envoyproxy/go-control-plane/pkg/server/config"
@@ -19,10 +18,6 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/test"
 	"github.com/envoyproxy/go-control-plane/pkg/test/resource/v3"
 	testv3 "github.com/envoyproxy/go-control-plane/pkg/test/v3"
-	"google.golang.org/protobuf/types/known/anypb"
-
-	listener "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
-	hcm "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 )
 
 func main() {
@@ -75,34 +70,12 @@ func main() {
 	for lines.Scan() {
 		snapshots.Version = lines.Text()
 		snapshot := snapshots.Generate()
-		for _, each := range snapshot.GetResources(kinds.ListenerType) {
-			exitOn(withoutLogs(each))
-		}
 		exitOn(config.SetSnapshot(ctx, "test-id", snapshot))
 		for name, each := range snapshot.GetResources(kinds.EndpointType) {
 			exitOn(endpoints.UpdateResource(name, each))
 		}
 		fmt.Printf("set %s\n", snapshots.Version)
 	}
-}
-
-// The snapshots' access logs go to a gRPC service, which is not what is tested.
-func withoutLogs(resource types.Resource) error {
-	for _, chain := range resource.(*listener.Listener).GetFilterChains() {
-		for _, filter := range chain.GetFilters() {
-			manager := &hcm.HttpConnectionManager{}
-			if filter.GetTypedConfig().UnmarshalTo(manager) != nil {
-				continue
-			}
-			manager.AccessLog = nil
-			packed, err := anypb.New(manager)
-			if err != nil {
-				return err
-			}
-			filter.ConfigType = &listener.Filter_TypedConfig{TypedConfig: packed}
-		}
-	}
-	return nil
 }
 
 func exitOn(err error) {
