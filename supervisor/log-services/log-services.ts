@@ -10,7 +10,7 @@ import type { LogNotice } from '../processes/worker-host.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../xds/grpc-client.ts';
 
-export const LOGS_METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
+const LOGS_METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
 
 export interface LogServicesOptions {
   readonly stats: () => StatStore;
