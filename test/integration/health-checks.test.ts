@@ -66,9 +66,11 @@ describe('active health checks', () => {
     assert.deepEqual(seen, { host: 'hc.test', agent: 'Envoy/HC' });
     status = 503;
     await waitForFlags(sluice, checked.port, '/failed_active_hc');
-    for (let count = 0; count < 6; count += 1) {
-      assert.equal((await fetchOnce({ port, path: '/' })).body, 'other');
-    }
+    // Workers hear of it a moment after the page says so.
+    await waitUntil('six answers of the other', async () => {
+      const asked = Array.from({ length: 6 }, () => fetchOnce({ port, path: '/' }));
+      return (await Promise.all(asked)).every(({ body }) => body === 'other');
+    });
     assert.equal(await sluice.stat('cluster.up.health_check.healthy'), 1);
     status = 200;
     await waitForFlags(sluice, checked.port, 'healthy');
