@@ -4,6 +4,7 @@
  * machine fails them.
  */
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { isFree } from '../fixed-admin-port.ts';
 import { hasGo, leftOut, MINUTES_MS, outcomeOf, withoutGo } from '../outcome.ts';
 import type { Outcome } from '../outcome.ts';
@@ -55,7 +56,7 @@ export async function runIntegrationScripts(): Promise<Outcome> {
   }
   writeServerProgram(scratch, 'server');
   const failed = SCENARIOS.filter(([mode, ...flags]) => {
-    const run = spawnSync('scripts/integration.sh', flags, {
+    const run = spawnSync(join(folder, 'scripts/integration.sh'), flags, {
       cwd: folder,
       env: { ...process.env, XDS: mode, ENVOY: scratch.file('server') },
       stdio: 'ignore',
