@@ -35,10 +35,13 @@ export interface TypeState {
   isRequestQueued: boolean;
   isHeld: boolean;
   /** What waits to be said while the type is held back. */
-  held: readonly Answered[];
+  held: Answered[];
   /** Settles when the answers so far are dealt with. */
   last: Promise<void>;
 }
+
+/** Answers of one type that wait to be acknowledged; of more the oldest is acknowledged early. */
+const HELD_MAX = 1000;
 
 /** What a request answers, if it answers anything. */
 interface Answered {
@@ -325,12 +328,21 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   #request(state: State, nonce: string, refusal?: string): void {
     state.isRequestQueued = true;
     // A stream begins with its first request in any case.
-    if ((state.isHeld || state.held.length > 0) && nonce !== '') {
-      // Of the state of the world only the latest is of interest.
-      const earlier = this.#protocol.kind === 'sotw' ? [] : state.held;
-      state.held = [...earlier, { nonce, refusal }];
-      return;
-    }
+    const waits = (state.isHeld || state.held.length > 0) && nonce !== '';
+    if (waits) this.#hold(state, { nonce, refusal });
+    else this.#send(state, { nonce, refusal });
+  }
+
+  #hold(state: State, answered: Answered): void {
+    // Of the state of the world only the latest is of interest.
+    if (this.#protocol.kind === 'sotw') state.held = [];
+    state.held.push(answered);
+    if (state.held.length <= HELD_MAX) return;
+    const oldest = state.held.shift();
+    if (oldest !== undefined) this.#send(state, oldest);
+  }
+
+  #send(state: State, { nonce, refusal }: Answered): void {
     this.#stream.send(() => {
       state.isRequestQueued = false;
       const message = this.message(state, { nonce, refusal, isNodeSent: this.#isNodeSent });
