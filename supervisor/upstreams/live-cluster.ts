@@ -1,10 +1,10 @@
 /**
- * One cluster with the hosts that it has now: takes host sets from its source, keeps what stays, joins
- * what the configuration, active checks and outlier detection say of each host, and knows when the
- * cluster may be used for the first time. It sends nothing: its owner hears of changes.
+ * One cluster with the hosts that it has now: takes host sets from its source, keeps what stays, and
+ * joins what the configuration, active checks and outlier detection say of each host. It sends
+ * nothing: its owner hears of changes.
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
@@ -18,11 +18,13 @@ import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts
 import { withRuntime } from '../health/outlier-runtime.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import { CheckGauges } from './check-gauges.ts';
 import { BreakerGauges } from './breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
+import { ClusterReadiness } from './cluster-readiness.ts';
+import { HostChecks } from './host-checks.ts';
 import { joinState, type HostState } from './host-state.ts';
+import { HostStates } from './host-states.ts';
 import { changedPriorities, isSameHost } from './same-host.ts';
 import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
@@ -55,32 +57,22 @@ export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;
   /** Of a cluster with checks. */
   readonly version: number | undefined;
-  /** Resolves when the first hosts are there and were checked, or when it is known that there are none. */
-  readonly ready: Promise<void>;
-  /** Resolves earlier than `ready`: when the first hosts are there, whether they were checked or not. */
-  readonly hasHosts: Promise<void>;
+  readonly readiness: ClusterReadiness;
   readonly #options: LiveClusterOptions;
   readonly #stats: MembershipStats;
   readonly breakers: BreakerGauges;
   readonly #breakerSlots: SlotPair | undefined;
   readonly outlier: OutlierDetector | undefined;
   readonly #outlierStats: number | undefined;
-  readonly #checkGauges: CheckGauges;
+  readonly #checks: HostChecks;
   readonly #checkLog: CheckLog;
   #source: HostSource | undefined;
-  readonly #states = new Map<string, HostState>();
-  #resolveReady: (() => void) | undefined;
-  #resolveHasHosts: (() => void) | undefined;
-  #isInitialized = false;
-  #isReady = false;
+  readonly #states: HostStates;
   #hasTraffic: boolean;
   #hosts: HostResource[] = [];
   /** By position of their hosts. */
   #ordered: HostState[] = [];
   #set = 0;
-  /** Hosts whose first check has not ended. */
-  #unchecked = 0;
-  #checked = { healthy: 0, degraded: 0 };
   #overprovisioningFactor: number | undefined;
 
   constructor(options: LiveClusterOptions) {
@@ -98,7 +90,7 @@ export class LiveCluster implements HostSink {
       page: breakers.page,
       slots: this.#breakerSlots,
     });
-    this.#checkGauges = new CheckGauges(resolved.resource, writer);
+    this.#checks = new HostChecks(resolved, writer);
     this.#checkLog = new CheckLog(options);
     this.#outlierStats =
       resolved.outlierDetection === undefined
@@ -108,11 +100,11 @@ export class LiveCluster implements HostSink {
             `cluster.${resolved.resource.statName}.outlier_detection.`,
           );
     this.outlier = this.#makeDetector();
-    this.ready = new Promise((resolve) => {
-      this.#resolveReady = resolve;
-    });
-    this.hasHosts = new Promise((resolve) => {
-      this.#resolveHasHosts = resolve;
+    this.#states = new HostStates(options);
+    this.readiness = new ClusterReadiness({
+      needs: options.needs,
+      areChecksUnderWay: () => this.#checks.areUnderWay,
+      usable: () => this.#stats.setWarming(false),
     });
     this.#source = options.makeSource(this);
     if (this.#source === undefined) {
@@ -122,16 +114,7 @@ export class LiveCluster implements HostSink {
       this.#source.start();
       if (resolved.isUsedAtOnce === true) this.initialized();
     }
-    for (const { ready } of options.needs) void ready.then(() => this.#checkReady());
-  }
-
-  get isReady(): boolean {
-    return this.#isReady;
-  }
-
-  /** It waits for nothing but the first checks of its hosts. */
-  get isChecking(): boolean {
-    return this.#isUsable() && !this.#isReady;
+    this.readiness.watchNeeds();
   }
 
   get name(): string {
@@ -172,8 +155,7 @@ export class LiveCluster implements HostSink {
       let state = this.#ordered[taken.length];
       if (state?.given !== host) state = this.#states.get(host.id);
       if (state === undefined) {
-        state = this.#firstState(host);
-        this.#states.set(host.id, state);
+        state = this.#states.add(host, this.#checks.firstBits(host));
         added.push(host);
         priorities.add(host.priority);
       } else if (state.set === this.#set) continue;
@@ -189,15 +171,15 @@ export class LiveCluster implements HostSink {
     for (const { host } of this.#goneFrom(taken)) priorities.add(host.priority);
     const changes = Math.max(priorities.size, isChange ? 1 : 0);
     if (changes > 0) this.#stats.membershipChanged(added, changes);
-    if (priorities.size > 0) this.outlier?.setHosts(this.#watched());
+    if (priorities.size > 0) this.outlier?.setHosts(this.#states.watched());
     this.#apply(taken);
   }
 
   /** Returns the priorities in which the host counts as one that came or went. */
   #changeHost(state: HostState, host: HostResource): readonly number[] {
     const priorities = [...changedPriorities(state.given, host)];
-    if (this.#isChecked(state.given) !== this.#isChecked(host)) {
-      this.#knowAnew(state, host);
+    if (this.#checks.isChecked(state.given) !== this.#checks.isChecked(host)) {
+      this.#checks.knowAnew(state, host);
       priorities.push(host.priority);
     }
     state.host = this.#kept(state, host);
@@ -209,11 +191,11 @@ export class LiveCluster implements HostSink {
     const gone: HostState[] = [];
     for (const state of this.#ordered) {
       if (state.set === this.#set) continue;
-      if (this.#mustStay(state.host)) {
+      if (this.#checks.keeps(state)) {
         state.bits |= HEALTH_BITS.pending_dynamic_removal;
         taken.push(state);
       } else {
-        this.#forget(state.host.id);
+        this.#states.forget(state.host.id);
         gone.push(state);
       }
     }
@@ -228,17 +210,14 @@ export class LiveCluster implements HostSink {
     if (recovers && state.readySinceMs !== undefined) {
       state.readySinceMs = this.#options.clock.monotonicMs();
     }
-    state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | (bits & ACTIVE_CHECK_BITS);
-    if (!state.wasChecked) this.#unchecked -= 1;
-    state.wasChecked = true;
-    const hasFailed = (state.bits & HEALTH_BITS.failed_active_hc) !== 0;
-    if (!hasFailed) this.outlier?.passedCheck(id);
-    if (hasFailed && (state.bits & HEALTH_BITS.pending_dynamic_removal) !== 0) {
+    const hasPassed = this.#checks.take(state, bits);
+    if (hasPassed) this.outlier?.passedCheck(id);
+    if (!hasPassed && (state.bits & HEALTH_BITS.pending_dynamic_removal) !== 0) {
       this.setHosts(this.#hosts.filter((host) => host.id !== id && !this.#isLeaving(host)));
     } else {
       this.#applyTo(id);
     }
-    this.#checkReady();
+    this.readiness.check();
   }
 
   /** A worker saw a threshold of failures in a row reached, or a host say that it is degraded. */
@@ -282,7 +261,7 @@ export class LiveCluster implements HostSink {
   succeed(earlier: LiveCluster): void {
     this.#hasTraffic ||= earlier.#hasTraffic;
     this.#stats.show();
-    this.#checkGauges.show(this.#checked, true);
+    this.#checks.showAnew();
     this.outlier?.show();
   }
 
@@ -295,7 +274,7 @@ export class LiveCluster implements HostSink {
   }
 
   confirmed(hosts: readonly HostResource[]): void {
-    this.#stats.matched(hosts.filter(({ id }) => this.#states.has(id)));
+    this.#stats.matched(hosts.filter(({ id }) => this.#states.get(id) !== undefined));
   }
 
   setMaxHostWeight(weight: number): void {
@@ -303,8 +282,7 @@ export class LiveCluster implements HostSink {
   }
 
   initialized(): void {
-    this.#isInitialized = true;
-    this.#checkReady();
+    this.readiness.initialized();
   }
 
   /** The configuration has it no more: nobody is asked for its endpoints, those that it has stay. */
@@ -317,15 +295,14 @@ export class LiveCluster implements HostSink {
   /** The cluster is gone; whoever waits for it need not any more. */
   close(): void {
     this.#source?.close();
-    for (const need of this.#options.needs) need.release();
     this.outlier?.close();
-    for (const id of this.#states.keys()) this.#forget(id);
+    this.#states.clear();
     this.#stats.release();
     this.breakers.release();
     if (this.#breakerSlots !== undefined) this.#options.breakers.giveBackPair(this.#breakerSlots);
     if (this.#outlierStats !== undefined) this.#options.writer.releaseBlock(this.#outlierStats);
-    this.#checkGauges.release();
-    this.#becomeReady();
+    this.#checks.release();
+    this.readiness.close();
   }
 
   #makeDetector(): OutlierDetector | undefined {
@@ -355,85 +332,6 @@ export class LiveCluster implements HostSink {
     this.#applyTo(id);
   }
 
-  #watched(): readonly { readonly id: string; readonly slot: number }[] {
-    const watched: { readonly id: string; readonly slot: number }[] = [];
-    for (const [id, { slot }] of this.#states) if (slot !== undefined) watched.push({ id, slot });
-    return watched;
-  }
-
-  #forget(id: string): void {
-    const { slot, breakerSlot } = this.#states.get(id) ?? {};
-    if (slot !== undefined) this.#options.slots().giveBack(slot);
-    if (breakerSlot !== undefined) this.#options.breakers.giveBack(breakerSlot);
-    this.#states.delete(id);
-  }
-
-  #checkReady(): void {
-    if (this.#isReady || !this.#isUsable()) return;
-    this.#stats.setWarming(false);
-    this.#resolveHasHosts?.();
-    if (this.#unchecked === 0) this.#becomeReady();
-  }
-
-  /** But for checks. */
-  #isUsable(): boolean {
-    return this.#isInitialized && this.#options.needs.every((need) => need.isReady());
-  }
-
-  #becomeReady(): void {
-    this.#isReady = true;
-    this.#resolveReady?.();
-  }
-
-  #isChecked(host: HostResource): boolean {
-    return this.resolved.resource.healthChecks !== undefined && host.check?.isDisabled !== true;
-  }
-
-  get #limitsHosts(): boolean {
-    const { DEFAULT, HIGH } = this.resolved.resource.circuitBreakers;
-    return (DEFAULT.maxConnectionsPerHost ?? HIGH.maxConnectionsPerHost) !== undefined;
-  }
-
-  #firstState(host: HostResource): HostState {
-    return {
-      given: host,
-      host,
-      set: 0,
-      position: -1,
-      bits: this.#firstBits(host),
-      wasChecked: false,
-      readySinceMs:
-        this.resolved.resource.lbPolicy.slowStart === undefined
-          ? undefined
-          : this.#options.clock.monotonicMs(),
-      slot: this.outlier === undefined ? undefined : this.#options.slots().take(),
-      breakerSlot: this.#limitsHosts ? this.#options.breakers.take() : undefined,
-    };
-  }
-
-  /** A host is not used before it has passed a check. */
-  #firstBits(host: HostResource): number {
-    const { resource, discovery } = this.resolved;
-    // The one host of a logical name is there before it is checked.
-    const isLogical = discovery?.kind === 'dns' && discovery.isLogical;
-    if (!this.#isChecked(host) || isLogical) return 0;
-    // Of a set that never changes no host is new.
-    const isIgnored = resource.ignoreNewHostsUntilFirstHealthCheck && discovery !== undefined;
-    return HEALTH_BITS.failed_active_hc | (isIgnored ? HEALTH_BITS.pending_active_hc : 0);
-  }
-
-  /** Its checks begin, or end for good: what they found before holds no more. */
-  #knowAnew(state: HostState, host: HostResource): void {
-    state.bits = (state.bits & ~ACTIVE_CHECK_BITS) | this.#firstBits(host);
-    state.wasChecked = false;
-  }
-
-  /** A host that passes its checks stays until it fails, whatever its source says. */
-  #mustStay(host: HostResource): boolean {
-    if (!this.#isChecked(host) || this.resolved.ignoresHealthOnRemoval === true) return false;
-    return ((this.#states.get(host.id)?.bits ?? 0) & HEALTH_BITS.failed_active_hc) === 0;
-  }
-
   #isLeaving(host: HostResource): boolean {
     return ((this.#states.get(host.id)?.bits ?? 0) & HEALTH_BITS.pending_dynamic_removal) !== 0;
   }
@@ -444,17 +342,13 @@ export class LiveCluster implements HostSink {
       states.sort((left, right) => left.host.priority - right.host.priority);
     }
     this.#ordered = states;
-    this.#unchecked = 0;
-    this.#checked = { healthy: 0, degraded: 0 };
     this.#hosts = states.map((state, position) => {
       state.host = joinState(state.host, state);
       state.position = position;
-      if (this.#isChecked(state.host) && !state.wasChecked) this.#unchecked += 1;
-      this.#countChecked(state.host, 1);
       return state.host;
     });
     this.#stats.setHosts(this.#hosts);
-    this.#checkGauges.show(this.#checked);
+    this.#checks.countAll(states);
     this.#options.changed(this);
   }
 
@@ -473,17 +367,8 @@ export class LiveCluster implements HostSink {
     state.host = after;
     this.#hosts[state.position] = after;
     this.#stats.replaceHost(before, after);
-    this.#countChecked(before, -1);
-    this.#countChecked(after, 1);
-    this.#checkGauges.show(this.#checked);
+    this.#checks.recount(before, after);
     this.#options.changed(this, id);
-  }
-
-  #countChecked(host: HostResource, change: 1 | -1): void {
-    if (!this.#isChecked(host)) return;
-    const { healthBits = 0 } = host;
-    if ((healthBits & HEALTH_BITS.failed_active_hc) === 0) this.#checked.healthy += change;
-    if ((healthBits & HEALTH_BITS.degraded_active_hc) !== 0) this.#checked.degraded += change;
   }
 }
 

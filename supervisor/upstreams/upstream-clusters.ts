@@ -107,9 +107,11 @@ export class UpstreamClusters {
   /** Resolves when every cluster that is there now may be used. */
   async ready(): Promise<void> {
     const waiting = (): readonly LiveCluster[] =>
-      [...this.#clusters.values(), ...this.#warming.values()].filter(({ isReady }) => !isReady);
+      [...this.#clusters.values(), ...this.#warming.values()].filter(
+        ({ readiness }) => !readiness.isReady,
+      );
     for (let some = waiting(); some.length > 0; some = waiting()) {
-      await Promise.all(some.map((cluster) => cluster.ready));
+      await Promise.all(some.map((cluster) => cluster.readiness.ready));
     }
     await this.flush();
   }
@@ -246,13 +248,13 @@ export class UpstreamClusters {
     if (resolved === undefined) return;
     const live = this.#make(resolved);
     this.#warming.set(name, live);
-    if (live.isReady) {
+    if (live.readiness.isReady) {
       this.#promote(live);
       return;
     }
     // Workers make the checks: they have this version beside the one in use from now on.
-    void live.hasHosts.then(() => this.#move(name, 'checks'));
-    void live.ready.then(() => this.#promote(live));
+    void live.readiness.hasHosts.then(() => this.#move(name, 'checks'));
+    void live.readiness.ready.then(() => this.#promote(live));
   }
 
   #promote(live: LiveCluster): void {
@@ -262,7 +264,7 @@ export class UpstreamClusters {
   /** A version of a cluster that has all but its first checks. */
   #checked(name: string): LiveCluster | undefined {
     const live = this.#warming.get(name);
-    return live?.isChecking === true ? live : undefined;
+    return live?.readiness.isChecking === true ? live : undefined;
   }
 
   #use(cluster: LiveCluster): void {
@@ -295,7 +297,7 @@ export class UpstreamClusters {
       needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
       makeSource: (sink) => this.#makeSource(resolved, sink),
       changed: (cluster, host) => {
-        const isUsed = this.#clusters.get(name) === cluster && cluster.isReady;
+        const isUsed = this.#clusters.get(name) === cluster && cluster.readiness.isReady;
         if (isUsed && host === undefined) this.#options.hostsChanged();
         // At the start no worker has anything: each gets the hosts with the clusters.
         if (this.#hasStarted) this.#sendLater(cluster, host);
