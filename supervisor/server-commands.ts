@@ -9,7 +9,7 @@ import type { AdminCommands, CommandResult } from './admin/admin-context.ts';
 import type { DrainRequest, DrainResult, DrainStatus } from './admin/drain-view.ts';
 import type { Drains } from './drain/drains.ts';
 import type { Ending } from './life-cycle/ending.ts';
-import type { WorkerNotice } from './processes/worker-host.ts';
+import type { WorkerNotice } from './processes/worker-notices.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
 
 const log = getLogger('admin');

@@ -27,7 +27,8 @@ import { loadConfiguration } from './load-configuration.ts';
 import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from './life-cycle/phase-reports.ts';
 import { serverStateOf } from './life-cycle/server-state.ts';
-import type { LogNotice, TapNotice, UpstreamNotice, WorkerExit } from './processes/worker-host.ts';
+import type { WorkerExit } from './processes/worker-host.ts';
+import type { LogNotice, TapNotice, UpstreamNotice } from './processes/worker-notices.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
 import { makeWorkerProvision } from './processes/worker-provision.ts';
 

@@ -4,7 +4,7 @@
  * listeners; one of our own goes on until the last connection is gone, or its deadline.
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { WorkerNotice } from '../processes/worker-host.ts';
+import type { WorkerNotice } from '../processes/worker-notices.ts';
 import type { DrainEnd, ListenerDrainStatus } from '../admin/drain-view.ts';
 import type { Census } from './connection-census.ts';
 

@@ -13,7 +13,7 @@ import type { StatsReceiver, TakeOver } from '../hot-restart/take-over.ts';
 import type { Ending } from './ending.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { ServerParts } from '../server-parts.ts';
-import type { WorkerNotice } from '../processes/worker-host.ts';
+import type { WorkerNotice } from '../processes/worker-notices.ts';
 import type { WorkerPool } from '../processes/worker-pool.ts';
 
 /** Counts the epochs since the first one; a child goes on from its parent's value. */

@@ -28,10 +28,19 @@ import {
 } from '../../shared/posix/descriptor-messages.ts';
 import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import { HOSTS_PER_PART, splitHosts, weightOf } from '../../shared/resources/host-parts.ts';
+import { splitHosts } from '../../shared/resources/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { Handover } from './handover.ts';
+import { firstPart } from './update-parts.ts';
+import {
+  isNotice,
+  type LogNotice,
+  type Notice,
+  type TapNotice,
+  type UpstreamNotice,
+  type WorkerNotice,
+} from './worker-notices.ts';
 import { exitOf, messageSocketOf, spawnWorker, type SharedPages } from './worker-process.ts';
 import { WorkerWatchdog } from './worker-watchdog.ts';
 
@@ -46,8 +55,6 @@ const PROFILE_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 2_000;
 /** How long the last messages of an ended worker may take to arrive. */
 const LAST_WORDS_LIMIT_MS = 500;
-/** Updates per `apply` message: packing them blocks the loop for a few milliseconds at most. */
-const UPDATES_PER_MESSAGE = 200;
 
 export type WorkerEndReason =
   | 'asked'
@@ -85,58 +92,6 @@ export interface SocketToAdopt {
 }
 
 type Reply = Exclude<Extract<WorkerToSupervisor, { readonly id: number }>, { kind: 'pong' }>;
-/** What a worker says unasked of the hosts that it talks to. */
-export type UpstreamNotice = Extract<
-  WorkerToSupervisor,
-  {
-    readonly kind:
-      | 'health_result'
-      | 'outlier_detected'
-      | 'traffic_began'
-      | 'host_requested'
-      | 'host_wanted'
-      | 'host_used'
-      | 'routes_wanted'
-      | 'health_event';
-  }
->;
-/** A record for the client of `/tap`, or how many of them there could have been. */
-export type TapNotice = Extract<WorkerToSupervisor, { readonly kind: 'tapped' | 'tap_lost' }>;
-export type LogNotice = Extract<WorkerToSupervisor, { readonly kind: 'log_entries' }>;
-type Notice = UpstreamNotice | TapNotice | LogNotice;
-const NOTICES: ReadonlySet<string> = new Set<Notice['kind']>([
-  'health_result',
-  'outlier_detected',
-  'traffic_began',
-  'host_requested',
-  'host_wanted',
-  'host_used',
-  'routes_wanted',
-  'health_event',
-  'tapped',
-  'tap_lost',
-  'log_entries',
-]);
-
-function isNotice(message: WorkerToSupervisor): message is Notice {
-  return NOTICES.has(message.kind);
-}
-
-/** What a worker is told without an answer. */
-export type WorkerNotice = Extract<
-  SupervisorToWorker,
-  {
-    readonly kind:
-      | 'set_log_levels'
-      | 'reopen_logs'
-      | 'drain'
-      | 'undrain'
-      | 'cut_connections'
-      | 'set_health_check_failed'
-      | 'set_checking_workers'
-      | 'set_tap';
-  }
->;
 
 export class WorkerHost {
   readonly workerIndex: number;
@@ -429,19 +384,6 @@ export class WorkerHost {
   #name(): string {
     return `worker ${this.workerIndex} (pid ${this.pid})`;
   }
-}
-
-/** How many updates travel in the next message; a batch of clusters is a message of its own. */
-function firstPart(updates: readonly ResourceUpdate[]): number {
-  let hosts = 0;
-  let count = 0;
-  for (; count < Math.min(updates.length, UPDATES_PER_MESSAGE); count++) {
-    const update = updates[count];
-    if (update?.op === 'put_idle_clusters') break;
-    if (update?.op === 'put_hosts') hosts += weightOf(update.hosts.hosts);
-    if (hosts > 2 * HOSTS_PER_PART) break;
-  }
-  return Math.max(count, 1);
 }
 
 function unexpected(reply: Reply): string {

@@ -15,14 +15,8 @@ import type { StatsReport } from '../../shared/stats/report.ts';
 import type { WaitTracer } from '../contention.ts';
 import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
 import type { ListeningSockets } from '../sockets/listening-sockets.ts';
-import {
-  WorkerHost,
-  type LogNotice,
-  type TapNotice,
-  type UpstreamNotice,
-  type WorkerExit,
-  type WorkerNotice,
-} from './worker-host.ts';
+import { WorkerHost, type WorkerExit } from './worker-host.ts';
+import type { LogNotice, TapNotice, UpstreamNotice, WorkerNotice } from './worker-notices.ts';
 import type { SharedPages } from './worker-process.ts';
 
 const BACK_OFF_FIRST_MS = 200;

@@ -7,7 +7,7 @@ import { optional } from '../resources/values.ts';
 import { startUpdates } from '../resources/start-updates.ts';
 import type { ServerParts } from '../server-parts.ts';
 import { IdleBatches } from '../upstreams/idle-batches.ts';
-import type { WorkerNotice } from './worker-host.ts';
+import type { WorkerNotice } from './worker-notices.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 
 export interface ProvisionInput {

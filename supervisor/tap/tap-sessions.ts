@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import type { TapLoss } from '../../shared/messages/worker-to-supervisor.ts';
 import { TAP_RECORD_BYTES_MAX } from '../../shared/resources/tap.ts';
 import type { TapSettings } from '../../shared/resources/tap.ts';
-import type { TapNotice, WorkerNotice } from '../processes/worker-host.ts';
+import type { TapNotice, WorkerNotice } from '../processes/worker-notices.ts';
 import { TapStream } from './tap-stream.ts';
 
 const NOT_KEPT_UP = 'its client did not keep up';

@@ -20,7 +20,7 @@ import type { ResourceStore } from '../resources/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import type { UpstreamNotice } from '../processes/worker-host.ts';
+import type { UpstreamNotice } from '../processes/worker-notices.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
 import { BreakerOverview } from './breaker-overview.ts';
 import { BreakerSlots } from './breaker-slots.ts';

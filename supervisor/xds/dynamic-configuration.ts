@@ -46,7 +46,7 @@ import { discoverFilters } from './named-filters.ts';
 import type { NamedResources } from './named-resources.ts';
 import { discoverRoutes } from './named-routes.ts';
 import { discoverScopes } from './named-scopes.ts';
-import type { UpstreamNotice } from '../processes/worker-host.ts';
+import type { UpstreamNotice } from '../processes/worker-notices.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { discoverSecrets } from './named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';

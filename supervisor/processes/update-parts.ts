@@ -1,0 +1,19 @@
+/** How a batch of updates is cut into messages none of which holds up the loops that pack and read it. */
+import { HOSTS_PER_PART, weightOf } from '../../shared/resources/host-parts.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+
+/** Packing so many blocks the loop for a few milliseconds at most. */
+const UPDATES_PER_MESSAGE = 200;
+
+/** How many updates travel in the next message; a batch of clusters is a message of its own. */
+export function firstPart(updates: readonly ResourceUpdate[]): number {
+  let hosts = 0;
+  let count = 0;
+  for (; count < Math.min(updates.length, UPDATES_PER_MESSAGE); count++) {
+    const update = updates[count];
+    if (update?.op === 'put_idle_clusters') break;
+    if (update?.op === 'put_hosts') hosts += weightOf(update.hosts.hosts);
+    if (hosts > 2 * HOSTS_PER_PART) break;
+  }
+  return Math.max(count, 1);
+}
