@@ -7,7 +7,8 @@ import type {
   ServerCodecOwner,
 } from '../../workers/http/codec.ts';
 import type { HeaderMap } from '../../workers/http/header-map.ts';
-import { Http1ClientCodec, type Http1ClientLimits } from '../../workers/http/http1/client-codec.ts';
+import { Http1ClientCodec } from '../../workers/http/http1/client-codec.ts';
+import type { MessageLimits } from '../../workers/http/http1/message-limits.ts';
 import { Http1ServerCodec, type Http1ServerLimits } from '../../workers/http/http1/server-codec.ts';
 import type { Wire } from '../../workers/net/transport.ts';
 import type { Flushable } from '../../workers/worker-loop.ts';
@@ -75,7 +76,7 @@ export function pairs(headers: HeaderMap): (readonly [string, string])[] {
   return list;
 }
 
-const limits: Http1ServerLimits & Http1ClientLimits = {
+const limits: Http1ServerLimits = {
   acceptHttp10: false,
   allowAbsoluteUrl: true,
   defaultHostForHttp10: '',
@@ -163,7 +164,7 @@ export class ClientHarness implements ResponseDecoder {
   protocolError = '';
   closeAnnounced = false;
 
-  constructor(changes: Partial<Http1ClientLimits> = {}) {
+  constructor(changes: Partial<MessageLimits> = {}) {
     this.codec = new Http1ClientCodec(
       this.wire,
       {

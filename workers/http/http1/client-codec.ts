@@ -9,6 +9,7 @@ import type { Wire } from '../../net/transport.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';
+import { isHeadTooLarge, type MessageLimits, mostHeadBytes } from './message-limits.ts';
 import { parseResponseHead, type StatusLine } from './response-head.ts';
 import {
   CHUNKED_LINE,
@@ -16,24 +17,14 @@ import {
   EMPTY_BODY_LINE,
   framingLine,
   headerLines,
-  type HeaderCase,
   lastChunk,
   requestLine,
   UPGRADE_LINE,
   hostLine,
 } from './serialise.ts';
 
-export interface Http1ClientLimits {
-  readonly maxHeaderBytes: number;
-  readonly maxHeaderCount: number;
-  readonly enableTrailers: boolean;
-  readonly allowChunkedLength: boolean;
-  readonly headerCase: HeaderCase;
-}
-
 /** Informational responses that one request may bring, so that none runs for ever. */
 const MAX_INFORMATIONAL = 32;
-const LINE_OVERHEAD = 4;
 /** `H` of `HTTP/1.1`. */
 const FIRST_BYTE = 0x48;
 /** The reference's words for what a message without a body must not say. */
@@ -62,7 +53,7 @@ const KNOWN_END: ReadonlySet<ReadState> = new Set(['fixed_body', 'chunked_body']
 export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   private readonly wire: Wire;
   private readonly owner: Http1ClientOwner;
-  private readonly limits: Http1ClientLimits;
+  private readonly limits: MessageLimits;
   private readonly head: HeadReader;
   private readonly block: HeaderBlockParser;
   private readonly line: StatusLine = { isHttp10: false };
@@ -83,15 +74,12 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   headerBytesReceived = 0;
   wireBytesReceived = 0;
 
-  constructor(wire: Wire, owner: Http1ClientOwner, limits: Http1ClientLimits) {
+  constructor(wire: Wire, owner: Http1ClientOwner, limits: MessageLimits) {
     this.wire = wire;
     this.owner = owner;
     this.limits = limits;
-    this.head = new HeadReader(limits.maxHeaderBytes + LINE_OVERHEAD * (limits.maxHeaderCount + 2));
-    this.block = new HeaderBlockParser({
-      maxCount: limits.maxHeaderCount,
-      allowChunkedLength: limits.allowChunkedLength,
-    });
+    this.head = new HeadReader(mostHeadBytes(limits));
+    this.block = new HeaderBlockParser(limits);
     this.chunks = new ChunkedDecoder(this);
   }
 
@@ -251,7 +239,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       this.fail(error.details);
       return end;
     }
-    if (this.block.end - LINE_OVERHEAD * (headers.count + 2) > this.limits.maxHeaderBytes) {
+    if (isHeadTooLarge(this.block.end, headers.count, this.limits)) {
       this.fail('http1.headers_too_large');
       return end;
     }

@@ -11,6 +11,7 @@
  */
 import type { HeaderMap } from '../header-map.ts';
 import { HeaderKind, headerName } from '../header-names.ts';
+import type { MessageLimits } from './message-limits.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
 const CR = 0x0d;
@@ -33,11 +34,7 @@ const NOT_NOMINABLE = new Set([
   'x-forwarded-proto',
 ]);
 
-export interface HeaderBlockLimits {
-  readonly maxCount: number;
-  /** Content-Length beside chunked is dropped instead of refused. */
-  readonly allowChunkedLength: boolean;
-}
+type HeaderBlockLimits = Pick<MessageLimits, 'maxHeaderCount' | 'allowChunkedLength'>;
 
 /** One per connection and direction; holds the facts of the block parsed last. */
 export class HeaderBlockParser {
@@ -93,7 +90,7 @@ export class HeaderBlockParser {
           ? parseErrors.invalidCharacters
           : this.#conclude(headers, isRequest);
       }
-      if (++count > this.#limits.maxCount) return parseErrors.tooManyHeaders;
+      if (++count > this.#limits.maxHeaderCount) return parseErrors.tooManyHeaders;
       const error = this.#line(text, at, lineEnd, headers);
       if (error !== undefined) return error;
       at = next;

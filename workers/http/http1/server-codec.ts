@@ -2,56 +2,45 @@
  * The server side of one HTTP/1 connection: reads requests one after the other, writes responses.
  * Owns framing, keep-alive and pipelining; knows nothing of routes, filters or statistics of requests.
  *
- * One request is open at a time. What a client sends behind it waits, up to a limit. The encoder of the open request is the
- * codec itself, so that a request allocates no more than its header map.
+ * One request is open at a time; what a client sends behind it waits. The encoder of the open request
+ * is the codec itself, so that a request allocates no more than its header map.
  */
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
 import { HeaderMap } from '../header-map.ts';
 import type { Protocol } from '../stream-info.ts';
 import type { Wire } from '../../net/transport.ts';
-import type { Flushable } from '../../worker-loop.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
 import { HeaderBlockParser } from './header-block.ts';
+import { isHeadTooLarge, type MessageLimits, mostHeadBytes } from './message-limits.ts';
 import type { ParseError } from './parse-errors.ts';
 import { parseErrors } from './parse-errors.ts';
+import { PipelinedInput, type RequestReader } from './pipelined-input.ts';
 import {
   FIRST_LETTERS,
   parseRequestHead,
   type RequestHeadOptions,
   type RequestLine,
 } from './request-head.ts';
+import { AS_IT_STANDS, frameResponse, type ResponseFraming } from './response-framing.ts';
 import {
-  CHUNKED_LINE,
   CONTINUE,
   CRLF,
-  EMPTY_BODY_LINE,
   framingLine,
   headerLines,
-  type HeaderCase,
   lastChunk,
   statusLine,
   statusLine10,
 } from './serialise.ts';
 
-export interface Http1ServerLimits extends RequestHeadOptions {
-  readonly maxHeaderBytes: number;
-  readonly maxHeaderCount: number;
-  readonly enableTrailers: boolean;
-  readonly allowChunkedLength: boolean;
-  readonly headerCase: HeaderCase;
-}
+export interface Http1ServerLimits extends RequestHeadOptions, MessageLimits {}
 
 type ReadState = 'head' | 'fixed_body' | 'chunked_body' | 'request_done' | 'upgraded' | 'closed';
 
-/** Bytes per line that are not name or value: colon, blank, CR, LF. */
-const LINE_OVERHEAD = 4;
-/** Bytes of further requests that are kept while one is open; then reading stops. */
-const MAX_WAITING = 64 * 1024;
 const CR = 0x0d;
 const LF = 0x0a;
 
-export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, Flushable {
+export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, RequestReader {
   private readonly wire: Wire;
   private readonly owner: ServerCodecOwner;
   private readonly limits: Http1ServerLimits;
@@ -64,12 +53,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   /** The last byte between two messages was a CR, whose LF may come with the next read. */
   private isAfterCr = false;
   private bodyLeft = 0;
-  /** What came behind the open request. */
-  private waiting: Buffer | undefined = undefined;
-  private isWaitPaused = false;
-  /** The present input is what waited before: it needs no copy to wait again. */
-  private isOwnInput = false;
-  private resumed: Buffer | undefined = undefined;
+  /** Of a client that has sent something behind an open request. */
+  private pipelined: PipelinedInput | undefined = undefined;
   /** Set by the request, the response or a drain: the connection ends after this exchange. */
   private closeAfter = false;
   /** The client waits for the close, or it is this side's to do. */
@@ -79,8 +64,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private isHead = false;
   private isConnect = false;
   private responseStarted = false;
-  private chunkedResponse = false;
-  private bodiless = false;
+  private framing: ResponseFraming = AS_IT_STANDS;
   headerBytesReceived = 0;
   wireBytesReceived = 0;
   headerBytesSent = 0;
@@ -90,11 +74,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.wire = wire;
     this.owner = owner;
     this.limits = limits;
-    this.head = new HeadReader(limits.maxHeaderBytes + LINE_OVERHEAD * (limits.maxHeaderCount + 2));
-    this.block = new HeaderBlockParser({
-      maxCount: limits.maxHeaderCount,
-      allowChunkedLength: limits.allowChunkedLength,
-    });
+    this.head = new HeadReader(mostHeadBytes(limits));
+    this.block = new HeaderBlockParser(limits);
     this.chunks = new ChunkedDecoder(this);
   }
 
@@ -114,7 +95,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       else if (this.readState === 'chunked_body') at = this.readChunks(input, at, end);
       else if (this.readState === 'upgraded') at = this.readUpgraded(input, at, end);
       else if (this.readState === 'request_done') {
-        this.wait(input, at, end);
+        this.keep(input, at, end);
         break;
       } else break;
     }
@@ -124,7 +105,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.readState = 'closed';
     const { stream } = this;
     this.stream = undefined;
-    this.waiting = undefined;
+    this.pipelined = undefined;
     stream?.onReset('connection_termination');
   }
 
@@ -165,7 +146,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const isUpgrade = isTunnel || (headers.status === 101 && headers.has('upgrade'));
     // A response before the whole request: nobody waits for the rest of it.
     if (!this.isRequestRead) this.closeAfter = true;
-    const framing = isUpgrade ? this.beginUpgrade() : this.frameResponse(headers, endStream);
+    const framing = isUpgrade ? AS_IT_STANDS : this.frame(headers, endStream);
+    this.framing = framing;
     this.responseStarted = true;
     const { status } = headers;
     const start = this.line.isHttp10 ? statusLine10(status) : statusLine(status);
@@ -173,7 +155,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     // In the map, because access logs show it and count it.
     if (connection !== '') headers.set('connection', connection);
     const { headerCase } = this.limits;
-    const lines = headerLines(headers, headerCase) + framingLine(framing, headerCase);
+    const lines = headerLines(headers, headerCase) + framingLine(framing.line, headerCase);
     // As the reference counts headers: without start line and empty line.
     this.headerBytesSent += lines.length;
     this.write(start + lines + CRLF);
@@ -181,19 +163,20 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
-    if (data.length > 0 && !this.bodiless) {
-      if (this.chunkedResponse) this.write(data.length.toString(16) + CRLF);
+    const { isChunked, isBodiless } = this.framing;
+    if (data.length > 0 && !isBodiless) {
+      if (isChunked) this.write(data.length.toString(16) + CRLF);
       this.wireBytesSent += data.length;
       this.wire.writeData(data);
-      if (this.chunkedResponse) this.write(CRLF);
+      if (isChunked) this.write(CRLF);
     }
     if (!endStream) return;
-    if (this.chunkedResponse) this.write(lastChunk(undefined));
+    if (isChunked) this.write(lastChunk(undefined));
     this.finishResponse();
   }
 
   encodeTrailers(trailers: HeaderMap): void {
-    if (this.chunkedResponse) {
+    if (this.framing.isChunked) {
       this.write(lastChunk(this.limits.enableTrailers ? trailers : undefined));
     }
     this.finishResponse();
@@ -205,18 +188,12 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.owner.onCodecFinished(this.responseStarted ? 'delayed' : 'now');
   }
 
-  /** Goes on with a pipelined request; called by the loop when the present event ends. */
-  flush(): void {
-    const { resumed } = this;
-    this.resumed = undefined;
-    if (resumed === undefined || this.readState !== 'head') return;
-    this.isOwnInput = true;
-    this.onData(resumed, 0, resumed.length);
-    this.isOwnInput = false;
-  }
-
   pauseRequest(paused: boolean): void {
     this.wire.pauseReading(paused);
+  }
+
+  get isBetweenRequests(): boolean {
+    return this.readState === 'head';
   }
 
   private get isRequestRead(): boolean {
@@ -228,32 +205,13 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.wire.writeText(text);
   }
 
-  private beginUpgrade(): string {
-    this.chunkedResponse = false;
-    this.bodiless = false;
-    return '';
-  }
-
-  /** Decides how the response's body is framed; the line that says so. */
-  private frameResponse(headers: HeaderMap, endStream: boolean): string {
-    const { status } = headers;
-    const mayHaveBody = status >= 200 && status !== 204 && status !== 304;
-    this.chunkedResponse = false;
-    this.bodiless = this.isHead || !mayHaveBody;
-    if (headers.has('content-length')) {
-      if (status < 200 || status === 204) headers.remove('content-length');
-      return '';
-    }
-    if (!mayHaveBody) return '';
-    if (endStream) return this.isHead ? '' : EMPTY_BODY_LINE;
-    if (this.line.isHttp10) {
-      // The end of the connection is the end of the body.
+  private frame(headers: HeaderMap, endStream: boolean): ResponseFraming {
+    const framing = frameResponse(headers, endStream, this.isHead, this.line.isHttp10);
+    if (framing.endsWithConnection) {
       this.closeAfter = true;
       this.isCloseAsked = true;
-      return '';
     }
-    this.chunkedResponse = !this.isHead;
-    return CHUNKED_LINE;
+    return framing;
   }
 
   private connectionOption(isUpgrade: boolean): string {
@@ -333,9 +291,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   }
 
   private checkSize(headers: HeaderMap): ParseError | undefined {
-    const size = this.block.end;
-    if (size <= this.limits.maxHeaderBytes) return undefined;
-    return size - LINE_OVERHEAD * (headers.count + 2) > this.limits.maxHeaderBytes
+    return isHeadTooLarge(this.block.end, headers.count, this.limits)
       ? parseErrors.headersTooLarge
       : undefined;
   }
@@ -415,16 +371,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     return end;
   }
 
-  /** Keeps what came behind the open request, reading on so that the client's end is noticed. */
-  private wait(input: Buffer, start: number, end: number): void {
+  /** What follows an exchange that ends the connection is nobody's. */
+  private keep(input: Buffer, start: number, end: number): void {
     if (this.closeAfter) return;
-    const piece = input.subarray(start, end);
-    const own = this.isOwnInput ? piece : Buffer.from(piece);
-    const waiting = this.waiting === undefined ? own : Buffer.concat([this.waiting, piece]);
-    this.waiting = waiting;
-    if (waiting.length < MAX_WAITING || this.isWaitPaused) return;
-    this.isWaitPaused = true;
-    this.wire.pauseReading(true);
+    this.pipelined ??= new PipelinedInput(this.wire, this);
+    this.pipelined.keep(input, start, end);
   }
 
   private refuse(error: ParseError): void {
@@ -443,12 +394,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       this.owner.onCodecFinished('delayed');
       return;
     }
-    const { waiting } = this;
-    this.waiting = undefined;
-    if (this.isWaitPaused) {
-      this.isWaitPaused = false;
-      this.wire.pauseReading(false);
-    }
+    const waiting = this.pipelined?.take();
     if (this.closeAfter) {
       this.readState = 'closed';
       // A client that did not ask closes first. Closing on unread requests would make the kernel reset
@@ -458,10 +404,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       return;
     }
     this.readState = 'head';
-    if (waiting === undefined) return;
-    // Not at once: the filters of the stream that just ended are still on the call stack.
-    this.resumed = waiting;
-    this.wire.defer(this);
+    if (waiting !== undefined) this.pipelined?.resume(waiting);
   }
 }
 

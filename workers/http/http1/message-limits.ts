@@ -1,0 +1,29 @@
+/** What either side's HTTP/1 codec reads and how it writes. */
+import type { HeaderCase } from './serialise.ts';
+
+export interface MessageLimits {
+  /** Of a head without what `LINE_OVERHEAD` counts. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderCount: number;
+  readonly enableTrailers: boolean;
+  /** Content-Length beside chunked is dropped instead of refused. */
+  readonly allowChunkedLength: boolean;
+  readonly headerCase: HeaderCase;
+}
+
+/** Bytes per line that are not name or value: colon, blank, CR, LF. */
+const LINE_OVERHEAD = 4;
+
+/** No head is longer; one that drips in is stored up to here. */
+export function mostHeadBytes({ maxHeaderBytes, maxHeaderCount }: MessageLimits): number {
+  return maxHeaderBytes + LINE_OVERHEAD * (maxHeaderCount + 2);
+}
+
+/** `bytes` of a head with `headerCount` header lines, its start line and its empty line. */
+export function isHeadTooLarge(
+  bytes: number,
+  headerCount: number,
+  { maxHeaderBytes }: MessageLimits,
+): boolean {
+  return bytes - LINE_OVERHEAD * (headerCount + 2) > maxHeaderBytes;
+}
