@@ -18,43 +18,51 @@ interface Slice {
   readonly path: readonly (string | number)[];
   /** JSON of a part of the list. */
   readonly json: string;
-  /** Of `json`: the same for the same text alone. */
-  readonly digest: string;
+  /** Of `json`: the same for the same text alone. Absent: it is read once. */
+  readonly digest?: string;
 }
 
-/** Some 200 clusters are read in a millisecond or two. */
+/** Some 200 clusters are read in a millisecond or two, if they have few hosts. */
 const itemsPerSlice = 200;
+/** Read in about three milliseconds. */
+const charactersPerSlice = 256 * 1024;
 /** A slice ends behind every so many items at random, if it has as many already. */
 const cutEvery = 64;
-/** Lists below are left in their places: those of endpoints in answers stand in this depth. */
-const deepestList = 6;
+/** Lists below are left in their places: those of endpoints in a bootstrap stand in this depth. */
+const deepestList = 7;
 
-export function splitMessage(message: MessageObject): Pieces {
+type Cut = (list: readonly unknown[]) => readonly Omit<Slice, 'path'>[];
+
+/** `isRepeated`: most of it may come again. */
+export function splitMessage(message: MessageObject, isRepeated: boolean): Pieces {
   const slices: Slice[] = [];
-  const frame = withoutLists(message, [], slices);
+  const cut = isRepeated ? cutByContent : cutBySize;
+  const frame = withoutLists(message, [], (list, path) => {
+    for (const slice of cut(list)) slices.push({ path, ...slice });
+  });
   return { frame: JSON.stringify(frame), slices };
 }
 
 /** A copy where lists were taken out, `value` itself where none was. */
 function withoutLists(
   value: unknown,
-  path: readonly (string | number)[],
-  slices: Slice[],
+  path: Slice['path'],
+  takeOut: (list: readonly unknown[], path: Slice['path']) => void,
 ): unknown {
   if (path.length > deepestList) return value;
   if (Array.isArray(value)) {
     if (value.length > itemsPerSlice) {
-      cutList(value, path, slices);
+      takeOut(value, path);
       return [];
     }
-    const rest = value.map((item: unknown, index) => withoutLists(item, [...path, index], slices));
+    const rest = value.map((item: unknown, index) => withoutLists(item, [...path, index], takeOut));
     return rest.some((item, index) => item !== value[index]) ? rest : value;
   }
   if (!isMessageObject(value)) return value;
   let rest: MessageObject | undefined;
   for (const [name, field] of Object.entries(value)) {
     if (typeof field !== 'object') continue;
-    const without = withoutLists(field, [...path, name], slices);
+    const without = withoutLists(field, [...path, name], takeOut);
     if (without === field) continue;
     rest ??= { ...value };
     rest[name] = without;
@@ -62,11 +70,24 @@ function withoutLists(
   return rest ?? value;
 }
 
-function cutList(
-  list: readonly unknown[],
-  path: readonly (string | number)[],
-  slices: Slice[],
-): void {
+const cutBySize: Cut = (list) => {
+  const slices: Omit<Slice, 'path'>[] = [];
+  let texts: string[] = [];
+  let characters = 0;
+  for (const [index, item] of list.entries()) {
+    const text = JSON.stringify(item);
+    texts.push(text);
+    characters += text.length;
+    if (characters < charactersPerSlice && index < list.length - 1) continue;
+    slices.push({ json: `[${texts.join(',')}]` });
+    texts = [];
+    characters = 0;
+  }
+  return slices;
+};
+
+const cutByContent: Cut = (list) => {
+  const slices: Omit<Slice, 'path'>[] = [];
   let texts: string[] = [];
   for (const [index, item] of list.entries()) {
     const text = JSON.stringify(item);
@@ -75,11 +96,11 @@ function cutList(
     const mayEnd = isLong || (texts.length >= cutEvery && hashOf(text) % cutEvery === 0);
     if (!mayEnd && index < list.length - 1) continue;
     const json = `[${texts.join(',')}]`;
-    const digest = createHash('sha256').update(json).digest('base64');
-    slices.push({ path, json, digest });
+    slices.push({ json, digest: createHash('sha256').update(json).digest('base64') });
     texts = [];
   }
-}
+  return slices;
+};
 
 /** Spreads alike texts; FNV-1a. */
 function hashOf(text: string): number {
@@ -98,17 +119,17 @@ export async function joinPieces(
 ): Promise<unknown> {
   const message = JSON.parse(pieces.frame) as unknown;
   for (const { path, json, digest } of pieces.slices) {
-    let items = known.take(digest)?.items;
+    let items = digest === undefined ? undefined : known.take(digest)?.items;
     if (items === undefined) {
       await pause();
       items = JSON.parse(json) as unknown[];
     }
-    known.keep(digest, { items, size: json.length });
+    if (digest !== undefined) known.keep(digest, { items, size: json.length });
     const list = path.reduce<unknown>(
       (value, step) => (value as Readonly<Record<string | number, unknown>> | undefined)?.[step],
       message,
     );
-    if (Array.isArray(list)) list.push(...items);
+    if (Array.isArray(list)) for (const item of items) list.push(item);
   }
   return message;
 }

@@ -23,6 +23,7 @@ import {
 } from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
 import { findRepeatedListeners } from './validate/repeated-listeners.ts';
+import { readUsualJson } from './usual-json.ts';
 
 const bootstrapType = 'envoy.config.bootstrap.v3.Bootstrap';
 
@@ -65,6 +66,8 @@ export async function runPipeline(
   catalog = new ApiCatalog(),
 ): Promise<PipelineResult> {
   const type = catalog.message(typeName);
+  const usual = readUsual(catalog, type, sources);
+  if (usual !== undefined) return usual;
   const reading: Reading = { catalog, options, problems: [], incomplete: [], unknownFieldCount: 0 };
   const documents: SourceDocument[] = [];
   let merged: MessageObject = {};
@@ -94,6 +97,23 @@ export async function runPipeline(
   const problems = orderProblems(reading.problems);
   const { unknownFieldCount } = reading;
   return { message: merged, problems, unknownFieldCount, featureUses };
+}
+
+/** One JSON text that nothing is to be said of; undefined for any other. */
+function readUsual(
+  catalog: ApiCatalog,
+  type: MessageType,
+  [source, ...more]: readonly ConfigSource[],
+): PipelineResult | undefined {
+  if (source?.format !== 'json' || more.length > 0) return undefined;
+  const text = decodeText(source.content);
+  const { content } = source;
+  const message = text === undefined ? undefined : readUsualJson(catalog, type, { content, text });
+  if (message === undefined) return undefined;
+  const isBootstrap = type.fullName === bootstrapType;
+  if (isBootstrap && findRepeatedListeners(message).warnings.length > 0) return undefined;
+  const featureUses = { deprecated: 0, workInProgress: 0 };
+  return { message, problems: [], unknownFieldCount: 0, featureUses };
 }
 
 /** Reads the trees again to find places: for errors that are found later, outside. */

@@ -56,7 +56,7 @@ export default async function runTask(task: PoolTask): Promise<PoolReply> {
   const isUnusable = result.problems.some(isError) && hasHoles(result.message);
   return {
     kind: 'loaded',
-    pieces: splitMessage(isUnusable ? {} : result.message),
+    pieces: splitMessage(isUnusable ? {} : result.message, task.besideTraffic),
     problems: result.problems,
     unknownFieldCount: result.unknownFieldCount,
     featureUses: result.featureUses,

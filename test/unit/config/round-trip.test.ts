@@ -110,8 +110,18 @@ describe('A normalised message stays the same', () => {
   it('through pieces for the pool', async () => {
     const clusters = Array.from({ length: 1001 }, (_unused, index) => ({ name: `c${index}` }));
     const message = { node: { id: 'a' }, static_resources: { clusters }, list: [1, 2] };
-    const pieces = splitMessage(message);
+    const pieces = splitMessage(message, true);
     assert.ok(pieces.slices.length >= 6);
+    assert.deepEqual(await joinPieces(pieces, async () => Promise.resolve()), message);
+  });
+
+  it('through pieces of a size for the pool, where nothing comes again', async () => {
+    const clusters = Array.from({ length: 1001 }, (_unused, index) => ({
+      name: `${index}`.padStart(1000),
+    }));
+    const message = { static_resources: { clusters }, list: [1, 2] };
+    const pieces = splitMessage(message, false);
+    assert.equal(pieces.slices.length, 4);
     assert.deepEqual(await joinPieces(pieces, async () => Promise.resolve()), message);
   });
 
@@ -125,7 +135,7 @@ describe('A normalised message stays the same', () => {
         reads += 1;
         return await Promise.resolve();
       };
-      const joined = await joinPieces(splitMessage(message), pause, known);
+      const joined = await joinPieces(splitMessage(message, true), pause, known);
       assert.deepEqual(joined, message);
       return (joined as typeof message).resources[0]?.resource.endpoints[0]?.lb_endpoints ?? [];
     };
