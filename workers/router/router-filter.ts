@@ -206,11 +206,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
     this.tries.end(upstream, words.flag);
     if (isResponseStarted) {
-      this.deadline.disarm();
       this.account?.cutOff();
-      info.responseFlags |= words.flag;
-      info.responseCodeDetails = resetDetails(true, reason, detail);
-      this.callbacks.resetStream();
+      this.breakOff(words.flag, resetDetails(true, reason, detail));
       return;
     }
     if (reason === 'no_pool') {
@@ -248,18 +245,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   /** The try's stream is older than its cluster allows. */
   private endOutlived({ cluster }: RequestAccount, upstream: UpstreamRequest): void {
-    const { info, isResponseStarted } = this.callbacks;
+    const { isResponseStarted } = this.callbacks;
     countOutlived(cluster);
     this.tries.cancel(upstream);
     if (!isResponseStarted && this.retriesReset(upstream, 'local_reset')) return;
-    info.responseFlags |= ResponseFlag.upstreamMaxStreamDurationReached;
-    if (!isResponseStarted) {
-      this.fail(outlivedStream);
-      return;
-    }
-    this.deadline.disarm();
-    info.responseCodeDetails = outlivedStream.details;
-    this.callbacks.resetStream();
+    this.failOrBreakOff(ResponseFlag.upstreamMaxStreamDurationReached, outlivedStream);
   }
 
   /** The whole answer took too long. */
@@ -273,16 +263,9 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   private failTimeout(details: string): void {
-    const { info, isResponseStarted } = this.callbacks;
-    info.responseFlags |= ResponseFlag.upstreamRequestTimeout;
-    if (isResponseStarted) {
-      this.deadline.disarm();
-      info.responseCodeDetails = details;
-      this.callbacks.resetStream();
-      return;
-    }
     const { status, body } = this.deadline;
-    this.fail({ status, body, details, isOverload: false });
+    const failure = { status, body, details, isOverload: false };
+    this.failOrBreakOff(ResponseFlag.upstreamRequestTimeout, failure);
   }
 
   private routeTo(route: ClusterRoute, headers: HeaderMap, endStream: boolean): void {
@@ -471,6 +454,22 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.account?.noHost(isCounted);
     this.callbacks.info.responseFlags |= ResponseFlag.noHealthyUpstream;
     this.fail(noHealthyUpstream);
+  }
+
+  private failOrBreakOff(flag: number, failure: Failure): void {
+    const { info, isResponseStarted } = this.callbacks;
+    if (isResponseStarted) return this.breakOff(flag, failure.details);
+    info.responseFlags |= flag;
+    this.fail(failure);
+  }
+
+  /** The client has a part of the response already, and sees that the rest is missing. */
+  private breakOff(flag: number, details: string): void {
+    const { info } = this.callbacks;
+    this.deadline.disarm();
+    info.responseFlags |= flag;
+    info.responseCodeDetails = details;
+    this.callbacks.resetStream();
   }
 
   /** Answers for an upstream that did not. */

@@ -56,12 +56,6 @@ export function requestRefusal(
   return refusal && ofPolicy(refusal, info, manager, closesOnInvalid);
 }
 
-/** Lower-case protocol that the request wants to switch to, `connect` for CONNECT, '' for none. */
-export function upgradeType(headers: HeaderMap): string {
-  if (headers.method === 'CONNECT') return 'connect';
-  return headers.get('upgrade')?.toLowerCase() ?? '';
-}
-
 function ofPolicy(
   refusal: RequestRefusal,
   info: StreamInfo,

@@ -8,7 +8,7 @@ import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-co
 import { configsOf } from '../../routing/route-context.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
 import type { RequestDecoder, ResetReason, ResponseEncoder } from '../codec.ts';
-import type { FilterFactory, LocalReply, RequestBody, TerminalFilter } from '../filter.ts';
+import type { LocalReply, RequestBody, TerminalFilter } from '../filter.ts';
 import { type ChainStream, FilterChain } from '../filter-chain.ts';
 import { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
@@ -16,9 +16,11 @@ import { type AccessLogType, StreamInfo } from '../stream-info.ts';
 import type { HttpConnection } from './connection.ts';
 import { buildLocalReply } from './local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
-import { requestRefusal, upgradeType } from './request-checks.ts';
-import { nextInfo } from './next-info.ts';
+import { requestRefusal } from './request-checks.ts';
+import { activeFilters } from './route-filters.ts';
+import { nextInfo, noteCodecBytes, noteRoute } from './stream-facts.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
+import { allowsUpgrade, upgradeType } from './upgrades.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
 const CX_UPGRADES_TOTAL = index.downstream_cx_upgrades_total;
@@ -113,8 +115,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.timers.onRoute(info.route, headers);
     if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
     this.buildChain();
-    if (upgradeType(headers) !== '') {
-      if (!this.isUpgradeAllowed(headers)) {
+    const upgrade = upgradeType(headers);
+    if (upgrade !== '') {
+      if (!allowsUpgrade(upgrade, info.route, manager.config.upgrades)) {
         this.refuseUpgrade();
         return;
       }
@@ -400,31 +403,15 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   private resolveRoute(headers: HeaderMap): void {
     const { info } = this;
-    const route = this.manager.parts.routes.tableFor(headers)?.match(headers, info);
-    info.route = route;
-    info.routeName = route?.routeName ?? '';
-    info.virtualHostName = route?.virtualHost.name ?? '';
-    info.upstreamCluster = route?.kind === 'cluster' ? route.clusterName : '';
+    noteRoute(info, this.manager.parts.routes.tableFor(headers)?.match(headers, info));
   }
 
   private buildChain(): void {
     const { filters, terminal } = this.manager.parts;
     this.terminal = terminal.create(this);
     if (filters.length === 0) return;
-    const config = this.info.route?.filterSettings.perFilterConfig ?? {};
-    const active = filters.filter((filter) => takesPart(filter, config[filter.name]));
+    const active = activeFilters(filters, this.info.route);
     if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
-  }
-
-  private isUpgradeAllowed(headers: HeaderMap): boolean {
-    const type = upgradeType(headers);
-    const route = this.info.route;
-    const own = route?.kind === 'cluster' ? route.action.upgrades : [];
-    const ofRoute = own.find((upgrade) => upgrade.type === type);
-    if (ofRoute !== undefined) return ofRoute.enabled;
-    const ofManager = this.manager.config.upgrades.find((upgrade) => upgrade.type === type);
-    // A request that no route takes is answered 404 by the router, whatever it asks for.
-    return route === undefined || (ofManager?.enabled ?? false);
   }
 
   private refuseUpgrade(): void {
@@ -446,10 +433,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const { stats, loop } = manager.parts;
     info.endMs = loop.clock.ms;
     info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
-    info.downstreamHeaderBytesReceived = encoder.headerBytesReceived;
-    info.downstreamWireBytesReceived = encoder.wireBytesReceived;
-    info.downstreamHeaderBytesSent = encoder.headerBytesSent;
-    info.downstreamWireBytesSent = encoder.wireBytesSent;
+    noteCodecBytes(info, encoder);
     for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
     this.terminal?.onDestroy();
     this.chain?.destroy();
@@ -463,10 +447,4 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.info.accessLogType = type;
     for (const log of this.manager.parts.accessLogs) log.log(this.info);
   }
-}
-
-/** A route may say of each filter that it does, or does not, see its requests. */
-function takesPart({ isOffByDefault }: FilterFactory, config: unknown): boolean {
-  if (isOffByDefault === true && config === undefined) return false;
-  return !(typeof config === 'object' && config !== null && 'disabled' in config);
 }
