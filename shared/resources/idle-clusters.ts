@@ -7,6 +7,7 @@ import type * as Msgpackr from 'msgpackr';
 // The package's main entry also loads a native addon and streams: 9 ms more in every process.
 import * as codec from 'msgpackr/pack';
 import type { ClusterHostsResource, ClusterResource, HostResource } from './cluster.ts';
+import { MAGLEV_DEFAULTS, RING_DEFAULTS } from './lb-policy.ts';
 import { type AlikeHosts, packAllHosts, unpackHosts } from './host-entries.ts';
 
 const { Packr } = codec as unknown as typeof Msgpackr;
@@ -47,17 +48,66 @@ export function unpackClusters(packed: Uint8Array): readonly ClusterWithHosts[] 
 export const IDLE_HOSTS_MAX = 500;
 
 /**
- * Whether a worker does nothing for a cluster before its first request: no checks, no statistics
- * beside those that the supervisor defines, no tables, no certificates.
+ * Whether a worker does nothing for a cluster before its first request: no checks, no certificates, no
+ * statistics beside those that the supervisor defines and those of tables that are easily told.
  */
-export function mayIdle(cluster: ClusterResource): boolean {
-  const { healthChecks, tls, lbPolicy, circuitBreakers, trackClusterStats: track } = cluster;
+export function mayIdle({ cluster, hosts }: ClusterWithHosts): boolean {
+  const { healthChecks, tls, circuitBreakers, trackClusterStats: track } = cluster;
+  if (hosts.hosts.length > IDLE_HOSTS_MAX) return false;
   if (healthChecks !== undefined || tls !== undefined) return false;
   if (track.timeoutBudgets || track.requestResponseSizes) return false;
-  if (lbPolicy.kind === 'RING_HASH' || lbPolicy.kind === 'MAGLEV') return false;
+  if (isHashed(cluster) && idleTable({ cluster, hosts }) === undefined) return false;
   return Object.values(circuitBreakers).every(
     ({ trackRemaining, maxConnectionPools = 1, ...limits }) =>
       trackRemaining !== true && maxConnectionPools > 0 && hasRoom(limits),
+  );
+}
+
+/** What statistics say of the table of a cluster that idles follows from this. */
+export interface IdleTable {
+  /** Of the cluster. */
+  readonly name: string;
+  readonly statName: string;
+  /** Of a ring; of Maglev's table. */
+  readonly sizes: { readonly minRingSize: number; readonly maxRingSize: number } | number;
+  /** All of one weight. */
+  readonly hosts: number;
+}
+
+/** Larger tables are made before somebody asks. */
+const IDLE_RING_MAX = 2048;
+
+/** Undefined for a cluster without a table, or with one that the number of its hosts does not describe. */
+export function idleTable({ cluster, hosts: set }: ClusterWithHosts): IdleTable | undefined {
+  const { name, statName, lbPolicy } = cluster;
+  const { hosts } = set;
+  if (!isHashed(cluster) || lbPolicy.subsets !== undefined) return undefined;
+  if (!areEven(hosts, lbPolicy.weighsLocalities === true)) return undefined;
+  const base = { name, statName, hosts: hosts.length };
+  if (lbPolicy.kind === 'MAGLEV') {
+    const { tableSize } = lbPolicy.maglev ?? MAGLEV_DEFAULTS;
+    return tableSize > MAGLEV_DEFAULTS.tableSize ? undefined : { ...base, sizes: tableSize };
+  }
+  const { minRingSize, maxRingSize } = lbPolicy.ringHash ?? RING_DEFAULTS;
+  return minRingSize > IDLE_RING_MAX ? undefined : { ...base, sizes: { minRingSize, maxRingSize } };
+}
+
+function isHashed({ lbPolicy: { kind } }: ClusterResource): boolean {
+  return kind === 'RING_HASH' || kind === 'MAGLEV';
+}
+
+/** There are some, and each has the same share of one table. */
+function areEven(hosts: readonly HostResource[], weighsLocalities: boolean): boolean {
+  const [first] = hosts;
+  return (
+    first !== undefined &&
+    hosts.every(
+      ({ priority, health, weight, localityWeight }) =>
+        priority === 0 &&
+        health === 'healthy' &&
+        weight === first.weight &&
+        (localityWeight === undefined || !weighsLocalities),
+    )
   );
 }
 

@@ -157,3 +157,12 @@ export interface SubsetSelector {
   readonly fallback?: 'NO_FALLBACK' | 'ANY_ENDPOINT' | 'DEFAULT_SUBSET' | 'KEYS_SUBSET';
   readonly fallbackKeys: readonly string[];
 }
+
+export const RING_DEFAULTS: RingHashOptions = {
+  minRingSize: 1024,
+  maxRingSize: 8 * 1024 * 1024,
+  hashFunction: 'XX_HASH',
+  usesHostname: false,
+};
+
+export const MAGLEV_DEFAULTS: MaglevOptions = { tableSize: 65_537, usesHostname: false };

@@ -4,6 +4,7 @@
  */
 import type { ClusterHostsResource, ClusterResource, HostAnswer, HostResource } from './cluster.ts';
 import type { AlikeHosts, KeptHosts } from './host-entries.ts';
+import type { IdleTable } from './idle-clusters.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
@@ -36,6 +37,8 @@ export type ResourceUpdate =
       readonly op: 'put_idle_clusters';
       readonly names: readonly string[];
       readonly packed: Uint8Array;
+      /** Of those that have one. */
+      readonly tables?: readonly IdleTable[];
     }
   | { readonly op: 'remove_cluster'; readonly name: string; readonly isWarming?: true }
   /** `more`: part of a set, the next part of which follows; see host-parts.ts. */

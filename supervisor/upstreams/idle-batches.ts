@@ -4,7 +4,7 @@
  */
 import { packAllHosts } from '../../shared/resources/host-entries.ts';
 import {
-  IDLE_HOSTS_MAX,
+  idleTable,
   mayIdle,
   packClusters,
   type ClusterWithHosts,
@@ -31,7 +31,7 @@ export class IdleBatches {
     const idle: ClusterWithHosts[] = [];
     const updates: ResourceUpdate[] = [];
     for (const both of clusters) {
-      if (mayIdle(both.cluster) && both.hosts.hosts.length <= IDLE_HOSTS_MAX) {
+      if (mayIdle(both)) {
         idle.push(both);
         continue;
       }
@@ -68,6 +68,7 @@ function batchLength(clusters: readonly ClusterWithHosts[], from: number): numbe
 
 function makeBatch(clusters: readonly ClusterWithHosts[]): Batch {
   let packed: Uint8Array | undefined;
+  const tables = clusters.flatMap((both) => idleTable(both) ?? []);
   return {
     clusters,
     update: {
@@ -77,6 +78,7 @@ function makeBatch(clusters: readonly ClusterWithHosts[]): Batch {
       get packed() {
         return (packed ??= packClusters(clusters));
       },
+      ...(tables.length === 0 ? {} : { tables }),
     },
   };
 }

@@ -6,6 +6,7 @@ import type { ClusterContext } from './cluster-context.ts';
 import { UpstreamCluster } from './cluster.ts';
 import { type HealthChange, LARGE_SET } from './host-set.ts';
 import { IdleClusters } from './idle-clusters.ts';
+import { IdleTables } from './idle-tables.ts';
 
 type ClusterUpdate = Extract<
   ResourceUpdate,
@@ -17,6 +18,8 @@ type ClusterUpdate = Extract<
       | 'put_host_health';
   }
 >;
+
+type IdleUpdate = Extract<ClusterUpdate, { readonly op: 'put_idle_clusters' }>;
 
 export function isClusterUpdate(update: ResourceUpdate): update is ClusterUpdate {
   return /_(cluster|idle_clusters|hosts|host_health)$/.test(update.op);
@@ -30,9 +33,13 @@ export class ClusterManager {
   /** Versions that get ready to take the place of those in use. */
   readonly #coming = new Set<UpstreamCluster>();
   readonly #idle = new IdleClusters();
+  /** Of those that idle. */
+  readonly #tables: IdleTables;
 
   constructor(context: ClusterContext) {
     this.#context = context;
+    const tells = context.duty.workerIndex === 0;
+    this.#tables = new IdleTables({ writer: context.stats, tells });
   }
 
   get(name: string): UpstreamCluster | undefined {
@@ -47,7 +54,7 @@ export class ClusterManager {
       case 'promote_cluster':
         return this.#promote(update.name);
       case 'put_idle_clusters':
-        return this.#putIdle(update.names, update.packed);
+        return this.#putIdle(update);
       case 'remove_cluster':
         return this.#removeCluster(update.name, update.isWarming);
       case 'put_hosts':
@@ -58,9 +65,10 @@ export class ClusterManager {
   }
 
   /** They become clusters when somebody asks for them. Replaces what was there under their names. */
-  #putIdle(names: readonly string[], packed: Uint8Array): void {
+  #putIdle({ names, packed, tables }: IdleUpdate): void {
     for (const name of names) this.#removeCluster(name);
     this.#idle.put(names, packed);
+    if (tables !== undefined) this.#tables.put(tables);
   }
 
   /** A version with many hosts takes its place when it has them: what to wait for is returned. */
@@ -102,6 +110,7 @@ export class ClusterManager {
     const cluster = this.#clusters.get(name);
     this.#clusters.delete(name);
     this.#idle.forget(name);
+    this.#tables.forget(name);
     cluster?.drain();
   }
 
@@ -115,7 +124,8 @@ export class ClusterManager {
       return undefined;
     }
     // Many hosts are not for the first request to wait for.
-    if (isSmall(update) && this.#idle.putHosts(update)) return undefined;
+    const idles = isSmall(update) && !this.#tables.has(update.cluster);
+    if (idles && this.#idle.putHosts(update)) return undefined;
     const cluster = this.get(update.cluster);
     cluster?.putHosts(update);
     return cluster?.firstHosts;
@@ -148,6 +158,7 @@ export class ClusterManager {
     const cluster = new UpstreamCluster(idle.cluster, this.#context);
     this.#clusters.set(name, cluster);
     cluster.putHostsNow(idle.hosts);
+    this.#tables.forget(name);
     return cluster;
   }
 }

@@ -6,7 +6,8 @@
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { RequestHash } from '../routing/hash-policy.ts';
 import { finish, type Steps } from '../sliced-work.ts';
-import type { HashTable, TableFigures, TablePlan } from './hash-tables.ts';
+import type { HashTable, TablePlan } from './hash-tables.ts';
+import type { TableFigures } from './table-figures.ts';
 import type { UpstreamHost } from './host.ts';
 import { type WeighedHost, weighHosts } from './host-weights.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';

@@ -1,10 +1,12 @@
 /** The gauges `ring_hash_lb.*` and `maglev_lb.*` of a cluster whose policy hashes. */
 import { MAGLEV, RING_HASH } from '../../shared/stats/templates/cluster-features.ts';
 import type { ClusterStats } from './cluster-stats.ts';
-import type { TableFigures } from './hash-tables.ts';
+import type { TableFigures } from './table-figures.ts';
+
+type ClusterPrefix = Pick<ClusterStats, 'writer' | 'prefix'>;
 
 export class HashTableFigures {
-  readonly #stats: ClusterStats;
+  readonly #stats: ClusterPrefix;
   readonly #isRing: boolean;
   readonly #tells: boolean;
   /** Of their block; undefined before the first table. */
@@ -12,7 +14,7 @@ export class HashTableFigures {
 
   /** Without `tells` the gauges are there, and another worker sets them. */
   constructor(
-    stats: ClusterStats,
+    stats: ClusterPrefix,
     { isRing, tells }: { readonly isRing: boolean; readonly tells: boolean },
   ) {
     this.#stats = stats;

@@ -8,17 +8,11 @@ import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import { ITEMS_PER_STEP, sortInSteps, type Steps } from '../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
+import { maglevFigures, ringShares, type TableFigures } from './table-figures.ts';
 
 export interface HashTable {
   /** `draw` counts the choices made for one try; each gives another place of the table. */
   choose(hash: Hash64, draw: number): UpstreamHost | undefined;
-}
-
-/** What the cluster's statistics say of a table. */
-export interface TableFigures {
-  readonly size: number;
-  readonly minPerHost: number;
-  readonly maxPerHost: number;
 }
 
 /** A table that can be built; its figures are known before. */
@@ -72,22 +66,16 @@ export class RingBuilder {
 
   /** The weights are shares of the whole. */
   *plan(hosts: readonly WeighedHost[]): Steps<TablePlan> {
-    const { minRingSize, maxRingSize } = this.#options;
-    const least = hosts.reduce((min, { weight }) => Math.min(min, weight), 1);
-    const scale = Math.min(Math.ceil(least * minRingSize) / least, maxRingSize);
+    const weights = hosts.map(({ weight }) => weight);
+    const { figures, shares } = yield* ringShares(weights, this.#options);
     const wanted = new Map<UpstreamHost, Wanted>();
-    let [placed, target] = [0, 0];
-    for (const [rank, { host, weight }] of hosts.entries()) {
-      target += scale * weight;
-      let share = 0;
-      for (; placed < target; placed++) share++;
-      wanted.set(host, { rank, share });
+    for (const [rank, { host }] of hosts.entries()) {
+      wanted.set(host, { rank, share: shares[rank] ?? 0 });
       if (rank % ITEMS_PER_STEP === 0) yield;
     }
-    const shares = [...wanted.values()].map(({ share }) => share);
     return {
-      figures: figuresOf(placed, shares),
-      isQuick: hosts.length <= QUICK_HOSTS && placed <= QUICK_RING_PLACES,
+      figures,
+      isQuick: hosts.length <= QUICK_HOSTS && figures.size <= QUICK_RING_PLACES,
       build: () => this.#build(wanted),
     };
   }
@@ -259,8 +247,6 @@ export class MaglevBuilder {
 
 const FREE = -1;
 const PLACES_PER_STEP = 2048;
-/** Of counting alone. */
-const TURNS_PER_STEP = 16;
 
 /** Each entry takes its next free place in turn; a lighter one sits some turns out. */
 function* fillMaglev(entries: readonly MaglevEntry[], tableSize: number): Steps<Int32Array> {
@@ -285,41 +271,6 @@ function* fillMaglev(entries: readonly MaglevEntry[], tableSize: number): Steps<
     }
   }
   return table;
-}
-
-/** How many places each gets follows from the weights, whichever these are. */
-function* maglevFigures(weights: readonly number[], tableSize: number): Steps<TableFigures> {
-  const hosts = weights.length;
-  // A single host needs no table, and the reference says so.
-  if (hosts === 1) return { size: tableSize, minPerHost: 1, maxPerHost: 1 };
-  const most = weights.reduce((max, weight) => Math.max(max, weight), 0);
-  if (weights.every((weight) => weight === most)) {
-    const [least, rest] = hosts === 0 ? [0, 0] : [Math.floor(tableSize / hosts), tableSize % hosts];
-    const figures = { size: tableSize, minPerHost: least, maxPerHost: least + (rest > 0 ? 1 : 0) };
-    return hosts === 0 ? { ...figures, minPerHost: tableSize } : figures;
-  }
-  const counts = new Uint32Array(hosts);
-  const targets = new Float64Array(hosts);
-  let filled = 0;
-  for (let turn = 1; filled < tableSize; turn++) {
-    for (let at = 0; at < hosts && filled < tableSize; at++) {
-      if (turn * (weights[at] as number) < (targets[at] as number)) continue;
-      (targets[at] as number) += most;
-      (counts[at] as number)++;
-      filled++;
-    }
-    if (turn % TURNS_PER_STEP === 0) yield;
-  }
-  return figuresOf(tableSize, counts);
-}
-
-function figuresOf(size: number, perHost: ArrayLike<number> & Iterable<number>): TableFigures {
-  let [minPerHost, maxPerHost] = [size, 0];
-  for (const count of perHost) {
-    minPerHost = Math.min(minPerHost, count);
-    maxPerHost = Math.max(maxPerHost, count);
-  }
-  return { size, minPerHost, maxPerHost };
 }
 
 class Maglev implements HashTable {

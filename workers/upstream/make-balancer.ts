@@ -5,11 +5,13 @@ import type {
   LeastRequestOptions,
   ZoneAwareOptions,
 } from '../../shared/resources/lb-policy.ts';
+import { MAGLEV_DEFAULTS, RING_DEFAULTS } from '../../shared/resources/lb-policy.ts';
 import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './bounded-table.ts';
 import { HashBalancer } from './hash-balancer.ts';
-import { MaglevBuilder, RingBuilder, type TableFigures, type TablePlan } from './hash-tables.ts';
+import { MaglevBuilder, RingBuilder, type TablePlan } from './hash-tables.ts';
+import type { TableFigures } from './table-figures.ts';
 import { compileHashPolicies } from '../routing/hash-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { WeighedHost } from './host-weights.ts';
@@ -48,15 +50,8 @@ interface SubsetLocalities {
   readonly localityScale: ((locality: string) => number) | undefined;
 }
 
-const RING_DEFAULTS = {
-  minRingSize: 1024,
-  maxRingSize: 8 * 1024 * 1024,
-  hashFunction: 'XX_HASH',
-  usesHostname: false,
-} as const;
 /** Of clusters that say nothing, where there is a local cluster. */
 const ZONE_DEFAULTS: ZoneAwareOptions = { routingEnabled: 100, minClusterSize: 6 };
-const MAGLEV_DEFAULTS = { tableSize: 65_537, usesHostname: false } as const;
 const random = Math.random;
 const PANIC_THRESHOLD_KEY = 'upstream.healthy_panic_threshold';
 

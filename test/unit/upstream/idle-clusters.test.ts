@@ -128,13 +128,13 @@ describe('clusters that nobody uses yet', () => {
     const { circuitBreakers, lbPolicy } = cluster('web');
     const closed = { ...circuitBreakers.DEFAULT, maxRequests: 0 };
     const watched = { ...circuitBreakers.HIGH, trackRemaining: true };
-    assert.equal(mayIdle(cluster('web')), true);
+    assert.equal(mayIdle(withHosts('web')), true);
     for (const changes of [
       { lbPolicy: { ...lbPolicy, kind: 'MAGLEV' } },
       { circuitBreakers: { ...circuitBreakers, DEFAULT: closed } },
       { circuitBreakers: { ...circuitBreakers, HIGH: watched } },
     ] as const) {
-      assert.equal(mayIdle(cluster('web', changes)), false);
+      assert.equal(mayIdle(withHosts('web', changes)), false);
     }
   });
 });
