@@ -44,6 +44,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   /** Connections of one client's connection serve no other. */
   readonly hasPoolPerClient?: true;
   readonly upstreamHttp: UpstreamHttpOptions;
+  /** How long a connection waits for a client of a TCP proxy; 0: for ever. */
+  readonly tcpIdleTimeoutMs: number;
   /** Absent: the socket options of the cluster hold for all hosts. See socket-match.ts. */
   readonly socketMatches?: readonly SocketMatch[];
   /** By family of the host's address; absent: as the system has them. */

@@ -96,6 +96,7 @@ export function cluster(
     lbPolicy: { kind: 'ROUND_ROBIN', healthyPanicThreshold: 50 },
     perConnectionBufferLimitBytes: 1024 * 1024,
     circuitBreakers: { DEFAULT: thresholds, HIGH: thresholds },
+    tcpIdleTimeoutMs: 600_000,
     closeConnectionsOnHostHealthFailure: false,
     ignoreNewHostsUntilFirstHealthCheck: false,
     trackClusterStats: { timeoutBudgets: false, requestResponseSizes: false },

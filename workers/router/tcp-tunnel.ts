@@ -3,7 +3,6 @@
  * terminated here. Stands where a pool would, for a single try: opens a connection of its own, answers
  * the request itself as soon as there is one, and passes bytes until either side ends.
  */
-import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import type { RequestEncoder } from '../http/codec.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
@@ -13,8 +12,6 @@ import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/host.ts';
 import type { StreamSource, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
 
-const CX_OVERFLOW = CLUSTER.index.upstream_cx_overflow;
-const PENDING_OVERFLOW = CLUSTER.index.upstream_rq_pending_overflow;
 const EMPTY = Buffer.alloc(0);
 
 export class TcpTunnel
@@ -59,19 +56,9 @@ export class TcpTunnel
   }
 
   newStream(client: PoolClient): void {
-    const { stats, limits } = this.cluster;
-    const overflow = !limits.DEFAULT.canOpen('connections')
-      ? CX_OVERFLOW
-      : limits.DEFAULT.canOpen('pendingRequests')
-        ? undefined
-        : PENDING_OVERFLOW;
-    if (overflow !== undefined) {
-      stats.writer.increment(stats.base + overflow);
-      client.onPoolFailure('overflow', '', false);
-      return;
-    }
     this.client = client;
     this.upstream = new TcpUpstream(this.cluster, this.host, this);
+    this.upstream.start();
   }
 
   cancel(): void {
@@ -97,7 +84,7 @@ export class TcpTunnel
 
   encodeData(data: Buffer, endStream: boolean): void {
     this.wireBytesSent += data.length;
-    if (data.length > 0) this.upstream?.transport.writeData(data);
+    if (data.length > 0) this.upstream?.writeData(data);
     if (endStream) this.upstream?.endWriting();
   }
 
@@ -110,7 +97,7 @@ export class TcpTunnel
   }
 
   pauseResponse(paused: boolean): void {
-    this.upstream?.transport.pauseReading(paused);
+    this.upstream?.pauseReading(paused);
   }
 
   onUpstreamReady(): void {
@@ -136,7 +123,8 @@ export class TcpTunnel
     const { client } = this;
     this.client = undefined;
     this.upstream = undefined;
-    if (end.kind === 'connect_failed') {
+    if (end.kind === 'refused') client?.onPoolFailure('overflow', '', false);
+    else if (end.kind === 'connect_failed') {
       const reason = end.isTimeout ? 'connection_timeout' : 'connection_failure';
       client?.onPoolFailure(reason, end.detail, true);
     } else if (end.kind === 'finished') client?.decodeData(EMPTY, true);

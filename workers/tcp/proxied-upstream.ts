@@ -1,12 +1,15 @@
 /** The seam between a client's connection and its way to a host: a connection, or a tunnel in a request. */
 import type { ConnectionInfo, Address, TlsInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
+import type { UpstreamHost } from '../upstream/host.ts';
 
 /** Why a way to a host came to its end, or never began. */
 export type UpstreamEnd =
   /** Both directions ended in order. */
   | { readonly kind: 'finished' }
   | { readonly kind: 'broken'; readonly isReset: boolean }
+  /** A limit was in the way before the host was involved. */
+  | { readonly kind: 'refused' }
   | { readonly kind: 'connect_failed'; readonly detail: string; readonly isTimeout: boolean };
 
 export interface UpstreamOwner {
@@ -24,9 +27,11 @@ export interface UpstreamOwner {
 
 export interface ProxiedUpstream {
   readonly cluster: UpstreamCluster;
+  readonly host: UpstreamHost;
   /** Unique within the worker. */
   readonly id: number;
-  /** Monotonic milliseconds; -1 until then. */
+  /** Monotonic milliseconds; -1 until then. A connection made ahead was opened before its client came. */
+  readonly openedMs: number;
   readonly connectedMs: number;
   readonly tls: TlsInfo | undefined;
   readonly localAddress: Address | undefined;

@@ -144,8 +144,10 @@ export class TcpConnection
   onUpstreamReady(): void {
     const { info, upstream, server } = this;
     if (upstream === undefined) return;
+    info.upstreamHost = upstream.host;
+    info.upstreamConnectStartMs = upstream.openedMs;
     info.upstreamConnectEndMs = upstream.connectedMs;
-    info.upstreamPoolReadyMs = upstream.connectedMs;
+    info.upstreamPoolReadyMs = server.parts.loop.clock.ms;
     info.upstreamConnectionId = upstream.id;
     info.upstreamLocalAddress = upstream.localAddress;
     info.upstreamTls = upstream.tls;
@@ -189,6 +191,7 @@ export class TcpConnection
   }
 
   onUpstreamEnd(end: UpstreamEnd): void {
+    const { upstream } = this;
     this.upstream = undefined;
     if (this.isFlushing) {
       this.end();
@@ -205,8 +208,12 @@ export class TcpConnection
         this.transport.reset();
         this.close();
         return;
+      case 'refused':
+        this.connect();
+        return;
       case 'connect_failed':
         this.info.responseFlags |= ResponseFlag.upstreamConnectionFailure;
+        this.info.upstreamHost = upstream?.host;
         this.info.upstreamTransportFailureReason = end.detail;
         this.retry();
     }
@@ -263,8 +270,7 @@ export class TcpConnection
     if (host === undefined) return;
     this.attempts++;
     info.attemptCount = this.attempts;
-    info.upstreamHost = host;
-    this.open(host.home ?? cluster, host);
+    this.open(cluster, host);
   }
 
   private open(cluster: UpstreamCluster, host: UpstreamHost): void {
@@ -275,12 +281,11 @@ export class TcpConnection
       const tunnel = new TunnelUpstream(cluster, host, this, tunnels.make(info));
       this.upstream = tunnel;
       tunnel.start();
-    } else if (openFor(cluster, host)) {
-      info.upstreamConnectStartMs = server.parts.loop.clock.ms;
-      this.upstream = new TcpUpstream(cluster, host, this);
-    } else {
-      this.connect();
+      return;
     }
+    const upstream = new TcpUpstream(cluster, host, this);
+    this.upstream = upstream;
+    upstream.start();
   }
 
   get downstreamInfo(): ConnectionInfo {
@@ -368,20 +373,6 @@ export class TcpConnection
     this.info.accessLogType = type;
     for (const log of this.server.parts.accessLogs) log.log(this.info);
   }
-}
-
-/** Counts a connection that begins; false when a limit is in the way. */
-function openFor(cluster: UpstreamCluster, host: UpstreamHost): boolean {
-  if (cluster.refusesConnection()) return false;
-  const limits = cluster.limits.DEFAULT;
-  if (!limits.tryOpen('pendingRequests')) {
-    countOf(cluster, CLUSTER.index.upstream_rq_pending_overflow);
-    return false;
-  }
-  if (host.tryOpenConnection(limits, 'DEFAULT')) return true;
-  limits.close('pendingRequests');
-  countOf(cluster, CLUSTER.index.upstream_cx_overflow);
-  return false;
 }
 
 function countOf(cluster: UpstreamCluster, offset: number): void {

@@ -51,7 +51,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   readonly cluster: UpstreamCluster;
   /** The encoder writes into the connection at once. */
   readonly pendingBytes = 0;
-  private readonly host: UpstreamHost;
+  readonly host: UpstreamHost;
   private readonly owner: UpstreamOwner;
   private readonly headers: HeaderMap;
   private readonly pool: HttpPool;
@@ -65,7 +65,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
     owner: UpstreamOwner,
     headers: HeaderMap,
   ) {
-    this.cluster = cluster;
+    this.cluster = host.home ?? cluster;
     this.host = host;
     this.owner = owner;
     this.headers = headers;
@@ -79,6 +79,10 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
 
   get id(): number {
     return this.connection?.id ?? 0;
+  }
+
+  get openedMs(): number {
+    return this.connection?.openedMs ?? -1;
   }
 
   get connectedMs(): number {

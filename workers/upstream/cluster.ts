@@ -19,10 +19,10 @@ import type { InternalTarget } from './upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './host.ts';
 import { HostSet, type HealthChange, LARGE_SET } from './host-set.ts';
-import { Http1Pool } from './http1-pool.ts';
-import { poolKey, type PoolUsers } from './pool-users.ts';
+import { ClusterPools } from './cluster-pools.ts';
 import type { UpstreamNames } from '../tls/upstream-tls.ts';
 import type { HttpPool } from './http-pool.ts';
+import type { TcpPool } from './tcp-pool-connection.ts';
 import { mayBeNamed } from './override-status.ts';
 import { Preconnecting } from './preconnecting.ts';
 import { AggregateBalancer, type MemberCluster } from './aggregate-balancer.ts';
@@ -58,6 +58,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #preconnecting: Preconnecting | undefined;
   readonly #limits: ClusterLimits;
   readonly #active = new ActiveRequests();
+  readonly #pools = new ClusterPools(this, () => this.#beginTraffic());
   #hasTraffic = false;
   #requested: RequestedHosts | undefined = undefined;
   /** Where requests wait for their hosts, when these are whatever names they bear. */
@@ -142,41 +143,16 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     names?: UpstreamNames,
   ): HttpPool {
     const whom = { client, names };
-    const pool = this.#poolOf(host, priority, whom);
-    this.#preconnecting?.connectAhead((next) => this.#poolOf(next, priority, whom));
+    const pool = this.#pools.http(host, priority, whom);
+    this.#preconnecting?.connectAhead((next) => this.#pools.http(next, priority, whom));
     return pool;
   }
 
-  /** Connections that tell their host of one client, or go by one name of it, serve no other. */
-  #poolOf(host: UpstreamHost, priority: Priority, { client, names }: PoolUsers): HttpPool {
-    const isOfOne = this.resource.hasPoolPerClient === true;
-    const isTold = this.sockets.of(host).proxyProtocol !== undefined;
-    if (isOfOne || isTold || names !== undefined) {
-      const users = { client: isOfOne || isTold ? client : undefined, names };
-      return this.#poolFor(users, host, { priority, isOfOne });
-    }
-    let pool = host.pools[priority];
-    if (pool === undefined) {
-      pool = new Http1Pool(host.home ?? this, host, priority);
-      if (!this.#hasTraffic) this.#beginTraffic();
-      host.pools[priority] = pool;
-    }
-    return pool;
-  }
-
-  #poolFor(
-    users: PoolUsers,
-    host: UpstreamHost,
-    { priority, isOfOne }: { readonly priority: Priority; readonly isOfOne: boolean },
-  ): HttpPool {
-    const key = `${priority} ${poolKey(users, isOfOne)}`;
-    let pool = host.keyedPools.get(key);
-    if (pool === undefined) {
-      const onEmpty = (): void => void host.keyedPools.delete(key);
-      pool = new Http1Pool(host.home ?? this, host, priority, { ...users, onEmpty });
-      if (!this.#hasTraffic) this.#beginTraffic();
-      host.keyedPools.set(key, pool);
-    }
+  /** Likewise, for a client whose bytes go there as they are. */
+  tcpPoolOf(host: UpstreamHost, client: ConnectionInfo): TcpPool {
+    const whom = { client, names: undefined };
+    const pool = this.#pools.tcp(host, whom);
+    this.#preconnecting?.connectAhead((next) => this.#pools.tcp(next, whom));
     return pool;
   }
 
@@ -266,6 +242,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   #beginTraffic(): void {
+    if (this.#hasTraffic) return;
     this.#hasTraffic = true;
     if (this.#checker !== undefined) this.#context.trafficBegan(this.name);
   }

@@ -11,16 +11,11 @@ import type { ActiveRequests } from './active-requests.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import { addressOf, ipOf, portOf } from './host-info.ts';
 import type { HttpPool } from './http-pool.ts';
+import type { TcpPool } from './tcp-pool-connection.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 import type { ReportedUse } from './load-aware-localities.ts';
 import type { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
-
-/** A connection to the host that no pool keeps. */
-export interface HostConnection {
-  /** The host may not be used any more: both sides of what passes through end. */
-  abandon(): void;
-}
 
 const { rq_total: RQ_TOTAL, rq_active: RQ_ACTIVE } = HOST.index;
 
@@ -43,7 +38,6 @@ export class UpstreamHost implements UpstreamHostInfo {
   #isDrained = false;
   /** The number of the last set that it was in; see host-set.ts. */
   round = 0;
-  #connections: Set<HostConnection> | undefined = undefined;
   /** The cluster that the host is in: not the one that chose it, where that is made of several. */
   home: UpstreamCluster | undefined = undefined;
   /** Monotonic milliseconds; undefined where hosts have their whole weight from the beginning. */
@@ -58,6 +52,7 @@ export class UpstreamHost implements UpstreamHostInfo {
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   #pools: Pools | undefined = undefined;
   #keyedPools: Map<string, HttpPool> | undefined = undefined;
+  #tcpPools: Map<string, TcpPool> | undefined = undefined;
 
   /** `active` is that of all hosts of the cluster. */
   constructor(
@@ -95,14 +90,14 @@ export class UpstreamHost implements UpstreamHostInfo {
     return this.#statBase;
   }
 
-  /** Open ones outside of the pools: those of TCP proxies. */
-  get connections(): Set<HostConnection> {
-    return (this.#connections ??= new Set());
-  }
-
   /** Where a connection serves certain requests alone: by what they share, each while it has some. */
   get keyedPools(): Map<string, HttpPool> {
     return (this.#keyedPools ??= new Map());
+  }
+
+  /** Those of TCP proxies: by what their clients share, '' for everybody's; each while it has connections. */
+  get tcpPools(): Map<string, TcpPool> {
+    return (this.#tcpPools ??= new Map());
   }
 
   /** Requests that this worker has open there. */
@@ -166,10 +161,8 @@ export class UpstreamHost implements UpstreamHostInfo {
     return this.resource.priority;
   }
 
-  allPools(): readonly HttpPool[] {
-    const shared = [this.#pools?.DEFAULT, this.#pools?.HIGH].filter((pool) => pool !== undefined);
-    const keyed = this.#keyedPools;
-    return keyed === undefined ? shared : [...shared, ...keyed.values()];
+  allPools(): readonly (HttpPool | TcpPool)[] {
+    return [...this.#httpPools(), ...(this.#tcpPools?.values() ?? [])];
   }
 
   /** Counts one more connection when the host and its cluster may have one. */
@@ -194,9 +187,7 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   /** The host was taken out of its cluster: idle connections close, busy ones after their request. */
   drain(): void {
-    this.#pools?.DEFAULT?.drain();
-    this.#pools?.HIGH?.drain();
-    this.#drainClientPools();
+    for (const pool of this.allPools()) pool.drain();
     if (this.#isDrained) return;
     this.#isDrained = true;
     if (this.#retained === undefined) this.#releaseStats();
@@ -205,24 +196,26 @@ export class UpstreamHost implements UpstreamHostInfo {
 
   /** Later requests get connections of their own; the present ones end with their request. */
   renewPools(): void {
-    this.#pools?.DEFAULT?.drain();
-    this.#pools?.HIGH?.drain();
-    this.#drainClientPools();
+    for (const pool of this.allPools()) pool.drain();
     this.#keyedPools?.clear();
+    this.#tcpPools?.clear();
     this.#pools = undefined;
   }
 
   /** Ends everything at once. */
   close(): void {
-    this.#pools?.DEFAULT?.close();
-    this.#pools?.HIGH?.close();
-    for (const pool of this.#keyedPools?.values() ?? []) pool.close();
-    this.closeProxied();
+    for (const pool of this.allPools()) pool.close();
   }
 
   /** Ends what TCP proxies have open there. */
   closeProxied(): void {
-    for (const connection of this.#connections ?? []) connection.abandon();
+    for (const pool of Array.from(this.#tcpPools?.values() ?? [])) pool.close();
+  }
+
+  #httpPools(): readonly HttpPool[] {
+    const shared = [this.#pools?.DEFAULT, this.#pools?.HIGH].filter((pool) => pool !== undefined);
+    const keyed = this.#keyedPools;
+    return keyed === undefined ? shared : [...shared, ...keyed.values()];
   }
 
   #releaseStats(): void {
@@ -235,9 +228,5 @@ export class UpstreamHost implements UpstreamHostInfo {
   #giveBackSlot(): void {
     if (this.#hasSlot) this.active.giveBack(this.activeSlot);
     this.#hasSlot = false;
-  }
-
-  #drainClientPools(): void {
-    for (const pool of this.#keyedPools?.values() ?? []) pool.drain();
   }
 }

@@ -2,9 +2,11 @@
  * The seam between the router and connection pools, whichever protocol they speak: the router asks for
  * a stream and hears when there is one, or why there will be none.
  */
-import type { RequestEncoder, ResetReason, ResponseDecoder } from '../http/codec.ts';
+import type { RequestEncoder, ResponseDecoder } from '../http/codec.ts';
 import type { Address, TlsInfo } from '../net/connection-info.ts';
 import type { Protocol } from '../http/stream-info.ts';
+import type { PoolWaiter } from './connection-pool.ts';
+import type { PreconnectedPool } from './pool-load.ts';
 
 /** Facts of the connection that a request got. */
 export interface UpstreamConnectionFacts {
@@ -29,22 +31,9 @@ export interface UpstreamConnectionFacts {
 }
 
 /** One request on its way to a host: hears of the pool, then of the response. */
-export interface PoolClient extends ResponseDecoder {
+export interface PoolClient extends ResponseDecoder, PoolWaiter {
   /** May be called before `newStream` returns. */
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void;
-  /**
-   * `detail` is the operating system's word, empty when there is none. `triedHost` is false when a
-   * limit refused the request before the host was involved.
-   */
-  onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void;
-}
-
-/** What a pool carries and could carry. */
-export interface PoolLoad {
-  readonly pending: number;
-  readonly active: number;
-  /** Requests that its connections could take, those included that are being made. */
-  readonly capacity: number;
 }
 
 /** Where a request gets its stream. */
@@ -57,20 +46,4 @@ export interface StreamSource {
   close(): void;
 }
 
-export interface HttpPool extends StreamSource {
-  readonly load: PoolLoad;
-  /**
-   * Makes one more connection when there are fewer than `ratio` times its requests and the next one
-   * need; false when not.
-   */
-  preconnect(ratio: number): boolean;
-}
-
-/** Whether requests, with those that are expected, times the ratio need more than there is. */
-export function needsConnection(
-  { pending, active, capacity }: PoolLoad,
-  ratio: number,
-  expected: number,
-): boolean {
-  return (pending + active + expected) * ratio > capacity + active;
-}
+export interface HttpPool extends StreamSource, PreconnectedPool {}

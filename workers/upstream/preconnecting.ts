@@ -4,8 +4,8 @@
  */
 import { HeaderMap } from '../http/header-map.ts';
 import type { UpstreamHost } from './host.ts';
-import { type HttpPool, needsConnection, type PoolLoad } from './http-pool.ts';
 import type { BalanceContext } from './load-balancer.ts';
+import { needsConnection, type PoolLoad, type PreconnectedPool } from './pool-load.ts';
 
 /** Connections that one request may begin. */
 const CONNECTIONS_AT_ONCE = 3;
@@ -43,7 +43,7 @@ export class Preconnecting {
   }
 
   /** A request is about to begin at a host that was chosen. */
-  connectAhead(poolOf: (host: UpstreamHost) => HttpPool): void {
+  connectAhead(poolOf: (host: UpstreamHost) => PreconnectedPool): void {
     const { ratio, hosts } = this.#parts;
     const usable = hosts().filter(({ health }) => health !== 'unhealthy').length;
     for (let made = 0; made < CONNECTIONS_AT_ONCE; made++) {

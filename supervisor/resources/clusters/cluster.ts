@@ -19,6 +19,7 @@ import { resolveLbPolicy } from './load-balancing.ts';
 import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
+import { resolveTcpOptions } from './tcp-options.ts';
 import { resolveUpstreamHttp, speaksHttp2 } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>([
@@ -198,6 +199,7 @@ function resolveResource(
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
     ...resolveCircuitBreakers(message.circuit_breakers, scope.at('circuit_breakers')),
     ...resolveUpstreamHttp(message, scope),
+    ...resolveTcpOptions(message),
     ...optional(
       'localSockets',
       resolveLocalSockets(bind, connection?.tcp_keepalive, scope.at('upstream_bind_config')),

@@ -17,6 +17,7 @@ import { typeName } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { headerCase } from '../http/http1-options.ts';
 import { Scope } from '../scope.ts';
+import { TCP_EXTENSION } from './tcp-options.ts';
 import { checkUpstreamFilters } from './upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 
@@ -129,8 +130,15 @@ function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | un
   for (const [name, options] of Object.entries(message.typed_extension_protocol_options ?? {})) {
     if (name === EXTENSION && typeName(options['@type']) === EXTENSION) {
       found = options;
+    } else if (name === TCP_EXTENSION && typeName(options['@type']) === TCP_EXTENSION) {
+      continue;
     } else if (name.startsWith('envoy.')) {
-      scope.at(name).unsupported(`protocol options '${name}' are`, `there is ${EXTENSION}`);
+      scope
+        .at(name)
+        .unsupported(
+          `protocol options '${name}' are`,
+          `there are ${EXTENSION} and ${TCP_EXTENSION}`,
+        );
     } else {
       const what = 'registered network or http filter or protocol options implementation';
       scope.at(name).error('extension', `Didn't find a ${what} for name: '${name}'`);

@@ -312,6 +312,7 @@ describe('a resolved cluster', () => {
         maxResponseHeadersKb: 80,
         maxHeadersCount: 100,
       },
+      tcpIdleTimeoutMs: 600_000,
       closeConnectionsOnHostHealthFailure: false,
       ignoreNewHostsUntilFirstHealthCheck: false,
       trackClusterStats: { timeoutBudgets: false, requestResponseSizes: false },

@@ -1,15 +1,15 @@
 /**
- * The HTTP/1 connections to one host for one priority: hands idle ones out, opens new ones as requests
- * wait, within the cluster's limits. One connection carries one request at a time.
+ * The connections to one host that carry one request at a time, for one priority: hands ready ones out,
+ * opens new ones as requests wait, and ahead of them where the cluster wants it, within the cluster's
+ * limits. What a request is, the protocol's connections know.
  */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../http/codec.ts';
 import type { Priority } from './cluster-limits.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import type { UpstreamHost } from './host.ts';
-import { Http1PoolConnection } from './http1-pool-connection.ts';
+import { needsConnection, type PoolLoad, type PreconnectedPool } from './pool-load.ts';
 import { EVERYBODY, type PoolUsers } from './pool-users.ts';
-import { type HttpPool, needsConnection, type PoolClient, type PoolLoad } from './http-pool.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 
 const CX_OVERFLOW = CLUSTER.index.upstream_cx_overflow;
@@ -27,25 +27,64 @@ const HOST_RQ_PENDING_ACTIVE = HOST.index.rq_pending_active;
 /** Connections that one event may begin. */
 const CONNECTIONS_AT_ONCE = 3;
 
-interface KeyedPool extends PoolUsers {
-  /** The pool has no connection left. */
-  readonly onEmpty: () => void;
+/** What waits for a connection. */
+export interface PoolWaiter {
+  /**
+   * `detail` is the operating system's word, empty when there is none. `triedHost` is false when a
+   * limit refused the request before the host was involved.
+   */
+  onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void;
 }
 
-export class Http1Pool implements HttpPool {
+export interface PooledConnection<Waiter> {
+  /** It may carry a request, and nobody has one. */
+  startIdling(): void;
+  /** Carries a request; the connection is idle and no longer among the pool's ready ones. */
+  begin(waiter: Waiter): void;
+  /** Closes from this side; what it carries is told. */
+  close(): void;
+}
+
+/** What pools of one protocol have in common. */
+export interface PoolProtocol<Waiter extends PoolWaiter> {
+  connect(pool: ConnectionPool<Waiter>): PooledConnection<Waiter>;
+  /** `max_requests` and `max_connection_pools` hold; requests count in any case. */
+  readonly limitsRequests: boolean;
+  /** Who takes back a request that waits needs no connection that is being made for it, either. */
+  readonly closesExcess: boolean;
+}
+
+export interface KeyedPool extends PoolUsers {
+  /** The pool has no connection left. */
+  readonly onEmpty: (pool: unknown) => void;
+}
+
+export interface PoolPlace {
+  readonly cluster: UpstreamCluster;
+  readonly host: UpstreamHost;
+  readonly priority: Priority;
+}
+
+export class ConnectionPool<Waiter extends PoolWaiter> implements PreconnectedPool {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   readonly limits: ResourceLimits;
+  private readonly protocol: PoolProtocol<Waiter>;
   private readonly priority: Priority;
   private readonly own: KeyedPool | undefined;
-  private readonly ready: Http1PoolConnection[] = [];
-  private readonly all = new Set<Http1PoolConnection>();
-  private readonly pending = new Set<PoolClient>();
-  private connecting = 0;
+  private readonly ready: PooledConnection<Waiter>[] = [];
+  private readonly connecting = new Set<PooledConnection<Waiter>>();
+  private readonly all = new Set<PooledConnection<Waiter>>();
+  private readonly pending = new Set<Waiter>();
   private isDraining = false;
   private isCounted = false;
 
-  constructor(cluster: UpstreamCluster, host: UpstreamHost, priority: Priority, own?: KeyedPool) {
+  constructor(
+    protocol: PoolProtocol<Waiter>,
+    { cluster, host, priority }: PoolPlace,
+    own?: KeyedPool,
+  ) {
+    this.protocol = protocol;
     this.own = own;
     this.cluster = cluster;
     this.host = host;
@@ -57,49 +96,50 @@ export class Http1Pool implements HttpPool {
     return this.own ?? EVERYBODY;
   }
 
-  newStream(client: PoolClient): void {
+  newStream(waiter: Waiter): void {
     const connection = this.ready.pop();
     if (connection !== undefined) {
-      this.attach(connection, client);
+      this.attach(connection, waiter);
       this.connectAsNeeded();
       return;
     }
     if (this.cluster.refusesConnection()) {
-      client.onPoolFailure('overflow', '', false);
+      waiter.onPoolFailure('overflow', '', false);
       return;
     }
     const { writer, base } = this.cluster.stats;
     if (!this.countPool()) {
       writer.increment(base + CX_POOL_OVERFLOW);
-      client.onPoolFailure('no_pool', '', false);
+      waiter.onPoolFailure('no_pool', '', false);
       return;
     }
     if (!this.limits.tryOpen('pendingRequests')) {
       writer.increment(base + RQ_PENDING_OVERFLOW);
-      client.onPoolFailure('overflow', '', false);
+      waiter.onPoolFailure('overflow', '', false);
       return;
     }
     writer.increment(base + RQ_PENDING_TOTAL);
     writer.add(base + RQ_PENDING_ACTIVE, 1);
     writer.add(this.host.statBase + HOST_RQ_PENDING_ACTIVE, 1);
-    this.pending.add(client);
+    this.pending.add(waiter);
     this.connectAsNeeded();
   }
 
   get load(): PoolLoad {
-    const capacity = this.connecting + this.ready.length;
+    const capacity = this.connecting.size + this.ready.length;
     return { pending: this.pending.size, active: this.all.size - capacity, capacity };
   }
 
   preconnect(ratio: number): boolean {
-    if (this.isDraining || this.host.health === 'unhealthy') return false;
+    if (this.isDraining || this.host.health !== 'healthy') return false;
     return needsConnection(this.load, ratio, 1) && this.tryConnect();
   }
 
-  cancel(client: PoolClient): void {
-    if (!this.takePending(client)) return;
+  cancel(waiter: Waiter): void {
+    if (!this.takePending(waiter)) return;
     const { writer, base } = this.cluster.stats;
     writer.increment(base + RQ_CANCELLED);
+    if (this.protocol.closesExcess) this.closeExcess();
   }
 
   drain(): void {
@@ -113,9 +153,13 @@ export class Http1Pool implements HttpPool {
     for (const connection of this.all) connection.close();
   }
 
+  onConnected(connection: PooledConnection<Waiter>): void {
+    this.connecting.delete(connection);
+    this.onConnectionReady(connection);
+  }
+
   /** A connection may carry a request: a new one, or one that has finished its last. */
-  onConnectionReady(connection: Http1PoolConnection, wasConnecting: boolean): void {
-    if (wasConnecting) this.connecting--;
+  onConnectionReady(connection: PooledConnection<Waiter>): void {
     this.ready.push(connection);
     connection.startIdling();
     if (this.pending.size > 0) this.servePending();
@@ -123,25 +167,30 @@ export class Http1Pool implements HttpPool {
   }
 
   /** A connection could not be made: whatever waited for it fails with it. */
-  onConnectFailure(reason: ResetReason, detail: string): void {
-    this.connecting--;
+  onConnectFailure(
+    connection: PooledConnection<Waiter>,
+    reason: ResetReason,
+    detail: string,
+  ): void {
+    this.connecting.delete(connection);
     const { writer, base } = this.cluster.stats;
     // A failed request may come back at once as another try, which is not this connection's.
-    for (const client of Array.from(this.pending)) {
-      this.takePending(client);
+    for (const waiter of Array.from(this.pending)) {
+      this.takePending(waiter);
       writer.increment(base + RQ_PENDING_FAILURE_EJECT);
-      client.onPoolFailure(reason, detail, true);
+      waiter.onPoolFailure(reason, detail, true);
     }
   }
 
-  onConnectionGone(connection: Http1PoolConnection): void {
+  onConnectionGone(connection: PooledConnection<Waiter>): void {
+    this.connecting.delete(connection);
     this.all.delete(connection);
     this.host.closeConnection(this.limits, this.priority);
     const at = this.ready.lastIndexOf(connection);
     if (at >= 0) this.ready.splice(at, 1);
     if (this.all.size === 0 && this.pending.size === 0) {
       this.uncountPool();
-      this.own?.onEmpty();
+      this.own?.onEmpty(this);
     } else if (this.pending.size > 0) {
       this.connectAsNeeded();
     }
@@ -154,32 +203,33 @@ export class Http1Pool implements HttpPool {
     this.limits.close('requests');
   }
 
-  private attach(connection: Http1PoolConnection, client: PoolClient): void {
+  private attach(connection: PooledConnection<Waiter>, waiter: Waiter): void {
     const { writer, base } = this.cluster.stats;
-    if (!this.limits.tryOpen('requests')) {
+    if (!this.protocol.limitsRequests) this.limits.open('requests');
+    else if (!this.limits.tryOpen('requests')) {
       writer.increment(base + RQ_ACTIVE_OVERFLOW);
       this.ready.push(connection);
-      client.onPoolFailure('overflow', '', true);
+      waiter.onPoolFailure('overflow', '', true);
       return;
     }
     writer.increment(base + RQ_TOTAL);
     writer.add(base + RQ_ACTIVE, 1);
     this.host.requestBegan();
-    connection.begin(client);
+    connection.begin(waiter);
   }
 
   private servePending(): void {
-    for (const client of this.pending) {
+    for (const waiter of this.pending) {
       const connection = this.ready.pop();
       if (connection === undefined) break;
-      this.takePending(client);
-      this.attach(connection, client);
+      this.takePending(waiter);
+      this.attach(connection, waiter);
     }
     if (this.pending.size > 0) this.connectAsNeeded();
   }
 
-  private takePending(client: PoolClient): boolean {
-    if (!this.pending.delete(client)) return false;
+  private takePending(waiter: Waiter): boolean {
+    if (!this.pending.delete(waiter)) return false;
     const { writer, base } = this.cluster.stats;
     writer.subtract(base + RQ_PENDING_ACTIVE, 1);
     writer.subtract(this.host.statBase + HOST_RQ_PENDING_ACTIVE, 1);
@@ -188,12 +238,25 @@ export class Http1Pool implements HttpPool {
   }
 
   private connectAsNeeded(): void {
-    const { preconnect } = this.cluster.resource;
-    const isAhead = preconnect !== undefined && this.host.health !== 'unhealthy';
-    const ratio = isAhead ? preconnect.perHost : 1;
+    const { ratioAhead } = this;
     for (let made = 0; made < CONNECTIONS_AT_ONCE; made++) {
-      if (!needsConnection(this.load, ratio, 0) || !this.tryConnect()) return;
+      if (!needsConnection(this.load, ratioAhead, 0) || !this.tryConnect()) return;
     }
+  }
+
+  private get ratioAhead(): number {
+    const { preconnect } = this.cluster.resource;
+    const isAhead = preconnect !== undefined && this.host.health === 'healthy';
+    return isAhead ? preconnect.perHost : 1;
+  }
+
+  /** Closes the connection that began last, when the others that are being made do without it. */
+  private closeExcess(): void {
+    const latest = Array.from(this.connecting).at(-1);
+    if (latest === undefined) return;
+    const { pending, active } = this.load;
+    const left = { pending, active, capacity: this.connecting.size - 1 };
+    if (!needsConnection(left, this.ratioAhead, 0)) latest.close();
   }
 
   private tryConnect(): boolean {
@@ -204,13 +267,14 @@ export class Http1Pool implements HttpPool {
       if (this.all.size > 0) return false;
       this.host.openConnection(this.limits, this.priority);
     }
-    this.connecting++;
-    this.all.add(new Http1PoolConnection(this));
+    const connection = this.protocol.connect(this);
+    this.connecting.add(connection);
+    this.all.add(connection);
     return true;
   }
 
   private countPool(): boolean {
-    if (this.isCounted) return true;
+    if (this.isCounted || !this.protocol.limitsRequests) return true;
     this.isCounted = this.limits.tryOpen('pools');
     return this.isCounted;
   }
