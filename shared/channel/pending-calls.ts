@@ -37,10 +37,12 @@ export class PendingCalls<Reply> {
     this.#lastId += 1;
     const id = this.#lastId;
     const reply = new Promise<Reply>((resolve, reject) => {
-      const timer = this.#clock.after(limitMs, () => {
-        this.#calls.delete(id);
+      const expire = (): void => {
+        if (!this.#calls.delete(id)) return;
         reject(new CallError('deadline_exceeded', `no answer to ${what} within ${limitMs} ms`));
-      });
+      };
+      // Where this process was held up, the answer may have come in time and wait to be read.
+      const timer = this.#clock.after(limitMs, () => void setImmediate(expire));
       this.#calls.set(id, { what, timer, resolve, reject });
     });
     return { id, reply };

@@ -31,6 +31,9 @@ const filterKeys = ['proxy', 'envoy'].map(
   (first) => `${first}.reloadable_features.admin_stats_filter_use_re2`,
 );
 
+/** Workers whose last figures a page or a flush lacked, since they did not answer in time. */
+const LATE_WORKERS = 'sluice.stats.late_workers';
+
 type RuntimeValues = ReadonlyMap<string, { readonly text: string }>;
 
 export interface SinkCluster extends DashboardCluster {
@@ -250,8 +253,10 @@ export class StatsEngine {
         if (!this.#isChildTelling) await this.#sinks?.write();
       },
       onDropped: () => store.increment(server + SERVER.index.dropped_stat_flushes),
-      onLate: (workers) =>
-        options.log('warning', `no statistics in time from worker ${workers.join(', ')}`),
+      onLate: (workers) => {
+        store.add(store.defineCounter(LATE_WORKERS), workers.length);
+        options.log('warning', `no statistics in time from worker ${workers.join(', ')}`);
+      },
       onFailure: (error) => options.log('error', `cannot flush statistics: ${String(error)}`),
     };
   }

@@ -110,7 +110,8 @@ test('what the log says and the runtime decides changes while the server runs', 
     entries: { 'a.b': { layer_values: ['1', '2'], final_value: '2' } },
     layers: ['base', 'admin'],
   });
-  assert.match(sluice.stderr(), /admin command: POST \/runtime_modify\?a\.b=2 from 127\.0\.0\.1:/);
+  const line = /admin command: POST \/runtime_modify\?a\.b=2 from 127\.0\.0\.1:/;
+  await waitUntil('the line of the command', () => line.test(sluice.stderr()));
 });
 
 test('/contention counts waits for workers with --enable-mutex-tracing', async () => {

@@ -143,11 +143,10 @@ describe('a dynamic forward proxy', () => {
 
   it('refuses what would wait beyond the limit, and forgets names that nobody uses', async () => {
     await using upstream = await startHttpUpstream((_, response) => response.end('here'));
-    await using dns = await startDnsServer({ 'web.test': ['127.0.0.1'], 'silent.test': 'silent' });
+    await using dns = await startDnsServer({ 'web.test': ['127.0.0.1'], 'slow.test': 'held' });
     const dns_cache_config = cacheConfig(dns, {
       host_ttl: '0.1s',
       dns_refresh_rate: '0.2s',
-      dns_query_timeout: '0.3s',
       dns_cache_circuit_breaker: { max_pending_requests: 1 },
     });
     await using sluice = await start({
@@ -155,14 +154,16 @@ describe('a dynamic forward proxy', () => {
       cluster: { dns_cache_config },
     });
     const ask = asker(await sluice.listenerPort('web'));
-    const silent = ask('silent.test');
+    const slow = ask('slow.test');
     await sluice.waitForStat(
       'dns_cache.names.circuit_breakers.rq_pending_open',
       (open) => open === 1,
     );
     const { body: refused } = await ask(`web.test:${upstream.port}`);
     assert.equal(refused, 'Dynamic forward proxy pending request overflow');
-    assert.equal((await silent).body, 'DNS resolution failure');
+    dns.names.set('slow.test', 'fail');
+    dns.release();
+    assert.equal((await slow).body, 'DNS resolution failure');
     assert.equal((await ask(`127.0.0.1:${upstream.port}`)).body, 'here');
     await sluice.waitForStat('dns_cache.names.host_removed', (removed) => removed === 2);
     assert.equal(await sluice.stat('cluster.any.membership_total'), 0);
@@ -231,7 +232,7 @@ describe('a dynamic forward proxy', () => {
     await using upstream = await startHttpUpstream((_, response) => response.end('here'));
     await using dns = await startDnsServer({ 'web.test': ['127.0.0.1'], 'silent.test': 'silent' });
     await using sluice = await start({
-      filter: { sub_cluster_config: { cluster_init_timeout: '0.7s' } },
+      filter: { sub_cluster_config: { cluster_init_timeout: '1s' } },
       cluster: { sub_clusters_config: { max_sub_clusters: 2, sub_cluster_ttl: '1.5s' } },
       fields: { typed_dns_resolver_config: resolverConfig(dns), dns_lookup_family: 'V4_ONLY' },
     });
@@ -248,8 +249,10 @@ describe('a dynamic forward proxy', () => {
       await sluice.stat(`cluster.DFPCluster_web.test_${upstream.port}.upstream_rq_total`),
       4,
     );
-    assert.equal((await ask('silent.test')).body, 'Sub cluster warming timeout');
+    const silent = ask('silent.test');
+    await waitUntil('the question', () => dns.asked.includes('silent.test A'));
     assert.equal((await ask('third.test')).body, 'Sub cluster overflow');
+    assert.equal((await silent).body, 'Sub cluster warming timeout');
     await sluice.waitForStat('cluster_manager.cluster_removed', (removed) => removed === 2);
     assert.equal((await ask(name)).body, 'here');
   });

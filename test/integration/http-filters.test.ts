@@ -2,6 +2,7 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
 import { fetchOnce } from '../support/http-client.ts';
+import { openRaw } from '../support/raw-client.ts';
 import { startSluice, type Sluice } from '../support/sluice.ts';
 import { startHttpUpstream } from '../support/upstream.ts';
 
@@ -94,8 +95,10 @@ describe('HTTP filters', () => {
     const filter = { name: 'fault', type: 'fault.v3.HTTPFault', config: { delay } };
     const { sluice, port } = await startWith(filter, upstream.port);
     await using _ = sluice;
-    await assert.rejects(fetchOnce({ port }, 100));
+    const client = await openRaw(port);
+    client.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
     await sluice.waitForStat('http.web.fault.delays_injected', (count) => count === 1);
+    client.destroy();
     await sluice.waitForStat('http.web.fault.active_faults', (count) => count === 0);
   });
 
@@ -166,11 +169,13 @@ describe('HTTP filters', () => {
     await using _ = sluice;
     assert.equal((await fetchOnce({ port, path: '/hc' })).status, 200);
     assert.equal((await sluice.admin({ path: '/healthcheck/fail', method: 'POST' })).status, 200);
+    await sluice.settled();
     const failed = await fetchOnce({ port, path: '/hc' });
     assert.equal(failed.status, 503);
     assert.equal(failed.headers['x-envoy-immediate-health-check-fail'], 'true');
     assert.equal((await fetchOnce({ port, path: '/x' })).headers.connection, 'close');
     await sluice.admin({ path: '/healthcheck/ok', method: 'POST' });
+    await sluice.settled();
     assert.equal((await fetchOnce({ port, path: '/hc' })).status, 200);
     assert.equal(upstream.requests.length, 1);
     assert.equal(await sluice.stat('http.web.downstream_rq_completed'), 1);

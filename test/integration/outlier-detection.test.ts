@@ -18,15 +18,18 @@ describe('outlier detection', () => {
     const outlier = {
       consecutive_5xx: 3,
       interval: '0.1s',
-      base_ejection_time: '0.5s',
+      base_ejection_time: '600s',
       max_ejection_percent: 50,
     };
     await using sluice = await startSluice({
       concurrency: 2,
-      bootstrap: bootstrap({
-        listeners: [httpListener(ROUTES)],
-        clusters: [staticCluster('up', [broken.port, good.port], { outlier_detection: outlier })],
-      }),
+      bootstrap: bootstrap(
+        {
+          listeners: [httpListener(ROUTES)],
+          clusters: [staticCluster('up', [broken.port, good.port], { outlier_detection: outlier })],
+        },
+        { layered_runtime: { layers: [{ name: 'admin', admin_layer: {} }] } },
+      ),
     });
     const port = await sluice.listenerPort('web');
     const answers: number[] = [];
@@ -41,6 +44,8 @@ describe('outlier detection', () => {
       new RegExp(`up::127.0.0.1:${broken.port}::health_flags::/failed_outlier_check`),
     );
     assert.match(body, /up::outlier::success_rate_average::-1/);
+    const soon = '/runtime_modify?outlier_detection.base_ejection_time_ms=1';
+    assert.equal((await sluice.admin({ path: soon, method: 'POST' })).status, 200);
     await sluice.waitForStat(`${STAT}.ejections_active`, (count) => count === 0);
     assert.equal(await sluice.stat('cluster.up.membership_healthy'), 2);
   });

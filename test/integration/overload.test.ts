@@ -19,8 +19,7 @@ function action(name: string, value: number): object {
 }
 
 async function isActive(sluice: Sluice, name: string): Promise<boolean> {
-  const { body } = await sluice.admin(`/stats?filter=${name}.active`);
-  return body.endsWith(': 1\n');
+  return (await sluice.stats(`filter=${name}.active`)).endsWith(': 1\n');
 }
 
 async function answer(port: number): Promise<string> {
@@ -66,7 +65,7 @@ describe('the overload manager', () => {
       waiting.once('data', (piece: Buffer) => resolve(piece.toString('latin1')));
     });
     waiting.write('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
-    const { body } = await sluice.admin('/stats?filter=overload');
+    const body = await sluice.stats('filter=overload');
     assert.match(body, /^http\.\w+\.downstream_rq_overload_close: 1$/m);
     assert.match(body, /^overload\.envoy\.resource_monitors\.injected_resource\.pressure: 95$/m);
     press('0.1');
@@ -118,7 +117,7 @@ describe('load shed points and shorter timeouts', () => {
       press(value);
       const shown = `pressure: ${Math.round(Number(value) * 100)}\n`;
       await waitUntil(`a pressure of ${value}`, async () =>
-        (await sluice.admin('/stats?filter=resource.pressure')).body.endsWith(shown),
+        (await sluice.stats('filter=resource.pressure')).endsWith(shown),
       );
     };
     const patient = await openRaw(port);
@@ -132,7 +131,7 @@ describe('load shed points and shorter timeouts', () => {
     assert.equal(await (await openRaw(port)).closed(), '');
     await pressed('0.95');
     assert.match(await patient.closed(), /^HTTP\/1\.1 200 [^]*hi$/);
-    const { body } = await sluice.admin('/stats?filter=shed_load_count|cx_idle_timeout');
+    const body = await sluice.stats('filter=shed_load_count|cx_idle_timeout');
     for (const name of ['http1_server_abort_dispatch', 'tcp_listener_accept']) {
       assert.match(
         body,
@@ -171,7 +170,7 @@ describe('the limit on downstream connections', () => {
     }
     assert.equal(open.length, 5);
     assert.equal(refused, 7);
-    const { body } = await sluice.admin('/stats?filter=downstream_global_cx_overflow');
+    const body = await sluice.stats('filter=downstream_global_cx_overflow');
     assert.match(body, /: 7\n/);
     for (const raw of open) raw.destroy();
     await waitUntil('a place is free', async () => {

@@ -4,6 +4,7 @@ import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts'
 import { fetchOnce } from '../support/http-client.ts';
 import { startSluice } from '../support/sluice.ts';
 import { startHttpUpstream } from '../support/upstream.ts';
+import { waitUntil } from '../support/wait.ts';
 
 describe('statistics that a configuration asks for', () => {
   it('count a route under its stat_prefix, and sizes and shares of time where a cluster wants them', async () => {
@@ -13,7 +14,12 @@ describe('statistics that a configuration asks for', () => {
       bootstrap: bootstrap({
         listeners: [
           httpListener([
-            { match: { prefix: '/' }, stat_prefix: 'front', route: { cluster: 'up' } },
+            // One percent of the timeout is longer than an answer takes on any machine.
+            {
+              match: { prefix: '/' },
+              stat_prefix: 'front',
+              route: { cluster: 'up', timeout: '3600s' },
+            },
           ]),
         ],
         clusters: [staticCluster('up', [upstream.port], { track_cluster_stats: track })],
@@ -26,16 +32,16 @@ describe('statistics that a configuration asks for', () => {
     await sluice.waitForStat('vhost.all.route.front.upstream_rq_200', (count) => count === 1);
     assert.equal(await sluice.stat('vhost.all.route.front.upstream_rq_total'), 1);
     const page = '/stats?format=json&histogram_buckets=detailed&filter=cluster.up.upstream_r';
-    const totals = async (): Promise<ReadonlyMap<string, string>> => {
+    const totals = async (): Promise<ReadonlyMap<string, string> | undefined> => {
       const { body } = await sluice.admin(page);
       const { stats } = JSON.parse(body) as {
         stats: { histograms?: { details: { name: string; totals: object[] }[] } }[];
       };
       const details = stats.at(-1)?.histograms?.details ?? [];
-      return new Map(details.map(({ name, totals: all }) => [name, JSON.stringify(all)]));
+      const found = new Map(details.map(({ name, totals: all }) => [name, JSON.stringify(all)]));
+      return found.get('cluster.up.upstream_rs_body_size') === '[]' ? undefined : found;
     };
-    let seen = await totals();
-    while (seen.get('cluster.up.upstream_rs_body_size') === '[]') seen = await totals();
+    const seen = await waitUntil('the histograms', totals);
     const first = (name: string): string | undefined => seen.get(`cluster.up.upstream_${name}`);
     assert.match(first('rs_body_size') ?? '', /"lower_bound":6,/);
     assert.match(first('rq_body_size') ?? '', /"lower_bound":0,/);

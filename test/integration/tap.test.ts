@@ -116,6 +116,7 @@ describe('the tap filter', () => {
       [second.status, second.body],
       [400, 'An attached /tap admin stream already exists. Detach it.'],
     );
+    await sluice.settled();
     for (let count = 0; count < 6; count++) await ask(`/${count}`);
     await waitUntil('six records', () => client.text().match(/^}\n/gm)?.length === 6 || undefined);
     const traces = JSON.parse(`[${client.text().replaceAll('\n}\n{', '\n},{')}]`) as Trace[];
@@ -142,6 +143,7 @@ describe('the tap filter', () => {
       sluice.adminPort,
       outputTo({ streaming_admin: {} }, { streaming: true }),
     );
+    await sluice.settled();
     await ask('/streamed');
     await waitUntil(
       'the body of the answer',
@@ -166,6 +168,7 @@ describe('the tap filter', () => {
       return answer.body.startsWith('An attached') ? undefined : true;
     });
     const client = await openTap(sluice.adminPort, outputTo({ buffered_admin: buffered }));
+    await sluice.settled();
     for (const path of ['/a', '/b', '/c']) await ask(path);
     await client.ended;
     assert.equal(client.text().match(/"http_buffered_trace"/g)?.length, 2);

@@ -75,7 +75,7 @@ describe('TLS with clients', () => {
     const namedPort = await sluice.listenerPort('named');
     assert.match((await askSecurely(namedPort, { ...client })).text, / 200 /);
     assert.equal((await askSecurely(namedPort)).text, '');
-    const count = (await sluice.admin('/stats?filter=named.*verify_no_cert')).body;
+    const count = await sluice.stats('filter=named.*verify_no_cert');
     assert.equal(count, 'listener.named.ssl.fail_verify_no_cert: 1\n');
     const port = await sluice.listenerPort('web');
     assert.match((await askSecurely(port, { cert: client.cert, key: client.key })).text, / 200 /);
@@ -85,7 +85,7 @@ describe('TLS with clients', () => {
     raw.send('GET / HTTP/1.1\r\nhost: h\r\n\r\n');
     await raw.closed();
     await sluice.waitForStat('listener.127.0.0.1_0.ssl.connection_error', (value) => value === 1);
-    const stats = (await sluice.admin('/stats?filter=ssl')).body;
+    const stats = await sluice.stats('filter=ssl');
     assert.match(stats, /ssl\.handshake: 1\n/);
     assert.match(stats, /ssl\.fail_verify_no_cert: 1\n/);
     assert.match(stats, /ssl\.fail_verify_error: 1\n/);
@@ -151,7 +151,7 @@ describe('TLS with upstreams', () => {
     assert.match(await ask('host: other.test'), / 503 /);
     assert.match(await ask('host: other.test\r\nx-name: s.test'), / 200 /);
     assert.match(await ask('host: 127.0.0.9'), /x-sni: configured\.test\r\n/);
-    const stats = (await sluice.admin('/stats?filter=cluster.*ssl')).body;
+    const stats = await sluice.stats('filter=cluster.*ssl');
     assert.match(stats, /cluster\.named\.ssl\.fail_verify_san: 1\n/);
     assert.match(stats, /cluster\.bad\.ssl\.fail_verify_san: 1\n/);
     assert.match(stats, /cluster\.good\.ssl\.handshake: 1\n/);

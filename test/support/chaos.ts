@@ -2,6 +2,7 @@
  * Hosts that fail at random behind a running server: which, when and how follows from a seed. Says what
  * clients saw, and whether the server knew the truth in the end.
  */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +27,7 @@ export const CHAOS = {
 } as const;
 
 /** How long a machine that has other things to do may keep a finished request waiting. */
-const SLACK_MS = 750;
+const SLACK_MS = 2_000;
 const STEP_MS = 120;
 /** Of the admin's own connections and what is about to close. */
 const SPARE_DESCRIPTORS = 8;
@@ -77,9 +78,15 @@ class FailingHost {
   async listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;
-    await new Promise<void>((resolve) => {
-      this.#server.listen(this.#port, '127.0.0.1', resolve);
-    });
+    this.#server.listen(this.#port, '127.0.0.1');
+    try {
+      await once(this.#server, 'listening');
+    } catch {
+      // Another program has got the port meanwhile: this host refuses from now on, as far as it can.
+      this.#isListening = false;
+      this.mode = 'refuse';
+      return;
+    }
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 

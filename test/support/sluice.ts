@@ -39,9 +39,14 @@ export interface Sluice {
   stderr(): string;
   /** One admin request; a path or a whole question. */
   admin(ask: string | Ask): Promise<Answer>;
-  /** The value of one counter or gauge; 0 when it is not there. */
+  /** The value of one counter or gauge as all workers have it now; 0 when it is not there. */
   stat(name: string): Promise<number>;
+  /** `/stats` with this query, with what all workers have counted. */
+  stats(query: string): Promise<string>;
+  /** What the supervisor has told workers by the time that the value is seen, they have done. */
   waitForStat(name: string, holds: (value: number) => boolean, limitMs?: number): Promise<number>;
+  /** Resolves when every worker has done what it was told before. */
+  settled(): Promise<void>;
   /** The port a listener got; the bootstrap asks for port 0. */
   listenerPort(name: string): Promise<number>;
   signal(signal: NodeJS.Signals): void;
@@ -152,16 +157,19 @@ function makeHandle(program: Program, adminPort: number): Sluice {
   const { child } = program;
   const admin = (ask: string | Ask): Promise<Answer> =>
     fetchOnce({ port: adminPort, ...(typeof ask === 'string' ? { path: ask } : ask) });
-  const stat = async (name: string): Promise<number> => {
+  const valueOf = async (name: string): Promise<number> => {
     const filter = encodeURIComponent(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
     const { body } = await admin(`/stats?filter=${filter}`);
     return Number(body.split(': ')[1] ?? 0);
   };
+  const stat = (name: string): Promise<number> => whole(() => valueOf(name), valueOf);
+  // Workers read what they are told in order.
+  const settled = (): Promise<void> => whole(() => Promise.resolve(), valueOf);
   const exited = (limitMs = 20_000): Promise<Exit> => within('the exit', program.closed, limitMs);
   const stop = async (): Promise<Exit> => {
     child.kill('SIGTERM');
     try {
-      return await exited(5_000);
+      return await exited(15_000);
     } finally {
       child.kill('SIGKILL');
       if (program.ownScratch) program.scratch[Symbol.dispose]();
@@ -176,15 +184,20 @@ function makeHandle(program: Program, adminPort: number): Sluice {
     stderr: program.stderr,
     admin,
     stat,
+    stats: (query) => whole(async () => (await admin(`/stats?${query}`)).body, valueOf),
     waitForStat: (name, holds, limitMs) =>
       waitUntil(
         `${name} as wanted`,
         async () => {
-          const value = await stat(name);
+          const value = await valueOf(name);
           return holds(value) ? { value } : undefined;
         },
         limitMs,
-      ).then(({ value }) => value),
+      ).then(async ({ value }) => {
+        await settled();
+        return value;
+      }),
+    settled,
     listenerPort: async (name) => {
       const { body } = await admin('/listeners?format=json');
       return portOf(body, name);
@@ -194,6 +207,23 @@ function makeHandle(program: Program, adminPort: number): Sluice {
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
   };
+}
+
+/**
+ * Reads until no worker was late: one that has other things to do for 100 ms is not waited for, and
+ * what it has counted since its last answer is missing.
+ */
+async function whole<T>(
+  read: () => Promise<T>,
+  valueOf: (name: string) => Promise<number>,
+): Promise<T> {
+  const late = (): Promise<number> => valueOf('sluice.stats.late_workers');
+  for (let before = await late(); ;) {
+    const found = await read();
+    const after = await late();
+    if (after === before) return found;
+    before = after;
+  }
 }
 
 interface ListenersPage {

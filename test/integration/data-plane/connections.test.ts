@@ -163,7 +163,7 @@ describe('a timeout', () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({
       upstreamPorts: [upstream.port],
-      manager: { idleTimeoutMs: 40, drainTimeoutMs: 40, delayedCloseTimeoutMs: 20 },
+      manager: { idleTimeoutMs: 250, drainTimeoutMs: 40, delayedCloseTimeoutMs: 20 },
     });
     const silent = await openRaw(plane.port);
     await silent.closed();

@@ -88,6 +88,24 @@ describe('pending calls', () => {
     assert.deepEqual(await Promise.all([first.reply, second.reply]), ['a', 'b']);
   });
 
+  it('are settled by an answer that came in time while nobody could read it', async () => {
+    await using pair = await makePair();
+    const calls = new PendingCalls<string>(systemClock);
+    const call = calls.open('flush_stats', 20);
+    new MessageChannel<Text, Text>(pair.left, {
+      message: ({ text }) => void calls.settle(call.id, text),
+      closed: () => undefined,
+    });
+    const right = new MessageChannel<Text, Text>(pair.right, {
+      message: () => undefined,
+      closed: () => undefined,
+    });
+    right.post({ kind: 'stats', text: 'in time' });
+    await right.drained();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 40);
+    assert.equal(await call.reply, 'in time');
+  });
+
   it('reject at their deadline and when the process is gone', async () => {
     const calls = new PendingCalls<string>(systemClock);
     await assert.rejects(calls.open('flush_stats', 1).reply, {
