@@ -136,6 +136,7 @@ export class DynamicConfiguration {
       statStore,
       clock,
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
+      log: upstreamLog.log,
     };
     this.#routes = discoverRoutes(named);
     this.#scopes = discoverScopes({ ...named, routes: this.#routes });
@@ -157,6 +158,7 @@ export class DynamicConfiguration {
       scopes: this.#scopes,
       secrets: this.secrets,
       filters: this.#filters,
+      swap: this.#swap,
       log: upstreamLog.log,
     });
   }

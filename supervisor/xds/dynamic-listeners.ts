@@ -1,6 +1,6 @@
 /**
- * Listeners while the server runs: each waits for the routes and secrets that it names before it takes
- * connections, and drains after it was changed or removed. The order on the way to the workers is
+ * Listeners while the server runs: each waits for the routes, secrets and clusters that it names before
+ * it takes connections, and drains after it was changed or removed. The order on the way to the workers is
  * fixed here: a listener's configuration first, its sockets then.
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
@@ -16,6 +16,7 @@ import type {
 } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
+import type { ClusterSwap } from './cluster-swap.ts';
 import { changesOnlyChains, countGoneChains } from './listener-changes.ts';
 import { versionHash } from './version-hash.ts';
 import type { NamedResources } from './named-resources.ts';
@@ -40,6 +41,7 @@ export interface DynamicListenersOptions {
   readonly secrets: NamedResources<NamedSecret>;
   readonly workers: ListenerWorkers;
   readonly serverStats: ServerStats;
+  readonly swap: ClusterSwap;
   readonly clock: Clock;
   readonly drainTimeMs: number;
   readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
@@ -121,7 +123,9 @@ export class DynamicListeners {
     else serverStats.listenerModified();
     if (origin !== undefined) serverStats.listenerUpdatedInPlace();
     this.#forgetWarming(name);
-    const holding = this.#hold(version.resolved);
+    const clusters = this.#options.swap.hold([version.message]);
+    void clusters.ready.then(() => clusters.release());
+    const holding = { uses: [...this.#hold(version.resolved).uses, clusters] };
     if (!this.#isServing || holding.uses.every((use) => use.isReady())) {
       return this.#activate(name, version, { holding, prepared });
     }

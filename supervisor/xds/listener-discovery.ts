@@ -37,8 +37,10 @@ export class ListenerDiscovery implements DiscoveryConsumer {
 
   /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
-    const messages = update.resources.map(({ message }) => message);
-    return await this.#options.swap.bring(messages, () => this.#take(update));
+    const clusters = this.#options.swap.hold(update.resources.map(({ message }) => message));
+    const refusal = await this.#take(update);
+    clusters.release();
+    return refusal;
   }
 
   refused(): void {}

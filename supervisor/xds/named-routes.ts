@@ -5,6 +5,7 @@ import type { RouteConfiguration } from '../../shared/api/generated/envoy/config
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
 import type { NamedRoutes } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
@@ -13,7 +14,8 @@ import { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
 import type { DiscoverySources } from './discovery-sources.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
-import type { ResourceResolver } from './resource-resolver.ts';
+import type { Resolution, ResourceResolver } from './resource-resolver.ts';
+import type { ResourceUse } from './resource-use.ts';
 import { VirtualHosts } from './virtual-hosts.ts';
 import { isSameMessage } from './same-message.ts';
 
@@ -26,6 +28,7 @@ export interface RouteDiscoveryOptions {
   readonly swap: ClusterSwap;
   /** Resolves with what a worker refused. */
   apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+  readonly log: (level: 'warning', text: string) => void;
 }
 
 export function discoverRoutes(options: RouteDiscoveryOptions): NamedResources<NamedRoutes> {
@@ -35,6 +38,10 @@ export function discoverRoutes(options: RouteDiscoveryOptions): NamedResources<N
   });
 }
 
+type Brought =
+  | { readonly error: string; readonly brought?: undefined }
+  | { readonly error?: undefined; readonly brought: Promise<string | undefined> };
+
 class SharedRoutes extends SharedResource {
   readonly #routes: NamedRoutes;
   readonly #options: RouteDiscoveryOptions;
@@ -43,6 +50,8 @@ class SharedRoutes extends SharedResource {
   /** As it came, without what completes it. */
   #base: DiscoveredResource | undefined;
   #hosts: VirtualHosts | undefined;
+  /** What the version names that came last, until that is in force. */
+  #clusters: ResourceUse | undefined;
 
   constructor(routes: NamedRoutes, options: RouteDiscoveryOptions) {
     super();
@@ -73,15 +82,22 @@ class SharedRoutes extends SharedResource {
       return `Unexpected RDS configuration (expecting ${name}): ${found.name}`;
     }
     if (this.#isSame(found)) return undefined;
-    const refusal = await this.#bring(found);
-    if (refusal === undefined && !this.isClosed) this.#follow(found);
-    return refusal;
+    const { error, brought } = this.#bring(found);
+    if (error !== undefined) return error;
+    this.#follow(found);
+    if (!this.#isWaiting) return await brought;
+    // It is accepted: another may take its place before its clusters are there.
+    void brought.then((refusal) => {
+      if (refusal !== undefined) this.#options.log('warning', `${name}: ${refusal}`);
+    });
+    return undefined;
   }
 
   /** Routes are there when the virtual hosts are that the control plane sends by itself. */
   override settled(): void {
-    if (this.#hosts === undefined || this.#hosts.isReady) return super.settled();
-    void this.#hosts.ready.then(() => super.settled());
+    if (this.#isWaiting) void this.#clusters?.ready.then(() => this.settled());
+    else if (this.#hosts === undefined || this.#hosts.isReady) super.settled();
+    else void this.#hosts.ready.then(() => super.settled());
   }
 
   override wanted(host: string, answered: () => void): void {
@@ -109,8 +125,9 @@ class SharedRoutes extends SharedResource {
       statStore,
       clock,
       changed: async (versionInfo) => {
-        const base = this.#base;
-        return base && (await this.#bring({ ...base, versionInfo }));
+        if (this.#base === undefined) return undefined;
+        const { error, brought } = this.#bring({ ...this.#base, versionInfo });
+        return error ?? (await brought);
       },
     });
   }
@@ -122,43 +139,71 @@ class SharedRoutes extends SharedResource {
     );
   }
 
-  async #bring(found: DiscoveredResource): Promise<string | undefined> {
-    const { message } = found;
-    const hosts = this.#hosts?.messages ?? [];
-    const { virtual_hosts: own = [] } = message as {
-      readonly virtual_hosts?: readonly JsonObject[];
-    };
-    const whole = hosts.length === 0 ? message : { ...message, virtual_hosts: [...own, ...hosts] };
-    const complete = { ...found, message: whole };
-    return await this.#options.swap.bring([whole], () => this.#take(complete));
+  get #isWaiting(): boolean {
+    return this.#clusters?.isReady() === false;
   }
 
-  async #take(found: DiscoveredResource): Promise<string | undefined> {
-    const { store, resolver, clock } = this.#options;
-    if (this.isClosed) return undefined;
-    const { vhds } = found.message as RouteConfiguration;
-    const fault = found.fault ?? (vhds && resolver.hostsSource(vhds).error);
-    const { resolved, error } =
-      fault === undefined ? resolver.routes(found.message) : { error: fault };
-    const lastUpdatedMs = clock.wallMs();
+  /** `brought` resolves with what a worker refused, or when it is in force or another took its place. */
+  #bring(found: DiscoveredResource): Brought {
+    const { store, swap, clock } = this.#options;
+    const whole = this.#withHosts(found);
+    const { resolved, error } = this.#resolve(whole);
     if (error !== undefined) {
       store.refuse('route_configuration', this.#routes.key, {
         details: error,
-        lastAttemptMs: lastUpdatedMs,
-        failedMessage: found.message,
+        lastAttemptMs: clock.wallMs(),
+        failedMessage: whole.message,
       });
-      return error;
+      return { error };
     }
+    this.#clusters?.release();
+    const clusters = swap.hold([whole.message]);
+    this.#clusters = clusters;
+    return { brought: this.#takeWith(clusters, whole, resolved) };
+  }
+
+  async #takeWith(
+    clusters: ResourceUse,
+    whole: DiscoveredResource,
+    resolved: RouteConfigurationResource,
+  ): Promise<string | undefined> {
+    await clusters.ready;
+    if (this.#clusters !== clusters || this.isClosed) return undefined;
+    const refusal = await this.#take(whole, resolved);
+    clusters.release();
+    // Should it come again it is new.
+    if (refusal !== undefined) this.#base = undefined;
+    return refusal;
+  }
+
+  #withHosts(found: DiscoveredResource): DiscoveredResource {
+    const hosts = this.#hosts?.messages ?? [];
+    if (hosts.length === 0) return found;
+    const { virtual_hosts: own = [] } = found.message as {
+      readonly virtual_hosts?: readonly JsonObject[];
+    };
+    return { ...found, message: { ...found.message, virtual_hosts: [...own, ...hosts] } };
+  }
+
+  #resolve({ message, fault }: DiscoveredResource): Resolution<RouteConfigurationResource> {
+    const { resolver } = this.#options;
+    const { vhds } = message as RouteConfiguration;
+    const error = fault ?? (vhds && resolver.hostsSource(vhds).error);
+    return error === undefined ? resolver.routes(message) : { error };
+  }
+
+  async #take(
+    { message, versionInfo }: DiscoveredResource,
+    resolved: RouteConfigurationResource,
+  ): Promise<string | undefined> {
+    const { store, clock } = this.#options;
     const { key } = this.#routes;
     const put = { op: 'put_route_configuration', key, routes: resolved } as const;
     const [refusal] = await this.#options.apply([put]);
-    if (refusal !== undefined) return refusal;
-    store.putActive('route_configuration', key, {
-      message: found.message,
-      versionInfo: found.versionInfo,
-      lastUpdatedMs,
-      resolved,
-    });
+    // Nobody names them any more.
+    if (refusal !== undefined || this.isClosed) return refusal;
+    const lastUpdatedMs = clock.wallMs();
+    store.putActive('route_configuration', key, { message, versionInfo, lastUpdatedMs, resolved });
     this.#stats.reloaded(lastUpdatedMs);
     return undefined;
   }
@@ -166,6 +211,7 @@ class SharedRoutes extends SharedResource {
   protected override ended(): void {
     const { key } = this.#routes;
     this.#hosts?.close();
+    this.#clusters?.release();
     if (this.#options.store.remove('route_configuration', key)) {
       void this.#options.apply([{ op: 'remove_route_configuration', name: key }]);
     }

@@ -12,9 +12,10 @@ import {
   type DiscoveryUpdate,
 } from './discovery-update.ts';
 import { canonicalName } from '../resources/resource-locator.ts';
+import { HeldAnswers, type Answered } from './held-answers.ts';
 import { Interests } from './interests.ts';
 import { RefusalPace } from './refusal-pace.ts';
-import type { ResourceType } from './resource-type.ts';
+import type { DiscoveryKind, ResourceType } from './resource-type.ts';
 import { ResourceTtls } from './resource-ttls.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';
 import type { Subscription } from './subscription.ts';
@@ -35,18 +36,9 @@ export interface TypeState {
   isRequestQueued: boolean;
   isHeld: boolean;
   /** What waits to be said while the type is held back. */
-  held: Answered[];
+  readonly held: HeldAnswers;
   /** Settles when the answers so far are dealt with. */
   last: Promise<void>;
-}
-
-/** Answers of one type that wait to be acknowledged; of more the oldest is acknowledged early. */
-const HELD_MAX = 1000;
-
-/** What a request answers, if it answers anything. */
-interface Answered {
-  readonly nonce: string;
-  readonly refusal: string | undefined;
 }
 
 /** How a protocol names its requests, and how its answers are read. */
@@ -70,6 +62,9 @@ export interface RequestCause {
   readonly isNodeSent: boolean;
 }
 
+/** What names clusters and is taken without waiting for them. */
+const NAMING: ReadonlySet<DiscoveryKind> = new Set(['listener', 'route_configuration']);
+
 export abstract class StreamMux<State extends TypeState> implements Mux {
   protected readonly options: MuxOptions;
   readonly #protocol: MuxProtocol;
@@ -90,7 +85,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
         this.#isNodeSent = false;
         for (const state of this.#types.values()) {
           state.isRequestQueued = false;
-          state.held = [];
+          state.held.take();
           this.streamBegan(state);
         }
         this.plan();
@@ -178,9 +173,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
 
   #release(state: State): void {
     if (state.isHeld) return;
-    const { held } = state;
-    state.held = [];
-    for (const { nonce, refusal } of held) this.#request(state, nonce, refusal);
+    for (const { nonce, refusal } of state.held.take()) this.#request(state, nonce, refusal);
   }
 
   close(): void {
@@ -208,7 +201,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       nonce: '',
       isRequestQueued: false,
       isHeld: false,
-      held: [],
+      held: new HeldAnswers(this.#protocol.kind === 'delta'),
       last: Promise.resolve(),
     });
     return state;
@@ -229,12 +222,19 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     if (kind === 'sotw') state.nonce = head.nonce;
     // Short answers do not overtake long ones that were sent before them.
     const decoding = this.#decode(state, message);
-    const turn = Promise.all([this.#decoded, decoding, state.last]);
+    const turn = Promise.all([this.#decoded, decoding, state.last, ...this.#beforeThose(state)]);
     this.#decoded = Promise.all([this.#decoded, decoding]).then(() => undefined);
     state.last = turn.then(([, decoded]) => this.#answer(state, decoded, head, generation));
     // What names clusters finds those that were sent before it.
     if (state.type.kind === 'cluster') this.#decoded = state.last;
     await state.last;
+  }
+
+  /** Clusters go when what was sent before them and names them is known. */
+  #beforeThose({ type }: State): readonly Promise<void>[] {
+    if (type.kind !== 'cluster') return [];
+    const others = [...this.#types.values()].filter(({ type: other }) => NAMING.has(other.kind));
+    return others.map(({ last }) => last);
   }
 
   async #decode({ type }: State, message: Buffer): Promise<unknown> {
@@ -328,18 +328,10 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   #request(state: State, nonce: string, refusal?: string): void {
     state.isRequestQueued = true;
     // A stream begins with its first request in any case.
-    const waits = (state.isHeld || state.held.length > 0) && nonce !== '';
-    if (waits) this.#hold(state, { nonce, refusal });
-    else this.#send(state, { nonce, refusal });
-  }
-
-  #hold(state: State, answered: Answered): void {
-    // Of the state of the world only the latest is of interest.
-    if (this.#protocol.kind === 'sotw') state.held = [];
-    state.held.push(answered);
-    if (state.held.length <= HELD_MAX) return;
-    const oldest = state.held.shift();
-    if (oldest !== undefined) this.#send(state, oldest);
+    const waits = (state.isHeld || !state.held.isEmpty) && nonce !== '';
+    const answered = { nonce, refusal };
+    const due = waits ? state.held.add(answered) : answered;
+    if (due !== undefined) this.#send(state, due);
   }
 
   #send(state: State, { nonce, refusal }: Answered): void {

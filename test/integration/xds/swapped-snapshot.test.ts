@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
+import { startControlPlane, type ControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
@@ -43,59 +43,74 @@ async function namesOf(sluice: Sluice): Promise<readonly string[]> {
   return configs.map(({ cluster }) => cluster.name).toSorted();
 }
 
+/** All clusters of this version are in use, and no others. */
+async function waitForVersion(sluice: Sluice, version: number): Promise<void> {
+  const names = namesIn(version).join();
+  await waitUntil('the new clusters', async () => (await namesOf(sluice)).join() === names);
+}
+
+function namesIn(version: number): readonly string[] {
+  return Array.from({ length: CLUSTERS }, (_, lane) => `v${version}-${lane}`);
+}
+
+function setClustersAndRoutes(control: ControlPlane, version: number): void {
+  const clusters = namesIn(version).map((name) =>
+    resource.cluster({
+      name,
+      type: 'EDS',
+      connect_timeout: '1s',
+      eds_cluster_config: { eds_config: ADS },
+    }),
+  );
+  const routes = namesIn(version).map((name, lane) => ({
+    match: { prefix: `/${lane}` },
+    route: { cluster: name },
+  }));
+  control.set('cluster.v3.Cluster', String(version), clusters);
+  control.set('route.v3.RouteConfiguration', String(version), [resource.routes('rc', routes)]);
+}
+
+function setSnapshot(control: ControlPlane, version: number, port: number): void {
+  setClustersAndRoutes(control, version);
+  const endpoints = namesIn(version).map((name) => resource.endpoints(name, [port]));
+  control.set('endpoint.v3.ClusterLoadAssignment', String(version), endpoints);
+}
+
+async function startWith(control: ControlPlane, apiType: string): Promise<Sluice> {
+  const hcm = { route_config: undefined, rds: { config_source: ADS, route_config_name: 'rc' } };
+  control.set('listener.v3.Listener', '1', [resource.listener(httpListener([], { hcm }))]);
+  return await startSluice({
+    bootstrap: {
+      node: { id: 'me', cluster: 'mine' },
+      admin: ADMIN,
+      static_resources: {
+        clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
+      },
+      dynamic_resources: {
+        ads_config: {
+          api_type: apiType,
+          transport_api_version: 'V3',
+          grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
+        },
+        cds_config: ADS,
+        lds_config: ADS,
+      },
+    },
+  });
+}
+
 describe('a snapshot in which every cluster has another name', () => {
   for (const apiType of ['GRPC', 'DELTA_GRPC']) {
     it(`fails no request when it comes over one stream (${apiType})`, async () => {
       await using upstream = await startHttpUpstream((_, response) => response.end('up'));
       await using control = await startControlPlane();
-      const set = (version: number): void => {
-        const names = Array.from({ length: CLUSTERS }, (_, lane) => `v${version}-${lane}`);
-        const cluster = (name: string): object =>
-          resource.cluster({
-            name,
-            type: 'EDS',
-            connect_timeout: '1s',
-            eds_cluster_config: { eds_config: ADS },
-          });
-        const endpoints = names.map((name) => resource.endpoints(name, [upstream.port]));
-        const routes = names.map((name, lane) => ({
-          match: { prefix: `/${lane}` },
-          route: { cluster: name },
-        }));
-        control.set('cluster.v3.Cluster', String(version), names.map(cluster));
-        control.set('route.v3.RouteConfiguration', String(version), [
-          resource.routes('rc', routes),
-        ]);
-        control.set('endpoint.v3.ClusterLoadAssignment', String(version), endpoints);
-      };
-      const hcm = { route_config: undefined, rds: { config_source: ADS, route_config_name: 'rc' } };
-      control.set('listener.v3.Listener', '1', [resource.listener(httpListener([], { hcm }))]);
-      set(0);
-      await using sluice = await startSluice({
-        bootstrap: {
-          node: { id: 'me', cluster: 'mine' },
-          admin: ADMIN,
-          static_resources: {
-            clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-          },
-          dynamic_resources: {
-            ads_config: {
-              api_type: apiType,
-              transport_api_version: 'V3',
-              grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-            },
-            cds_config: ADS,
-            lds_config: ADS,
-          },
-        },
-      });
+      setSnapshot(control, 0, upstream.port);
+      await using sluice = await startWith(control, apiType);
       const load = loadOf(await sluice.listenerPort('web'));
       for (let version = 1; version <= SWAPS; version += 1) {
         const sent = load.sent;
-        set(version);
-        await waitUntil('the new clusters', async () =>
-          (await namesOf(sluice)).every((name) => name.startsWith(`v${version}-`)),
-        );
+        setSnapshot(control, version, upstream.port);
+        await waitForVersion(sluice, version);
         await waitUntil('some requests', () => load.sent > sent + 20);
       }
       assert.deepEqual(await load.stop(), []);
@@ -107,6 +122,26 @@ describe('a snapshot in which every cluster has another name', () => {
         const stats = await sluice.admin(`/stats?filter=cluster.v${SWAPS - 1}-0.membership_total`);
         return !stats.body.includes('membership_total: 1');
       });
+    });
+
+    it(`fails no request when it follows one whose clusters are not warm yet (${apiType})`, async () => {
+      await using upstream = await startHttpUpstream((_, response) => response.end('up'));
+      await using control = await startControlPlane();
+      setSnapshot(control, 0, upstream.port);
+      await using sluice = await startWith(control, apiType);
+      const load = loadOf(await sluice.listenerPort('web'));
+      setClustersAndRoutes(control, 1);
+      // Routes are accepted at once, and used when their clusters are there.
+      await sluice.waitForStat('http.web.rds.rc.update_success', (value) => value >= 2);
+      setSnapshot(control, 2, upstream.port);
+      await waitForVersion(sluice, 2);
+      await waitUntil('the new routes', async () => {
+        const { body } = await sluice.admin('/config_dump?resource=dynamic_route_configs');
+        return body.includes('"cluster": "v2-0"');
+      });
+      const { sent } = load;
+      await waitUntil('some requests', () => load.sent > sent + 20);
+      assert.deepEqual(await load.stop(), []);
     });
   }
 });
