@@ -156,7 +156,8 @@ class SharedRoutes extends SharedResource {
       });
       return { error };
     }
-    this.#clusters?.release();
+    // What is on its way to the workers names its clusters until it is there.
+    if (this.#isWaiting) this.#clusters?.release();
     const clusters = swap.hold([whole.message]);
     this.#clusters = clusters;
     return { brought: this.#takeWith(clusters, whole, resolved) };
@@ -168,8 +169,8 @@ class SharedRoutes extends SharedResource {
     resolved: RouteConfigurationResource,
   ): Promise<string | undefined> {
     await clusters.ready;
-    if (this.#clusters !== clusters || this.isClosed) return undefined;
-    const refusal = await this.#take(whole, resolved);
+    const isWanted = this.#clusters === clusters && !this.isClosed;
+    const refusal = isWanted ? await this.#take(whole, resolved) : undefined;
     clusters.release();
     // Should it come again it is new.
     if (refusal !== undefined) this.#base = undefined;
