@@ -1,5 +1,6 @@
 /** A small client for tests: one request on a connection of its own, the whole answer as a value. */
 import { request, type IncomingHttpHeaders } from 'node:http';
+import { WAIT_LIMIT_MS } from './wait.ts';
 
 export interface Answer {
   readonly status: number;
@@ -17,7 +18,7 @@ export interface Ask {
   readonly body?: string | Buffer;
 }
 
-export function fetchOnce(ask: Ask, limitMs = 10_000): Promise<Answer> {
+export function fetchOnce(ask: Ask, limitMs = WAIT_LIMIT_MS): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {

@@ -30,8 +30,11 @@ export interface LoadTarget {
   readonly restMs?: number;
   /** Without those clients that open a new connection each time. */
   readonly isKeptOnly?: boolean;
-  /** Called for each response to a client that keeps connections: whether it said `Connection: close`. */
-  readonly answered?: (closes: boolean) => void;
+  /**
+   * Called for each response to a client that keeps connections: whether it said `Connection: close`,
+   * and when it was asked for, as `performance.now()`.
+   */
+  readonly answered?: (closes: boolean, askedMs: number) => void;
 }
 
 /** For each target four clients that keep connections and two that do not. */
@@ -94,9 +97,10 @@ function makeAsker({ isTls, answered, ...target }: LoadTarget): Asker {
   const options: RequestOptions = { host: '127.0.0.1', ...target, ...security, path: '/' };
   return (agent) =>
     new Promise((resolve) => {
+      const askedMs = performance.now();
       const request = start({ ...options, agent }, (response) => {
         response.resume();
-        if (agent !== false) answered?.(response.headers.connection === 'close');
+        if (agent !== false) answered?.(response.headers.connection === 'close', askedMs);
         response.once('error', (error) => resolve(error.message));
         response.once('end', () => {
           resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`);

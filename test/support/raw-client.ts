@@ -1,6 +1,6 @@
 /** A TCP or unix socket client that sends bytes as given and keeps what comes back. */
 import { connect, type Socket } from 'node:net';
-import { within } from './wait.ts';
+import { WAIT_LIMIT_MS, within } from './wait.ts';
 
 /** What has to be there: a text, a match, or whatever a function says of everything received. */
 type Pattern = RegExp | string | ((text: string) => boolean);
@@ -68,9 +68,10 @@ export async function openRaw(target: number | string, host = '127.0.0.1'): Prom
     send: (bytes) =>
       void socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes),
     end: () => void socket.end(),
-    until: (pattern, limitMs = 10_000) =>
+    until: (pattern, limitMs = WAIT_LIMIT_MS) =>
       condition(String(pattern), () => matches(pattern, text), limitMs),
-    closed: (limitMs = 10_000) => condition('end of the connection', () => isClosed, limitMs),
+    closed: (limitMs = WAIT_LIMIT_MS) =>
+      condition('end of the connection', () => isClosed, limitMs),
     destroy: () => void socket.destroy(),
   };
 }

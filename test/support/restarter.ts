@@ -56,7 +56,7 @@ export function runRestarter(
     process: child,
     log: () => text,
     saw: async (line) => {
-      await waitUntil(`"${line}" in ${text}`, () => text.includes(line), 20_000);
+      await waitUntil(`"${line}" in ${text}`, () => text.includes(line), 60_000);
     },
     // Asked first, since a killed restarter would leave its epochs behind for a while.
     [Symbol.asyncDispose]: async () => {

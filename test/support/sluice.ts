@@ -11,6 +11,9 @@ import { waitUntil, within } from './wait.ts';
 
 export const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.js');
 
+/** For a start or an end, which take a second on a machine with nothing else to do. */
+const LIFE_LIMIT_MS = 60_000;
+
 export interface RunOptions {
   /** A bootstrap as an object (written as JSON) or as YAML text. */
   readonly bootstrap?: object | string;
@@ -66,7 +69,7 @@ export async function startSluice(options: RunOptions): Promise<Sluice> {
         failIfExited(program);
         return readAdminPort(program.adminAddressPath);
       },
-      20_000,
+      LIFE_LIMIT_MS,
     );
     await waitUntil(
       '/ready to say LIVE',
@@ -75,7 +78,7 @@ export async function startSluice(options: RunOptions): Promise<Sluice> {
         const answer = await fetchOnce({ port: adminPort, path: '/ready' }).catch(() => undefined);
         return answer?.status === 200;
       },
-      20_000,
+      LIFE_LIMIT_MS,
     );
     return makeHandle(program, adminPort);
   } catch (error) {
@@ -90,7 +93,10 @@ export interface Finished extends Exit {
 }
 
 /** Runs the program to its end: `--version`, `--mode validate`, start failures. */
-export async function runSluice(args: readonly string[], limitMs = 20_000): Promise<Finished> {
+export async function runSluice(
+  args: readonly string[],
+  limitMs = LIFE_LIMIT_MS,
+): Promise<Finished> {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
@@ -165,7 +171,8 @@ function makeHandle(program: Program, adminPort: number): Sluice {
   const stat = (name: string): Promise<number> => whole(() => valueOf(name), valueOf);
   // Workers read what they are told in order.
   const settled = (): Promise<void> => whole(() => Promise.resolve(), valueOf);
-  const exited = (limitMs = 20_000): Promise<Exit> => within('the exit', program.closed, limitMs);
+  const exited = (limitMs = LIFE_LIMIT_MS): Promise<Exit> =>
+    within('the exit', program.closed, limitMs);
   const stop = async (): Promise<Exit> => {
     child.kill('SIGTERM');
     try {

@@ -11,6 +11,9 @@ import {
   type Socket,
 } from 'node:net';
 
+/** Nobody listens there, and nobody is given it in place of a port that was closed. */
+export const CLOSED_PORT = 1;
+
 interface Upstream {
   readonly port: number;
   close(): Promise<void>;

@@ -1,6 +1,8 @@
 /** Waiting for a condition or an event with a limit. Tests wait on what happens, never on time. */
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Longer than anything takes on a machine that has much else to do; only what fails waits for it. */
+export const WAIT_LIMIT_MS = 30_000;
 /** A probe that never rests would take the time of what it waits for. */
 const PROBE_PERIOD_MS = 2;
 
@@ -10,7 +12,7 @@ class WaitTimeout extends Error {}
 export async function waitUntil<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 10_000,
+  limitMs = WAIT_LIMIT_MS,
 ): Promise<T> {
   const deadline = performance.now() + limitMs;
   for (;;) {
@@ -22,7 +24,11 @@ export async function waitUntil<T>(
 }
 
 /** Rejects when `promise` has not settled within `limitMs`. */
-export async function within<T>(what: string, promise: Promise<T>, limitMs = 10_000): Promise<T> {
+export async function within<T>(
+  what: string,
+  promise: Promise<T>,
+  limitMs = WAIT_LIMIT_MS,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(

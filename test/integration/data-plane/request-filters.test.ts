@@ -333,14 +333,14 @@ describe('a log with more moments', () => {
       upstreamPorts: [upstream.port],
       manager: {
         accessLogs: [{ sink: { kind: 'file', path }, format }],
-        logMoments: { newRequest: true, tunnelEstablished: false, intervalMs: 100 },
+        logMoments: { newRequest: true, tunnelEstablished: false, intervalMs: 20 },
       },
     });
     await ask(plane.port, '/');
     await plane.close();
-    assert.equal(
+    assert.match(
       readFileSync(path, 'utf8'),
-      'DownstreamStart 0\nDownstreamPeriodic 0\nDownstreamEnd 200\n',
+      /^DownstreamStart 0\n(DownstreamPeriodic 0\n)+DownstreamEnd 200\n$/,
     );
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../../support/data-plane.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { prefix, route, toCluster } from '../../support/routes.ts';
-import { type HttpUpstream, startHttpUpstream, startRawUpstream } from '../../support/upstream.ts';
+import { CLOSED_PORT, type HttpUpstream, startHttpUpstream } from '../../support/upstream.ts';
 
 const POLICY: RetryPolicy = {
   retryOn: ['5xx'],
@@ -122,11 +122,9 @@ describe('a request that fails', () => {
 
   it('goes to another host when the first refuses connections', async () => {
     await using upstream = await answering();
-    const gone = await startRawUpstream(() => undefined);
-    await gone.close();
     const policy = { retryOn: ['connect-failure'], numRetries: 1 };
     await using plane = await startDataPlane({
-      upstreamPorts: [gone.port, upstream.port],
+      upstreamPorts: [CLOSED_PORT, upstream.port],
       ...retrying({
         ...policy,
         hostPredicates: [{ kind: 'previous_hosts' }],
@@ -140,10 +138,8 @@ describe('a request that fails', () => {
   });
 
   it('is told of the last of several tries', async () => {
-    const gone = await startRawUpstream(() => undefined);
-    await gone.close();
     await using plane = await startDataPlane({
-      upstreamPorts: [gone.port],
+      upstreamPorts: [CLOSED_PORT],
       ...retrying({ retryOn: ['connect-failure'] }),
     });
     assert.match(
@@ -176,7 +172,7 @@ describe('a request that fails', () => {
         route(
           prefix('/'),
           toCluster({
-            retryPolicy: { ...POLICY, perTryTimeoutMs: 100 },
+            retryPolicy: { ...POLICY, perTryTimeoutMs: 250 },
             hedgePolicy: { initialRequests: 1, hedgeOnPerTryTimeout },
           }),
         ),

@@ -202,7 +202,7 @@ describe('a TCP proxy', () => {
       ['idle_timeout', 'idle_timeout'],
       ['max_downstream_connection_duration', 'max_downstream_connection_duration'],
     ] as const) {
-      await using sluice = await start(upstream.port, { proxy: { [field]: '0.15s' } });
+      await using sluice = await start(upstream.port, { proxy: { [field]: '0.4s' } });
       const client = await openRaw(sluice.tcp);
       client.send('x');
       assert.equal(await client.closed(), 'x');

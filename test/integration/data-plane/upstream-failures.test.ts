@@ -1,12 +1,11 @@
 /** What a client is told when its upstream fails, and what is counted. */
 import assert from 'node:assert/strict';
-import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import type { RetryPolicy } from '../../../shared/resources/route.ts';
 import { type DataPlaneSetup, startDataPlane } from '../../support/data-plane.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { prefix, route, toCluster } from '../../support/routes.ts';
-import { startRawUpstream } from '../../support/upstream.ts';
+import { CLOSED_PORT, startRawUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
@@ -112,7 +111,7 @@ describe('an upstream that fails before its answer', () => {
   }
 
   it('and refuses connections leads to 503', async () => {
-    const port = await closedPort();
+    const port = CLOSED_PORT;
     await using plane = await startDataPlane({ upstreamPorts: [port] });
     const client = await openRaw(plane.port);
     client.send(GET);
@@ -230,7 +229,7 @@ describe('a stream that is older than its cluster allows', () => {
     });
     await using plane = await startDataPlane({
       upstreamPorts: [upstream.port],
-      upstreamHttp: { maxStreamDurationMs: 20 },
+      upstreamHttp: { maxStreamDurationMs: 200 },
     });
     const client = await openRaw(plane.port);
     client.send(GET);
@@ -252,12 +251,12 @@ describe('an answer that stops in its middle', () => {
     await using upstream = await startRawUpstream((socket) => {
       socket.on('data', () => socket.write(BEGINNING));
     });
-    const idle = { retryPolicy: { ...NO_RETRIES, perTryIdleTimeoutMs: 20 } };
+    const idle = { retryPolicy: { ...NO_RETRIES, perTryIdleTimeoutMs: 200 } };
     await using plane = await startDataPlane({
       upstreamPorts: [upstream.port],
       routes: [
         route(prefix('/idle'), toCluster(idle)),
-        route(prefix('/'), toCluster({ timeoutMs: 20 })),
+        route(prefix('/'), toCluster({ timeoutMs: 200 })),
       ],
     });
     for (const path of ['/idle', '/']) {
@@ -285,11 +284,3 @@ describe('an answer that stops in its middle', () => {
     assert.equal(stats.get('http.web.rq_reset_after_downstream_response_started'), 1);
   });
 });
-
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

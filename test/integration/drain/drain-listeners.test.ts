@@ -123,7 +123,7 @@ describe('a drain with parameters of our own', { concurrency: 3 }, () => {
     const tcp = await openRaw(await sluice.listenerPort('tcp'));
     tcp.send('hello');
     await tcp.until('open');
-    const drained = drain(sluice, 'graceful&wait&max=1.5');
+    const drained = drain(sluice, 'graceful&wait&max=3');
     await waitUntil('two open connections', async () => {
       const { open, listeners } = await statusOf(sluice);
       return open === 2 && listeners.every(({ state }) => state === 'draining');
@@ -141,7 +141,7 @@ describe('a drain with parameters of our own', { concurrency: 3 }, () => {
     idle.send(GET);
     await idle.until('hi');
     assert.equal((await drain(sluice, 'graceful&wait&close_idle=0&max=20')).body, 'OK\n');
-    await idle.closed(1_000);
+    await idle.closed(15_000);
     assert.equal(await sluice.stat('http.web.downstream_cx_drain_close'), 1);
   });
 

@@ -39,7 +39,7 @@ describe('SIGTERM with --drain-on-sigterm', { concurrency: 2 }, () => {
     // Signals that come together count as one.
     await pause(150);
     sluice.signal('SIGTERM');
-    assert.deepEqual(await sluice.exited(2_000), { code: 0, signal: null });
+    assert.deepEqual(await sluice.exited(15_000), { code: 0, signal: null });
     await client.closed();
   });
 
@@ -50,7 +50,7 @@ describe('SIGTERM with --drain-on-sigterm', { concurrency: 2 }, () => {
     });
     const client = await openRaw(await sluice.listenerPort('web'));
     sluice.signal('SIGTERM');
-    await client.closed(2_000);
-    assert.deepEqual(await sluice.exited(2_000), { code: 0, signal: null });
+    await client.closed(15_000);
+    assert.deepEqual(await sluice.exited(15_000), { code: 0, signal: null });
   });
 });

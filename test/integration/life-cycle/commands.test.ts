@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { childrenOf } from '../../support/processes.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { openRaw, type RawConnection } from '../../support/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
@@ -23,9 +23,11 @@ describe('a running server', () => {
     const unready = await sluice.admin('/ready');
     assert.deepEqual([unready.status, unready.body], [503, 'DRAINING\n']);
     assert.deepEqual([await sluice.stat('server.state'), await sluice.stat('server.live')], [1, 0]);
+    await sluice.settled();
     assert.equal(await isClosedAfterAnswer(port), true);
     await sluice.admin({ path: '/healthcheck/ok', method: 'POST' });
     assert.equal((await sluice.admin('/ready')).status, 200);
+    await sluice.settled();
     assert.equal(await isClosedAfterAnswer(port), false);
   });
 
@@ -42,8 +44,10 @@ describe('a running server', () => {
     const args = ['--drain-time-s', '1', '--drain-strategy', 'immediate'];
     await using sluice = await startSluice({ bootstrap: direct, concurrency: 2, args });
     const port = await sluice.listenerPort('web');
+    const connection = await openRaw(port);
     await sluice.admin({ path: '/drain_listeners?graceful', method: 'POST' });
-    assert.equal(await isClosedAfterAnswer(port), true);
+    await sluice.settled();
+    assert.equal(await announcesEnd(connection), true);
     assert.equal((await sluice.admin('/ready')).status, 200);
     await sluice.waitForStat('listener_manager.listener_stopped', (value) => value === 1);
     await assert.rejects(fetchOnce({ port }), { code: 'ECONNREFUSED' });
@@ -85,7 +89,10 @@ describe('a running server', () => {
 
 /** Whether the answer to a request on a connection that may stay open announces its end. */
 async function isClosedAfterAnswer(port: number): Promise<boolean> {
-  const connection = await openRaw(port);
+  return announcesEnd(await openRaw(port));
+}
+
+async function announcesEnd(connection: RawConnection): Promise<boolean> {
   connection.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
   const answer = await connection.until('hi');
   connection.destroy();

@@ -52,7 +52,7 @@ describe('a service manager', () => {
       bootstrap: direct,
       scratch,
       args: ['--drain-on-sigterm', '--drain-time-s', '60'],
-      env: { NOTIFY_SOCKET: scratch.file('notify'), WATCHDOG_USEC: '200000' },
+      env: { NOTIFY_SOCKET: scratch.file('notify'), WATCHDOG_USEC: '2000000' },
     });
     const hears = (pattern: RegExp) =>
       waitUntil(String(pattern), () => manager.said().some((word) => pattern.test(word)));

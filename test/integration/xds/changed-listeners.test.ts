@@ -81,7 +81,7 @@ describe('a listener that is changed', () => {
       '--drain-strategy',
       'immediate',
       '--drain-time-s',
-      '2',
+      '3',
     ]);
     const port = await sluice.listenerPort('web');
     const changed = await openRaw(port);
@@ -115,7 +115,7 @@ describe('a listener that is changed', () => {
       '--drain-strategy',
       'immediate',
       '--drain-time-s',
-      '1',
+      '2',
     ]);
     const port = await sluice.listenerPort('web');
     const busy = await openRaw(port, OTHER.address);

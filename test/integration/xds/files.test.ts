@@ -141,7 +141,7 @@ describe('resources from files', () => {
     await using sluice = await start(
       scratch,
       { lds_config: fileSource(scratch.file('lds.json')) },
-      ['--drain-time-s', '1'],
+      ['--drain-time-s', '2'],
     );
     const port = await sluice.listenerPort('web');
     put('2', 'second');

@@ -6,6 +6,7 @@ import { makeAuthority } from '../../support/certificates.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
 import { startHttpUpstream } from '../../support/upstream.ts';
+import { WAIT_LIMIT_MS } from '../../support/wait.ts';
 import { startRestPeer, startStreamPeer, type FuzzPeer } from '../../support/xds-fuzz/fuzz-peer.ts';
 import { fuzzedRuntime, fuzzedTypes } from '../../support/xds-fuzz/fuzzed-types.ts';
 import type { FuzzedType, Pick } from '../../support/xds-fuzz/fuzzed-type.ts';
@@ -188,7 +189,7 @@ describe('a long row of good, bad, repeated, old and broken updates', () => {
 
 /** An update that was answered is in force with every worker soon after. */
 async function settled(sluice: Sluice, types: readonly FuzzedType[]): Promise<void> {
-  const deadlineMs = performance.now() + 5_000;
+  const deadlineMs = performance.now() + WAIT_LIMIT_MS;
   for (const type of types) {
     for (;;) {
       try {

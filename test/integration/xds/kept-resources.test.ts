@@ -81,6 +81,7 @@ describe('a restart while the control plane is down', () => {
     assert.deepEqual(failures, []);
     const { body: dump } = await child.admin('/config_dump?resource=dynamic_active_clusters');
     assert.match(dump, /"version_info": "c7"/);
-    assert.equal(await child.stat('control_plane.connected_state'), 0);
+    // It is 1 while a try is under way.
+    await child.waitForStat('control_plane.connected_state', (state) => state === 0);
   });
 });

@@ -35,8 +35,7 @@ function servedWith(config: object): object {
 }
 
 async function counter(sluice: Sluice, name: string): Promise<number> {
-  const { body } = await sluice.admin(`/stats?filter=${name}`);
-  return Number(/: (\d+)\n/.exec(body)?.[1]);
+  return Number(/: (\d+)\n/.exec(await sluice.stats(`filter=${name}`))?.[1]);
 }
 
 /** Points the link at another pair in one step, as mounted secrets are renewed. */

@@ -151,7 +151,7 @@ describe('a control plane behind a cluster with a TLS transport socket', () => {
       bootstrap: bootstrapOf(control.port, tlsSocket(authority, 'other.test'), GRPC),
     });
     assert.ok(!(await knows(sluice, 'up')));
-    assert.ok(Number(await sluice.stat('cluster.control.ssl.fail_verify_san')) >= 1);
+    await sluice.waitForStat('cluster.control.ssl.fail_verify_san', (count) => count >= 1);
     assert.equal(control.requests.length, 0);
   });
 
