@@ -196,8 +196,9 @@ export type HostHealth = 'healthy' | 'degraded' | 'unhealthy';
 
 export interface HostResource {
   /**
-   * Unique within a cluster: `address:port` or the socket's path, as `/clusters` prints it; where
-   * requests name their hosts, `name:port`.
+   * Unique within a cluster: `address:port` or the socket's path; where requests name their hosts,
+   * `name:port`. An address that two names share has something behind it. What is shown is
+   * `addressOf` (host-address.ts).
    */
   readonly id: string;
   readonly address: HostAddress;

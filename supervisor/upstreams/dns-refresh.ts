@@ -5,8 +5,8 @@ import type { NameResolver, Resolution } from '../dns/name-resolver.ts';
 import type { DnsSettings } from '../resources/resolved-bootstrap.ts';
 
 export interface DnsEnvironment {
-  readonly settings: DnsSettings;
-  readonly resolver: NameResolver;
+  readonly settings: Omit<DnsSettings, 'resolver'>;
+  readonly resolver: Pick<NameResolver, 'resolve'>;
   readonly clock: Clock;
   /** From 0 to below 1. */
   readonly random: () => number;

@@ -1,7 +1,6 @@
 /** Hosts of clusters that want statistics of each (`per_endpoint_stats`), as the statistics name them. */
-import type { HostResource } from '../../shared/resources/cluster.ts';
+import { addressOf } from '../../shared/resources/host-address.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
-import { printAuthority } from '../../shared/authority.ts';
 import type { EndpointFigures } from '../stats/endpoint-stats.ts';
 import { statScope } from '../../shared/stats/stat-scope.ts';
 import type { StatStore } from '../stats/stat-store.ts';
@@ -27,16 +26,5 @@ export function* endpointFigures(
         base: store.find(HOST, `host.${name}.${host.id}.`)?.base,
       };
     }
-  }
-}
-
-function addressOf({ address, id }: HostResource): string {
-  switch (address.kind) {
-    case 'ip':
-      return printAuthority({ host: address.address, port: address.port });
-    case 'pipe':
-      return address.path;
-    case 'internal':
-      return id;
   }
 }

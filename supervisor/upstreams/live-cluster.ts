@@ -4,6 +4,7 @@
  * nothing: its owner hears of changes.
  */
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
+import { addressOf } from '../../shared/resources/host-address.ts';
 import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -318,7 +319,9 @@ export class LiveCluster implements HostSink {
       log: (event) => {
         const { outlierLogPath: path, eventLogs } = this.#options;
         if (path === undefined) return;
-        eventLogs.write(path, outlierEventMessage({ ...event, cluster: this.name }));
+        const known = this.host(event.host);
+        const host = known === undefined ? event.host : addressOf(known);
+        eventLogs.write(path, outlierEventMessage({ ...event, host, cluster: this.name }));
       },
       flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
     });

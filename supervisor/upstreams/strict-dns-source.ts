@@ -1,5 +1,8 @@
-/** Hosts of a STRICT_DNS cluster: every address of every name, each name refreshed by itself. */
-import { isIPv6 } from 'node:net';
+/**
+ * Hosts of a STRICT_DNS cluster: every address of every name, each name refreshed by itself. An address
+ * that two names share is two hosts, each with what its name says of it.
+ */
+import { printAuthority } from '../../shared/authority.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import type { Resolution, ResolvedName } from '../dns/name-resolver.ts';
 import type { DnsTarget } from '../resources/resolved-bootstrap.ts';
@@ -14,7 +17,10 @@ export class StrictDnsSource implements HostSource {
   constructor(targets: readonly DnsTarget[], environment: DnsEnvironment, sink: HostSink) {
     this.#sink = sink;
     this.#waiting = targets.length;
-    this.#targets = targets.map((target) => new TargetHosts(target, environment, this.#owner()));
+    const owner = this.#owner();
+    this.#targets = targets.map(
+      (target, at) => new TargetHosts({ ...target, at }, environment, owner),
+    );
   }
 
   start(): void {
@@ -28,6 +34,7 @@ export class StrictDnsSource implements HostSource {
 
   #owner(): TargetOwner {
     return {
+      ids: new Set(),
       sink: this.#sink,
       changed: () =>
         this.#sink.setHosts(
@@ -44,18 +51,25 @@ export class StrictDnsSource implements HostSource {
 
 interface TargetOwner {
   readonly sink: HostSink;
+  /** Of the hosts of all names. */
+  readonly ids: Set<string>;
   changed(): void;
   answeredFirst(): void;
 }
 
 class TargetHosts implements DnsAsker {
   readonly refresh: DnsRefresh;
-  readonly #target: DnsTarget;
+  /** `at`: which of the cluster's names it is. */
+  readonly #target: DnsTarget & { readonly at: number };
   readonly #owner: TargetOwner;
   #hasAnswer = false;
-  hosts: readonly HostResource[] = [];
+  #hosts: ReadonlyMap<string, HostResource> = new Map();
 
-  constructor(target: DnsTarget, environment: DnsEnvironment, owner: TargetOwner) {
+  constructor(
+    target: DnsTarget & { readonly at: number },
+    environment: DnsEnvironment,
+    owner: TargetOwner,
+  ) {
     this.#target = target;
     this.#owner = owner;
     this.refresh = new DnsRefresh(target.name, environment, this);
@@ -82,26 +96,36 @@ class TargetHosts implements DnsAsker {
     return isSuccess;
   }
 
+  get hosts(): readonly HostResource[] {
+    return [...this.#hosts.values()];
+  }
+
   #take(addresses: readonly ResolvedName[]): void {
-    const { sink } = this.#owner;
-    const hosts = new Map(
-      addresses.map(({ address }) => {
-        const host = hostAt(this.#target, address);
-        return [host.id, host];
-      }),
-    );
+    const { sink, ids } = this.#owner;
+    const before = this.#hosts;
+    const hosts = new Map<string, HostResource>();
+    const { port, host } = this.#target;
+    for (const { address } of addresses) {
+      if (hosts.has(address)) continue;
+      const known = before.get(address);
+      const at = { kind: 'ip', address, port } as const;
+      hosts.set(address, known ?? { id: this.#newId(address), address: at, ...host });
+    }
+    for (const [address, { id }] of before) if (!hosts.has(address)) ids.delete(id);
+    for (const { id } of hosts.values()) ids.add(id);
     sink.confirmed([...hosts.values()]);
-    sink.setMaxHostWeight(hosts.size === 0 ? 1 : this.#target.host.weight);
-    if (hosts.size === this.hosts.length && this.hosts.every(({ id }) => hosts.has(id))) {
+    sink.setMaxHostWeight(hosts.size === 0 ? 1 : host.weight);
+    if (hosts.size === before.size && [...before.keys()].every((each) => hosts.has(each))) {
       sink.count('update_no_rebuild');
       return;
     }
-    this.hosts = [...hosts.values()];
+    this.#hosts = hosts;
     this.#owner.changed();
   }
-}
 
-function hostAt({ port, host }: DnsTarget, address: string): HostResource {
-  const id = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
-  return { id, address: { kind: 'ip', address, port }, ...host };
+  /** Its address, unless another name has a host of that id: most share none. */
+  #newId(address: string): string {
+    const id = printAuthority({ host: address, port: this.#target.port });
+    return this.#owner.ids.has(id) ? `${id}#${this.#target.at}` : id;
+  }
 }

@@ -68,7 +68,7 @@ class StatefulSessionFilter extends PassThroughFilter {
 
   override encodeHeaders(headers: HeaderMap): HeadersStatus {
     const { state, parts } = this;
-    const host = parts.callbacks.info.upstreamHost?.id;
+    const host = parts.callbacks.info.upstreamHost?.address;
     if (!this.isMeant || host === undefined || host === this.address) return 'continue';
     if (state.kind === 'header') headers.set(state.name, Buffer.from(host).toString('base64'));
     else {

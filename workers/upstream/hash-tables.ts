@@ -32,7 +32,7 @@ const QUICK_HOSTS = 500;
 function hashKey(host: UpstreamHost, usesHostname: boolean): string {
   const given = host.metadata?.['envoy.lb']?.['hash_key'];
   if (typeof given === 'string' && given !== '') return given;
-  return usesHostname ? host.hostname : host.id;
+  return usesHostname ? host.hostname : host.address;
 }
 
 /** What a host of the next table gets of it. */

@@ -4,12 +4,13 @@
  */
 import type { HostHealth, HostResource } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import { addressOf } from '../../shared/resources/host-address.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { OutlierMonitor } from '../health/outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../http/stream-info.ts';
 import type { ActiveRequests } from './active-requests.ts';
 import type { UpstreamCluster } from './cluster.ts';
-import { addressOf, ipOf, portOf } from './host-info.ts';
+import { ipOf, portOf } from './host-info.ts';
 import type { HttpPool } from './http-pool.ts';
 import type { TcpPool } from './tcp-pool-connection.ts';
 import type { ResourceLimits } from './resource-limits.ts';

@@ -35,7 +35,7 @@ export class OverrideBalancer implements LoadBalancer {
     const host = named ?? this.#otherwise.choose(context, draw);
     const { tells } = this.#options;
     if (tells !== undefined && host !== undefined) {
-      context.addMetadata?.(tells.namespace, structOf(tells, host.id));
+      context.addMetadata?.(tells.namespace, structOf(tells, host.address));
     }
     return host;
   }
