@@ -53,6 +53,7 @@ export async function loadConfiguration(options: Options, clock: Clock): Promise
   const overrides = {
     ...options,
     disabledExtensions: disabled.names,
+    isForValidation: options.mode === 'validate',
     skipSecrets: options.mode === 'validate' && options.validateSkipSecrets,
   };
   const { loaded, resolution } = await loadChecked(options, overrides);

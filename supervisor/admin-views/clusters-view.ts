@@ -1,4 +1,5 @@
 /** Clusters and their hosts as `/clusters` shows them. */
+import type { Cluster } from '../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import { flagsOf } from '../../shared/resources/host-health.ts';
 import { HOST } from '../../shared/stats/templates/cluster.ts';
@@ -10,7 +11,8 @@ import type {
   OutlierStatus,
 } from '../admin/admin-context.ts';
 import { certificateStatuses } from '../tls/loaded-certificates.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
+import type { ResourceEntry, ResourceStore } from '../resources/resource-store.ts';
+import { optional } from '../resources/values.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { OutlierDetector } from '../health/outlier-detector.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
@@ -34,8 +36,8 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
         .map(({ name }) => name),
     status: (name) => {
       const cluster = upstreams.get(name);
-      const isDynamic = resources.get('cluster', name)?.source === 'dynamic';
-      return cluster === undefined ? undefined : clusterStatus(cluster, isDynamic, stats);
+      const entry = resources.get('cluster', name);
+      return cluster === undefined ? undefined : clusterStatus(cluster, entry, stats);
     },
     certificates: () => certificateStatuses(resources),
   };
@@ -43,18 +45,24 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
 
 function clusterStatus(
   { resolved, hosts, outlier, breakers }: LiveCluster,
-  addedViaApi: boolean,
+  entry: ResourceEntry<'cluster'> | undefined,
   store: StatStore,
 ): ClusterStatus {
   const { resource, observabilityName } = resolved;
   return {
     name: resource.name,
     observabilityName,
-    addedViaApi,
+    ...optional('edsServiceName', serviceNameIn(entry?.active?.message)),
+    addedViaApi: entry?.source === 'dynamic',
     circuitBreakers: breakers.thresholds(),
     ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
     hosts: hosts.hosts.map((host) => hostStatus(resource.name, { host, outlier }, store)),
   };
+}
+
+/** Under which its hosts are asked for, where the configuration says it. */
+function serviceNameIn(message: Pick<Cluster, 'eds_cluster_config'> = {}): string | undefined {
+  return message.eds_cluster_config?.service_name || undefined;
 }
 
 function outlierStatus({ external, local }: OutlierDetector): OutlierStatus {

@@ -13,6 +13,7 @@ import type {
 import { mapLazily } from '../admin/config-dump/lazy-list.ts';
 import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
 import { endpointMessage } from './endpoint-message.ts';
+import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type {
   ResourceEntry,
   ResourceKind,
@@ -100,18 +101,24 @@ function hasDiscoveredFilter(store: ResourceStore): boolean {
 }
 
 function* connectionManagers(store: ResourceStore): Generator<HttpConnectionManager> {
-  for (const { active, warming } of store.list('listener')) {
-    for (const version of [active, warming]) {
-      const listener = version?.resolved.resource;
-      for (const chain of [...(listener?.filterChains ?? []), listener?.defaultFilterChain]) {
-        const last = chain?.networkFilters.at(-1);
-        if (last?.kind === 'http_connection_manager') yield last;
-      }
+  for (const { resource } of listenerVersions(store)) {
+    for (const chain of [...resource.filterChains, resource.defaultFilterChain]) {
+      const last = chain?.networkFilters.at(-1);
+      if (last?.kind === 'http_connection_manager') yield last;
     }
   }
 }
 
-type State = 'active' | 'warming' | 'draining';
+function* listenerVersions(store: ResourceStore): Generator<ResolvedListener> {
+  for (const { active, warming } of store.list('listener')) {
+    if (active !== undefined) yield active.resolved;
+    if (warming !== undefined) yield warming.resolved;
+  }
+  for (const { resolved } of store.lingering()) yield resolved;
+}
+
+const STATES = ['active', 'warming', 'draining'] as const;
+type State = (typeof STATES)[number];
 
 function select<Kind extends ResourceKind>(
   store: ResourceStore,
@@ -159,18 +166,25 @@ function withType(kind: ResourceKind, refused: RefusedUpdate): RefusedUpdate {
 
 function dynamicListeners(store: ResourceStore, isStarting: boolean): readonly DumpedListener[] {
   const listeners: DumpedListener[] = [];
-  for (const entry of store.list('listener')) {
-    if (entry.source !== 'dynamic') continue;
-    const states = (['active', 'warming', 'draining'] as const).map((state) => {
+  const entries = [...store.list('listener')].filter(({ source }) => source === 'dynamic');
+  // In the reference's order.
+  for (const entry of entries.toSorted((one, other) => rankOf(one) - rankOf(other))) {
+    // What was refused stands beside the states, not in one.
+    const { refused, ...taken } = entry;
+    const states = STATES.map((state) => {
       const version = entry[state];
       const shown = isStarting && state === 'active' ? 'warming' : state;
-      return version === undefined ? {} : { [shown]: dumped(entry, version) };
+      return version === undefined ? {} : { [shown]: dumped(taken, version) };
     });
-    const { refused } = entry;
     const error = refused === undefined ? {} : { error: withType('listener', refused) };
     listeners.push(Object.assign({ name: entry.name }, ...states, error) as DumpedListener);
   }
   return listeners;
+}
+
+function rankOf(entry: ResourceEntry<'listener'>): number {
+  const at = STATES.findIndex((state) => entry[state] !== undefined);
+  return at < 0 ? STATES.length : at;
 }
 
 /** Hosts of clusters, written as an assignment as the reference writes them. */
@@ -179,15 +193,21 @@ function endpointsOf(
   wanted: 'static' | 'dynamic',
   hostsOf: ConfigViewParts['hostsOf'],
 ): Iterable<DumpedResource> {
-  const clusters: { readonly name: string; readonly lastUpdatedMs: number }[] = [];
+  const clusters: { readonly name: string; readonly active: ResourceVersion<'cluster'> }[] = [];
   for (const { source, name, active } of store.list('cluster')) {
     if (source !== wanted || active === undefined) continue;
-    clusters.push({ name, lastUpdatedMs: active.lastUpdatedMs });
+    clusters.push({ name, active });
   }
-  return mapLazily(clusters, ({ name, lastUpdatedMs }) => ({
-    name,
-    versionInfo: '',
-    lastUpdatedMs,
-    message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(hostsOf(name)) },
-  }));
+  return mapLazily(clusters, ({ name, active }) => {
+    const { discovery } = active.resolved;
+    // The assignment's own name.
+    const asked = discovery?.kind === 'endpoints' ? discovery.serviceName : name;
+    const options = { name: asked, isByName: discovery?.kind === 'dns' };
+    return {
+      name: asked,
+      versionInfo: '',
+      lastUpdatedMs: active.lastUpdatedMs,
+      message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(hostsOf(name), options) },
+    };
+  });
 }

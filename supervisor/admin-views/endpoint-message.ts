@@ -8,12 +8,23 @@ import { hostAddressMessage } from '../admin/address-message.ts';
 
 const HEALTH_STATUS = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;
 
+export interface AssignmentFacts {
+  /** Of the assignment, which need not be the cluster's. */
+  readonly name: string;
+  /** The hosts are what a name stands for: such ones have metadata always. */
+  readonly isByName: boolean;
+}
+
 /** Fields in the order of their numbers, as the reference prints this message. */
-export function endpointMessage(hosts: ClusterHostsResource): JsonObject {
+export function endpointMessage(
+  hosts: ClusterHostsResource,
+  facts: AssignmentFacts = { name: hosts.cluster, isByName: false },
+): JsonObject {
   const groups = groupByLocality(hosts.hosts);
+  const ofLocality = (group: readonly HostResource[]): JsonObject => localityMessage(group, facts);
   return {
-    cluster_name: hosts.cluster,
-    ...(groups.length === 0 ? {} : { endpoints: groups.map(localityMessage) }),
+    cluster_name: facts.name,
+    ...(groups.length === 0 ? {} : { endpoints: groups.map(ofLocality) }),
     policy: { overprovisioning_factor: hosts.overprovisioningFactor },
   };
 }
@@ -30,20 +41,20 @@ function groupByLocality(hosts: readonly HostResource[]): readonly (readonly Hos
   return [...groups.values()];
 }
 
-function localityMessage(hosts: readonly HostResource[]): JsonObject {
+function localityMessage(hosts: readonly HostResource[], facts: AssignmentFacts): JsonObject {
   const [first] = hosts;
   const { region = '', zone = '', subZone = '', priority = 0, localityWeight = 0 } = first ?? {};
   return {
     locality: present({ region, zone, sub_zone: subZone }),
-    lb_endpoints: hosts.map(hostMessage),
+    lb_endpoints: hosts.map((host) => hostMessage(host, facts)),
     // A wrapper, which the reference always sets.
     load_balancing_weight: localityWeight,
     ...(priority === 0 ? {} : { priority }),
   };
 }
 
-function hostMessage(host: HostResource): JsonObject {
-  const { address } = host;
+function hostMessage(host: HostResource, { isByName }: AssignmentFacts): JsonObject {
+  const { address, metadata } = host;
   return {
     endpoint: {
       address: hostAddressMessage(address),
@@ -51,9 +62,9 @@ function hostMessage(host: HostResource): JsonObject {
       ...present({ hostname: host.hostname }),
     },
     health_status: HEALTH_STATUS[host.health],
-    ...(host.metadata === undefined
-      ? {}
-      : { metadata: { filter_metadata: host.metadata as JsonObject } }),
+    ...(metadata === undefined
+      ? isByName && { metadata: {} }
+      : { metadata: { filter_metadata: metadata as JsonObject } }),
     load_balancing_weight: host.weight,
   };
 }

@@ -51,9 +51,10 @@ function* versionsOf(store: ResourceStore): Generator<{
   readonly source: 'static' | 'dynamic';
   readonly version: ResourceVersion<'listener'>;
 }> {
-  for (const { source, active, warming, draining } of store.list('listener')) {
-    for (const version of [active, warming, draining]) {
+  for (const { source, active, warming } of store.list('listener')) {
+    for (const version of [active, warming]) {
       if (version !== undefined) yield { source, version };
     }
   }
+  for (const version of store.lingering()) yield { source: 'dynamic', version };
 }

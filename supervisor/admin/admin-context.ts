@@ -83,6 +83,8 @@ export interface RefusedUpdate {
   readonly details: string;
   readonly lastAttemptMs: number;
   readonly failedMessage?: JsonObject;
+  /** Another resource of the same answer has the name: it is shown without one. */
+  readonly isDouble?: true;
 }
 
 export interface ConfigView {

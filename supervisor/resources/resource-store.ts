@@ -70,6 +70,7 @@ export class ResourceStore {
     endpoints: new Map(),
   };
   readonly #updateVersions = new Map<ResourceKind, string>();
+  readonly #lingering = new Set<ResourceVersion<'listener'>>();
   readonly #subscribers = new Set<(change: ResourceChange) => void>();
 
   /** Adds a resource or replaces its active version; what was warming is dropped. */
@@ -161,6 +162,21 @@ export class ResourceStore {
     const { draining: _, ...rest } = known;
     this.#set(rest);
     this.#announce(kind, name, 'drained');
+  }
+
+  /** Connections may still use this version of a listener, or what it says of chains that are gone. */
+  linger(version: ResourceVersion<'listener'>): void {
+    this.#lingering.add(version);
+  }
+
+  /** Nothing uses the version any more. */
+  endLingering(version: ResourceVersion<'listener'>): void {
+    this.#lingering.delete(version);
+  }
+
+  /** Versions of listeners that only old connections use, the oldest first. */
+  lingering(): IterableIterator<ResourceVersion<'listener'>> {
+    return this.#lingering.values();
   }
 
   /** Remembers why an update was refused; what was there stays. */

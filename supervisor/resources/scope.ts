@@ -36,6 +36,8 @@ export interface ResolveContext {
   readonly allowsInternalListeners?: boolean;
   /** Files of certificates and keys are not read: the machine that validates need not have them. */
   readonly skipSecrets?: boolean;
+  /** No server is to start. */
+  readonly isForValidation?: boolean;
   /** Told of routes that a connection manager names instead of holding them. */
   readonly onNamedRoutes?: (routes: NamedRoutes) => void;
   /** Told of scopes that stand inside a connection manager, and of those that it names. */

@@ -45,7 +45,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     let changes = 0;
     let added = 0;
     const { first, doubles } = withoutDoubles(update.resources);
-    for (const name of doubles) {
+    for (const { name } of doubles) {
       const reason = `${name}: duplicate cluster ${name} found`;
       log('warning', `cds: cluster '${name}' config rejected: ${reason}`);
       refusals.push(reason);

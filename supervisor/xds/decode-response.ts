@@ -91,7 +91,7 @@ export async function decodeDeltaResponse(
   }
   const [double] = withoutDoubles(present.filter(({ name }) => name !== '')).doubles;
   if (double !== undefined) {
-    const text = `duplicate name ${double} found among added/updated resources`;
+    const text = `duplicate name ${double.name} found among added/updated resources`;
     throw new ResponseError('refused', text);
   }
   const removed = message.removed_resources ?? [];

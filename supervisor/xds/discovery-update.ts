@@ -72,14 +72,14 @@ export function withCanonicalNames(update: DiscoveryUpdate): DiscoveryUpdate {
 /** The first of each name, and the names that stand there more than once. */
 export function withoutDoubles(resources: readonly DiscoveredResource[]): {
   readonly first: readonly DiscoveredResource[];
-  readonly doubles: readonly string[];
+  readonly doubles: readonly DiscoveredResource[];
 } {
   const seen = new Set<string>();
-  const doubles: string[] = [];
-  const first = resources.filter(({ name }) => {
-    const isDouble = seen.has(name);
-    if (isDouble) doubles.push(name);
-    seen.add(name);
+  const doubles: DiscoveredResource[] = [];
+  const first = resources.filter((resource) => {
+    const isDouble = seen.has(resource.name);
+    if (isDouble) doubles.push(resource);
+    seen.add(resource.name);
     return !isDouble;
   });
   return { first, doubles };

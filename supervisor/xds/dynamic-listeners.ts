@@ -17,7 +17,7 @@ import type {
 import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
-import { changesOnlyChains, countGoneChains } from './listener-changes.ts';
+import { changesOnlyChains, goneChains, holdsRoutes } from './listener-changes.ts';
 import { versionHash } from './version-hash.ts';
 import type { NamedResources } from './named-resources.ts';
 import { isSameMessage } from './same-message.ts';
@@ -242,7 +242,7 @@ export class DynamicListeners {
     store.promote('listener', name);
     this.#showDraining(name);
     if (former !== undefined) {
-      if (isInPlace) this.#drainChains(former, countGoneChains(known.message, version.message));
+      if (isInPlace) this.#drainChains(former, known, version);
       else this.#drain(name, former, known);
     }
     if (this.#isServing) {
@@ -267,7 +267,7 @@ export class DynamicListeners {
     const draining = this.#draining.get(name) ?? [];
     if (version !== undefined) this.#draining.set(name, [...draining, version]);
     this.#showDraining(name);
-    this.#afterDrain(holding, () => {
+    this.#afterDrain(holding, version, () => {
       const rest = (this.#draining.get(name) ?? []).filter((each) => each !== version);
       if (rest.length > 0) this.#draining.set(name, rest);
       else this.#draining.delete(name);
@@ -276,17 +276,25 @@ export class DynamicListeners {
     });
   }
 
-  #drainChains(holding: Holding, chains: number): void {
-    this.#drainingChains += chains;
-    this.#afterDrain(holding, () => (this.#drainingChains -= chains));
+  #drainChains(holding: Holding, earlier: Version, later: Version): void {
+    const gone = goneChains(earlier.message, later.message);
+    const { resolved } = earlier;
+    const inlineRoutes = resolved.inlineRoutes.filter((routes) => holdsRoutes(gone, routes));
+    this.#drainingChains += gone.length;
+    this.#afterDrain(holding, { ...earlier, resolved: { ...resolved, inlineRoutes } }, () => {
+      this.#drainingChains -= gone.length;
+    });
   }
 
-  #afterDrain({ uses }: Holding, done: () => void): void {
-    const { clock, drainTimeMs } = this.#options;
+  /** What only connections of before use is there, and shown, while they drain. */
+  #afterDrain({ uses }: Holding, version: Version | undefined, done: () => void): void {
+    const { clock, drainTimeMs, store } = this.#options;
     this.#count();
+    if (version !== undefined) store.linger(version);
     const timer = clock.after(drainTimeMs, () => {
       this.#timers.delete(timer);
       for (const use of uses) use.release();
+      if (version !== undefined) store.endLingering(version);
       done();
       this.#count();
     });

@@ -71,14 +71,14 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
 
   /** An answer without this assignment changes nothing: the hosts stay. */
   async update({ resources }: DiscoveryUpdate): Promise<string | undefined> {
-    const [other] = resources;
-    if (other === undefined) {
+    const [found] = resources;
+    if (found === undefined) {
       this.#sink.count('update_empty');
       return undefined;
     }
-    const found = resources.find(({ name }) => name === this.#serviceName);
-    if (found === undefined) {
-      return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${other.name}`;
+    if (resources.length > 1) return `Unexpected EDS resource length: ${resources.length}`;
+    if (found.name !== this.#serviceName) {
+      return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${found.name}`;
     }
     const { resolved: sent, error } = this.#resolver.hosts(
       this.#cluster,
@@ -86,6 +86,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
       this.#known,
     );
     if (error !== undefined) return error;
+    this.#sink.confirmed(sent.hosts);
     this.#beginLifetime(found.message);
     const isLarge = sent.hosts.length > LARGE_SET;
     if (isLarge) await nextTurn();

@@ -4,9 +4,9 @@
  * read: it would be seen half-written. One that appears where none was may still be written: it is
  * read when it has not changed for a while.
  */
-import { watch, type FSWatcher } from 'node:fs';
+import { lstatSync, watch, type FSWatcher } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { sourceFormat } from '../config/source/source-format.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { decodeResponse, ResponseError, type DecodeEnvironment } from './decode-response.ts';
@@ -94,7 +94,7 @@ export class FileSource implements DiscoverySource {
     if (identity === undefined) {
       this.#awaited = '';
       // Moved away or deleted: the last good configuration stays.
-      if (!isFirst) return;
+      if (!isFirst && !this.#isDangling()) return;
     } else {
       if (identity === this.#identity || this.#isFresh(identity)) return;
       this.#awaited = undefined;
@@ -102,6 +102,16 @@ export class FileSource implements DiscoverySource {
     this.#identity = identity ?? '';
     subscription.attempted();
     await subscription.deliver(() => this.#read(), { isFile: true });
+  }
+
+  /** What was moved into the watched directory leads nowhere: that is a failure, once. */
+  #isDangling(): boolean {
+    const { path, watchedDirectory } = this.#options;
+    if (watchedDirectory === undefined || this.#identity === '') return false;
+    const inside = relative(watchedDirectory, path);
+    const [entry = ''] = inside.split(sep);
+    if (entry === '' || entry === '..') return false;
+    return lstatSync(join(watchedDirectory, entry), { throwIfNoEntry: false }) !== undefined;
   }
 
   /** A file that appeared where none was, and that is another one than at the look before: it is looked at again. */

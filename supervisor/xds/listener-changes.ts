@@ -8,11 +8,19 @@ export function changesOnlyChains(earlier: JsonObject, later: JsonObject): boole
   return isSameMessage(withoutChains(earlier), withoutChains(later));
 }
 
-/** How many chains of the earlier version the later one does not have. */
-export function countGoneChains(earlier: JsonObject, later: JsonObject): number {
+/** The chains of the earlier version that the later one does not have. */
+export function goneChains(earlier: JsonObject, later: JsonObject): readonly JsonObject[] {
   const present = allChains(later);
-  return allChains(earlier).filter((chain) => !present.some((each) => isSameMessage(each, chain)))
-    .length;
+  return allChains(earlier).filter((chain) => !present.some((each) => isSameMessage(each, chain)));
+}
+
+/** Whether these routes stand in one of the chains of the same message. */
+export function holdsRoutes(chains: readonly JsonObject[], routes: object): boolean {
+  return chains.some(({ filters }) =>
+    (filters as readonly { readonly typed_config?: JsonObject }[] | undefined)?.some(
+      ({ typed_config: settings }) => settings?.['route_config'] === routes,
+    ),
+  );
 }
 
 function withoutChains(message: JsonObject): JsonObject {

@@ -1,6 +1,7 @@
 /** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
+import type { RefusedUpdate } from '../admin/admin-context.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import {
@@ -62,11 +63,6 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     // An address that moves from one listener to another is free before it is taken.
     for (const name of removals) await listeners.remove(name);
     const refusals: string[] = [];
-    for (const name of doubles) {
-      const reason = `duplicate listener ${name} found`;
-      log('warning', `lds: listener '${name}' config rejected: ${reason}`);
-      refusals.push(`${name}: ${reason}`);
-    }
     let changes = removals.length;
     for (const { resource, resolved, refusal } of resolutions) {
       const outcome = resolved === undefined ? refusal : await this.#put(resource, resolved);
@@ -76,6 +72,11 @@ export class ListenerDiscovery implements DiscoveryConsumer {
       }
       refusals.push(`${resource.name}: ${outcome}`);
       this.#refuse(resource, outcome);
+    }
+    for (const double of doubles) {
+      const reason = `duplicate listener ${double.name} found`;
+      refusals.push(`${double.name}: ${reason}`);
+      this.#refuse(double, reason, { isDouble: true });
     }
     if (changes > 0) store.setUpdateVersion('listener', update.versionInfo);
     if (refusals.length > 0) return `Error adding/updating listener(s) ${refusals.join('\n')}\n`;
@@ -88,7 +89,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     readonly resolved?: ResolvedListener;
     readonly refusal?: string;
   } {
-    const { store, resolver, log } = this.#options;
+    const { store, resolver, isStopped, log } = this.#options;
     const known = store.get('listener', name);
     if (known?.source === 'static') {
       log('debug', `lds: listener '${name}' is skipped: one of the bootstrap has that name`);
@@ -100,6 +101,10 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     const { resolved, error } = resolver.listener(message);
     if (error !== undefined) return { refusal: error };
     const { resource } = resolved;
+    if (isStopped(resource.direction)) {
+      log('warning', `lds: listener '${name}' is not taken: listeners were told to drain`);
+      return {};
+    }
     return { resolved: { ...resolved, resource: { ...resource, name } } };
   }
 
@@ -107,12 +112,13 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     { name, message, versionInfo }: DiscoveredResource,
     resolved: ResolvedListener,
   ): Promise<string | undefined> {
-    const { clock, isStopped, log, listeners } = this.#options;
-    if (isStopped(resolved.resource.direction)) {
-      log('warning', `lds: listener '${name}' is not taken: listeners were told to drain`);
-      return undefined;
-    }
-    return listeners.put(name, { message, versionInfo, lastUpdatedMs: clock.wallMs(), resolved });
+    const { clock, listeners } = this.#options;
+    return await listeners.put(name, {
+      message,
+      versionInfo,
+      lastUpdatedMs: clock.wallMs(),
+      resolved,
+    });
   }
 
   #removals(update: DiscoveryUpdate): readonly string[] {
@@ -129,13 +135,18 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     return gone.filter(isThere);
   }
 
-  #refuse({ name, message }: DiscoveredResource, details: string): void {
+  #refuse(
+    { name, message }: DiscoveredResource,
+    details: string,
+    how: Pick<RefusedUpdate, 'isDouble'> = {},
+  ): void {
     const { store, clock, log } = this.#options;
     log('warning', `lds: listener '${name}' config rejected: ${details}`);
     store.refuse('listener', name, {
       details,
       lastAttemptMs: clock.wallMs(),
       failedMessage: message,
+      ...how,
     });
   }
 }

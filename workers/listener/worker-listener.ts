@@ -42,7 +42,7 @@ export interface CompiledListener {
   readonly showsLocalAddress: boolean;
   /** Asks the kernel where each connection was sent before it was redirected. */
   readonly readsOriginal: boolean;
-  /** Called when the last connection of this version has ended and another version is in force. */
+  /** Called when another version is in force, its drain is over and its last connection has ended. */
   readonly release: () => void;
 }
 
@@ -76,6 +76,8 @@ export class WorkerListener implements ConnectionObserver {
   readonly #connections = new Map<ServedConnection, Belonging>();
   /** Accepted connections that listener filters look at. */
   readonly #waiting = new Set<PreConnection>();
+  /** Versions that were replaced or removed, while they drain. */
+  readonly #draining = new Set<CompiledListener>();
   #isRemoved = false;
   #isStopped = false;
 
@@ -115,7 +117,7 @@ export class WorkerListener implements ConnectionObserver {
     for (const { chain } of this.#connections.values()) {
       if (chain.drain.drain === undefined && !survives(chain.resource)) gone.add(chain);
     }
-    this.#releaseUnused(earlier);
+    this.#retire(earlier);
     return gone;
   }
 
@@ -148,7 +150,16 @@ export class WorkerListener implements ConnectionObserver {
   remove(): void {
     this.#isRemoved = true;
     this.#endCounts();
-    this.#releaseUnused(this.#current);
+    this.#retire(this.#current);
+  }
+
+  /** What a version counts is there while it drains, with connections or without. */
+  #retire(version: CompiledListener): void {
+    this.#draining.add(version);
+    this.#context.afterDrain(() => {
+      this.#draining.delete(version);
+      this.#releaseUnused(version);
+    });
   }
 
   /** How well an address is this listener's; undefined: it is not. */
@@ -407,7 +418,7 @@ export class WorkerListener implements ConnectionObserver {
 
   #releaseUnused(version: CompiledListener): void {
     const isCurrent = version === this.#current && !this.#isRemoved;
-    if (isCurrent || this.#isUsed(version)) return;
+    if (isCurrent || this.#draining.has(version) || this.#isUsed(version)) return;
     version.release();
   }
 }

@@ -5,6 +5,7 @@
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type {
   AdminContext,
+  ConfigView,
   DumpedListener,
   DumpedResource,
   RefusedUpdate,
@@ -46,7 +47,7 @@ export function dumpSections(
     bootstrapSection(context),
     clustersSection(context),
     ...extensionsSections(context),
-    ...(options.includeEndpoints ? [endpointsSection(context)] : []),
+    ...(options.includeEndpoints ? endpointsSections(context) : []),
     listenersSection(context),
     ...routesSections(context),
     secretsSection(context),
@@ -75,8 +76,19 @@ function clustersSection(context: AdminContext): DumpSection {
   };
 }
 
-function endpointsSection(context: AdminContext): DumpSection {
+/** None without clusters. */
+function endpointsSections(context: AdminContext): readonly DumpSection[] {
   const endpoints = context.config.endpoints();
+  const hasAny = [endpoints.static, endpoints.dynamic].some((each) => !isEmpty(each));
+  return hasAny ? [endpointsSection(endpoints)] : [];
+}
+
+function isEmpty(items: Iterable<unknown>): boolean {
+  for (const _ of items) return false;
+  return true;
+}
+
+function endpointsSection(endpoints: ReturnType<ConfigView['endpoints']>): DumpSection {
   const items = (resources: Iterable<DumpedResource>): Iterable<DumpItem> =>
     mapLazily(resources, (resource) => ({
       name: resource.name,
@@ -136,8 +148,11 @@ function listenersSection(context: AdminContext): DumpSection {
 }
 
 /** What was refused is shown whatever name is asked for. */
-function listenerItem(listener: DumpedListener): DumpItem {
-  const { name, error } = listener;
+function listenerItem(given: DumpedListener): DumpItem {
+  const { error: found, ...rest } = given;
+  const error = found?.isDouble === true ? undefined : found;
+  const listener = error === undefined ? rest : given;
+  const { name } = listener;
   const item = { name, make: () => dynamicListener(listener) };
   if (error === undefined) return item;
   return { ...item, makeUnasked: () => compact({ name, error_state: errorState(error) }) };

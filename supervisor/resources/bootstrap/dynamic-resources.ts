@@ -57,8 +57,7 @@ export function resolveDynamicResources(
   const listeners = sourceOf(lds, listenerCollection, scope.at('lds_config'));
   const aggregated = ads && resolveAggregatedSource(ads, scope.at('ads_config'));
   if (clusters !== undefined) checkConfigSource(clusters, isStaticCluster, scope.at('cds_config'));
-  // Whether the listeners' file is there is known when the server starts.
-  if (listeners !== undefined && listeners.kind !== 'path') {
+  if (listeners !== undefined && (listeners.kind !== 'path' || !root.context.isForValidation)) {
     checkConfigSource(listeners, isStaticCluster, scope.at('lds_config'));
   }
   if (aggregated !== undefined) {

@@ -32,6 +32,8 @@ export interface BootstrapOverrides {
   readonly disabledExtensions: ReadonlySet<string>;
   /** Certificates and keys are not read, only what is said about them is checked. */
   readonly skipSecrets: boolean;
+  /** No server is to start: the file of listeners may come to be until one does, as in the reference. */
+  readonly isForValidation?: boolean;
 }
 
 export interface BootstrapResolution {
@@ -105,6 +107,7 @@ export async function resolveBootstrap(
     allowsInternalListeners: allowsInternalListeners(message),
     disabledExtensions: overrides.disabledExtensions,
     skipSecrets: overrides.skipSecrets,
+    isForValidation: overrides.isForValidation ?? false,
     secrets: new Map(secrets.map((secret) => [secret.name ?? '', secret])),
     onInlineRoutes: (inline, resolved) => routes.push({ message: inline, resolved }),
     maxRegexProgramSize: runtime.integer('re2.max_program_size.error_level', REGEX_PROGRAM_SIZE),

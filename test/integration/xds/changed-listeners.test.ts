@@ -172,6 +172,16 @@ describe('a listener that is changed', () => {
     const modified = await sluice.stat('listener_manager.listener_modified');
     assert.deepEqual(await shownAfter('8', fourth), { active: '4', draining: '1' });
     assert.equal(await sluice.stat('listener_manager.listener_modified'), modified + 1);
+
+    // A second one of its name is refused without a name.
+    const doubled = await shownAfter('9', fourth, third);
+    assert.deepEqual(doubled, { active: '4', draining: '1' });
+    assert.match((await sluice.admin('/config_dump')).body, /duplicate listener web found/);
+
+    // What is gone is there while it drains, though nobody is connected.
+    assert.deepEqual(await shownAfter('10'), { draining: '1' });
+    assert.match((await sluice.admin('/config_dump')).body, /"static_route_configs"/);
+    assert.match((await sluice.admin('/stats')).body, /^http\.web\.downstream_rq_2xx: 1$/m);
   });
 });
 

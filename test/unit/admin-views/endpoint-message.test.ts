@@ -71,6 +71,25 @@ test('hosts are grouped by locality and priority', () => {
   });
 });
 
+test('an assignment has the name that was asked for, and hosts of names have metadata always', () => {
+  const host = {
+    id: '10.0.0.1:80',
+    address: { kind: 'ip', address: '10.0.0.1', port: 80 },
+    hostname: 'one',
+    weight: 1,
+    priority: 0,
+    health: 'healthy',
+    region: '',
+    zone: '',
+    subZone: '',
+    canary: false,
+  } as const;
+  const hosts = { cluster: 'e', overprovisioningFactor: 140, hosts: [host] };
+  const message = endpointMessage(hosts, { name: 'service', isByName: true });
+  assert.equal(message['cluster_name'], 'service');
+  assert.match(JSON.stringify(message), /"metadata":\{\}/);
+});
+
 test('a cluster without hosts has its policy alone', () => {
   assert.deepEqual(endpointMessage({ cluster: 'e', overprovisioningFactor: 140, hosts: [] }), {
     cluster_name: 'e',

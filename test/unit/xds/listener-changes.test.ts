@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changesOnlyChains, countGoneChains } from '../../../supervisor/xds/listener-changes.ts';
+import { changesOnlyChains, goneChains } from '../../../supervisor/xds/listener-changes.ts';
 
 const ADDRESS = { address: { socket_address: { address: '127.0.0.1', port_value: 1 } } };
 const one = { name: 'one' };
@@ -33,7 +33,7 @@ describe('a change of a listener', () => {
     it(`to ${what} ${only ? 'concerns chains alone' : 'concerns all of it'}`, () => {
       const earlier = { ...ADDRESS, filter_chains: [one] };
       assert.equal(changesOnlyChains(earlier, later), only);
-      assert.equal(countGoneChains(earlier, later), gone);
+      assert.equal(goneChains(earlier, later).length, gone);
     });
   }
 });

@@ -4,6 +4,8 @@ import { TLS_INSPECTOR } from '../../../shared/stats/templates/network-filters.t
 import { readClientHello } from './client-hello.ts';
 import type { EarlyFacts, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
 
+const RECORD_HEAD_BYTES = 5;
+
 export class TlsInspector implements ListenerFilterRunner {
   readonly #stats: StatWriter;
   readonly #base: number;
@@ -23,7 +25,8 @@ export class TlsInspector implements ListenerFilterRunner {
         return 'refuse';
       case 'other':
         this.#count('tls_not_found');
-        this.#record(data.length);
+        // What follows the head of a record is not looked at.
+        this.#record(Math.min(data.length, RECORD_HEAD_BYTES));
         return 'done';
       case 'hello': {
         const { serverName, protocols } = result.hello;
