@@ -69,7 +69,8 @@ describe('while epochs change', { concurrency: true }, () => {
     await moreRequests(load);
     const askedMs = performance.now();
     assert.equal((await fetchOnce({ port: epochs.adminPort, path: '/stats' })).status, 200);
-    assert.ok(performance.now() - askedMs < 5_000);
+    // Less than what a parent without an answer is waited for.
+    assert.ok(performance.now() - askedMs < 9_000);
     assert.deepEqual((await load.stop()).failures, []);
     first.signal('SIGCONT');
     const third = await epochs.start(2);
@@ -135,7 +136,7 @@ describe('--skip-hot-restart-parent-stats', () => {
 });
 
 function runEpoch(epochs: Epochs, epoch: number): Promise<Finished> {
-  return runSluice(['-c', epochs.scratch.file('bootstrap.json'), ...epochs.args(epoch)], 30_000);
+  return runSluice(['-c', epochs.scratch.file('bootstrap.json'), ...epochs.args(epoch)]);
 }
 
 async function waitForPhase(sluice: Sluice, state: string): Promise<void> {

@@ -103,7 +103,7 @@ async function startCommand(
     stdio: 'ignore',
     cwd: epochs.scratch.path,
   });
-  await waitUntil(`epoch ${epoch}`, () => isLive(epochs, epoch), 20_000);
+  await waitUntil(`epoch ${epoch}`, () => isLive(epochs, epoch), 60_000);
   return child;
 }
 

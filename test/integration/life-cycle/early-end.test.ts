@@ -34,7 +34,7 @@ describe('SIGTERM during the start', { concurrency: 2 }, () => {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
         process.kill(-pid, 'SIGTERM');
         // Closed means that no worker holds standard error any more either.
-        assert.deepEqual(await within('the end', closed, 5_000), [0, null], log);
+        assert.deepEqual(await within('the end', closed), [0, null], log);
         assert.doesNotMatch(log, /critical|\n {4}at /);
       } finally {
         child.kill('SIGKILL');
