@@ -239,7 +239,7 @@ test('a CPU profile is written where the configuration says, with names from the
   const admin = { address, profile_path: scratch.file('cpu.prof') };
   await using sluice = await startSluice({ bootstrap: configuration({ admin }) });
   assert.equal((await post(sluice, '/cpuprofiler?enable=y')).body, 'OK\n');
-  for (let count = 0; count < 20; count++) await sluice.admin('/stats');
+  for (let count = 0; count < 50; count++) await sluice.admin('/stats');
   assert.equal((await post(sluice, '/cpuprofiler?enable=n')).body, 'OK\n');
   const profile = Profile.decode(gunzipSync(readFileSync(admin.profile_path)));
   const text = (index: number | bigint) => profile.stringTable.strings[Number(index)] ?? '';

@@ -144,9 +144,9 @@ test('a connection that the library gave up without closing it is closed', async
 });
 
 test('a connection that answers is kept', async () => {
-  const { session } = await start({}, { stalledReaderMs: 20 });
+  const { session } = await start({}, { stalledReaderMs: 150 });
   await ask(session, { ':path': '/ready' });
-  await new Promise((resolve) => setTimeout(resolve, 120));
+  await new Promise((resolve) => setTimeout(resolve, 450));
   assert.equal((await ask(session, { ':path': '/ready' })).body, 'LIVE\n');
 });
 
