@@ -23,7 +23,7 @@ import {
 } from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
 import { findRepeatedListeners } from './validate/repeated-listeners.ts';
-import { readUsualJson } from './usual-json.ts';
+import { isUsual, readUsualJson } from './usual-json.ts';
 
 const bootstrapType = 'envoy.config.bootstrap.v3.Bootstrap';
 
@@ -85,12 +85,13 @@ export async function runPipeline(
   };
   const featureUses = { deprecated: 0, workInProgress: 0 };
   const incomplete = mergedSet(reading.incomplete);
-  if (isReadable(reading.problems.slice(0, found))) {
+  const repeated = findRepeatedListeners(typeName === bootstrapType ? merged : {});
+  const isClean = found === 0 && repeated.warnings.length === 0 && isUsual(catalog, type, merged);
+  if (!isClean && isReadable(reading.problems.slice(0, found))) {
     const policy = readDeprecationPolicy(merged, options.runtime);
     if (options.unknownFields !== 'ignore') {
       checkApiStatus({ catalog, sink, policy, uses: featureUses }, type, merged);
     }
-    const repeated = findRepeatedListeners(typeName === bootstrapType ? merged : {});
     repeated.warnings.forEach((problem) => sink.report(problem));
     checkConstraints({ catalog, sink, incomplete, unused: repeated.contains }, type, merged);
   }

@@ -56,6 +56,17 @@ export function readUsualJson(
   }
 }
 
+/** Whether no check has anything to say of a normalised message; false: they have to be asked. */
+export function isUsual(catalog: ApiCatalog, type: MessageType, message: MessageObject): boolean {
+  try {
+    // Another object would mean that it was not normalised.
+    return new UsualReader(catalog, true).message(type, message, 0) === message;
+  } catch (error) {
+    if (error instanceof Unusual) return false;
+    throw error;
+  }
+}
+
 /** Of JSON that is well formed; undefined where it has escapes that need a look. */
 function countTexts(content: Uint8Array): number | undefined {
   let quotes = 0;
@@ -72,6 +83,9 @@ function countTexts(content: Uint8Array): number | undefined {
 
 /** How the value of a field is read. */
 type Way = 'message' | 'messages' | 'text' | 'number' | 'boolean' | 'enum' | 'long';
+
+const ANY = 'google.protobuf.Any';
+const TYPE_URL = '@type';
 
 interface FieldPlan {
   readonly field: FieldType;
@@ -97,34 +111,63 @@ class UsualReader {
   readonly #catalog: ApiCatalog;
   readonly #reader: MessageReader;
   readonly #sink: ProblemSink = { report: unusual };
+  /** What it reads was normalised before: it changes nothing. */
+  readonly #checksOnly: boolean;
 
-  constructor(catalog: ApiCatalog) {
+  constructor(catalog: ApiCatalog, checksOnly = false) {
     this.#catalog = catalog;
+    this.#checksOnly = checksOnly;
     this.#reader = new MessageReader({ catalog, unknownFields: 'refuse', report: unusual });
   }
 
   /** Changes `given` to what it is normalised; where fields are left out, the result is another object. */
   message(type: MessageType, given: unknown, depth: number): MessageObject {
     if (!isMessageObject(given) || depth > DEEPEST) return unusual();
-    let plan = plans.get(type);
-    if (plan === undefined) plans.set(type, (plan = makePlan(type)));
+    return type.fullName === ANY ? this.#any(given, depth) : this.#fields(type, given, depth);
+  }
+
+  /** `skip`: a name that is of no field. */
+  #fields(type: MessageType, given: MessageObject, depth: number, skip?: string): MessageObject {
+    const plan = usualPlanOf(type);
     let [needed, oneofs, dropped] = [0, 0, 0];
     for (const name in given) {
+      if (name === skip) continue;
       const field = plan.fields.get(name);
       if (field === undefined || (oneofs & field.oneof) !== 0) return unusual();
       oneofs |= field.oneof;
       this.texts += 1;
-      const before = given[name];
-      // It stands for a field that is not there, but for some that know it.
-      if (before === null) return unusual();
-      const value = this.#value(type, field, before, depth + 1);
+      const value = this.#inPlace(type, field, given, depth + 1);
       if (value === undefined) dropped += 1;
       else if (field.isNeeded) needed += 1;
-      if (value !== before) given[name] = value;
     }
-    if (needed !== plan.needed) return unusual();
-    if ((oneofs & plan.requiredOneofs) !== plan.requiredOneofs) return unusual();
+    const { requiredOneofs } = plan;
+    if (needed !== plan.needed || (oneofs & requiredOneofs) !== requiredOneofs) return unusual();
     return dropped === 0 ? given : withoutDropped(given);
+  }
+
+  /** Undefined for what counts as not given. */
+  #inPlace(type: MessageType, plan: FieldPlan, given: MessageObject, depth: number): unknown {
+    const { name } = plan.field;
+    const before = given[name];
+    // Null stands for a field that is not there, but for some that know it.
+    if (before === null || before === undefined) return unusual();
+    const value = this.#value(type, plan, before, depth);
+    if (value === before) return value;
+    if (this.#checksOnly) return unusual();
+    given[name] = value;
+    return value;
+  }
+
+  #any(given: MessageObject, depth: number): MessageObject {
+    const url = given[TYPE_URL];
+    if (typeof url !== 'string' || Object.keys(given)[0] !== TYPE_URL) return unusual();
+    const slash = url.lastIndexOf('/');
+    const type = this.#catalog.findMessage(url.slice(slash + 1));
+    // The well-known types have forms of their own.
+    if (slash <= 0 || type === undefined || type.fullName.startsWith('google.')) return unusual();
+    // The type stands there as a key and a text.
+    this.texts += 2;
+    return this.#fields(type, given, depth, TYPE_URL);
   }
 
   /** Undefined for what counts as not given. */
@@ -171,7 +214,9 @@ class UsualReader {
     for (let at = 0; at < length; at++) {
       const before: unknown = given[at];
       const item = this.message(type, before, depth + 1);
-      if (item !== before) given[at] = item;
+      if (item === before) continue;
+      if (this.#checksOnly) unusual();
+      given[at] = item;
     }
     return given;
   }
@@ -194,13 +239,9 @@ class UsualReader {
   }
 
   #byLongWay(type: MessageType, field: FieldType, given: unknown, depth: number): unknown {
-    const value = this.#nodeOf(given, depth);
-    const entry = { key: field.name, keyOffset: 0, value };
-    const message = this.#reader.fields(
-      type,
-      { kind: 'map', entries: [entry], offset: 0 },
-      undefined,
-    );
+    const message = this.#checksOnly
+      ? { [field.name]: given }
+      : this.#readField(type, field, this.#nodeOf(given, depth));
     const { incomplete } = this.#reader;
     const [catalog, sink] = [this.#catalog, this.#sink];
     // It says nothing of the fields that are not in this one.
@@ -210,6 +251,12 @@ class UsualReader {
     checkApiStatus({ catalog, sink, policy, uses }, type, message);
     checkConstraints({ catalog, sink, incomplete }, type, message);
     return message[field.name];
+  }
+
+  /** A message of this field alone. */
+  #readField(type: MessageType, { name: key }: FieldType, value: SourceNode): MessageObject {
+    const entries = [{ key, keyOffset: 0, value }];
+    return this.#reader.fields(type, { kind: 'map', entries, offset: 0 }, undefined);
   }
 
   #nodeOf(given: unknown, depth: number): SourceNode {
@@ -253,6 +300,16 @@ function withoutDropped(given: MessageObject): MessageObject {
   return message;
 }
 
+/** Made once per type. */
+function usualPlanOf(type: MessageType): TypePlan {
+  let plan = plans.get(type);
+  if (plan === undefined) {
+    plan = makePlan(type);
+    plans.set(type, plan);
+  }
+  return plan;
+}
+
 function makePlan(type: MessageType): TypePlan {
   const { needed, requiredOneofs } = planOf(type);
   if (type.workInProgress || type.oneofs.length > ONEOFS_MAX) return unusual();
@@ -291,7 +348,7 @@ function wayOf(field: FieldType): Way {
 }
 
 function wayOfMessages({ isList, descriptor: { type = '', rules } }: FieldType): Way {
-  if (isWellKnown(type)) return 'long';
+  if (isWellKnown(type) && type !== ANY) return 'long';
   if (!isList) return 'message';
   const { unique, items } = rules?.repeated ?? {};
   return unique === true || items !== undefined ? 'long' : 'messages';

@@ -5,14 +5,13 @@
 
 /** Where a few items were added or taken out, the next one is near. */
 const NEAR = 16;
-/** After so many that were not near, all positions are noted down. */
-const MISSES_MAX = 64;
+/** So many that are not near are looked for in the whole list; a list that is another one has none of them. */
+const SEARCHES_MAX = 64;
 
 export class EarlierList<Item> {
   readonly #items: readonly Item[];
   #next = 0;
-  #misses = 0;
-  #positions: Map<Item, number> | undefined;
+  #searches = 0;
 
   constructor(items: readonly Item[]) {
     this.#items = items;
@@ -31,12 +30,11 @@ export class EarlierList<Item> {
   }
 
   #findFar(item: Item): number {
-    this.#misses += 1;
-    if (this.#misses <= MISSES_MAX) return -1;
-    this.#positions ??= new Map(this.#items.map((each, position) => [each, position]));
-    const at = this.#positions.get(item);
-    if (at === undefined) return -1;
-    this.#next = at + 1;
+    if (this.#searches === SEARCHES_MAX) return -1;
+    this.#searches += 1;
+    const behind = this.#items.indexOf(item, this.#next);
+    const at = behind < 0 ? this.#items.lastIndexOf(item, this.#next) : behind;
+    if (at >= 0) this.#next = at + 1;
     return at;
   }
 }

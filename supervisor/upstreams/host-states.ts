@@ -47,15 +47,14 @@ export class HostStates {
     return state;
   }
 
-  forget(id: string): void {
-    const { slot, breakerSlot } = this.#states.get(id) ?? {};
+  forget({ given: { id }, slot, breakerSlot }: HostState): void {
     if (slot !== undefined) this.#options.slots().giveBack(slot);
     if (breakerSlot !== undefined) this.#options.breakers.giveBack(breakerSlot);
     this.#states.delete(id);
   }
 
   clear(): void {
-    for (const id of this.#states.keys()) this.forget(id);
+    for (const state of this.#states.values()) this.forget(state);
   }
 
   /** Those whose answers workers count. */

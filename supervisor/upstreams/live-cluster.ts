@@ -196,7 +196,7 @@ export class LiveCluster implements HostSink {
         state.bits |= HEALTH_BITS.pending_dynamic_removal;
         taken.push(state);
       } else {
-        this.#states.forget(state.host.id);
+        this.#states.forget(state);
         gone.push(state);
       }
     }

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
-import type { ResolvedHosts } from '../resources/clusters/load-assignment.ts';
 import { durationMsOr } from '../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { StatStore } from '../stats/stat-store.ts';
@@ -13,6 +12,7 @@ import { keepSameHosts } from '../upstreams/same-host.ts';
 import { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoverySources, OpenSubscription } from './discovery-sources.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
+import { type HostsByEndpoint, KnownHosts } from './known-hosts.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
 
 export interface EndpointEnvironment {
@@ -31,8 +31,8 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   readonly #sink: HostSink;
   readonly #resolver: ResourceResolver;
   readonly #subscription: OpenSubscription;
-  /** Of earlier answers, parts of which come again as the same objects. */
-  readonly #known: ResolvedHosts = new WeakMap();
+  /** Of the last answer with many hosts, parts of which come again as the same objects. */
+  #known: HostsByEndpoint | undefined;
   #present: ClusterHostsResource | undefined;
   readonly #clock: Clock;
   /** Until the present assignment is too old. */
@@ -80,15 +80,13 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (found.name !== this.#serviceName) {
       return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${found.name}`;
     }
-    const { resolved: sent, error } = this.#resolver.hosts(
-      this.#cluster,
-      found.message,
-      this.#known,
-    );
+    const known = new KnownHosts(this.#known);
+    const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message, known);
     if (error !== undefined) return error;
     this.#sink.confirmed(sent.hosts);
     this.#beginLifetime(found.message);
     const isLarge = sent.hosts.length > LARGE_SET;
+    this.#known = isLarge ? known.resolved : undefined;
     if (isLarge) await nextTurn();
     const before = this.#present;
     const resolved = { ...sent, hosts: keepSameHosts(before?.hosts ?? [], sent.hosts) };

@@ -56,9 +56,10 @@ class MessageDecoder {
       throw new DecodeError('nested too deeply', place);
     }
     const fields = this.#fields(type, bytes, place, depth);
-    return type.fullName === 'google.protobuf.Any'
-      ? this.#any(fields, place, depth)
-      : toJsonForm(type.fullName, fields);
+    if (type.fullName === 'google.protobuf.Any') return this.#any(fields, place, depth);
+    return type.fullName.startsWith('google.protobuf.')
+      ? toJsonForm(type.fullName, fields)
+      : fields;
   }
 
   #fields(
@@ -70,6 +71,7 @@ class MessageDecoder {
     const message: MessageObject = {};
     try {
       const reader = protobuf.Reader.create(bytes);
+      const input: FieldInput = { reader, wire: 0, place, depth };
       while (reader.pos < reader.len) {
         const tag = reader.uint32();
         const field = type.fieldByNumber(tag >>> 3);
@@ -77,7 +79,8 @@ class MessageDecoder {
           this.#options.onUnknownField({ type, number: tag >>> 3, place });
           reader.skipType(tag & 7);
         } else {
-          this.#field(message, { type, field }, { reader, wire: tag & 7, place, depth });
+          input.wire = tag & 7;
+          this.#field(message, { type, field }, input);
         }
       }
     } catch (error) {
@@ -86,7 +89,7 @@ class MessageDecoder {
       }
       throw new DecodeError(`not a ${type.fullName} in binary form: ${String(error)}`, place);
     }
-    return dropDefaults(type, message);
+    return message;
   }
 
   #field(
@@ -94,31 +97,37 @@ class MessageDecoder {
     { type, field }: { type: MessageType; field: FieldType },
     input: FieldInput,
   ): void {
-    const place = at(input.place, field.name);
+    const { name } = field;
     if (field.isMap) {
-      const map = (message[field.name] ??= {}) as MessageObject;
-      this.#mapEntry(map, field, { ...input, place });
+      const map = (message[name] ??= {}) as MessageObject;
+      this.#mapEntry(map, field, { ...input, place: at(input.place, name) });
       return;
     }
     if (field.isList) {
-      const list = (message[field.name] ??= []) as unknown[];
-      this.#listItems(list, field, { ...input, place });
+      const list = (message[name] ??= []) as unknown[];
+      this.#listItems(list, field, input);
       return;
     }
-    const value = this.#value(field, { ...input, place });
+    const value = this.#value(field, input);
     clearOneof(type, field, message);
-    const known = message[field.name];
-    const merges = field.kind === 'message' && isMessageObject(known) && isMessageObject(value);
-    message[field.name] =
-      merges && !field.message.fullName.startsWith('google.protobuf.')
-        ? mergeMessage(field.message, known, value)
-        : value;
+    if (field.kind === 'message') {
+      const known = message[name];
+      const merges =
+        isMessageObject(known) &&
+        isMessageObject(value) &&
+        !field.message.fullName.startsWith('google.protobuf.');
+      message[name] = merges ? mergeMessage(field.message, known, value) : value;
+      return;
+    }
+    // A default value may be written out; without presence it means nothing.
+    if (field.hasPresence || value !== defaultOf(field)) message[name] = value;
+    else if (message[name] !== undefined) delete message[name];
   }
 
   #listItems(list: unknown[], field: FieldType, input: FieldInput): void {
     const packable = field.kind !== 'message' && field.kind !== 'string' && field.kind !== 'bytes';
     if (!packable || input.wire !== lengthDelimited) {
-      list.push(this.#value(field, { ...input, place: at(input.place, list.length) }));
+      list.push(this.#value(field, input, list.length));
       return;
     }
     const { reader } = input;
@@ -127,7 +136,7 @@ class MessageDecoder {
       throw new RangeError('packed list runs past the end');
     }
     while (reader.pos < end) {
-      list.push(this.#value(field, { ...input, wire: -1 }));
+      list.push(this.#value(field, input));
     }
   }
 
@@ -141,8 +150,7 @@ class MessageDecoder {
       if (tag >>> 3 === 1) {
         key = readScalarValue(keyKind, entry);
       } else if (tag >>> 3 === 2) {
-        const place = at(input.place, String(key));
-        value = this.#value(field, { ...input, reader: entry, wire: tag & 7, place });
+        value = this.#value(field, { ...input, reader: entry, wire: tag & 7 }, String(key));
       } else {
         entry.skipType(tag & 7);
       }
@@ -151,15 +159,18 @@ class MessageDecoder {
   }
 
   #defaultValue(field: FieldType, input: FieldInput): unknown {
-    if (field.kind === 'message') {
-      return this.message(field.message, new Uint8Array(), input.place, input.depth + 1);
-    }
-    return field.kind === 'enum' ? (field.enum.nameOf(0) ?? 0) : defaultScalar(field.kind);
+    return field.kind === 'message'
+      ? this.message(field.message, new Uint8Array(), input.place, input.depth + 1)
+      : defaultOf(field);
   }
 
-  #value(field: FieldType, { reader, place, depth }: FieldInput): unknown {
+  /** `key`: of an item of the list or map that the field is. */
+  #value(field: FieldType, input: FieldInput, key?: string | number): unknown {
+    const { reader } = input;
     if (field.kind === 'message') {
-      return this.message(field.message, reader.bytes(), place, depth + 1);
+      const own = field.isMap ? input.place : at(input.place, field.name);
+      const place = key === undefined ? own : at(own, key);
+      return this.message(field.message, reader.bytes(), place, input.depth + 1);
     }
     if (field.kind === 'enum') {
       const number = reader.int32();
@@ -190,7 +201,9 @@ class MessageDecoder {
 
 interface FieldInput {
   readonly reader: protobuf.Reader;
-  readonly wire: number;
+  /** Of the field that is read now. */
+  wire: number;
+  /** Of the message; in a map's entry, of the map. */
   readonly place: Place | undefined;
   readonly depth: number;
 }
@@ -200,26 +213,30 @@ function clearOneof(type: MessageType, field: FieldType, message: MessageObject)
   if (oneof === undefined) {
     return;
   }
-  for (const other of type.fields) {
-    if (other === field || other.descriptor.oneof !== oneof) continue;
+  for (const other of membersOf(type, oneof)) {
+    if (other === field) continue;
     // Deleting what is not there would make objects of ten thousand messages that are slow to read.
     if (message[other.name] !== undefined) delete message[other.name];
   }
 }
 
-/** A default value may be written out; without presence it means nothing. */
-function dropDefaults(type: MessageType, message: MessageObject): MessageObject {
-  for (const field of type.fields) {
-    if (field.hasPresence || field.kind === 'message' || field.isList || field.isMap) {
-      continue;
-    }
-    if (message[field.name] === undefined) continue;
-    const empty = field.kind === 'enum' ? (field.enum.nameOf(0) ?? 0) : defaultScalar(field.kind);
-    if (message[field.name] === empty) {
-      delete message[field.name];
-    }
+const oneofs = new WeakMap<MessageType, readonly (readonly FieldType[])[]>();
+
+/** The fields of a oneof, worked out once per type. */
+function membersOf(type: MessageType, oneof: number): readonly FieldType[] {
+  let members = oneofs.get(type);
+  if (members === undefined) {
+    members = type.oneofs.map((_, index) =>
+      type.fields.filter(({ descriptor }) => descriptor.oneof === index),
+    );
+    oneofs.set(type, members);
   }
-  return message;
+  return members[oneof] ?? [];
+}
+
+function defaultOf(field: FieldType): unknown {
+  if (field.kind === 'message') return undefined;
+  return field.kind === 'enum' ? (field.enum.nameOf(0) ?? 0) : defaultScalar(field.kind);
 }
 
 function readScalarValue(kind: ScalarKind, reader: protobuf.Reader): unknown {

@@ -157,7 +157,8 @@ function resolveTargets(message: Cluster, isLogical: boolean, scope: Scope): rea
       'LOGICAL_DNS clusters must have a single locality_lb_endpoint and a single lb_endpoint',
     );
   }
-  return resolveEndpoints(message.load_assignment, place, (endpoint, locality, at) => {
+  return resolveEndpoints(message.load_assignment, place, (endpoint, locality, placeOf) => {
+    const at = placeOf();
     const facts = endpointFacts(endpoint, locality, at);
     return resolveTarget(endpoint.endpoint ?? {}, facts, { scope: at.at('endpoint'), kind });
   });

@@ -19,6 +19,7 @@ import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveEndpointCheck } from './health-checks.ts';
+import { type LocalityFacts, usualHost } from './usual-host.ts';
 
 const FIELDS = knownFields<ClusterLoadAssignment>(
   ['cluster_name', 'endpoints', 'policy'],
@@ -48,21 +49,26 @@ const OVERPROVISIONING_FACTOR = 140;
 const STATIC_HINT =
   ". Consider setting resolver_name or setting cluster type to 'STRICT_DNS' or 'LOGICAL_DNS'";
 
-/** Hosts by the messages that they were resolved from. */
-export type ResolvedHosts = WeakMap<LbEndpoint, HostResource>;
+/** Hosts by the messages that they were resolved from, asked for in the order of the assignment. */
+export interface ResolvedHosts {
+  find(endpoint: LbEndpoint): HostResource | undefined;
+  note(endpoint: LbEndpoint, host: HostResource): void;
+}
 
 /** A message that `known` has a host of, of the same place, is that host: it is not looked at again. */
 export function resolveLoadAssignment(
   cluster: string,
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
-  known: ResolvedHosts = new WeakMap(),
+  known?: ResolvedHosts,
 ): ClusterHostsResource {
   const hosts = resolveEndpoints(message, scope, (endpoint, locality, place) => {
-    const earlier = known.get(endpoint);
-    if (earlier !== undefined && isAt(earlier, locality)) return earlier;
-    const host = resolveHost(endpoint, locality, place);
-    if (host !== undefined) known.set(endpoint, host);
+    const earlier = known?.find(endpoint);
+    const host =
+      earlier !== undefined && isAt(earlier, locality)
+        ? earlier
+        : (usualHost(endpoint, locality) ?? resolveHost(endpoint, locality, place()));
+    if (host !== undefined) known?.note(endpoint, host);
     return host;
   });
   return { cluster, hosts: uniqueHosts(hosts), overprovisioningFactor: overprovisioning(message) };
@@ -84,7 +90,8 @@ type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 type EndpointResolver<Resolved> = (
   endpoint: LbEndpoint,
   locality: LocalityFacts,
-  scope: Scope,
+  /** Where it stands: made for those that ask. */
+  scope: () => Scope,
 ) => Resolved | undefined;
 
 /** Resolves each endpoint of an assignment with `resolveOne`; `scope` is the endpoint's place in its locality. */
@@ -102,7 +109,7 @@ export function resolveEndpoints<Resolved>(
     refuseOtherFields(locality, LOCALITY_FIELDS, place);
     const facts = localityFacts(locality);
     for (const [at, endpoint] of (locality.lb_endpoints ?? []).entries()) {
-      const one = resolveOne(endpoint, facts, place.at('lb_endpoints', at));
+      const one = resolveOne(endpoint, facts, () => place.at('lb_endpoints', at));
       if (one !== undefined) resolved.push(one);
     }
   }
@@ -120,11 +127,6 @@ function uniqueHosts(hosts: readonly HostResource[]): readonly HostResource[] {
   if (ids.size === hosts.length) return hosts;
   return [...new Map(hosts.map((host) => [host.id, host])).values()];
 }
-
-type LocalityFacts = Pick<
-  HostResource,
-  'priority' | 'region' | 'zone' | 'subZone' | 'localityWeight'
->;
 
 function localityFacts(message: LocalityLbEndpoints): LocalityFacts {
   const { region = '', zone = '', sub_zone: subZone = '' } = message.locality ?? {};

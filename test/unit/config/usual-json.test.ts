@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
-import { readUsualJson } from '../../../supervisor/config/usual-json.ts';
+import type { MessageObject } from '../../../supervisor/config/convert/message-object.ts';
+import type { Problem } from '../../../supervisor/config/problem.ts';
+import { checkApiStatus } from '../../../supervisor/config/validate/api-status.ts';
+import { checkConstraints } from '../../../supervisor/config/validate/constraint-checker.ts';
+import { isUsual, readUsualJson } from '../../../supervisor/config/usual-json.ts';
 import { bootstrapType, load } from './load.ts';
 import { RandomMessage } from './random-message.ts';
 
@@ -36,6 +40,8 @@ const assignment = (...endpoints: readonly object[]): string =>
 
 const typeName = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
 
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
 const BASE = {
   admin: { address: { socket_address: { address: '127.0.0.1', port_value: 0 } } },
   node: { id: 'a', metadata: { n: 1.5, t: 'x', l: [true, null] } },
@@ -65,6 +71,21 @@ const BASE = {
           ],
         },
         metadata: { filter_metadata: { x: { y: 'z' } } },
+        typed_extension_protocol_options: {
+          [HTTP_OPTIONS]: {
+            '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
+            explicit_http_config: { http_protocol_options: { enable_trailers: true } },
+          },
+        },
+        transport_socket: {
+          name: 'tls',
+          typed_config: {
+            '@type':
+              'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+            sni: 'a',
+            max_session_keys: 3,
+          },
+        },
       },
     ],
   },
@@ -161,6 +182,28 @@ describe('usual JSON', () => {
     );
   });
 
+  it('is usual as a message only where no check says anything', async () => {
+    let taken = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+        const root = structuredClone(BASE);
+        for (const each of edits) put(root, each);
+        const { message, problems } = await load(forLongWay(JSON.stringify(root)), {
+          format: 'json',
+        });
+        if (problems.some(({ rule }) => !rule.startsWith('validate'))) return;
+        const before = structuredClone(message);
+        const usual = isUsual(catalog, catalog.message(bootstrapType), message);
+        assert.deepEqual(message, before);
+        if (!usual) return;
+        taken += 1;
+        assert.deepEqual(problemsOf(bootstrapType, message), []);
+      }),
+      { numRuns: 400 },
+    );
+    assert.ok(taken > 20, `${taken} of 400 were taken`);
+  });
+
   it('reads what is almost right as the long way does, or not at all', async () => {
     let taken = 0;
     await fc.assert(
@@ -175,6 +218,18 @@ describe('usual JSON', () => {
   });
 });
 
+/** What the checks of the long way say. */
+function problemsOf(typeName: string, message: MessageObject): readonly Problem[] {
+  const problems: Problem[] = [];
+  const sink = { report: (problem: Problem): void => void problems.push(problem) };
+  const type = catalog.message(typeName);
+  const policy = { allows: () => false, failOnAny: false };
+  const uses = { deprecated: 0, workInProgress: 0 };
+  checkApiStatus({ catalog, sink, policy, uses }, type, message);
+  checkConstraints({ catalog, sink, incomplete: new WeakSet() }, type, message);
+  return problems;
+}
+
 /** Returns whether the short way took it. */
 async function compare(type: string, text: string): Promise<boolean> {
   const short = readShort(type, text);
@@ -182,6 +237,7 @@ async function compare(type: string, text: string): Promise<boolean> {
   const long = await load(forLongWay(text), { format: 'json', typeName: type });
   assert.deepEqual(long.problems, []);
   assert.deepEqual(short, long.message);
+  assert.deepEqual(problemsOf(type, long.message), []);
   assert.equal(JSON.stringify(short), JSON.stringify(long.message));
   return true;
 }
