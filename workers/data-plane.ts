@@ -22,6 +22,7 @@ export type DataPlaneNotice = Extract<
     readonly kind:
       | 'health_result'
       | 'outlier_detected'
+      | 'load_reported'
       | 'traffic_began'
       | 'host_requested'
       | 'host_wanted'

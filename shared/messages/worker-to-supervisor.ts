@@ -43,6 +43,15 @@ export type WorkerToSupervisor =
       readonly what: OutlierSign;
     }
   /**
+   * Hosts reported their load, for `/clusters`: at most once per update of the weights. Where it is lost,
+   * older weights are shown.
+   */
+  | {
+      readonly kind: 'load_reported';
+      readonly cluster: string;
+      readonly weights: readonly ToldWeight[];
+    }
+  /**
    * A record for the client of `/tap`, in the form that it asked for. Dropped where the channel is
    * congested, and where the session is over.
    */
@@ -108,4 +117,12 @@ export interface ListenerConnections {
   /** Of the open ones, those without a stream. */
   readonly idle: number;
   readonly streams: number;
+}
+
+/** The weight that follows from what a host reported last, for how long it has reported, and how long ago. */
+export interface ToldWeight {
+  readonly host: string;
+  readonly weight: number;
+  readonly forMs: number;
+  readonly agoMs: number;
 }

@@ -44,11 +44,13 @@ export function makeClustersView(options: ClustersViewOptions): ClustersView {
 }
 
 function clusterStatus(
-  { resolved, hosts, outlier, breakers }: LiveCluster,
+  cluster: LiveCluster,
   entry: ResourceEntry<'cluster'> | undefined,
   store: StatStore,
 ): ClusterStatus {
+  const { resolved, hosts, outlier, breakers } = cluster;
   const { resource, observabilityName } = resolved;
+  const weights = cluster.weights();
   return {
     name: resource.name,
     observabilityName,
@@ -56,7 +58,10 @@ function clusterStatus(
     addedViaApi: entry?.source === 'dynamic',
     circuitBreakers: breakers.thresholds(),
     ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
-    hosts: hosts.hosts.map((host) => hostStatus(resource.name, { host, outlier }, store)),
+    hosts: hosts.hosts.map((host, at) => {
+      const weight = weights[at] ?? host.weight;
+      return hostStatus(resource.name, { host, weight, outlier }, store);
+    }),
   };
 }
 
@@ -74,9 +79,16 @@ function outlierStatus({ external, local }: OutlierDetector): OutlierStatus {
   };
 }
 
+interface ShownHost {
+  readonly host: HostResource;
+  /** What it is taken by at present. */
+  readonly weight: number;
+  readonly outlier: OutlierDetector | undefined;
+}
+
 function hostStatus(
   cluster: string,
-  { host, outlier }: { readonly host: HostResource; readonly outlier: OutlierDetector | undefined },
+  { host, weight, outlier }: ShownHost,
   store: StatStore,
 ): HostStatus {
   return {
@@ -84,7 +96,7 @@ function hostStatus(
     hostname: host.hostname,
     healthFlags: flagsOf(host.healthBits ?? 0),
     edsHealth: host.configuredHealth ?? 'HEALTHY',
-    weight: host.weight,
+    weight,
     region: host.region,
     zone: host.zone,
     subZone: host.subZone,

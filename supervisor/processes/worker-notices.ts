@@ -9,6 +9,7 @@ export type UpstreamNotice = Extract<
     readonly kind:
       | 'health_result'
       | 'outlier_detected'
+      | 'load_reported'
       | 'traffic_began'
       | 'host_requested'
       | 'host_wanted'
@@ -26,6 +27,7 @@ export type Notice = UpstreamNotice | TapNotice | LogNotice;
 const NOTICES: ReadonlySet<string> = new Set<Notice['kind']>([
   'health_result',
   'outlier_detected',
+  'load_reported',
   'traffic_began',
   'host_requested',
   'host_wanted',

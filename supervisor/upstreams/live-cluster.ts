@@ -11,7 +11,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
-import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
+import type { WorkerToSupervisor, ToldWeight } from '../../shared/messages/worker-to-supervisor.ts';
 import { CheckLog } from '../health/check-log.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { outlierEventMessage } from '../health/outlier-events.ts';
@@ -24,6 +24,7 @@ import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './host-checks.ts';
+import { ReportedWeights } from './reported-weights.ts';
 import { joinState, type HostState } from './host-state.ts';
 import { HostStates } from './host-states.ts';
 import { changedPriorities, isSameHost } from './same-host.ts';
@@ -67,6 +68,8 @@ export class LiveCluster implements HostSink {
   readonly #outlierStats: number | undefined;
   readonly #checks: HostChecks;
   readonly #checkLog: CheckLog;
+  /** Undefined: weights are those of the configuration. */
+  readonly #reported: ReportedWeights | undefined;
   #source: HostSource | undefined;
   readonly #states: HostStates;
   #hasTraffic: boolean;
@@ -101,6 +104,8 @@ export class LiveCluster implements HostSink {
             `cluster.${resolved.resource.statName}.outlier_detection.`,
           );
     this.outlier = this.#makeDetector();
+    const { loadReports } = resolved.resource.lbPolicy;
+    this.#reported = loadReports && new ReportedWeights(loadReports, options.clock);
     this.#states = new HostStates(options);
     this.readiness = new ClusterReadiness({
       needs: options.needs,
@@ -224,6 +229,16 @@ export class LiveCluster implements HostSink {
   /** A worker saw a threshold of failures in a row reached, or a host say that it is degraded. */
   outlierDetected(host: string, sign: OutlierSign): void {
     this.outlier?.detected(host, sign);
+  }
+
+  /** Hosts told a worker how busy they are. */
+  loadReported(weights: readonly ToldWeight[]): void {
+    this.#reported?.told(weights, (id) => this.host(id) !== undefined);
+  }
+
+  /** What each of the hosts is taken by, in their order. */
+  weights(): readonly number[] {
+    return this.#reported?.weightsOf(this.#hosts) ?? this.#hosts.map(({ weight }) => weight);
   }
 
   /** A line for the event log of the cluster's checks. */

@@ -168,6 +168,7 @@ export class UpstreamClusters {
     } else if (notice.kind === 'host_requested') cluster?.hostRequested(notice.host);
     else if (notice.kind === 'host_used') cluster?.hostUsed(notice.host);
     else if (notice.kind === 'host_wanted') this.#answerWanted(cluster, notice);
+    else if (notice.kind === 'load_reported') cluster?.loadReported(notice.weights);
     else cluster?.outlierDetected(notice.host, notice.what);
   }
 

@@ -50,5 +50,6 @@ export function clusterContext(): ClusterContext {
     log: () => undefined,
     outlierPage: () => assert.fail('no outlier detection'),
     outlierDetected: () => undefined,
+    loadReported: () => undefined,
   };
 }

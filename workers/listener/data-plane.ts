@@ -423,11 +423,12 @@ function upstreamNotices({
   notify,
 }: DataPlaneEnv): Pick<
   ClusterContext,
-  'outlierDetected' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
+  'outlierDetected' | 'loadReported' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
 > {
   return {
     outlierDetected: (cluster, host, what) =>
       notify({ kind: 'outlier_detected', cluster, host, what }),
+    loadReported: (cluster, weights) => notify({ kind: 'load_reported', cluster, weights }),
     hostRequested: (cluster, host) => notify({ kind: 'host_requested', cluster, host }),
     hostUsed: (cluster, host) => notify({ kind: 'host_used', cluster, host }),
     hostWanted: (cluster, host, ticket) => notify({ kind: 'host_wanted', cluster, host, ticket }),

@@ -43,7 +43,10 @@ export function noteLoad(cluster: UpstreamCluster, host: UpstreamHost, headers: 
   if (reportedLoad === undefined && reportedUse === undefined) return;
   const report = readLoadReport(headers);
   if (report === undefined) return;
-  reportedLoad?.note(report, cluster.loop.clock.ms);
+  if (reportedLoad !== undefined) {
+    reportedLoad.note(report, cluster.loop.clock.ms);
+    (host.home ?? cluster).loadNoted(host);
+  }
   reportedUse?.note(report, cluster.loop.clock.ms);
 }
 

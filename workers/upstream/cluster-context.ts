@@ -2,6 +2,7 @@
 import type net from 'node:net';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
+import type { ToldWeight } from '../../shared/messages/worker-to-supervisor.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -20,6 +21,7 @@ export interface ClusterContext {
   breakerPage(): BreakerPage;
   readonly runtime: Runtime;
   outlierDetected(cluster: string, host: string, kind: OutlierSign): void;
+  loadReported(cluster: string, weights: readonly ToldWeight[]): void;
   readonly duty: CheckingDuty;
   /** A request named this host of the cluster itself. */
   hostRequested(cluster: string, host: HostResource): void;

@@ -34,6 +34,7 @@ import { makeBalancer } from './make-balancer.ts';
 import { WantedHosts } from './wanted-hosts.ts';
 import type { LocalCluster } from './zone-picker.ts';
 import { ReportedUse } from './load-aware-localities.ts';
+import { ReportedLoadTeller } from './reported-load-teller.ts';
 import { ReportedLoad } from './reported-weights.ts';
 import { Retained } from './retained.ts';
 import type { SharedLimits } from './resource-limits.ts';
@@ -54,6 +55,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #context: ClusterContext;
   readonly #balancer: LoadBalancer;
   readonly #checker: HealthChecker | undefined;
+  /** Undefined: weights are those of the configuration. */
+  readonly #loadTeller: ReportedLoadTeller | undefined;
   /** Undefined: connections come with requests. */
   readonly #preconnecting: Preconnecting | undefined;
   readonly #limits: ClusterLimits;
@@ -83,6 +86,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     });
     this.#balancer = this.#makeBalancer();
     this.#preconnecting = this.#makePreconnecting();
+    this.#loadTeller = this.#makeLoadTeller();
     this.#checker = this.#makeChecker();
     this.#work = new SlicedWork(context.loop);
     this.#set = this.#makeHostSet();
@@ -95,6 +99,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   get hosts(): readonly UpstreamHost[] {
     return this.#set.hosts;
+  }
+
+  /** A host told what its weight follows from. */
+  loadNoted(host: UpstreamHost): void {
+    this.#loadTeller?.noted(host);
   }
 
   /** In percent. */
@@ -209,6 +218,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   /** The cluster is gone: what is in flight may end. */
   drain(): void {
     this.wantedHosts?.end();
+    this.#loadTeller?.close();
     this.#work.close();
     this.#checker?.close();
     for (const host of this.hosts) host.drain();
@@ -216,6 +226,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   close(): void {
+    this.#loadTeller?.close();
     this.#work.close();
     this.#checker?.close();
     for (const host of this.hosts) host.close();
@@ -363,6 +374,16 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       ratio: preconnect.predictive,
       hosts: () => this.hosts,
       chooseNext: (context) => this.#balancer.choose(context, 0),
+    });
+  }
+
+  #makeLoadTeller(): ReportedLoadTeller | undefined {
+    const { loadReports } = this.resource.lbPolicy;
+    if (loadReports === undefined) return undefined;
+    return new ReportedLoadTeller({
+      loop: this.loop,
+      updateMs: loadReports.updateMs,
+      tell: (weights) => this.#context.loadReported(this.name, weights),
     });
   }
 

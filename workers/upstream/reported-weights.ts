@@ -2,6 +2,7 @@
  * Hosts in turn by weights that follow from what they report of their load: the more requests a host
  * answers for the use it makes of itself, the more it gets. Each worker knows the answers that it saw.
  */
+import { medianOf, type ReportedWeight, weightAt } from '../../shared/reported-weights.ts';
 import type { LoadReportOptions } from '../../shared/resources/lb-policy.ts';
 import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
@@ -12,10 +13,8 @@ const WEIGHT_MAX = 2 ** 32 - 1;
 /** What one host reported. */
 export class ReportedLoad {
   readonly #options: LoadReportOptions;
-  #weight = 0;
-  /** Since when there are reports without a gap, and the last of them. */
-  #sinceMs = 0;
-  #lastMs = Number.NEGATIVE_INFINITY;
+  /** Undefined: nothing that says a weight. */
+  last: ReportedWeight | undefined = undefined;
 
   constructor(options: LoadReportOptions) {
     this.#options = options;
@@ -24,22 +23,19 @@ export class ReportedLoad {
   note(report: LoadReport, nowMs: number): void {
     const requests = report.get('rps_fractional') ?? 0;
     if (requests <= 0) return;
-    const { errorPenalty, metricNames } = this.#options;
+    const { errorPenalty, metricNames, expirationMs } = this.#options;
     const penalty = ((report.get('eps') ?? 0) / requests) * errorPenalty;
     const utilization = utilizationOf(report, metricNames) + penalty;
     if (utilization <= 0) return;
     const weight = Math.min(WEIGHT_MAX, Math.max(1, Math.floor(requests / utilization)));
-    if (nowMs - this.#lastMs >= this.#options.expirationMs) this.#sinceMs = nowMs;
-    this.#weight = weight;
-    this.#lastMs = nowMs;
+    const { sinceMs, lastMs } = this.last ?? { sinceMs: nowMs, lastMs: Number.NEGATIVE_INFINITY };
+    const isGap = nowMs - lastMs >= expirationMs;
+    this.last = { weight, sinceMs: isGap ? nowMs : sinceMs, lastMs: nowMs };
   }
 
   /** Undefined: there is none yet, or none any more. */
   weightAt(nowMs: number): number | undefined {
-    const { blackoutMs, expirationMs } = this.#options;
-    if (nowMs - this.#lastMs >= expirationMs || nowMs - this.#sinceMs < blackoutMs)
-      return undefined;
-    return this.#weight;
+    return this.last && weightAt(this.last, this.#options, nowMs);
   }
 }
 
@@ -82,7 +78,6 @@ export class ReportedWeightsPicker implements HostPicker {
   }
 }
 
-/** Without any weight, all are alike. */
 function weightsOf(
   hosts: readonly UpstreamHost[],
   peers: readonly UpstreamHost[],
@@ -90,13 +85,6 @@ function weightsOf(
 ): readonly number[] {
   const weightOf = ({ reportedLoad }: UpstreamHost): number | undefined =>
     reportedLoad?.weightAt(nowMs);
-  const known = peers
-    .map(weightOf)
-    .filter((weight) => weight !== undefined)
-    .toSorted((a, b) => a - b);
-  const middle = known.length >> 1;
-  const upper = known[middle] ?? 1;
-  const isEven = known.length > 0 && known.length % 2 === 0;
-  const median = isEven ? Math.floor(((known[middle - 1] ?? upper) + upper) / 2) : upper;
+  const median = medianOf(peers.map(weightOf));
   return hosts.map((host) => weightOf(host) ?? median);
 }
