@@ -1,0 +1,34 @@
+/**
+ * Records which answers the reference (`envoy` on PATH) tries again for which `retry_on`, into the data of
+ * test/integration/data-plane/retry-matrix.test.ts: node dist/scripts/record-retries.js. Run it when the
+ * table of test/support/retry-matrix.ts has grown; the recording is reviewed and committed.
+ */
+import { writeFileSync } from 'node:fs';
+import { fetchOnce } from '../test/support/http-client.ts';
+import {
+  answerByPath,
+  RECORDED_PATH,
+  retryBootstrap,
+  runRetries,
+} from '../test/support/retry-matrix.ts';
+import { startHttpUpstream } from '../test/support/upstream.ts';
+import { startReference } from './start-reference.ts';
+
+interface ListenersPage {
+  readonly listener_statuses: readonly {
+    readonly local_address: { readonly socket_address: { readonly port_value: number } };
+  }[];
+}
+
+await using upstream = await startHttpUpstream(answerByPath);
+const reference = await startReference(retryBootstrap(upstream.port));
+try {
+  const page = await fetchOnce({ port: reference.adminPort, path: '/listeners?format=json' });
+  const [listener] = (JSON.parse(page.body) as ListenersPage).listener_statuses;
+  if (listener === undefined) throw new Error('the reference has no listener');
+  const matrix = await runRetries(listener.local_address.socket_address.port_value);
+  writeFileSync(RECORDED_PATH, `${JSON.stringify(matrix, null, 1)}\n`);
+  console.log(`recorded ${Object.keys(matrix).length} values of retry_on`);
+} finally {
+  await reference.stop();
+}
