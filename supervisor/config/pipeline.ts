@@ -100,8 +100,8 @@ export async function runPipeline(
   return { message: merged, problems, unknownFieldCount, featureUses };
 }
 
-/** One JSON text that nothing is to be said of; undefined for any other. */
-function readUsual(
+/** The short way for one JSON text that nothing is to be said of; undefined for any other. */
+export function readUsual(
   catalog: ApiCatalog,
   type: MessageType,
   [source, ...more]: readonly ConfigSource[],
