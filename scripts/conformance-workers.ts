@@ -6,18 +6,11 @@
  * be one of the reference's answers at least once. Lines of access logs are not compared by their order.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { COMPARISON, needComparison, PROJECT } from './conformance-tool.ts';
 import { readIntended } from '../test/conformance/golden.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -40,12 +33,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: UPSTREAM_CASES },
   },
 });
-const project = join(import.meta.dirname, '..', '..');
-const folder = join(project, '..', 'shared', 'conformance');
-if (!existsSync(join(folder, 'compare'))) {
-  console.log('left out: the comparison tool is not beside the project (../shared/conformance)');
-  process.exit(0);
-}
+needComparison();
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-conformance-workers-'));
 try {
   process.exitCode = compare() ? 0 : 1;
@@ -57,7 +45,7 @@ function compare(): boolean {
   const cases = writeCases();
   const runs = Array.from({ length: Number(values.runs) }, (_, run) => join(scratch, `run-${run}`));
   for (const run of runs) tool('--reference', 'envoy', '--record', run, cases);
-  const candidate = `${process.execPath} ${join(project, 'dist', 'src', 'main.js')}`;
+  const candidate = `${process.execPath} ${join(PROJECT, 'dist', 'src', 'main.js')}`;
   const results = runs.flatMap((run) => {
     const output = `${run}.json`;
     tool('--golden', run, '--candidate', candidate, '--json', output, '--differences', '0', cases);
@@ -106,9 +94,9 @@ function factsOf(file: string): Facts {
 /** The cases with another number of workers. */
 function writeCases(): string {
   const target = join(scratch, 'cases');
-  for (const name of readdirSync(join(folder, 'cases'))) {
+  for (const name of readdirSync(join(COMPARISON, 'cases'))) {
     if (!new RegExp(values.only).test(name)) continue;
-    cpSync(join(folder, 'cases', name), join(target, name), { recursive: true });
+    cpSync(join(COMPARISON, 'cases', name), join(target, name), { recursive: true });
     const file = join(target, name, 'case.json');
     const content = JSON.parse(readFileSync(file, 'utf8')) as {
       default_args?: boolean;
@@ -129,7 +117,7 @@ function writeCases(): string {
 }
 
 function tool(...args: readonly string[]): void {
-  const { stderr, error } = spawnSync(join(folder, 'compare'), args, { encoding: 'utf8' });
+  const { stderr, error } = spawnSync(join(COMPARISON, 'compare'), args, { encoding: 'utf8' });
   if (error !== undefined) throw error;
   if (stderr !== '') console.error(stderr);
 }

@@ -10,6 +10,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { COMPARISON, needComparison, PROJECT } from './conformance-tool.ts';
 import { readIntended, type IntendedDifference } from '../test/conformance/golden.ts';
 
 interface CaseResult {
@@ -32,12 +33,7 @@ const { values } = parseArgs({
     report: { type: 'string' },
   },
 });
-const project = join(import.meta.dirname, '..', '..');
-const folder = join(project, '..', 'shared', 'conformance');
-if (!existsSync(join(folder, 'compare'))) {
-  console.log('left out: the comparison tool is not beside the project (../shared/conformance)');
-  process.exit(0);
-}
+needComparison();
 
 const results = runComparison();
 const intended = readIntended();
@@ -69,9 +65,9 @@ function runComparison(): readonly CaseResult[] {
   try {
     const reference =
       values.golden === undefined ? ['--reference', 'envoy'] : ['--golden', values.golden];
-    const main = join(project, 'dist', 'src', 'main.js');
+    const main = join(PROJECT, 'dist', 'src', 'main.js');
     const done = spawnSync(
-      join(folder, 'compare'),
+      join(COMPARISON, 'compare'),
       [
         ...reference,
         '--candidate',
@@ -82,7 +78,7 @@ function runComparison(): readonly CaseResult[] {
         '0',
         ...(values.only === undefined ? [] : ['--only', values.only]),
         ...(values.report === undefined ? [] : ['--report', values.report]),
-        join(folder, 'cases'),
+        join(COMPARISON, 'cases'),
       ],
       { encoding: 'utf8' },
     );

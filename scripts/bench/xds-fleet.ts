@@ -2,11 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { httpListener, staticCluster } from '../../test/support/bootstrap.ts';
+import { adsBootstrap } from '../../test/support/ads-bootstrap.ts';
+import { httpListener } from '../../test/support/bootstrap.ts';
 import { startControlPlane, type ControlPlane } from '../../test/support/control-plane.ts';
 import { resource } from '../../test/support/discovery-files.ts';
 import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
-import { ADMIN, MAIN } from '../../test/support/sluice.ts';
+import { MAIN } from '../../test/support/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 
 const LIMIT_MS = 180_000;
@@ -53,7 +54,9 @@ export async function startFleet(
   control.set(LISTENER, '1', [listenerSaying('first')]);
   const config = scratch.file('bootstrap.json');
   const addressPath = scratch.file('admin');
-  writeFileSync(config, JSON.stringify(bootstrapOf(control.port)));
+  const ads = { apiType: 'DELTA_GRPC', hasCds: true, nodeOnFirstMessageOnly: true } as const;
+  const bootstrap = adsBootstrap(control.port, { ...ads, source: ADS });
+  writeFileSync(config, JSON.stringify(bootstrap));
   const options = ['-c', config, '--disable-hot-restart', '--concurrency', '1', '-l', 'off'];
   const own = ['--admin-address-path', addressPath, '--drain-time-s', '1'];
   const startedMs = performance.now();
@@ -118,26 +121,6 @@ async function read(admin: string, path: string): Promise<string> {
 function clusterOf(name: string): object {
   const eds = { eds_cluster_config: { eds_config: ADS } };
   return resource.cluster({ name, type: 'EDS', connect_timeout: '1s', ...eds });
-}
-
-function bootstrapOf(port: number): object {
-  return {
-    node: { id: 'me', cluster: 'mine' },
-    admin: ADMIN,
-    static_resources: {
-      clusters: [staticCluster('control', [port], { http2_protocol_options: {} })],
-    },
-    dynamic_resources: {
-      ads_config: {
-        api_type: 'DELTA_GRPC',
-        transport_api_version: 'V3',
-        set_node_on_first_message_only: true,
-        grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-      },
-      cds_config: ADS,
-      lds_config: ADS,
-    },
-  };
 }
 
 function addressIn(path: string): string | undefined {

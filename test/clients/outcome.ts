@@ -1,6 +1,8 @@
 /** What running a client of others against the server came to. */
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { startSluice } from '../support/sluice.ts';
 
 export interface Outcome {
   readonly client: string;
@@ -30,6 +32,18 @@ export function leftOut(client: string, why: string): Outcome {
 
 export function withoutGo(client: string): Outcome {
   return leftOut(client, 'go is not installed');
+}
+
+/** Runs the Go program in this folder of test/clients against a server of its own. */
+export async function outcomeOfGo(client: string, folder: string): Promise<Outcome> {
+  if (!hasGo()) return withoutGo(client);
+  await using sluice = await startSluice({ bootstrap: CONFIGURATION });
+  const run = spawnSync('go', ['run', '.', `127.0.0.1:${sluice.adminPort}`], {
+    cwd: join(import.meta.dirname, '../../../test/clients', folder),
+    encoding: 'utf8',
+    timeout: 10 * MINUTES_MS,
+  });
+  return outcomeOf(client, run.status === 0, run.stdout + run.stderr);
 }
 
 export function outcomeOf(client: string, passed: boolean, output: string): Outcome {

@@ -8,10 +8,16 @@ export interface AdsOptions {
   readonly apiType: 'GRPC' | 'DELTA_GRPC';
   /** Absent: clusters are the bootstrap's alone. */
   readonly hasCds?: boolean;
+  readonly nodeOnFirstMessageOnly?: boolean;
+  /** Of listeners and clusters. */
+  readonly source?: object;
 }
 
 /** `port` is the control plane's. */
-export function adsBootstrap(port: number, { apiType, hasCds = false }: AdsOptions): object {
+export function adsBootstrap(
+  port: number,
+  { apiType, hasCds = false, nodeOnFirstMessageOnly = false, source = ADS }: AdsOptions,
+): object {
   return {
     node: { id: 'me', cluster: 'mine' },
     admin: ADMIN,
@@ -22,10 +28,11 @@ export function adsBootstrap(port: number, { apiType, hasCds = false }: AdsOptio
       ads_config: {
         api_type: apiType,
         transport_api_version: 'V3',
+        ...(nodeOnFirstMessageOnly ? { set_node_on_first_message_only: true } : {}),
         grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
       },
-      ...(hasCds ? { cds_config: ADS } : {}),
-      lds_config: ADS,
+      ...(hasCds ? { cds_config: source } : {}),
+      lds_config: source,
     },
   };
 }

@@ -3,6 +3,11 @@ import { ADMIN } from './sluice.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions.filters';
 
+/** Routes that answer every request with `hi`. */
+export const GREETING = [
+  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
+];
+
 export interface HttpListenerOptions {
   readonly name?: string;
   readonly statPrefix?: string;

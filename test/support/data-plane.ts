@@ -48,7 +48,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
   const stats = new WorkerStatStore();
   const totals = new StatTotals(stats);
   const plane = createDataPlane({
-    heritage: { ...heritage, ...setup.heritage },
+    heritage: { ...HERITAGE, ...setup.heritage },
     stats,
     clock: systemClock,
     notify: () => undefined,
@@ -128,7 +128,8 @@ export function host(port: number, changes: Partial<HostResource> = {}): HostRes
   };
 }
 
-const heritage: WorkerHeritage = {
+/** Of the only worker there is. */
+export const HERITAGE: WorkerHeritage = {
   workerIndex: 0,
   concurrency: 1,
   fileFlushIntervalMs: 10_000,

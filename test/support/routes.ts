@@ -7,6 +7,7 @@ import type {
   DirectResponseAction,
   PathMatch,
   RedirectAction,
+  RetryPolicy,
   Route,
   RouteAction,
   RouteConfigurationResource,
@@ -56,6 +57,19 @@ export function toCluster(changes: Partial<ClusterRouteAction> = {}): ClusterRou
     ...changes,
   };
 }
+
+/** A policy by which nothing is tried again. */
+export const NO_RETRIES: RetryPolicy = {
+  retryOn: [],
+  numRetries: 1,
+  retriableStatusCodes: [],
+  retriableHeaders: [],
+  retriableRequestHeaders: [],
+  backOffBaseMs: 1,
+  backOffMaxMs: 2,
+  hostPredicates: [],
+  hostSelectionRetryMaxAttempts: 1,
+};
 
 export function redirect(changes: Partial<RedirectAction> = {}): RedirectAction {
   return { kind: 'redirect', status: 301, httpsRedirect: false, stripQuery: false, ...changes };

@@ -5,11 +5,6 @@ import type { TestCertificate } from './certificates.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
 
-/** Routes that answer every request with `hi`. */
-export const GREETING = [
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-];
-
 export function tlsSocket(kind: 'Downstream' | 'Upstream', fields: object): object {
   return {
     name: 'envoy.transport_sockets.tls',

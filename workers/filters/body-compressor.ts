@@ -1,7 +1,4 @@
-/**
- * Compresses one body on zlib's threads. Gives each piece on as soon as it is compressed, so that
- * streams of events keep flowing. Bounded: it asks for a pause while more than its limit waits.
- */
+/** Compresses one body as a library of the configuration says. */
 import {
   constants,
   createBrotliCompress,
@@ -11,9 +8,7 @@ import {
 } from 'node:zlib';
 import type { CompressionLibrary } from '../../shared/resources/http-filters.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
-
-/** Bytes that may wait for compression before the sender is paused. */
-const WAITING_LIMIT_BYTES = 65_536;
+import { ZLIB_WAITING_LIMIT, ZlibBody } from './zlib-body.ts';
 
 interface CompressorOwner {
   /** `endStream` comes once, with the last call. */
@@ -24,49 +19,17 @@ interface CompressorOwner {
 
 const NOTHING = Buffer.alloc(0);
 
-export class BodyCompressor {
-  private readonly engine: Gzip | BrotliCompress;
-  private readonly owner: CompressorOwner;
-  private isFull = false;
-
-  constructor(library: CompressionLibrary, loop: WorkerLoop, owner: CompressorOwner) {
-    this.owner = owner;
-    this.engine = makeEngine(library);
-    // None of these comes from within a call of ours: each is an event of the loop of its own.
-    const inLoop = (act: () => void): void => {
-      loop.enter();
-      act();
-      loop.leave();
-    };
-    this.engine.on('data', (data: Buffer) => inLoop(() => owner.onCompressed(data, false)));
-    this.engine.on('end', () => inLoop(() => owner.onCompressed(NOTHING, true)));
-    this.engine.on('drain', () => inLoop(() => this.setFull(false)));
-    this.engine.on('error', () => inLoop(() => owner.onFailure()));
-  }
-
-  /** `data` is copied. */
-  write(data: Buffer): void {
-    if (data.length > 0 && !this.engine.write(Buffer.from(data))) this.setFull(true);
-  }
-
-  end(): void {
-    this.engine.end();
-  }
-
-  /** Nothing is called afterwards. */
-  destroy(): void {
-    this.engine.removeAllListeners('data');
-    this.engine.removeAllListeners('end');
-    this.engine.removeAllListeners('drain');
-    this.engine.destroy();
-    this.setFull(false);
-  }
-
-  private setFull(isFull: boolean): void {
-    if (this.isFull === isFull) return;
-    this.isFull = isFull;
-    this.owner.onBacklog(isFull);
-  }
+export function compressBody(
+  library: CompressionLibrary,
+  loop: WorkerLoop,
+  owner: CompressorOwner,
+): ZlibBody {
+  return new ZlibBody(makeEngine(library), loop, {
+    onData: (data) => owner.onCompressed(data, false),
+    onEnd: () => owner.onCompressed(NOTHING, true),
+    onBacklog: (isFull) => owner.onBacklog(isFull),
+    onError: () => owner.onFailure(),
+  });
 }
 
 function makeEngine(library: CompressionLibrary): Gzip | BrotliCompress {
@@ -74,7 +37,15 @@ function makeEngine(library: CompressionLibrary): Gzip | BrotliCompress {
   if (library.kind === 'gzip') {
     const { level, memoryLevel: memLevel, strategy, windowBits } = library;
     const flush = constants.Z_SYNC_FLUSH;
-    return createGzip({ level, memLevel, strategy, windowBits, chunkSize, flush, ...LIMIT });
+    return createGzip({
+      level,
+      memLevel,
+      strategy,
+      windowBits,
+      chunkSize,
+      flush,
+      ...ZLIB_WAITING_LIMIT,
+    });
   }
   return createBrotliCompress({
     chunkSize,
@@ -86,8 +57,6 @@ function makeEngine(library: CompressionLibrary): Gzip | BrotliCompress {
       [constants.BROTLI_PARAM_LGBLOCK]: library.inputBlockBits,
       [constants.BROTLI_PARAM_DISABLE_LITERAL_CONTEXT_MODELING]: library.withoutContextModeling,
     },
-    ...LIMIT,
+    ...ZLIB_WAITING_LIMIT,
   });
 }
-
-const LIMIT = { writableHighWaterMark: WAITING_LIMIT_BYTES };

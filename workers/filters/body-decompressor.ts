@@ -1,15 +1,9 @@
-/**
- * Decompresses one body on zlib's threads and gives each piece on as soon as it is there. Bounded: it
- * asks for a pause while more than its limit waits, and fails for a body that grows beyond the ratio
- * that is allowed.
- */
+/** Decompresses one body, and fails for one that grows beyond the ratio that is allowed. */
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { BrotliDecompress, Gunzip } from 'node:zlib';
 import type { DecompressionLibrary } from '../../shared/resources/http-filters.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
-
-/** Bytes that may wait for decompression before the sender is paused. */
-const WAITING_LIMIT_BYTES = 65_536;
+import { ZLIB_WAITING_LIMIT, ZlibBody } from './zlib-body.ts';
 
 /** `early_end`: the body ended before its compressed data did. */
 export type DecompressionFailure = 'wrong_data' | 'early_end' | 'too_large';
@@ -26,46 +20,34 @@ interface DecompressorOwner {
 export class BodyDecompressor {
   compressedBytes = 0;
   uncompressedBytes = 0;
-  private readonly engine: Gunzip | BrotliDecompress;
+  private readonly body: ZlibBody;
   private readonly owner: DecompressorOwner;
   private readonly maxRatio: number;
-  private isFull = false;
 
   constructor(library: DecompressionLibrary, loop: WorkerLoop, owner: DecompressorOwner) {
     this.owner = owner;
     this.maxRatio = library.maxRatio;
-    this.engine = makeEngine(library);
-    // None of these comes from within a call of ours: each is an event of the loop of its own.
-    const inLoop = (act: () => void): void => {
-      loop.enter();
-      act();
-      loop.leave();
-    };
-    this.engine.on('data', (data: Buffer) => inLoop(() => this.give(data)));
-    this.engine.on('end', () => inLoop(() => owner.onEnd()));
-    this.engine.on('drain', () => inLoop(() => this.setFull(false)));
-    this.engine.on('error', (error: NodeJS.ErrnoException) =>
-      inLoop(() => this.fail(error.code === 'Z_BUF_ERROR' ? 'early_end' : 'wrong_data')),
-    );
+    this.body = new ZlibBody(makeEngine(library), loop, {
+      onData: (data) => this.give(data),
+      onEnd: () => owner.onEnd(),
+      onBacklog: (isFull) => owner.onBacklog(isFull),
+      onError: ({ code }) => this.fail(code === 'Z_BUF_ERROR' ? 'early_end' : 'wrong_data'),
+    });
   }
 
   /** `data` is copied. */
   write(data: Buffer): void {
     this.compressedBytes += data.length;
-    if (data.length > 0 && !this.engine.write(Buffer.from(data))) this.setFull(true);
+    this.body.write(data);
   }
 
   end(): void {
-    this.engine.end();
+    this.body.end();
   }
 
   /** Nothing is called afterwards. */
   destroy(): void {
-    this.engine.removeAllListeners('data');
-    this.engine.removeAllListeners('end');
-    this.engine.removeAllListeners('drain');
-    this.engine.destroy();
-    this.setFull(false);
+    this.body.destroy();
   }
 
   private give(data: Buffer): void {
@@ -78,12 +60,6 @@ export class BodyDecompressor {
     this.destroy();
     this.owner.onFailure(failure);
   }
-
-  private setFull(isFull: boolean): void {
-    if (this.isFull === isFull) return;
-    this.isFull = isFull;
-    this.owner.onBacklog(isFull);
-  }
 }
 
 function makeEngine({
@@ -91,7 +67,7 @@ function makeEngine({
   chunkBytes,
   windowBits,
 }: DecompressionLibrary): Gunzip | BrotliDecompress {
-  const options = { chunkSize: chunkBytes, writableHighWaterMark: WAITING_LIMIT_BYTES };
+  const options = { chunkSize: chunkBytes, ...ZLIB_WAITING_LIMIT };
   if (kind === 'brotli') {
     return createBrotliDecompress({ ...options, flush: constants.BROTLI_OPERATION_FLUSH });
   }

@@ -18,10 +18,11 @@ import type {
 } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { chooseEncoding, type CompressorOffer } from './accept-encoding.ts';
-import { BodyCompressor } from './body-compressor.ts';
+import { compressBody } from './body-compressor.ts';
 import type { FilterContext } from './filter-context.ts';
 import { hasToken } from './header-tokens.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
+import type { ZlibBody } from './zlib-body.ts';
 
 interface CompressorParts extends CompressorOffer {
   readonly name: string;
@@ -76,9 +77,9 @@ class CompressorFilter extends PassThroughFilter {
   private readonly parts: CompressorParts;
   private readonly callbacks: FilterCallbacks;
   private acceptEncoding: string | undefined = undefined;
-  private request: BodyCompressor | undefined = undefined;
+  private request: ZlibBody | undefined = undefined;
   private requestTrailers: HeaderMap | undefined = undefined;
-  private response: BodyCompressor | undefined = undefined;
+  private response: ZlibBody | undefined = undefined;
   private responseTrailers: HeaderMap | undefined = undefined;
 
   constructor(parts: CompressorParts, callbacks: FilterCallbacks) {
@@ -100,7 +101,7 @@ class CompressorFilter extends PassThroughFilter {
     this.count(parts.requestBase + (isCompressed ? index.compressed : index.not_compressed));
     if (!isCompressed) return 'continue';
     announce(headers, parts.encoding);
-    this.request = new BodyCompressor(parts.options.library, parts.context.loop, {
+    this.request = compressBody(parts.options.library, parts.context.loop, {
       onCompressed: (data, isLast) => this.passRequest(data, isLast),
       onBacklog: (isFull) => this.callbacks.pauseRequest(isFull),
       onFailure: () => this.callbacks.resetStream(),
@@ -137,7 +138,7 @@ class CompressorFilter extends PassThroughFilter {
     if (isCompressed) {
       this.changeEtag(headers);
       announce(headers, parts.encoding);
-      this.response = new BodyCompressor(library, parts.context.loop, {
+      this.response = compressBody(library, parts.context.loop, {
         onCompressed: (data, isLast) => this.passResponse(data, isLast),
         onBacklog: (isFull) => this.callbacks.pauseResponse(isFull),
         onFailure: () => this.callbacks.resetStream(),
@@ -181,7 +182,7 @@ class CompressorFilter extends PassThroughFilter {
     );
   }
 
-  private take(compressor: BodyCompressor, data: Buffer, base: number): void {
+  private take(compressor: ZlibBody, data: Buffer, base: number): void {
     this.parts.context.stats.add(base + index.total_uncompressed_bytes, data.length);
     compressor.write(data);
   }

@@ -1,4 +1,5 @@
 /** Substitution commands about metadata, filter state and the process that Sluice runs in. */
+import { memberOf } from '../../shared/matchers/metadata-value.ts';
 import { randomUUID } from 'node:crypto';
 
 import type { FormatCommand } from '../../shared/substitution/format.ts';
@@ -55,11 +56,6 @@ function metadata(sourceOf: SourceOf, keys: readonly string[]): Reader {
     }
     return fromConfiguration(value) ?? undefined;
   };
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, key) ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
 }
 
 function filterState({ args: [key = '', form = 'TYPED'] }: FormatCommand): Reader {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { makeAuthority } from '../../support/certificates.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw } from '../../support/raw-client.ts';
@@ -13,7 +13,7 @@ import {
   networkFilter,
   tcpProxyFilter,
 } from '../../support/tcp-listener.ts';
-import { certificateFiles, GREETING, tlsSocket } from '../../support/tls.ts';
+import { certificateFiles, tlsSocket } from '../../support/tls.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';

@@ -11,20 +11,10 @@ import {
   startDataPlane,
 } from '../../support/data-plane.ts';
 import { openRaw } from '../../support/raw-client.ts';
-import { prefix, route, toCluster } from '../../support/routes.ts';
+import { NO_RETRIES, prefix, route, toCluster } from '../../support/routes.ts';
 import { CLOSED_PORT, type HttpUpstream, startHttpUpstream } from '../../support/upstream.ts';
 
-const POLICY: RetryPolicy = {
-  retryOn: ['5xx'],
-  numRetries: 2,
-  retriableStatusCodes: [],
-  retriableHeaders: [],
-  retriableRequestHeaders: [],
-  backOffBaseMs: 1,
-  backOffMaxMs: 2,
-  hostPredicates: [],
-  hostSelectionRetryMaxAttempts: 1,
-};
+const POLICY: RetryPolicy = { ...NO_RETRIES, retryOn: ['5xx'], numRetries: 2 };
 
 function retrying(policy: Partial<RetryPolicy> = {}): DataPlaneSetup {
   return { routes: [route(prefix('/'), toCluster({ retryPolicy: { ...POLICY, ...policy } }))] };

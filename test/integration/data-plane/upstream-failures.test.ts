@@ -1,27 +1,14 @@
 /** What a client is told when its upstream fails, and what is counted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RetryPolicy } from '../../../shared/resources/route.ts';
 import { type DataPlaneSetup, startDataPlane } from '../../support/data-plane.ts';
 import { openRaw } from '../../support/raw-client.ts';
-import { prefix, route, toCluster } from '../../support/routes.ts';
+import { NO_RETRIES, prefix, route, toCluster } from '../../support/routes.ts';
 import { CLOSED_PORT, startRawUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 const BODY = 'upstream connect error or disconnect/reset before headers. reset reason: ';
-
-const NO_RETRIES: RetryPolicy = {
-  retryOn: [],
-  numRetries: 1,
-  retriableStatusCodes: [],
-  retriableHeaders: [],
-  retriableRequestHeaders: [],
-  backOffBaseMs: 1,
-  backOffMaxMs: 2,
-  hostPredicates: [],
-  hostSelectionRetryMaxAttempts: 1,
-};
 
 type OnRequest = Parameters<typeof startRawUpstream>[0];
 

@@ -1,16 +1,12 @@
 /** `sluice drain`, beside a running server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { runSluice, startSluice } from '../../support/sluice.ts';
 
 const direct = bootstrap({
-  listeners: [
-    httpListener([
-      { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-    ]),
-  ],
+  listeners: [httpListener(GREETING)],
 });
 
 describe('sluice drain', { concurrency: true }, () => {

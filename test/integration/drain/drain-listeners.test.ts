@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { startSluice, type Sluice } from '../../support/sluice.ts';
@@ -10,10 +10,7 @@ import { filterListener, tcpProxyFilter } from '../../support/tcp-listener.ts';
 import { startHttpUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-const hello = [
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-];
-const direct = bootstrap({ listeners: [httpListener(hello)] });
+const direct = bootstrap({ listeners: [httpListener(GREETING)] });
 const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
 interface Status {
@@ -168,7 +165,7 @@ describe('a drain with parameters of our own', { concurrency: 3 }, () => {
   it('concerns one listener when it is named', async () => {
     await using sluice = await startSluice({
       bootstrap: bootstrap({
-        listeners: [httpListener(hello), httpListener(hello, { name: 'other' })],
+        listeners: [httpListener(GREETING), httpListener(GREETING, { name: 'other' })],
       }),
     });
     const port = await sluice.listenerPort('other');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
@@ -11,7 +11,7 @@ const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 const direct = bootstrap({
   listeners: [
     httpListener(
-      [{ match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } }],
+      GREETING,
       // A client that does not close after an announced end is closed after both.
       { hcm: { drain_timeout: '0.2s', delayed_close_timeout: '0.1s' } },
     ),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { openRaw, type RawConnection } from '../../support/raw-client.ts';
@@ -10,9 +10,7 @@ import { makeScratch } from '../../support/scratch.ts';
 import { startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-const listener = httpListener([
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-]);
+const listener = httpListener(GREETING);
 const direct = bootstrap({ listeners: [listener] });
 
 describe('a running server', () => {

@@ -5,17 +5,14 @@ import { request } from 'node:http';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { IncomingMessage } from 'node:http';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { childrenOf, listeningSockets } from '../../support/processes.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { startSluice } from '../../support/sluice.ts';
 
-const routes = [
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-];
 const one = (fields: object = {}): object =>
-  bootstrap({ listeners: [httpListener(routes, { listener: fields })] });
+  bootstrap({ listeners: [httpListener(GREETING, { listener: fields })] });
 
 describe('a listener', () => {
   it('has one socket per worker; each worker holds its own and no other', async () => {

@@ -1,7 +1,7 @@
 /** How a server ends: on signals, on command, and when a part of it is killed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { childrenOf, isAlive } from '../../support/processes.ts';
 import { openRaw } from '../../support/raw-client.ts';
@@ -9,11 +9,7 @@ import { startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const direct = bootstrap({
-  listeners: [
-    httpListener([
-      { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-    ]),
-  ],
+  listeners: [httpListener(GREETING)],
 });
 
 // They wait for limits, so they wait together.

@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { openRaw, type RawConnection } from '../../support/raw-client.ts';
 import { startSluice, type Sluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-const listener = httpListener([
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-]);
+const listener = httpListener(GREETING);
 const direct = bootstrap({ listeners: [listener] });
 
 describe('a server whose worker is killed', () => {

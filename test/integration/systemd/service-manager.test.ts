@@ -8,7 +8,7 @@ import { closeDescriptor } from '../../../shared/posix/descriptors.ts';
 import { receiveDescriptorMessage } from '../../../shared/posix/descriptor-messages.ts';
 import { SOCK_DGRAM } from '../../../shared/posix/layout.ts';
 import { bindSocket, openSocket } from '../../../shared/posix/sockets.ts';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
 import { makeEpochs } from '../../support/epochs.ts';
 import { fetchOnce } from '../../support/http-client.ts';
 import { openRaw } from '../../support/raw-client.ts';
@@ -17,10 +17,7 @@ import { makeScratch } from '../../support/scratch.ts';
 import { MAIN, startSluice } from '../../support/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
-const routes = [
-  { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'hi' } } },
-];
-const direct = bootstrap({ listeners: [httpListener(routes)] });
+const direct = bootstrap({ listeners: [httpListener(GREETING)] });
 
 /** A notify socket: everything that was said so far, and how many descriptors came. */
 function notifySocket(path: string) {
@@ -125,7 +122,7 @@ describe('a service manager', () => {
       const address = {
         socket_address: { address: '127.0.0.1', port_value: configuredPort ?? port },
       };
-      const config = bootstrap({ listeners: [httpListener(routes, { listener: { address } })] });
+      const config = bootstrap({ listeners: [httpListener(GREETING, { listener: { address } })] });
       writeFileSync(scratch.file('bootstrap.json'), JSON.stringify(config));
       const child = spawn(
         process.execPath,

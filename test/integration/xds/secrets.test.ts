@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
-import { staticCluster } from '../../support/bootstrap.ts';
+import { GREETING, staticCluster } from '../../support/bootstrap.ts';
 import { makeAuthority, type TestCertificate } from '../../support/certificates.ts';
 import { fileSource, moveIntoPlace } from '../../support/discovery-files.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
@@ -10,7 +10,6 @@ import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
 import {
   askSecurely,
   certificateFiles,
-  GREETING,
   secretMessage,
   secureListener,
   tlsSocket,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adsBootstrap } from '../../support/ads-bootstrap.ts';
-import { staticCluster } from '../../support/bootstrap.ts';
+import { GREETING, staticCluster } from '../../support/bootstrap.ts';
 import { makeAuthority, type TestCertificate } from '../../support/certificates.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import { makeScratch } from '../../support/scratch.ts';
@@ -9,7 +9,6 @@ import { ADMIN, startSluice } from '../../support/sluice.ts';
 import {
   askSecurely,
   certificateFiles,
-  GREETING,
   secretMessage,
   secureListener,
   tlsSocket,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { adsBootstrap, type AdsOptions } from '../../support/ads-bootstrap.ts';
+import { httpListener } from '../../support/bootstrap.ts';
 import { startControlPlane, type ControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { fetchOnce } from '../../support/http-client.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { startSluice, type Sluice } from '../../support/sluice.ts';
 import { startHttpUpstream } from '../../support/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
@@ -78,31 +79,15 @@ function setSnapshot(control: ControlPlane, version: number, port: number): void
   control.set('endpoint.v3.ClusterLoadAssignment', String(version), endpoints);
 }
 
-async function startWith(control: ControlPlane, apiType: string): Promise<Sluice> {
+async function startWith(control: ControlPlane, apiType: AdsOptions['apiType']): Promise<Sluice> {
   const hcm = { route_config: undefined, rds: { config_source: ADS, route_config_name: 'rc' } };
   control.set('listener.v3.Listener', '1', [resource.listener(httpListener([], { hcm }))]);
-  return await startSluice({
-    bootstrap: {
-      node: { id: 'me', cluster: 'mine' },
-      admin: ADMIN,
-      static_resources: {
-        clusters: [staticCluster('control', [control.port], { http2_protocol_options: {} })],
-      },
-      dynamic_resources: {
-        ads_config: {
-          api_type: apiType,
-          transport_api_version: 'V3',
-          grpc_services: [{ envoy_grpc: { cluster_name: 'control' } }],
-        },
-        cds_config: ADS,
-        lds_config: ADS,
-      },
-    },
-  });
+  const options = { apiType, hasCds: true } as const;
+  return await startSluice({ bootstrap: adsBootstrap(control.port, options) });
 }
 
 describe('a snapshot in which every cluster has another name', () => {
-  for (const apiType of ['GRPC', 'DELTA_GRPC']) {
+  for (const apiType of ['GRPC', 'DELTA_GRPC'] as const) {
     it(`fails no request when it comes over one stream (${apiType})`, async () => {
       await using upstream = await startHttpUpstream((_, response) => response.end('up'));
       await using control = await startControlPlane();

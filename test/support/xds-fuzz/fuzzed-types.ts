@@ -2,12 +2,12 @@
  * All types of resources for a fuzz of updates: a configuration whose every part changes, and by whose
  * traffic and admin pages each change is seen.
  */
-import { httpListener } from '../bootstrap.ts';
+import { GREETING, httpListener } from '../bootstrap.ts';
 import type { TestCertificate } from '../certificates.ts';
 import { resource } from '../discovery-files.ts';
 import { fetchOnce, type Ask } from '../http-client.ts';
 import type { Sluice } from '../sluice.ts';
-import { askSecurely, GREETING, secretMessage, secureListener, tlsSocket } from '../tls.ts';
+import { askSecurely, secretMessage, secureListener, tlsSocket } from '../tls.ts';
 import { fuzzedType, type FuzzedType, type Pick } from './fuzzed-type.ts';
 
 export interface FuzzedParts {

@@ -13,6 +13,7 @@ import { AccessLogs } from '../../../workers/access-log/access-logs.ts';
 import { compileLogFilter } from '../../../workers/access-log/log-filter.ts';
 import { ResponseFlag } from '../../../workers/http/response-flags.ts';
 import type { StreamInfo } from '../../../workers/http/stream-info.ts';
+import { HERITAGE } from '../../support/data-plane.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
 
 const COUNTED: StatWriter = {
@@ -34,26 +35,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
   const logs = new AccessLogs({
     clock: systemClock,
     pages: pagesOfOne(),
-    heritage: {
-      workerIndex: 0,
-      concurrency: 1,
-      fileFlushIntervalMs: 10_000,
-      fileFlushMinSizeKb: 64,
-      drainTimeS: 600,
-      drainStrategy: 'gradual',
-      ticketKeys: Buffer.alloc(48).toString('base64'),
-      log: {
-        levels: { default: 'info', components: {}, files: [] },
-        format: '%v',
-        isEscaped: false,
-        isFineGrain: false,
-        path: '',
-        isStackSingleEntry: false,
-      },
-      enableCoreDump: false,
-      localAddressIpVersion: 'v4',
-      node: { id: '', cluster: '', zone: '' },
-    },
+    heritage: HERITAGE,
     log: (_, __, message) => errors.push(message),
     notify: () => undefined,
     stats: COUNTED,

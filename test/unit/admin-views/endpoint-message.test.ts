@@ -1,24 +1,8 @@
 /** Hosts as the endpoint section of `/config_dump` shows them; compared with the reference. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { endpointMessage } from '../../../supervisor/admin-views/endpoint-message.ts';
-
-function host(port: number, fields: Partial<HostResource> = {}): HostResource {
-  return {
-    id: `127.0.0.1:${port}`,
-    address: { kind: 'ip', address: '127.0.0.1', port },
-    hostname: '',
-    weight: 1,
-    priority: 0,
-    health: 'healthy',
-    region: '',
-    zone: '',
-    subZone: '',
-    canary: false,
-    ...fields,
-  };
-}
+import { host } from '../../support/data-plane.ts';
 
 const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
 

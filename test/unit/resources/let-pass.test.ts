@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { GREETING } from '../../support/tls.ts';
+import { GREETING, bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
 import { errorsOf, resolveConfig } from './resolve-text.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';

@@ -9,22 +9,10 @@ import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts
 import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
 import { RandomPicker } from '../../../workers/upstream/random-picker.ts';
 import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { host as hostResource } from '../../support/data-plane.ts';
 
 function host(port: number, facts: Partial<HostResource> = {}): UpstreamHost {
-  const resource: HostResource = {
-    id: `127.0.0.1:${port}`,
-    address: { kind: 'ip', address: '127.0.0.1', port },
-    hostname: '',
-    weight: 1,
-    priority: 0,
-    health: 'healthy',
-    region: '',
-    zone: '',
-    subZone: '',
-    canary: false,
-    ...facts,
-  };
-  return new UpstreamHost(resource, 'c', new WorkerStatStore(), active);
+  return new UpstreamHost(hostResource(port, facts), 'c', new WorkerStatStore(), active);
 }
 
 const active = new ActiveRequests();
