@@ -41,6 +41,7 @@ describe('a gradual drain', { concurrency: true }, () => {
     const port = await sluice.listenerPort('web');
     const kept = await openRaw(port);
     await sluice.admin({ path: '/drain_listeners', method: 'POST' });
+    await sluice.waitForStat('listener_manager.listener_stopped', (count) => count === 1);
     await assert.rejects(fetchOnce({ port }));
     await waitUntil('an announced end', () => {
       kept.send('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
