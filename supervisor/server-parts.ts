@@ -22,7 +22,7 @@ import { OverloadManager } from './overload/overload-manager.ts';
 import { RuntimeStore } from './runtime/runtime-store.ts';
 import { ServerCommands } from './server-commands.ts';
 import { ServerStats } from './server-stats.ts';
-import { LogServices } from './log-services/log-services.ts';
+import { LogServices } from './access-log/log-services.ts';
 import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
 import type { StatStore } from './stats/stat-store.ts';
 import { sinkSurroundings } from './stats/sinks/sink-surroundings.ts';
