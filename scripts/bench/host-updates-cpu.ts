@@ -1,7 +1,8 @@
 /**
  * What an update of 10,000 hosts costs each process of the whole program, by the way it comes: a file,
  * REST, an incremental stream. CPU time by thread, and the longest time for which a loop was held up.
- * Arguments: updates of each kind (20 without), then the ways (all without).
+ * Arguments: updates of each kind (20 without), then the ways (all without), each with a policy of the
+ * cluster where it is to be another than ROUND_ROBIN: `file:MAGLEV`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -37,7 +38,7 @@ const WAYS: Readonly<Record<string, (scratch: Scratch) => Promise<Way>>> = {
 
 const [count = '20', ...only] = process.argv.slice(2);
 for (const name of only.length === 0 ? Object.keys(WAYS) : only) {
-  const make = WAYS[name];
+  const make = WAYS[name.split(':')[0] ?? ''];
   if (make === undefined) throw new Error(`no way ${name}`);
   await measure(name, make);
 }
@@ -47,7 +48,9 @@ async function measure(name: string, make: (scratch: Scratch) => Promise<Way>): 
   const way = await make(scratch);
   way.put(largeAssignment(0, HOSTS), '0');
   const probe = scratch.file('probe');
-  const large = { name: 'large', type: 'EDS', eds_cluster_config: { eds_config: way.source } };
+  const lb_policy = name.split(':')[1] ?? 'ROUND_ROBIN';
+  const eds_cluster_config = { eds_config: way.source };
+  const large = { name: 'large', type: 'EDS', lb_policy, eds_cluster_config };
   const node = { node: { id: 'bench', cluster: 'bench' } };
   const sluice = await startSluice({
     bootstrap: bootstrap({ listeners: [], clusters: [...way.clusters, large] }, node),

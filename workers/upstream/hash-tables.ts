@@ -190,10 +190,11 @@ export class MaglevBuilder {
 
   /** The weights are shares of the whole. */
   *plan(hosts: readonly WeighedHost[]): Steps<TablePlan> {
-    const wanted = new Map(
-      hosts.map(({ host, weight: share }, rank) => [host, { rank, share }] as const),
-    );
-    yield;
+    const wanted = new Map<UpstreamHost, Wanted>();
+    for (const [rank, { host, weight: share }] of hosts.entries()) {
+      wanted.set(host, { rank, share });
+      if (rank % ITEMS_PER_STEP === 0) yield;
+    }
     const places = yield* this.#placesOf(wanted);
     this.#places = places;
     const weightOf = (host: UpstreamHost): number => wanted.get(host)?.share ?? 0;
@@ -205,10 +206,11 @@ export class MaglevBuilder {
       ),
       isQuick: hosts.length <= QUICK_HOSTS && tableSize <= QUICK_MAGLEV_PLACES,
       *build() {
-        const entries = places.map(({ host, offset, skip }): MaglevEntry => {
-          return { host, skip, weight: weightOf(host), place: offset, target: 0 };
-        });
-        yield;
+        const entries: MaglevEntry[] = [];
+        for (const { host, offset, skip } of places) {
+          entries.push({ host, skip, weight: weightOf(host), place: offset, target: 0 });
+          if (entries.length % ITEMS_PER_STEP === 0) yield;
+        }
         return new Maglev(yield* fillMaglev(entries, tableSize), entries);
       },
     };
@@ -246,7 +248,8 @@ export class MaglevBuilder {
 }
 
 const FREE = -1;
-const PLACES_PER_STEP = 2048;
+/** The last ones are looked for far. */
+const PLACES_PER_STEP = 512;
 
 /** Each entry takes its next free place in turn; a lighter one sits some turns out. */
 function* fillMaglev(entries: readonly MaglevEntry[], tableSize: number): Steps<Int32Array> {
