@@ -28,7 +28,7 @@ export interface HealthCheckResource {
   readonly reuseConnection: boolean;
   /** Changes of a host's state are told; so are, where wanted, all failures and all successes. */
   readonly eventLog?: { readonly failures: boolean; readonly successes: boolean };
-  readonly probe: HttpProbe | TcpProbe | GrpcProbe;
+  readonly probe: HttpProbe | TcpProbe | GrpcProbe | RedisProbe;
 }
 
 export interface HttpProbe {
@@ -64,6 +64,13 @@ export interface GrpcProbe {
   readonly service: string;
   readonly authority?: string;
   readonly headers: HeaderChanges;
+}
+
+/** A command of Redis. */
+export interface RedisProbe {
+  readonly kind: 'redis';
+  /** The host must not have it; absent: the host answers PING. */
+  readonly key?: string;
 }
 
 /** Bytes as hexadecimal digits. Without any, a connection is all that is asked for. */

@@ -3,7 +3,7 @@ import type { CheckEvent } from '../../shared/health/check-event.ts';
 import type { HostAddress, HostResource } from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
 
-const CHECKER_TYPES = { http: 'HTTP', tcp: 'TCP', grpc: 'GRPC' } as const;
+const CHECKER_TYPES = { http: 'HTTP', tcp: 'TCP', grpc: 'GRPC', redis: 'REDIS' } as const;
 
 interface EventContext {
   readonly cluster: string;

@@ -4,6 +4,7 @@ import { LOGGERS } from './access-logs/access-log.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';
 import { CLUSTER_TYPES } from './clusters/discovery.ts';
+import { HEALTH_CHECKERS } from './clusters/custom-checks.ts';
 import { EVENT_SINKS } from './clusters/health-checks.ts';
 import { CONNECTION_POOLS } from './clusters/cluster.ts';
 import { UPSTREAM_FILTERS } from './clusters/upstream-filters.ts';
@@ -44,6 +45,7 @@ const registries: readonly Registry[] = [
   EXTENSIONS,
   CLUSTER_TYPES,
   EVENT_SINKS,
+  HEALTH_CHECKERS,
   COMPRESSION_LIBRARIES,
   SESSION_STATES,
   HTTP_FILTERS,

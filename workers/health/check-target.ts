@@ -9,11 +9,14 @@ import { proxyProtocolHeader } from '../upstream/proxy-protocol-header.ts';
 import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
 import { type InternalTarget, localSocketOf } from '../upstream/upstream-transport.ts';
 import type { ProbeTarget } from './probe.ts';
+import type { RedisCheckFigures } from './redis-check-figures.ts';
 
 export interface CheckWays {
   readonly resource: ClusterResource;
   readonly sockets: Pick<UpstreamSockets, 'of' | 'matching'>;
   connectInside(to: InternalTarget): Socket;
+  /** Where a check that counts as traffic of the cluster does so; undefined: the host is gone. */
+  checkFigures(host: HostResource): RedisCheckFigures | undefined;
 }
 
 export function checkTarget(

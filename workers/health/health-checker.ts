@@ -10,7 +10,7 @@ import type { ClusterHostsResource, HostResource } from '../../shared/resources/
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
+import { HEALTH_CHECK, REDIS_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Steps } from '../sliced-work.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
@@ -85,6 +85,7 @@ export class HealthChecker {
   readonly #probes: readonly ProbeMaker[];
   /** Checks over HTTP have the cluster's codec. */
   readonly #codecBase: number | undefined;
+  readonly #redisBase: number | undefined;
   readonly #sessions = new Map<string, CheckedHostSession>();
   #hosts: readonly HostResource[] = [];
   #version: number | undefined = undefined;
@@ -103,11 +104,20 @@ export class HealthChecker {
           ways: options.ways,
           clock: options.duty.clock,
           mustVerify: () => this.#mustVerify(this.#statBases[position] ?? 0),
+          keyFound: () => this.#countKeyFound(),
         }),
     );
+    this.#redisBase = checks.some(({ probe }) => probe.kind === 'redis')
+      ? writer.defineBlock(REDIS_CHECK, `${statPrefix}health_check.redis.`)
+      : undefined;
     this.#codecBase = checks.some(({ probe }) => probe.kind === 'http')
       ? writer.defineBlock(HTTP1_CODEC, `${statPrefix}http1.`)
       : undefined;
+  }
+
+  #countKeyFound(): void {
+    if (this.#redisBase === undefined) return;
+    this.#options.writer.increment(this.#redisBase + REDIS_CHECK.index.exists_failure);
   }
 
   *putHosts({ hosts, version }: ClusterHostsResource): Steps {
@@ -163,7 +173,9 @@ export class HealthChecker {
     for (const { checks } of this.#sessions.values()) checks.close();
     this.#sessions.clear();
     for (const base of this.#statBases) this.#options.writer.releaseBlock(base);
-    if (this.#codecBase !== undefined) this.#options.writer.releaseBlock(this.#codecBase);
+    for (const base of [this.#codecBase, this.#redisBase]) {
+      if (base !== undefined) this.#options.writer.releaseBlock(base);
+    }
   }
 
   #begin(host: HostResource): HostChecks {

@@ -8,6 +8,7 @@ import { Http2Probe } from './http2-probe.ts';
 import { HttpProbe } from './http-probe.ts';
 import { HttpJudge } from './judge-http.ts';
 import type { Probe, RequestTarget } from './probe.ts';
+import { RedisProbe } from './redis-probe.ts';
 import { TcpProbe } from './tcp-probe.ts';
 
 export interface ProbeMakerParts {
@@ -16,6 +17,8 @@ export interface ProbeMakerParts {
   readonly clock: Clock;
   /** Whether the name of the service counts this time. */
   mustVerify(): boolean;
+  /** A host of Redis has the key that it must not have. */
+  readonly keyFound: () => void;
 }
 
 export class ProbeMaker {
@@ -37,6 +40,18 @@ export class ProbeMaker {
     const { probe, timeoutMs, reuseConnection: reuse } = check;
     if (probe.kind === 'tcp') {
       return (host) => new TcpProbe(probe, checkTarget(ways, host, check), reuse);
+    }
+    if (probe.kind === 'redis') {
+      return (host) => {
+        const figures = ways.checkFigures(host);
+        const { keyFound } = this.#parts;
+        return new RedisProbe(probe, {
+          target: checkTarget(ways, host, check),
+          reuse,
+          figures,
+          keyFound,
+        });
+      };
     }
     const requests = new CheckRequests({ probe, timeoutMs }, clock);
     const targetOf = (host: HostResource): RequestTarget => {

@@ -11,6 +11,7 @@ import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import { OutlierMonitor } from '../health/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
+import { RedisCheckFigures } from '../health/redis-check-figures.ts';
 import { UpstreamSockets } from './upstream-sockets.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork } from '../sliced-work.ts';
@@ -99,6 +100,14 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
 
   get hosts(): readonly UpstreamHost[] {
     return this.#set.hosts;
+  }
+
+  /** Checks that count as its traffic. */
+  checkFigures({ id }: HostResource): RedisCheckFigures | undefined {
+    const host = this.#set.find(id);
+    if (host === undefined) return undefined;
+    this.#beginTraffic();
+    return new RedisCheckFigures(this.stats.writer, this.stats.base, host);
   }
 
   /** A host told what its weight follows from. */

@@ -14,6 +14,11 @@ export const HEALTH_CHECK = defineTemplate('health_check', {
   verify_cluster: counter('Health checks that verified the name of the service'),
 });
 
+/** Prefix: `cluster.<name>.health_check.redis.` */
+export const REDIS_CHECK = defineTemplate('redis_check', {
+  exists_failure: counter('Hosts that had the key that they must not have'),
+});
+
 /** Prefix: `cluster.<name>.health_check.`, where there are several checks, each with figures of its own. */
 export const HEALTH_CHECK_TOTALS = defineTemplate('health_check_totals', {
   degraded: ownGauge('Hosts that answer a check as degraded'),

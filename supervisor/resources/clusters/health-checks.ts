@@ -20,6 +20,7 @@ import type {
 import { resolveAddress } from '../addresses.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
+import { HEALTH_CHECKERS } from './custom-checks.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderChanges } from '../routes/header-changes.ts';
 import type { Scope } from '../scope.ts';
@@ -40,6 +41,7 @@ const FIELDS = knownFields<HealthCheck>([
   'http_health_check',
   'tcp_health_check',
   'grpc_health_check',
+  'custom_health_check',
   'no_traffic_interval',
   'no_traffic_healthy_interval',
   'unhealthy_interval',
@@ -197,8 +199,8 @@ function resolveProbe(
   if (http !== undefined) return resolveHttp(http, scope.at('http_health_check'));
   if (tcp !== undefined) return resolveTcp(tcp, scope.at('tcp_health_check'));
   if (grpc !== undefined) return resolveGrpc(grpc, scope.at('grpc_health_check'));
-  // Custom checks were refused as fields.
-  return undefined;
+  const { custom_health_check: custom } = message;
+  return custom && HEALTH_CHECKERS.resolve(custom, scope.at('custom_health_check'));
 }
 
 function resolveHttp(message: HttpHealthCheck, scope: Scope): HttpProbe {

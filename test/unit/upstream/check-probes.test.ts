@@ -21,6 +21,8 @@ const OVER_HTTP = {
 } as const;
 
 let server: Server | undefined;
+/** Told by checks of Redis. */
+let keysFound = 0;
 
 afterEach(() => server?.close());
 
@@ -48,10 +50,12 @@ async function start(
     ways: {
       resource: cluster('c'),
       sockets: { of: () => PLAIN, matching: () => PLAIN },
+      checkFigures: () => undefined,
       connectInside: () => assert.fail('there is no listener inside'),
     },
     clock: systemClock,
     mustVerify: () => false,
+    keyFound: () => (keysFound += 1),
   }).for(host(port));
   return { probe: made, received: () => received, port };
 }
@@ -67,6 +71,7 @@ async function checkOnce(
     probe.run(resolve);
   });
   probe.cancel();
+  server?.close();
   return { outcome, received: received(), port };
 }
 
@@ -127,4 +132,40 @@ describe('a check over HTTP/1', () => {
       assert.equal(outcome.kind, kind);
     });
   }
+});
+
+describe('a check of Redis', () => {
+  const outcomeOf = async (key: string | undefined, answer: string): Promise<string> => {
+    const probe = { kind: 'redis', ...(key === undefined ? {} : { key }) } as const;
+    const { outcome, received } = await checkOnce(probe, (socket) => socket.write(answer));
+    const command =
+      key === undefined ? '*1\r\n$4\r\nPING\r\n' : '*2\r\n$6\r\nEXISTS\r\n$1\r\nk\r\n';
+    assert.equal(received, command);
+    return outcome.kind;
+  };
+
+  it('passes on PONG alone', async () => {
+    assert.equal(await outcomeOf(undefined, '+PONG\r\n'), 'passed');
+    assert.equal(await outcomeOf(undefined, '$4\r\nPONG\r\n'), 'failed');
+    assert.equal(await outcomeOf(undefined, '-ERR\r\n'), 'failed');
+  });
+
+  it('passes where the key does not exist, and counts hosts that have it', async () => {
+    keysFound = 0;
+    assert.equal(await outcomeOf('k', ':0\r\n'), 'passed');
+    assert.equal(keysFound, 0);
+    assert.equal(await outcomeOf('k', ':1\r\n'), 'failed');
+    assert.equal(keysFound, 1);
+  });
+
+  it('keeps its connection, whose end between two checks says nothing', async () => {
+    const check = { probe: { kind: 'redis' }, reuseConnection: true } as const;
+    const { probe, received } = await start(check, (socket) => socket.end('+PONG\r\n'));
+    const run = (): Promise<ProbeOutcome> => new Promise((resolve) => probe.run(resolve));
+    assert.equal((await run()).kind, 'passed');
+    await new Promise<void>((resolve) => server?.close(() => resolve()));
+    assert.equal((await run()).kind, 'unreachable');
+    assert.equal(received(), '*1\r\n$4\r\nPING\r\n');
+    probe.cancel();
+  });
 });
