@@ -112,11 +112,15 @@ class SharedSecret extends SharedResource {
       return (error as Error).message;
     }
     if (this.isClosed) return undefined;
+    const present = store.get('secret', key)?.active;
+    // To read certificates and keys is dear; what is in force was read.
+    if (present !== undefined && isSameMessage(present.message, message)) {
+      this.#follow(given);
+      return undefined;
+    }
     const { resolved, error } = resolver.secret(message, kind);
     if (error !== undefined) return error;
     this.#follow(given);
-    const present = store.get('secret', key)?.active;
-    if (present !== undefined && isSameMessage(present.message, message)) return undefined;
     const [refusal] = await this.#options.apply([{ op: 'put_secret', key, secret: resolved }]);
     if (refusal !== undefined) return refusal;
     const { versionInfo } = given;

@@ -10,6 +10,8 @@ import { ApiCatalog } from '../../supervisor/config/api/api-catalog.ts';
 import { messageFromBinary, messageToBinary } from '../../supervisor/config/message-codec.ts';
 import { RESOURCE_TYPES } from '../../supervisor/xds/resource-type.ts';
 
+import { Signal } from './signal.ts';
+
 const PACKAGE = 'envoy.service.discovery.v3';
 
 interface AskedFor {
@@ -37,12 +39,10 @@ export interface ControlPlane {
   sendRaw(answer: object): void;
   /** Sends these bytes to all streams as an answer. */
   sendBytes(answer: Buffer): void;
-  /** How many streams and types have an answer that was neither taken nor refused yet. */
-  unanswered(): number;
+  /** Resolves when there is a stream and every answer was taken or refused. */
+  quiet(limitMs: number): Promise<void>;
   /** Ends every stream. */
   drop(): void;
-  /** How many streams there are. */
-  streams(): number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -75,6 +75,7 @@ export async function startControlPlane(
   const calls = new Set<Call>();
   const requests: AskedFor[] = [];
   const answers = new Map<string, Answer>();
+  const signal = new Signal();
   let nonce = 0;
   const write = ({ stream, isDelta, wanted, unanswered }: Call, answer: Answering): void => {
     nonce += 1;
@@ -100,9 +101,13 @@ export async function startControlPlane(
       unanswered: new Map(),
     };
     calls.add(call);
-    for (const end of ['error', 'cancelled', 'close']) stream.on(end, () => calls.delete(call));
-    stream.on('end', () => {
+    const gone = (): void => {
       calls.delete(call);
+      signal.happened();
+    };
+    for (const end of ['error', 'cancelled', 'close']) stream.on(end, gone);
+    stream.on('end', () => {
+      gone();
       stream.end();
     });
     stream.on('data', (bytes: Buffer) => {
@@ -115,6 +120,7 @@ export async function startControlPlane(
       const { type_url: url, response_nonce: answered } = request;
       if (call.unanswered.get(url) === answered) call.unanswered.delete(url);
       if (wants(call, request)) send(call, request.type_url);
+      signal.happened();
     });
   };
   for (const path of paths()) {
@@ -142,8 +148,12 @@ export async function startControlPlane(
     sendBytes: (answer) => {
       for (const { stream } of calls) stream.write(answer);
     },
-    unanswered: () => [...calls].reduce((sum, call) => sum + call.unanswered.size, 0),
-    streams: () => calls.size,
+    quiet: (limitMs) =>
+      signal.until(
+        'an answer to everything',
+        () => calls.size > 0 && [...calls].every(({ unanswered }) => unanswered.size === 0),
+        limitMs,
+      ),
     drop: () => {
       for (const { stream } of calls) stream.end();
       calls.clear();

@@ -4,6 +4,7 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Socket
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/resource-type.ts';
 import { startControlPlane, typeUrlOf } from '../control-plane.ts';
+import { Signal } from '../signal.ts';
 import { waitUntil } from '../wait.ts';
 
 export interface FuzzPeer {
@@ -55,13 +56,7 @@ export async function startStreamPeer(isDelta: boolean): Promise<FuzzPeer> {
     },
     drop: () => control.drop(),
     cut: (bytes, say) => relay.cut(bytes, say),
-    quiet: async () => {
-      await waitUntil(
-        'an answer to everything',
-        () => control.streams() > 0 && control.unanswered() === 0,
-        QUIET_LIMIT_MS,
-      );
-    },
+    quiet: () => control.quiet(QUIET_LIMIT_MS),
     counts: () => {
       const answers = control.requests.filter(({ response_nonce: nonce }) => nonce !== undefined);
       const refused = answers.filter(({ error_detail: detail }) => detail !== undefined).length;
@@ -83,10 +78,16 @@ interface Polled {
 
 export async function startRestPeer(): Promise<FuzzPeer> {
   const byPath = new Map<string, Polled>();
+  const signal = new Signal();
+  /** Since it was quiet last. */
+  const said = new Set<Polled>();
   const polledOf = (kind: string): Polled => {
     const url = typeUrlOf(kind);
     const type = Object.values(RESOURCE_TYPES).find(({ typeUrl }) => typeUrl === url);
-    return pathOf(type?.restPath ?? '');
+    const polled = pathOf(type?.restPath ?? '');
+    // What nobody asks for yet is waited for by nobody.
+    if (polled.polls > 0) said.add(polled);
+    return polled;
   };
   const pathOf = (path: string): Polled => {
     const known = byPath.get(path) ?? { body: '', once: [], polls: 0 };
@@ -103,6 +104,7 @@ export async function startRestPeer(): Promise<FuzzPeer> {
     else spoilt += 1;
     response.statusCode = typeof once === 'number' ? once : 200;
     response.end(typeof once === 'string' ? once : polled.body);
+    signal.happened();
   };
   const server = createServer((request, response) => {
     request.resume().on('end', () => serve(request, response));
@@ -122,10 +124,12 @@ export async function startRestPeer(): Promise<FuzzPeer> {
     drop: () => relay.cut(0, () => undefined),
     cut: (bytes, say) => relay.cut(bytes, say),
     quiet: async () => {
-      const used = [...byPath.values()].filter(({ polls }) => polls > 0);
-      const wanted = used.map((polled) => [polled, polled.polls + polled.once.length + 2] as const);
-      await waitUntil(
-        'another question of each type',
+      const wanted = [...said].map(
+        (polled) => [polled, polled.polls + polled.once.length + 2] as const,
+      );
+      said.clear();
+      await signal.until(
+        'another question of each type that something was said of',
         () => wanted.every(([polled, polls]) => polled.polls >= polls),
         QUIET_LIMIT_MS,
       );
