@@ -74,37 +74,60 @@ interface Polled {
   /** Said once each, before the body again. */
   readonly once: (string | number)[];
   polls: number;
+  /** With so many, what was said of it is taken. */
+  wanted: number;
+  /** Answers a question that waits for something new. */
+  answerHeld: () => void;
 }
+
+/** A question when all is said waits so long: the others have the machine meanwhile. */
+const HELD_MS = 50;
 
 export async function startRestPeer(): Promise<FuzzPeer> {
   const byPath = new Map<string, Polled>();
   const signal = new Signal();
-  /** Since it was quiet last. */
-  const said = new Set<Polled>();
   const polledOf = (kind: string): Polled => {
     const url = typeUrlOf(kind);
     const type = Object.values(RESOURCE_TYPES).find(({ typeUrl }) => typeUrl === url);
-    const polled = pathOf(type?.restPath ?? '');
-    // What nobody asks for yet is waited for by nobody.
-    if (polled.polls > 0) said.add(polled);
-    return polled;
+    return pathOf(type?.restPath ?? '');
   };
   const pathOf = (path: string): Polled => {
-    const known = byPath.get(path) ?? { body: '', once: [], polls: 0 };
+    const first = { body: '', once: [], polls: 0, wanted: 0, answerHeld: () => undefined };
+    const known = byPath.get(path) ?? first;
     byPath.set(path, known);
     return known;
+  };
+  const awaitTaken = (polled: Polled): void => {
+    polled.wanted = polled.polls + polled.once.length + 2;
+    polled.answerHeld();
+  };
+  const sayOnce = (kind: string, ...answers: (string | number)[]): void => {
+    const polled = polledOf(kind);
+    polled.once.push(...answers);
+    awaitTaken(polled);
   };
   let served = 0;
   let spoilt = 0;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const polled = pathOf(request.url ?? '');
     polled.polls += 1;
+    signal.happened();
+    if (polled.polls <= polled.wanted || polled.once.length > 0) return answer(polled, response);
+    const { answerHeld: others } = polled;
+    const timer = setTimeout(() => polled.answerHeld(), HELD_MS);
+    polled.answerHeld = () => {
+      clearTimeout(timer);
+      polled.answerHeld = () => undefined;
+      others();
+      answer(polled, response);
+    };
+  };
+  const answer = (polled: Polled, response: ServerResponse): void => {
     const once = polled.once.shift();
     if (once === undefined) served += 1;
     else spoilt += 1;
     response.statusCode = typeof once === 'number' ? once : 200;
     response.end(typeof once === 'string' ? once : polled.body);
-    signal.happened();
   };
   const server = createServer((request, response) => {
     request.resume().on('end', () => serve(request, response));
@@ -112,25 +135,29 @@ export async function startRestPeer(): Promise<FuzzPeer> {
   server.listen(0, '127.0.0.1');
   await waitUntil('the server', () => server.listening);
   const relay = await startRelay((server.address() as AddressInfo).port);
+  /** What was said may be lost. */
+  const cut = async (bytes: number, say: () => void): Promise<void> => {
+    await relay.cut(bytes, say);
+    for (const polled of byPath.values()) awaitTaken(polled);
+  };
   const json = (version: string, resources: readonly object[]): string =>
     JSON.stringify({ version_info: version, resources });
   return {
     port: relay.port,
     set: (kind, version, resources) => {
-      polledOf(kind).body = json(version, resources);
+      const polled = polledOf(kind);
+      polled.body = json(version, resources);
+      awaitTaken(polled);
     },
-    say: (kind, version, resources) => void polledOf(kind).once.push(json(version, resources)),
-    sayNonsense: (kind) => void polledOf(kind).once.push(NONSENSE, 503, ''),
-    drop: () => relay.cut(0, () => undefined),
-    cut: (bytes, say) => relay.cut(bytes, say),
+    say: (kind, version, resources) => sayOnce(kind, json(version, resources)),
+    sayNonsense: (kind) => sayOnce(kind, NONSENSE, 503, ''),
+    drop: () => void cut(0, () => undefined),
+    cut,
     quiet: async () => {
-      const wanted = [...said].map(
-        (polled) => [polled, polled.polls + polled.once.length + 2] as const,
-      );
-      said.clear();
       await signal.until(
-        'another question of each type that something was said of',
-        () => wanted.every(([polled, polls]) => polled.polls >= polls),
+        'further questions of each type that something was said of',
+        // What nobody asks for yet is waited for by nobody.
+        () => [...byPath.values()].every(({ polls, wanted }) => polls === 0 || polls >= wanted),
         QUIET_LIMIT_MS,
       );
     },
