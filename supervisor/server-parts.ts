@@ -287,7 +287,7 @@ function makeUpstreams(
       serverStats.setClusterCounts(active, warming);
       dynamic.clustersWarming(warming);
     },
-    hostsChanged: () => serverStats.clusterUpdated(),
+    countUpdate: (counter) => serverStats.clusterUpdated(counter),
   });
 }
 

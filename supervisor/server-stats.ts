@@ -20,6 +20,7 @@ import type { StatWriter } from '../shared/stats/stat-writer.ts';
 import type { WorkerExit } from './processes/worker-host.ts';
 import { daysUntil } from './admin/endpoints/certs.ts';
 import type { ServerState } from './admin/admin-context.ts';
+import type { MergeCounter } from './upstreams/merge-window.ts';
 
 /** What the reference prints without certificates. */
 const NO_CERTIFICATE_DAYS = 0xffffffff;
@@ -120,8 +121,8 @@ export class ServerStats {
   }
 
   /** The hosts of a cluster that is in use changed. */
-  clusterUpdated(): void {
-    this.#addClusters('cluster_updated');
+  clusterUpdated(counter: MergeCounter): void {
+    this.#addClusters(counter);
   }
 
   setClusterCounts(active: number, warming: number): void {

@@ -15,6 +15,7 @@ import { UpstreamCluster } from '../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../test/support/balancers.ts';
 import { cluster, host } from '../../test/support/data-plane.ts';
 import { TCP_CHECK } from '../../test/support/health-checks.ts';
+import { MergeWindow } from '../../supervisor/upstreams/merge-window.ts';
 
 const HOSTS = 10_000;
 const ROUNDS = 15;
@@ -47,6 +48,8 @@ const live = new LiveCluster({
   eventLogs: new EventLogs(() => undefined),
   outlierLogPath: undefined,
   makeSource: () => undefined,
+  merges: new MergeWindow({ windowMs: 0, clock: systemClock, count: () => undefined }),
+  isUsed: () => false,
   changed: () => undefined,
 });
 report('supervisor: a set of 10,000 hosts', () => live.setHosts(hosts));

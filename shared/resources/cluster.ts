@@ -32,6 +32,8 @@ export interface ClusterResource extends UpstreamSocketOptions {
   readonly name: string;
   /** `alt_stat_name` when set, without colons: what stands behind `cluster.` in statistic names. */
   readonly statName: string;
+  /** What access logs call the cluster, where that is not its name. */
+  readonly observabilityName?: string;
   readonly connectTimeoutMs: number;
   readonly lbPolicy: LbPolicy;
   readonly perConnectionBufferLimitBytes: number;

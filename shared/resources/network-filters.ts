@@ -143,4 +143,6 @@ export interface FilterStateValue {
   readonly skipsEmpty: boolean;
   /** Nothing replaces it later. */
   readonly isReadOnly: boolean;
+  /** Balancers may hash it. */
+  readonly isHashable: boolean;
 }

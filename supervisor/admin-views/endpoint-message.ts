@@ -58,7 +58,7 @@ function hostMessage(host: HostResource, { isByName }: AssignmentFacts): JsonObj
   return {
     endpoint: {
       address: hostAddressMessage(address),
-      health_check_config: {},
+      health_check_config: checkMessage(host),
       ...present({ hostname: host.hostname }),
     },
     health_status: HEALTH_STATUS[host.health],
@@ -66,6 +66,16 @@ function hostMessage(host: HostResource, { isByName }: AssignmentFacts): JsonObj
       ? isByName && { metadata: {} }
       : { metadata: { filter_metadata: metadata as JsonObject } }),
     load_balancing_weight: host.weight,
+  };
+}
+
+/** Only where checks ask elsewhere, or by another name, than requests do. */
+function checkMessage({ address, check }: HostResource): JsonObject {
+  const isElsewhere =
+    check?.port !== undefined && address.kind === 'ip' && check.port !== address.port;
+  return {
+    ...(isElsewhere ? { port_value: check.port } : {}),
+    ...present({ hostname: check?.hostname ?? '' }),
   };
 }
 

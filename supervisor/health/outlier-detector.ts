@@ -66,11 +66,7 @@ export class OutlierDetector {
   /** These hosts, each with its slot, from now on. */
   setHosts(hosts: readonly { readonly id: string; readonly slot: number }[]): void {
     const kept = new Set(hosts.map(({ id }) => id));
-    for (const host of this.#hosts.values()) {
-      if (kept.has(host.id)) continue;
-      if (host.ejection.isActive) this.#countActive(-1);
-      this.#hosts.delete(host.id);
-    }
+    for (const id of this.#hosts.keys()) if (!kept.has(id)) this.forget(id);
     for (const { id, slot } of hosts) {
       if (this.#hosts.has(id)) continue;
       this.#hosts.set(id, {
@@ -85,6 +81,12 @@ export class OutlierDetector {
         localSuccessRate: NO_RATE,
       });
     }
+  }
+
+  /** The host is gone, and with it what was found of it. */
+  forget(id: string): void {
+    if (this.#hosts.get(id)?.ejection.isActive === true) this.#countActive(-1);
+    this.#hosts.delete(id);
   }
 
   /** A worker saw a threshold of failures in a row reached, or a host say that it is degraded. */

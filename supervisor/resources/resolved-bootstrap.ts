@@ -134,6 +134,8 @@ export interface ResolvedCluster {
   readonly isUsedAtOnce?: true;
   /** `ignore_health_on_host_removal`: hosts go at once, though they pass their checks. */
   readonly ignoresHealthOnRemoval?: true;
+  /** `update_merge_window` in milliseconds. */
+  readonly mergeWindowMs?: number;
   /** `per_endpoint_stats`: the figures of each host are statistics, too. */
   readonly hasEndpointStats?: true;
 }

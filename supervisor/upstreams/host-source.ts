@@ -15,9 +15,10 @@ export type UpdateCounter =
 export interface HostSink {
   /**
    * These are the hosts from now on; an address that comes twice is one host. `isChange`: count a change
-   * even where all addresses were there already, under another name.
+   * even where all addresses were there already, under another name. Returns whether anything but the
+   * order is new.
    */
-  setHosts(hosts: readonly HostResource[], isChange?: boolean): void;
+  setHosts(hosts: readonly HostResource[], isChange?: boolean): boolean;
   /** An answer named these hosts; those that were there are counted as the reference counts new ones. */
   confirmed(hosts: readonly HostResource[]): void;
   count(counter: UpdateCounter): void;

@@ -3,9 +3,10 @@
  * joins what the configuration, active checks and outlier detection say of each host. It sends
  * nothing: its owner hears of changes.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import { addressOf } from '../../shared/resources/host-address.ts';
-import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
@@ -30,6 +31,8 @@ import { HostStates } from './host-states.ts';
 import { changedPriorities, isSameHost } from './same-host.ts';
 import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
 import { MembershipStats } from './membership-stats.ts';
+import { isSamePlace } from '../../shared/resources/host-place.ts';
+import type { MergeWindow } from './merge-window.ts';
 
 export interface LiveClusterOptions {
   readonly resolved: ResolvedCluster;
@@ -49,8 +52,20 @@ export interface LiveClusterOptions {
   readonly needs: readonly ResourceUse[];
   /** Undefined: the hosts are those of the configuration. */
   makeSource(sink: HostSink): HostSource | undefined;
+  /** Hears of changes while the cluster is in use; ended with the cluster. */
+  readonly merges: MergeWindow;
+  /** Whether requests go to this version of the cluster. */
+  isUsed(cluster: LiveCluster): boolean;
   /** The hosts are others than before; with an id, only that host's health is. */
   changed(cluster: LiveCluster, host?: string): void;
+}
+
+/** What a set of hosts changes. */
+interface SetChanges {
+  /** In which hosts came or went. */
+  readonly priorities: Set<number>;
+  readonly added: HostResource[];
+  isOther: boolean;
 }
 
 type CheckNotice = Extract<WorkerToSupervisor, { readonly kind: 'health_event' }>;
@@ -78,6 +93,8 @@ export class LiveCluster implements HostSink {
   #ordered: HostState[] = [];
   #set = 0;
   #overprovisioningFactor: number | undefined;
+  /** Since the last set of hosts. */
+  #hasOtherFactor = false;
 
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
@@ -151,34 +168,71 @@ export class LiveCluster implements HostSink {
     return this.#states.get(id)?.position;
   }
 
-  setHosts(hosts: readonly HostResource[], isChange = false): void {
+  setHosts(hosts: readonly HostResource[], isChange = false): boolean {
     const priorities = new Set<number>();
-    const added: HostResource[] = [];
+    const changes: SetChanges = {
+      priorities,
+      added: [],
+      isOther: isChange || this.#hasOtherFactor,
+    };
     const taken: HostState[] = [];
+    this.#hasOtherFactor = false;
     this.#set += 1;
     for (const host of hosts) {
-      // Most hosts of a large set stand where they stood.
-      let state = this.#ordered[taken.length];
-      if (state?.given !== host) state = this.#states.get(host.id);
-      if (state === undefined) {
-        state = this.#states.add(host, this.#checks.firstBits(host));
-        added.push(host);
-        priorities.add(host.priority);
-      } else if (state.set === this.#set) continue;
-      // Where the source says nothing new of it, it is what it was.
-      else if (!isSameHost(state.given, host)) {
-        for (const priority of this.#changeHost(state, host)) priorities.add(priority);
-      }
+      const state = this.#stateOf(host, taken.length, changes);
+      if (state === undefined) continue;
       state.given = host;
       state.set = this.#set;
       state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
       taken.push(state);
     }
     for (const { host } of this.#goneFrom(taken)) priorities.add(host.priority);
-    const changes = Math.max(priorities.size, isChange ? 1 : 0);
-    if (changes > 0) this.#stats.membershipChanged(added, changes);
+    const count = Math.max(priorities.size, isChange ? 1 : 0);
+    if (count > 0) this.#stats.membershipChanged(changes.added, count);
     if (priorities.size > 0) this.outlier?.setHosts(this.#states.watched());
-    this.#apply(taken);
+    const isOther = changes.isOther || priorities.size > 0;
+    // The order alone is nothing new.
+    this.#apply(isOther ? taken : [...this.#ordered]);
+    if (isOther && this.#options.isUsed(this)) this.#options.merges.setChanged();
+    return isOther;
+  }
+
+  /** `position`: where it may have stood. Undefined: this host is in the set already. */
+  #stateOf(host: HostResource, position: number, changes: SetChanges): HostState | undefined {
+    // Most hosts of a large set stand where they stood.
+    let state = this.#ordered[position];
+    if (state?.given !== host) state = this.#states.get(host.id);
+    const { priorities, added } = changes;
+    if (state === undefined) {
+      added.push(host);
+      priorities.add(host.priority);
+      return this.#states.add(host, this.#checks.firstBits(host));
+    }
+    if (state.set === this.#set) return undefined;
+    if (!this.#isOneHost(state.given, host)) {
+      priorities.add(state.given.priority).add(host.priority);
+      return this.#replaceHost(state, host);
+    }
+    // Where the source says nothing new of it, it is what it was.
+    if (!isSameHost(state.given, host)) {
+      for (const priority of this.#changeHost(state, host)) priorities.add(priority);
+      changes.isOther = true;
+    }
+    return state;
+  }
+
+  /** Checks go on under another name, and what they found counts; without them that is another host. */
+  #isOneHost(before: HostResource, host: HostResource): boolean {
+    const isNamedAlike = this.version !== undefined || before.hostname === host.hostname;
+    return isNamedAlike && isSamePlace(before, host);
+  }
+
+  /** What is said to be elsewhere is another host, of which only checks know something. */
+  #replaceHost(before: HostState, host: HostResource): HostState {
+    before.set = this.#set;
+    this.#states.forget(host.id);
+    this.outlier?.forget(host.id);
+    return this.#states.add(host, before.bits & ACTIVE_CHECK_BITS);
   }
 
   /** Returns the priorities in which the host counts as one that came or went. */
@@ -188,6 +242,7 @@ export class LiveCluster implements HostSink {
       this.#checks.knowAnew(state, host);
       priorities.push(host.priority);
     }
+    if (!isDeepStrictEqual(state.given.metadata, host.metadata)) this.#stats.matched([host]);
     state.host = this.#kept(state, host);
     return priorities;
   }
@@ -286,6 +341,7 @@ export class LiveCluster implements HostSink {
   }
 
   setOverprovisioningFactor(percent: number): void {
+    if (percent !== this.hosts.overprovisioningFactor) this.#hasOtherFactor = true;
     this.#overprovisioningFactor = percent;
   }
 
@@ -311,6 +367,7 @@ export class LiveCluster implements HostSink {
   /** The cluster is gone; whoever waits for it need not any more. */
   close(): void {
     this.#source?.close();
+    this.#options.merges.close();
     this.outlier?.close();
     this.#states.clear();
     this.#stats.release();
@@ -376,6 +433,12 @@ export class LiveCluster implements HostSink {
     return isSameHost(state.host, joined) ? state.host : joined;
   }
 
+  /** As in the reference each priority is told. */
+  #tellHealth(): void {
+    const last = this.#hosts.at(-1)?.priority ?? 0;
+    for (let priority = 0; priority <= last; priority++) this.#options.merges.healthChanged();
+  }
+
   /** The same for one host, however many there are. */
   #applyTo(id: string): void {
     const state = this.#states.get(id);
@@ -386,8 +449,14 @@ export class LiveCluster implements HostSink {
     this.#hosts[state.position] = after;
     this.#stats.replaceHost(before, after);
     this.#checks.recount(before, after);
+    if (changesChoice(before, after) && this.#options.isUsed(this)) this.#tellHealth();
     this.#options.changed(this, id);
   }
+}
+
+/** Whether it counts as another host for balancers; what failed there last is nothing to them. */
+function changesChoice({ healthBits: before = 0 }: HostResource, after: HostResource): boolean {
+  return ((before ^ (after.healthBits ?? 0)) & ~HEALTH_BITS.active_hc_timeout) !== 0;
 }
 
 function isByPriority(states: readonly HostState[]): boolean {

@@ -1,6 +1,7 @@
 /** Whether two versions of a host, or of a list of hosts, say the same. */
 import { isDeepStrictEqual } from 'node:util';
 import type { HostResource } from '../../shared/resources/cluster.ts';
+import { isSamePlace } from '../../shared/resources/host-place.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,16 +11,21 @@ export function isSameHost(before: HostResource, after: HostResource): boolean {
 }
 
 /**
- * The hosts of `after`, each as the object that stands in its place in `before` where that says the
- * same; `before` itself where all do.
+ * The hosts of `after`, each as the object that stands for it in `before` where that says the same;
+ * `before` itself where all do, in whatever order they come.
  */
 export function keepSameHosts(
   before: readonly HostResource[],
   after: readonly HostResource[],
 ): readonly HostResource[] {
   let isOther = before.length !== after.length;
+  let byId: ReadonlyMap<string, HostResource> | undefined;
   const kept = after.map((host, position) => {
-    const known = before[position];
+    let known = before[position];
+    if (known?.id !== host.id) {
+      byId ??= new Map(before.map((each) => [each.id, each]));
+      known = byId.get(host.id);
+    }
     if (known !== undefined && isSameHost(known, host)) return known;
     isOther = true;
     return host;
@@ -29,11 +35,7 @@ export function keepSameHosts(
 
 /** Priorities that a host is gone from or has come to; where it stands elsewhere in one, that one. */
 export function changedPriorities(before: HostResource, after: HostResource): readonly number[] {
-  const isElsewhere =
-    before.priority !== after.priority ||
-    before.region !== after.region ||
-    before.zone !== after.zone ||
-    before.subZone !== after.subZone;
+  const isElsewhere = before.priority !== after.priority || !isSamePlace(before, after);
   return isElsewhere ? [before.priority, after.priority] : [];
 }
 

@@ -32,6 +32,7 @@ import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
 import { RequestedHostsSource } from './requested-hosts-source.ts';
 import { StrictDnsSource } from './strict-dns-source.ts';
+import { type MergeCounter, MergeWindow } from './merge-window.ts';
 
 export interface UpstreamClustersOptions {
   readonly store: ResourceStore;
@@ -59,9 +60,12 @@ export interface UpstreamClustersOptions {
   useSecret(secret: NamedSecret): ResourceUse;
   /** How many clusters may be used, and how many wait until they may. */
   counted(active: number, warming: number): void;
-  /** The hosts of a cluster that is in use changed. */
-  hostsChanged(): void;
+  /** Hosts of a cluster that is in use changed. */
+  countUpdate(counter: MergeCounter): void;
 }
+
+/** Unless a cluster says otherwise. */
+const MERGE_WINDOW_MS = 1000;
 
 type CheckKind = 'health_event' | 'health_result';
 
@@ -283,6 +287,11 @@ export class UpstreamClusters {
 
   #make(resolved: ResolvedCluster): LiveCluster {
     const { name } = resolved.resource;
+    const merges = new MergeWindow({
+      windowMs: resolved.mergeWindowMs ?? MERGE_WINDOW_MS,
+      clock: this.#options.clock,
+      count: (counter) => this.#options.countUpdate(counter),
+    });
     return new LiveCluster({
       resolved,
       version: ++this.#version,
@@ -297,9 +306,9 @@ export class UpstreamClusters {
       outlierLogPath: this.#options.outlierLogPath,
       needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
       makeSource: (sink) => this.#makeSource(resolved, sink),
+      merges,
+      isUsed: (cluster) => this.#clusters.get(name) === cluster && cluster.readiness.isReady,
       changed: (cluster, host) => {
-        const isUsed = this.#clusters.get(name) === cluster && cluster.readiness.isReady;
-        if (isUsed && host === undefined) this.#options.hostsChanged();
         // At the start no worker has anything: each gets the hosts with the clusters.
         if (this.#hasStarted) this.#sendLater(cluster, host);
       },

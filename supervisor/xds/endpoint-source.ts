@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterLoadAssignment } from '../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import { durationMsOr } from '../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { StatStore } from '../stats/stat-store.ts';
@@ -88,6 +88,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     const isLarge = sent.hosts.length > LARGE_SET;
     this.#known = isLarge ? known.resolved : undefined;
     if (isLarge) await nextTurn();
+    this.#sink.confirmed(sent.hosts);
     const before = this.#present;
     const resolved = { ...sent, hosts: keepSameHosts(before?.hosts ?? [], sent.hosts) };
     if (before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved)) {
@@ -113,14 +114,11 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   }
 
   #take(resolved: ClusterHostsResource): void {
-    const isEmpty = resolved.hosts.length === 0;
-    if (isEmpty && this.#present === undefined) this.#sink.count('update_no_rebuild');
     this.#present = resolved;
-    let most = 1;
-    for (const { weight } of resolved.hosts) most = Math.max(most, weight);
-    this.#sink.setMaxHostWeight(most);
+    this.#sink.setMaxHostWeight(maxWeightOfLast(resolved.hosts));
     this.#sink.setOverprovisioningFactor(resolved.overprovisioningFactor);
-    this.#sink.setHosts(resolved.hosts);
+    const isOther = this.#sink.setHosts(resolved.hosts);
+    if (!isOther) this.#sink.count('update_no_rebuild');
   }
 
   refused(): void {}
@@ -128,4 +126,14 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   settled(): void {
     this.#sink.initialized();
   }
+}
+
+/** As the reference shows it: each priority overwrites what the one before it had. */
+function maxWeightOfLast(hosts: readonly HostResource[]): number {
+  let [last, most] = [0, 1];
+  for (const { priority, weight } of hosts) {
+    if (priority > last) [last, most] = [priority, weight];
+    else if (priority === last) most = Math.max(most, weight);
+  }
+  return most;
 }

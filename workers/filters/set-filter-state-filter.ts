@@ -7,12 +7,14 @@ import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filt
 import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
 import { CompiledSettings } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
+import { FilterState } from '../net/filter-state.ts';
 
 interface CompiledState {
   readonly values: readonly {
     readonly key: string;
     readonly formatter: Formatter;
     readonly skipsEmpty: boolean;
+    readonly isHashable: boolean;
   }[];
   readonly clearsRoute: boolean;
 }
@@ -20,10 +22,11 @@ interface CompiledState {
 export function makeSetFilterStateFilter(name: string, own: SetFilterStateOptions): FilterFactory {
   const compiled = new CompiledSettings((options: SetFilterStateOptions): CompiledState => ({
     // What is read-only can be replaced all the same while a request's headers come, as in the reference.
-    values: options.onRequestHeaders.map(({ key, format, skipsEmpty }) => ({
+    values: options.onRequestHeaders.map(({ key, format, skipsEmpty, isHashable }) => ({
       key,
       formatter: compileLineFormat(format),
       skipsEmpty,
+      isHashable,
     })),
     clearsRoute: options.clearsRoute,
   }));
@@ -51,9 +54,10 @@ class SetFilterStateFilter extends PassThroughFilter {
   override decodeHeaders(): HeadersStatus {
     const { info } = this.callbacks;
     for (const { values } of this.levels) {
-      for (const { key, formatter, skipsEmpty } of values) {
+      for (const { key, formatter, skipsEmpty, isHashable } of values) {
         const value = formatter(info);
-        if (!skipsEmpty || value !== '') (info.filterState ??= new Map()).set(key, value);
+        if (skipsEmpty && value === '') continue;
+        (info.filterState ??= new FilterState()).keep(key, value, isHashable);
       }
     }
     if (this.levels.some(({ clearsRoute }) => clearsRoute)) this.callbacks.clearRoute();

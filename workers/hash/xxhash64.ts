@@ -9,9 +9,9 @@ export interface Hash64 {
   readonly low: number;
 }
 
-/** Hashes text with one character per byte; `seed` is below 2^32. */
-export function xxHash64(text: string, seed = 0): Hash64 {
-  const state = new Word(0, seed);
+/** Hashes text with one character per byte. */
+export function xxHash64(text: string, seed: Hash64 = NO_SEED): Hash64 {
+  const state = new Word(seed.high, seed.low);
   const stripes = text.length >= STRIPE_BYTES ? hashStripes(text, seed, state) : 0;
   if (stripes === 0) state.add(PRIME_5);
   state.add({ high: 0, low: text.length });
@@ -20,6 +20,14 @@ export function xxHash64(text: string, seed = 0): Hash64 {
   return { high: state.high >>> 0, low: state.low >>> 0 };
 }
 
+/** Hashes some texts together: the hash of each is the seed of the next. */
+export function xxHash64OfAll(texts: readonly string[]): Hash64 {
+  let hash = NO_SEED;
+  for (const text of texts) hash = xxHash64(text, hash);
+  return hash;
+}
+
+const NO_SEED: Hash64 = { high: 0, low: 0 };
 const STRIPE_BYTES = 32;
 const PRIME_1: Hash64 = { high: 0x9e3779b1, low: 0x85ebca87 };
 const PRIME_2: Hash64 = { high: 0xc2b2ae3d, low: 0x27d4eb4f };
@@ -92,13 +100,12 @@ class Word implements Hash64 {
 }
 
 /** Mixes all whole stripes into `state`; gives how many bytes they are. */
-function hashStripes(text: string, seed: number, state: Word): number {
-  const start = { high: 0, low: seed };
+function hashStripes(text: string, { high, low }: Hash64, state: Word): number {
   const lanes = [
-    new Word(0, seed).add(PRIME_1).add(PRIME_2),
-    new Word(0, seed).add(PRIME_2),
-    new Word(0, seed),
-    new Word(start.high, start.low).subtract(PRIME_1),
+    new Word(high, low).add(PRIME_1).add(PRIME_2),
+    new Word(high, low).add(PRIME_2),
+    new Word(high, low),
+    new Word(high, low).subtract(PRIME_1),
   ] as const;
   let at = 0;
   for (; at + STRIPE_BYTES <= text.length; at += STRIPE_BYTES) {

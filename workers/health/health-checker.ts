@@ -19,10 +19,14 @@ import type { CheckWays } from './check-target.ts';
 import { HealthSession } from './health-session.ts';
 import { HostChecks } from './host-checks.ts';
 import { ProbeMaker } from './probe-maker.ts';
+import { isSamePlace } from '../../shared/resources/host-place.ts';
 
 const PASSIVE = { failureType: 'PASSIVE', status: 0 } as const;
 
 const VERIFY_KEY = 'health_check.verify_cluster';
+
+/** What the metadata of a host says of the socket that it is asked through. */
+const SOCKET_MATCH = 'envoy.transport_socket_match';
 
 /** Beginning to check one takes some microseconds. */
 const HOSTS_PER_STEP = 64;
@@ -73,7 +77,8 @@ function isCheckedAlike(one: HostResource, other: HostResource): boolean {
     (one.hostname === other.hostname &&
       isDeepStrictEqual(one.address, other.address) &&
       isDeepStrictEqual(one.check, other.check) &&
-      isDeepStrictEqual(one.metadata, other.metadata))
+      isSamePlace(one, other) &&
+      isDeepStrictEqual(one.metadata?.[SOCKET_MATCH], other.metadata?.[SOCKET_MATCH]))
   );
 }
 

@@ -101,11 +101,15 @@ export class HealthSession {
   #pass({ isDegraded }: Extract<ProbeOutcome, { kind: 'passed' }>): boolean {
     this.#count('success');
     this.#failedInARow = 0;
+    const wasFailed = (this.#bits & HEALTH_BITS.failed_active_hc) !== 0;
     const isPending = this.#countPass();
     // Below the threshold it stays out of what the others are seen against.
     if (!isPending) this.#bits &= ~HEALTH_BITS.excluded_via_immediate_hc_fail;
     this.#noteDegraded(isDegraded);
-    if (this.#options.check.eventLog?.successes === true) this.#log({ kind: 'success' });
+    // A host that comes back says so by another event.
+    const isSteady = isPending || !wasFailed;
+    if (isSteady && this.#options.check.eventLog?.successes === true)
+      this.#log({ kind: 'success' });
     return isPending;
   }
 

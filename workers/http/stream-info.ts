@@ -9,6 +9,7 @@ import type { Metadata } from '../../shared/resources/route.ts';
 import type { ResolvedRoute } from '../routing/types.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { HeaderMap } from './header-map.ts';
+import type { FilterState } from '../net/filter-state.ts';
 
 /** What is said of the host that a request was sent to. */
 export interface UpstreamHostInfo {
@@ -108,6 +109,8 @@ export class StreamInfo {
   /** Under which the route itself counts; empty: it does not. */
   routeStatPrefix = '';
   upstreamCluster = '';
+  /** What logs call that cluster; empty where they call it by its name. */
+  upstreamClusterAlias = '';
   upstreamClusterMetadata: Metadata | undefined = undefined;
   upstreamHost: UpstreamHostInfo | undefined = undefined;
   upstreamLocalAddress: Address | undefined = undefined;
@@ -136,7 +139,7 @@ export class StreamInfo {
   traceReason: 'not_traceable' | 'sampling' | 'service_forced' | 'client_forced' = 'not_traceable';
   /** By filter name; made by the first filter that writes. */
   dynamicMetadata: Map<string, Record<string, unknown>> | undefined = undefined;
-  filterState: Map<string, string> | undefined = undefined;
+  filterState: FilterState | undefined = undefined;
 
   constructor(connection: ConnectionInfo, startMs: number, startWallMs: number) {
     this.connection = connection;
@@ -149,6 +152,12 @@ export class StreamInfo {
 /** What filters of the stream, or network filters of its connection, keep under a key. */
 export function filterStateOf(info: StreamInfo, key: string): string | undefined {
   return info.filterState?.get(key) ?? info.connection.filterState?.get(key);
+}
+
+/** The same, of objects that can be hashed; undefined for all others. */
+export function hashedFilterStateOf(info: StreamInfo, key: string): string | undefined {
+  const holder = info.filterState?.has(key) === true ? info : info.connection;
+  return holder.filterState?.hashedText(key);
 }
 
 /** The stream that a whole connection is: it sees what was known of the connection before. */

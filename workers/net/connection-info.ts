@@ -1,4 +1,5 @@
 /** What is known of one connection: its addresses, its TLS, and the listener that it came through. */
+import type { FilterState } from './filter-state.ts';
 
 /** `text` is `address:port`, `[address]:port` or the socket's path, as the reference prints it. */
 export interface Address {
@@ -74,7 +75,7 @@ export interface ConnectionInfo {
   /** Where a network filter sends the connection, whatever the proxy behind it has configured. */
   upstreamCluster?: string;
   /** What network filters keep of the connection; made by the first that writes. */
-  filterState?: Map<string, string>;
+  filterState?: FilterState;
   /** What the proxy before us added to its PROXY header, as far as it may go on. */
   proxyTlvs?: readonly ProxyTlv[] | undefined;
   /** By filter name: what was known of the connection before its filter chain. */

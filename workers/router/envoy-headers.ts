@@ -37,6 +37,7 @@ export function finalizeFurtherTry(
   options: HeaderOptions,
   facts: {
     readonly attempt: number;
+    readonly isAfterTimeout: boolean;
     readonly deadline: RequestDeadline;
     readonly elapsedMs: number;
     readonly hostname: string;
@@ -46,6 +47,9 @@ export function finalizeFurtherTry(
   const { attempt, deadline, elapsedMs, hostname } = facts;
   if (route.virtualHost.includeRequestAttemptCount) {
     headers.set('x-envoy-attempt-count', String(attempt));
+  }
+  if (route.virtualHost.includeIsTimeoutRetry === true) {
+    headers.set('x-envoy-is-timeout-retry', String(facts.isAfterTimeout));
   }
   tellExpectedTimeout(route, headers, deadline, { suppressEnvoyHeaders, elapsedMs });
   rewriteToHost(headers, hostname, route.action, !suppressEnvoyHeaders);

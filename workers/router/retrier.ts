@@ -27,6 +27,8 @@ export class Retrier implements TimerOwner {
   readonly state: RetryState;
   readonly #parts: RetrierParts;
   readonly #timer = new LoopTimer(this, 0);
+  /** The next try comes since the one before it took too long. */
+  isAfterTimeout = false;
 
   constructor(parts: RetrierParts) {
     this.#parts = parts;
@@ -44,6 +46,7 @@ export class Retrier implements TimerOwner {
    */
   afterHeaders(headers: HeaderMap, isRetried: boolean): 'retry' | 'refused' | 'no' {
     if (isRetried) return this.state.wantsRetryOf(headers) ? 'refused' : 'no';
+    this.isAfterTimeout = false;
     const verdict = this.state.afterHeaders(headers);
     if (this.#follow(verdict)) return 'retry';
     return verdict === 'no' ? 'no' : 'refused';
@@ -51,11 +54,13 @@ export class Retrier implements TimerOwner {
 
   /** True when another try follows. `isStarted`: something of the request was sent upstream. */
   afterReset(reason: ResetReason, isStarted: boolean): boolean {
+    this.isAfterTimeout = reason === 'local_reset';
     return this.#follow(this.state.afterReset(reason, isStarted));
   }
 
   /** True when another try follows beside the one that is slow. */
   afterSlowTry(): boolean {
+    this.isAfterTimeout = true;
     return this.#follow(this.state.afterSlowTry());
   }
 

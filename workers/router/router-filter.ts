@@ -419,6 +419,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const isWhole = requestDoneMs >= 0;
     finalizeFurtherTry(route, headers, this.context, {
       attempt: info.attemptCount,
+      isAfterTimeout: retrier.isAfterTimeout,
       deadline: this.deadline,
       elapsedMs: isWhole ? Math.floor(this.context.loop.clock.ms - requestDoneMs) : 0,
       hostname: host.hostname,

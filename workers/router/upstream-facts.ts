@@ -13,6 +13,7 @@ export function noteTarget(
   headers: HeaderMap,
 ): void {
   info.upstreamCluster = cluster.name;
+  info.upstreamClusterAlias = cluster.resource.observabilityName ?? '';
   info.upstreamClusterMetadata = cluster.resource.metadata;
   info.attemptCount = 1;
   info.routeStatPrefix = route.statPrefix;

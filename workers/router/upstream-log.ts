@@ -60,6 +60,7 @@ function copyUpstreamFacts(from: StreamInfo, to: StreamInfo): void {
   to.protocol = from.upstreamProtocol;
   to.upstreamProtocol = from.upstreamProtocol;
   to.upstreamCluster = from.upstreamCluster;
+  to.upstreamClusterAlias = from.upstreamClusterAlias;
   to.upstreamClusterMetadata = from.upstreamClusterMetadata;
   to.upstreamHost = from.upstreamHost;
   to.upstreamConnectionId = from.upstreamConnectionId;

@@ -4,8 +4,8 @@ import type { HashPolicy } from '../../shared/resources/route.ts';
 import { cookieValue, setCookie } from '../http/cookies.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { queryOf, queryValue } from '../http/query.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
-import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
+import { hashedFilterStateOf, type StreamInfo } from '../http/stream-info.ts';
+import { type Hash64, xxHash64, xxHash64OfAll } from '../hash/xxhash64.ts';
 
 /** `addCookie` is given each `set-cookie` that the response must carry. */
 export type RequestHash = (
@@ -55,7 +55,7 @@ function compileOne(policy: HashPolicy): RequestHash {
       };
     case 'filter_state':
       return (_, info) => {
-        const value = filterStateOf(info, policy.key);
+        const value = hashedFilterStateOf(info, policy.key);
         return value === undefined ? undefined : xxHash64(value);
       };
   }
@@ -73,7 +73,7 @@ function hashHeader(policy: Extract<HashPolicy, { kind: 'header' }>): RequestHas
       if (each === name) values.push(rewrite(value));
     });
     if (values.length <= 1) return xxHash64(values[0] ?? rewrite(first));
-    return xxHash64(values.sort().join(''));
+    return xxHash64OfAll(values.sort());
   };
 }
 

@@ -46,7 +46,7 @@ export const ADDRESS_READERS = {
   DOWNSTREAM_DIRECT_REMOTE_ADDRESS: text(directRemote),
   DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: ip(directRemote),
   DOWNSTREAM_DIRECT_REMOTE_PORT: port(directRemote),
-  UPSTREAM_CLUSTER: plain((info) => toByteString(info.upstreamCluster) || undefined),
+  UPSTREAM_CLUSTER: plain((info) => toByteString(clusterAlias(info)) || undefined),
   UPSTREAM_CLUSTER_RAW: plain((info) => toByteString(info.upstreamCluster) || undefined),
   UPSTREAM_HOST: host(hostAddress),
   UPSTREAM_HOST_NAME: host(hostName),
@@ -128,4 +128,8 @@ function withoutPort(name: string): string {
 
 function prefixLength(length: string | undefined): number | undefined {
   return length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined;
+}
+
+function clusterAlias({ upstreamCluster: name, upstreamClusterAlias: alias }: StreamInfo): string {
+  return name === '' || alias === '' ? name : alias;
 }

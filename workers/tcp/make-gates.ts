@@ -26,6 +26,7 @@ import { compileLineFormat, type Formatter } from '../substitution/compile-forma
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { Gate } from './gate.ts';
 import { makeSniForwardProxy, type SniForwardProxyContext } from './sni-forward-proxy.ts';
+import { FilterState } from '../net/filter-state.ts';
 
 export interface GateContext extends SniForwardProxyContext {
   readonly loop: WorkerLoop;
@@ -154,12 +155,12 @@ function makeFilterState(filter: SetFilterState): Gate {
   const readOnly = new WeakMap<object, Set<string>>();
   const keep = (values: readonly CompiledValue[], info: StreamInfo): void => {
     const { connection } = info;
-    for (const { key, formatter, skipsEmpty, isReadOnly } of values) {
+    for (const { key, formatter, skipsEmpty, isReadOnly, isHashable } of values) {
       const value = formatter(info);
       const kept = readOnly.get(connection);
       if ((skipsEmpty && value === '') || kept?.has(key) === true) continue;
       if (isReadOnly) readOnly.set(connection, new Set([...(kept ?? []), key]));
-      (connection.filterState ??= new Map()).set(key, value);
+      (connection.filterState ??= new FilterState()).keep(key, value, isHashable);
       if (key === CLUSTER_KEY) connection.upstreamCluster = value;
     }
   };

@@ -8,6 +8,7 @@ import type { SniForwardProxy } from '../../shared/resources/network-filters.ts'
 import type { HostWaiter, WantedHosts } from '../upstream/wanted-hosts.ts';
 import { DYNAMIC_PORT_KEY, dynamicHost, dynamicPort } from '../upstream/dynamic-host.ts';
 import type { Gate, Resume } from './gate.ts';
+import { FilterState } from '../net/filter-state.ts';
 
 export interface SniForwardProxyContext {
   wantedHosts(cluster: string): WantedHosts | undefined;
@@ -24,7 +25,10 @@ export function makeSniForwardProxy(
       if (name === '') return true;
       const given = dynamicPort(filterState);
       if (given === undefined) {
-        (connection.filterState ??= new Map()).set(DYNAMIC_PORT_KEY, String(configuredPort));
+        (connection.filterState ??= new FilterState()).set(
+          DYNAMIC_PORT_KEY,
+          String(configuredPort),
+        );
       }
       const cluster = connection.upstreamCluster;
       const hosts = (cluster === undefined ? clusters : [cluster])

@@ -3,7 +3,7 @@ import type { TcpProxy } from '../../shared/resources/network-filters.ts';
 import { addMetadata } from '../filters/add-metadata.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import { HeaderMap } from '../http/header-map.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, hashedFilterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
 
 /** Balancing by headers finds none here, and no host is refused. */
@@ -34,6 +34,6 @@ function hashOf(info: StreamInfo, policy: TcpProxy['hashPolicy']): Hash64 | unde
     const { kind, ip } = info.connection.remoteAddress;
     return kind === 'ip' ? xxHash64(ip) : undefined;
   }
-  const value = filterStateOf(info, policy.key);
+  const value = hashedFilterStateOf(info, policy.key);
   return value === undefined ? undefined : xxHash64(value);
 }

@@ -265,6 +265,7 @@ export class TcpConnection
       return;
     }
     info.upstreamCluster = target.name;
+    info.upstreamClusterAlias = cluster.resource.observabilityName ?? '';
     info.upstreamClusterMetadata = cluster.resource.metadata;
     const host = this.admit(cluster, target.subset);
     if (host === undefined) return;

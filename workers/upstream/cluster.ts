@@ -43,6 +43,7 @@ import { ActiveRequests } from './active-requests.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableFigures } from './hash-table-figures.ts';
+import { isSamePlace } from '../../shared/resources/host-place.ts';
 
 const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
@@ -418,23 +419,35 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.#tableFigures.release();
   }
 
+  /** As the supervisor says it; see live-cluster.ts. */
+  #isOneHost(before: HostResource, host: HostResource): boolean {
+    return (this.isChecked || before.hostname === host.hostname) && isSamePlace(before, host);
+  }
+
   #keepOrMake(host: UpstreamHost | undefined, resource: HostResource): UpstreamHost {
-    if (host === undefined) {
+    const isOne = host !== undefined && this.#isOneHost(host.resource, resource);
+    if (!isOne) {
       const made = new UpstreamHost(resource, this.name, this.stats.writer, this.#active);
       made.home = this;
       return made;
     }
-    const becameUnhealthy = host.health !== 'unhealthy' && resource.health === 'unhealthy';
+    const isFoundBad = resource.health === 'unhealthy' && newlyFound(host.resource, resource) !== 0;
     const becameHealthy = host.health === 'unhealthy' && resource.health !== 'unhealthy';
     if (becameHealthy && host.readySinceMs !== undefined) {
       host.readySinceMs = this.#context.loop.clock.ms;
     }
     host.resource = resource;
-    if (becameUnhealthy) {
+    if (isFoundBad) {
       if (this.resource.closeConnectionsOnHostHealthFailure) host.closeProxied();
       // New connections may take a better way to it.
       host.renewPools();
     }
     return host;
   }
+}
+
+/** What checks or outlier detection have just found to be wrong with a host; what a source says of it is not that. */
+function newlyFound({ healthBits: before = 0 }: HostResource, after: HostResource): number {
+  const { failed_active_hc: check, failed_outlier_check: outlier } = HEALTH_BITS;
+  return (after.healthBits ?? 0) & ~before & (check | outlier);
 }

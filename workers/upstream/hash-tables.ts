@@ -243,11 +243,13 @@ export class MaglevBuilder {
     const key = hashKey(host, this.#usesHostname);
     const tableSize = this.#tableSize;
     const offset = remainder(xxHash64(key), tableSize);
-    return { host, key, offset, skip: remainder(xxHash64(key, 1), tableSize - 1) + 1 };
+    return { host, key, offset, skip: remainder(xxHash64(key, SKIP_SEED), tableSize - 1) + 1 };
   }
 }
 
 const FREE = -1;
+/** A table's second hash has another seed than its first. */
+const SKIP_SEED: Hash64 = { high: 0, low: 1 };
 /** The last ones are looked for far. */
 const PLACES_PER_STEP = 512;
 

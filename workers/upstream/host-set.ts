@@ -162,7 +162,7 @@ export class HostSet {
     const known = index.get(resource.id);
     const host = this.#parts.keepOrMake(known, resource);
     host.round = this.#round;
-    if (known === undefined) index.set(host.id, host);
+    if (known !== host) index.set(host.id, host);
     return host;
   }
 

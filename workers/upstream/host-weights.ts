@@ -7,7 +7,7 @@ export interface WeighedHost {
   readonly weight: number;
 }
 
-/** With localities a host has its share of its locality's. */
+/** With localities a host has its share of its locality's, and none where that has no weight. */
 export function weighHosts(
   hosts: readonly UpstreamHost[],
   weighsLocalities: boolean,
@@ -17,7 +17,6 @@ export function weighHosts(
   const weightOf = ([first]: readonly UpstreamHost[]): number =>
     first?.resource.localityWeight ?? 0;
   const total = groups.reduce((sum, group) => sum + weightOf(group), 0);
-  if (total === 0) return sharesOf(hosts, 1);
   return groups
     .filter((group) => weightOf(group) > 0)
     .flatMap((group) => sharesOf(group, weightOf(group) / total));

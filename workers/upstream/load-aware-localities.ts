@@ -100,7 +100,7 @@ export class LoadAwareLocalities {
     const pickers = new Map(
       [...groupByLocality(hosts[which])].map(([key, some]) => [
         key,
-        this.#parts.makePicker(some, hosts.all),
+        this.#parts.makePicker(some, hosts.all, `${priority} ${which} ${key}`),
       ]),
     );
     const key = setKey(priority, which);

@@ -67,10 +67,14 @@ export interface HostPicker {
   pick(): UpstreamHost | undefined;
 }
 
-/** Makes what chooses among some hosts; `peers` are all of their priority. */
+/**
+ * Makes what chooses among some hosts; `peers` are all of their priority. `source` names what hosts
+ * these are of the cluster's: turns among them go on when they become others.
+ */
 export type MakePicker = (
   hosts: readonly UpstreamHost[],
   peers: readonly UpstreamHost[],
+  source: string,
 ) => HostPicker;
 
 /** Of a balancer that looks at hosts with each choice. */

@@ -10,6 +10,8 @@ import { groupByLocality } from './localities.ts';
 
 export interface LocalityPickerParts {
   readonly makePicker: MakePicker;
+  /** What hosts they are, as for `makePicker`. */
+  readonly source: string;
   /** Where no locality has a weight. */
   readonly otherwise: HostPicker;
   /** In percent: a locality keeps its weight while so much more than its share is usable. */
@@ -44,7 +46,7 @@ class LocalityPicker implements HostPicker {
 export function makeLocalityPicker(
   usable: readonly UpstreamHost[],
   all: readonly UpstreamHost[],
-  { makePicker, otherwise, overprovisioningFactor, scale }: LocalityPickerParts,
+  { makePicker, source, otherwise, overprovisioningFactor, scale }: LocalityPickerParts,
 ): HostPicker {
   const counted = all.filter(({ resource }) => isCounted(resource));
   const sizes = new Map([...groupByLocality(counted)].map(([key, { length }]) => [key, length]));
@@ -54,7 +56,7 @@ export function makeLocalityPicker(
     const configured = hosts[0]?.resource.localityWeight ?? 0;
     const scaled = scale === undefined ? configured : Math.round(configured * scale(key));
     const weight = scaled * Math.min(1, (overprovisioningFactor / 100) * share);
-    if (weight > 0) turns.push({ picker: makePicker(hosts, all), weight });
+    if (weight > 0) turns.push({ picker: makePicker(hosts, all, `${source} ${key}`), weight });
   }
   return turns.length === 0 ? otherwise : new LocalityPicker(turns);
 }

@@ -23,7 +23,7 @@ import { OverrideBalancer } from './override-balancer.ts';
 import { PriorityBalancer } from './priority-balancer.ts';
 import { RandomPicker } from './random-picker.ts';
 import { ReportedWeightsPicker } from './reported-weights.ts';
-import { RoundRobinPicker } from './round-robin-picker.ts';
+import { RoundRobinPicker, type Turns } from './round-robin-picker.ts';
 import { SlowStart } from './slow-start.ts';
 import { SubsetBalancer } from './subset-balancer.ts';
 import { ZonePicker, type ZonePickerParts } from './zone-picker.ts';
@@ -103,7 +103,7 @@ function makePlain(
     makeZonePicker:
       localCluster === undefined
         ? undefined
-        : (hosts, peers) => new ZonePicker(hosts, { ...zone, peers, localCluster }),
+        : (hosts, peers, source) => new ZonePicker(hosts, { ...zone, peers, source, localCluster }),
     random,
   });
 }
@@ -125,11 +125,17 @@ function pickerMaker(lbPolicy: LbPolicy, context: BalancerContext): MakePicker {
     };
   }
   const { loadReports: options } = lbPolicy;
+  const bySource = new Map<string, Turns>();
+  const turnsOf = (source: string): Turns => {
+    const turns = bySource.get(source) ?? { next: runtime.random() };
+    bySource.set(source, turns);
+    return turns;
+  };
   if (options === undefined) {
-    return (hosts) => new RoundRobinPicker(hosts, runtime.random(), slowStart);
+    return (hosts, _peers, source) => new RoundRobinPicker(hosts, turnsOf(source), slowStart);
   }
   const makePicker = (hosts: readonly UpstreamHost[], weights: readonly number[]): HostPicker =>
-    new RoundRobinPicker(hosts, runtime.random(), slowStart, weights);
+    new RoundRobinPicker(hosts, { next: runtime.random() }, slowStart, weights);
   return (hosts, peers) => new ReportedWeightsPicker(hosts, { options, nowMs, makePicker, peers });
 }
 

@@ -154,10 +154,12 @@ export class PriorityBalancer implements LoadBalancer {
     const { byLoad } = this.#parts;
     if (byLoad !== undefined) return byLoad.makePicker(hosts, which, priority);
     const hasPlan = makeZonePicker !== undefined && priority === 0 && which === 'healthy';
-    const picker = (hasPlan ? makeZonePicker : makePicker)(hosts[which], hosts.all);
+    const source = `${priority} ${which}`;
+    const picker = (hasPlan ? makeZonePicker : makePicker)(hosts[which], hosts.all, source);
     if (!weighsLocalities || which === 'all') return picker;
     return makeLocalityPicker(hosts[which], hosts.all, {
       makePicker,
+      source,
       otherwise: picker,
       overprovisioningFactor,
       scale,

@@ -4,29 +4,37 @@ import type { UpstreamHost } from './host.ts';
 import type { HostPicker } from './load-balancer.ts';
 import type { SlowStart } from './slow-start.ts';
 
+/**
+ * How many hosts were chosen in turn, from a whole number on that differs between workers, so that they
+ * do not all begin with the same host.
+ */
+export interface Turns {
+  next: number;
+}
+
 const NO_WEIGHTS = new Float64Array(0);
 
 export class RoundRobinPicker implements HostPicker {
   readonly #hosts: readonly UpstreamHost[];
   readonly #slowStart: SlowStart | undefined;
-  #next: number;
+  readonly #turns: Turns;
   /** Turns by weight; only where weights differ. */
   readonly #schedule: TurnSchedule | undefined;
   /** By position: a host's own weight is several steps away. */
   readonly #weights: Float64Array;
 
   /**
-   * `seed` is where the round begins: a whole number that differs between workers, so that they do
-   * not all begin with the same host. `weights` are those of the hosts unless others are given.
+   * `turns` say where the round goes on, where weights are equal. `weights` are those of the hosts
+   * unless others are given.
    */
   constructor(
     hosts: readonly UpstreamHost[],
-    seed: number,
+    turns: Turns,
     slowStart?: SlowStart,
     weights?: readonly number[],
   ) {
     this.#hosts = hosts;
-    this.#next = seed;
+    this.#turns = turns;
     this.#slowStart = slowStart;
     const isEven = slowStart === undefined && areEqual(weights ?? hosts);
     this.#weights = isEven
@@ -41,8 +49,7 @@ export class RoundRobinPicker implements HostPicker {
     if (this.#schedule !== undefined) return this.#pickWeighted(this.#schedule);
     const count = this.#hosts.length;
     if (count === 0) return undefined;
-    if (this.#next >= count) this.#next %= count;
-    return this.#hosts[this.#next++];
+    return this.#hosts[this.#turns.next++ % count];
   }
 
   /** Earliest deadline first: each choice moves a host back by the inverse of its weight. */

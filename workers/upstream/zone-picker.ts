@@ -31,6 +31,8 @@ export interface ZonePickerParts {
   /** In percent, of the cluster that is balanced. */
   panicThreshold(): number;
   readonly makePicker: MakePicker;
+  /** What hosts they are, as for `makePicker`. */
+  readonly source: string;
   /** All of the priority. */
   readonly peers: readonly UpstreamHost[];
   /** Undefined while the local cluster is not there. */
@@ -75,7 +77,7 @@ export class ZonePicker implements HostPicker {
   constructor(hosts: readonly UpstreamHost[], parts: ZonePickerParts) {
     this.#hosts = hosts;
     this.#parts = parts;
-    this.#anywhere = parts.makePicker(hosts, parts.peers);
+    this.#anywhere = parts.makePicker(hosts, parts.peers, parts.source);
     this.#replan();
   }
 
@@ -128,7 +130,7 @@ export class ZonePicker implements HostPicker {
   }
 
   #makePlan(local: LocalCluster): Plan | undefined {
-    const { options, ownLocality, countStructure, makePicker, peers } = this.#parts;
+    const { options, ownLocality, countStructure, makePicker, peers, source } = this.#parts;
     countStructure(index.lb_recalculate_zone_structures, 1);
     const forced = this.#forcedMinSize();
     const servers = groupByLocality(local.hosts);
@@ -148,7 +150,7 @@ export class ZonePicker implements HostPicker {
     const healthyServers = groupByLocality(healthy);
     const [allServers, allHosts] = [sizeOf(healthy), sizeOf(this.#hosts)];
     const localities = [...groupByLocality(this.#hosts)].map(([key, hosts]) => ({
-      picker: makePicker(hosts, peers),
+      picker: makePicker(hosts, peers, `${source} ${key}`),
       isOwn: key === ownKey,
       servers: shareOf(sizeOf(healthyServers.get(key) ?? []), allServers),
       hosts: shareOf(sizeOf(hosts), allHosts),

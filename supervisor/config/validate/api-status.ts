@@ -35,6 +35,9 @@ export interface StatusOptions {
 /** Runtime values by key, as texts. */
 export type RuntimeTexts = Readonly<Record<string, string>>;
 
+/** Of these the reference looks at no field's state. */
+const BALANCERS = 'envoy.extensions.load_balancing_policies.';
+
 /** Reports and descends into nested messages and google.protobuf.Any. */
 export function checkApiStatus(
   options: StatusOptions,
@@ -144,7 +147,7 @@ function reportField(
   place: Place,
 ): void {
   const fullName = `${type.fullName}.${field.name}`;
-  const { deprecated, disallowedByDefault, workInProgress } = field.descriptor;
+  const { deprecated, workInProgress } = field.descriptor;
   if (workInProgress === true) {
     options.uses.workInProgress += 1;
     options.sink.report({
@@ -154,15 +157,23 @@ function reportField(
       rule: 'work_in_progress',
     });
   }
-  if (deprecated !== true) {
-    return;
-  }
+  if (deprecated === true) reportDeprecated(options, type, field, place);
+}
+
+function reportDeprecated(
+  options: StatusOptions,
+  type: MessageType,
+  field: FieldType,
+  place: Place,
+): void {
+  const fullName = `${type.fullName}.${field.name}`;
+  const { disallowedByDefault } = field.descriptor;
   const overridden = disallowedByDefault === true && options.policy.allows(fullName);
   // What stands outside of extensions is read before the runtime can forbid it.
   const { isInAny = false, policy, uses } = options;
   const forbidden = isInAny && policy.failOnAny;
   const refused = forbidden || (disallowedByDefault === true && !overridden);
-  if (isInAny) uses.deprecated += 1;
+  if (isInAny && !type.fullName.startsWith(BALANCERS)) uses.deprecated += 1;
   const how = overridden
     ? 'Using runtime overrides to continue using now fatal-by-default deprecated option'
     : 'Using deprecated option';

@@ -9,7 +9,7 @@ import { resolveMetadata } from '../metadata.ts';
 import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
-import { durationMsOr, float, optional } from '../values.ts';
+import { durationMs, durationMsOr, float, optional } from '../values.ts';
 import { resolveCircuitBreakers } from './circuit-breakers.ts';
 import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
@@ -194,6 +194,7 @@ function resolveResource(
   return {
     name,
     statName: statScope(message.alt_stat_name ?? name),
+    ...optional('observabilityName', message.alt_stat_name),
     connectTimeoutMs: durationMsOr(message.connect_timeout, CONNECT_TIMEOUT_MS),
     lbPolicy: resolveLbPolicy(message, scope),
     perConnectionBufferLimitBytes: message.per_connection_buffer_limit_bytes ?? BUFFER_LIMIT_BYTES,
@@ -255,8 +256,13 @@ function switchesOf({
   wait_for_warm_on_init: waits,
   ignore_health_on_host_removal: ignoresHealth,
   track_cluster_stats: track,
-}: Cluster): Pick<ResolvedCluster, 'isUsedAtOnce' | 'ignoresHealthOnRemoval' | 'hasEndpointStats'> {
+  common_lb_config: { update_merge_window: mergeWindow } = {},
+}: Cluster): Pick<
+  ResolvedCluster,
+  'isUsedAtOnce' | 'ignoresHealthOnRemoval' | 'hasEndpointStats' | 'mergeWindowMs'
+> {
   return {
+    ...optional('mergeWindowMs', mergeWindow === undefined ? undefined : durationMs(mergeWindow)),
     ...(waits === false ? { isUsedAtOnce: true } : {}),
     ...(ignoresHealth === true ? { ignoresHealthOnRemoval: true } : {}),
     ...(track?.per_endpoint_stats === true ? { hasEndpointStats: true } : {}),

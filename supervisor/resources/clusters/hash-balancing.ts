@@ -13,6 +13,7 @@ const RING_FIELDS = knownFields<RingHash>([
   'minimum_ring_size',
   'maximum_ring_size',
   'use_hostname_for_hashing',
+  'hash_balance_factor',
   'consistent_hashing_lb_config',
   'locality_weighted_lb_config',
 ]);
@@ -38,6 +39,8 @@ type Policy = Pick<
 
 export function resolveRingHash(message: RingHash, scope: Scope): Policy {
   refuseOtherFields(message, RING_FIELDS, scope);
+  const earlier = earlierForm(message);
+  const hashing = earlier.consistent_hashing_lb_config;
   const minRingSize = Number(message.minimum_ring_size ?? MIN_RING_SIZE);
   const maxRingSize = Number(message.maximum_ring_size ?? MAX_RING_SIZE);
   if (minRingSize > maxRingSize) {
@@ -50,11 +53,24 @@ export function resolveRingHash(message: RingHash, scope: Scope): Policy {
     minRingSize,
     maxRingSize,
     hashFunction: message.hash_function === 'MURMUR_HASH_2' ? 'MURMUR_HASH_2' : 'XX_HASH',
-    usesHostname:
-      usesHostname(message.consistent_hashing_lb_config, scope) ||
-      message.use_hostname_for_hashing === true,
+    usesHostname: usesHostname(hashing, scope),
   } as const;
-  return { kind: 'RING_HASH', ringHash, ...commonOf(message, scope) };
+  return { kind: 'RING_HASH', ringHash, ...commonOf({ ...message, ...earlier }, scope) };
+}
+
+/** The deprecated fields count where the message that took their place is missing. */
+function earlierForm({
+  consistent_hashing_lb_config: hashing,
+  use_hostname_for_hashing: usesName,
+  hash_balance_factor: factor,
+}: RingHash): Required<Pick<RingHash, 'consistent_hashing_lb_config'>> {
+  if (hashing !== undefined) return { consistent_hashing_lb_config: hashing };
+  return {
+    consistent_hashing_lb_config: {
+      ...optional('use_hostname_for_hashing', usesName),
+      ...optional('hash_balance_factor', factor),
+    },
+  };
 }
 
 export function resolveMaglev(message: Maglev, scope: Scope): Policy {

@@ -20,6 +20,7 @@ import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveEndpointCheck } from './health-checks.ts';
 import { type LocalityFacts, usualHost } from './usual-host.ts';
+import { isSamePlace } from '../../../shared/resources/host-place.ts';
 
 const FIELDS = knownFields<ClusterLoadAssignment>(
   ['cluster_name', 'endpoints', 'policy'],
@@ -120,12 +121,12 @@ function overprovisioning(message: ClusterLoadAssignment | undefined): number {
   return message?.policy?.overprovisioning_factor ?? OVERPROVISIONING_FACTOR;
 }
 
-/** An address that is named twice is one host: the last entry of a priority counts. */
+/** An address that is named twice is one host: the first entry counts. */
 function uniqueHosts(hosts: readonly HostResource[]): readonly HostResource[] {
   const ids = new Set<string>();
   for (const { id } of hosts) ids.add(id);
   if (ids.size === hosts.length) return hosts;
-  return [...new Map(hosts.map((host) => [host.id, host])).values()];
+  return hosts.filter(({ id }) => ids.delete(id));
 }
 
 function localityFacts(message: LocalityLbEndpoints): LocalityFacts {
@@ -142,9 +143,7 @@ function localityFacts(message: LocalityLbEndpoints): LocalityFacts {
 function isAt(host: HostResource, locality: LocalityFacts): boolean {
   return (
     host.priority === locality.priority &&
-    host.region === locality.region &&
-    host.zone === locality.zone &&
-    host.subZone === locality.subZone &&
+    isSamePlace(host, locality) &&
     host.localityWeight === locality.localityWeight
   );
 }

@@ -26,7 +26,7 @@ const COMMON_FIELDS = knownFields<CommonLbConfig>(
     'override_host_status',
     'close_connections_on_host_set_change',
   ],
-  // Changes of one turn of the loop travel together.
+  // Of statistics alone: see merge-window.ts.
   ['update_merge_window'],
 );
 

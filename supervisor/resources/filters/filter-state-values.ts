@@ -25,6 +25,11 @@ const OBJECTS = new Set([
   'envoy.upstream.dynamic_host',
   'envoy.upstream.dynamic_port',
 ]);
+/** Of those: what balancers may hash. */
+const HASHABLE = new Set([
+  'envoy.hashable_string',
+  'envoy.network.transport_socket.original_dst_address',
+]);
 /** Those that the reference has beside them. */
 const OTHER_OBJECTS = new Set([
   'envoy.filters.listener.original_dst.local_ip',
@@ -63,5 +68,6 @@ function resolveOne(message: ValueMessage, scope: Scope): FilterStateValue {
     format: resolveFormat(message.format_string, scope.at('format_string')),
     skipsEmpty: message.skip_if_empty ?? false,
     isReadOnly: message.read_only ?? false,
+    isHashable: HASHABLE.has(object),
   };
 }

@@ -32,6 +32,7 @@ const FIELDS = knownFields<VirtualHostMessage>([
   'typed_per_filter_config',
   'include_request_attempt_count',
   'include_attempt_count_in_response',
+  'include_is_timeout_retry_header',
   'retry_policy',
   'retry_policy_typed_config',
   'hedge_policy',
@@ -74,14 +75,29 @@ export function resolveVirtualHost(
       resolveVirtualCluster(cluster, scope.at('virtual_clusters', index)),
     ),
     ...resolveHeaderChanges(message, scope),
-    includeRequestAttemptCount: message.include_request_attempt_count ?? false,
-    includeAttemptCountInResponse: message.include_attempt_count_in_response ?? false,
+    ...resolveTold(message),
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
     ...resolveResilience(message, scope),
     ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
     ...optional('cors', message.cors && resolveCorsPolicy(message.cors, scope.at('cors'))),
     ...optional('metadata', resolveMetadata(message.metadata)),
     ...optional('perRequestBufferLimitBytes', bufferLimit(message)),
+  };
+}
+
+/** What upstream hosts and clients are told of tries. */
+function resolveTold({
+  include_request_attempt_count: inRequest = false,
+  include_attempt_count_in_response: inResponse = false,
+  include_is_timeout_retry_header: afterTimeout,
+}: VirtualHostMessage): Pick<
+  VirtualHost,
+  'includeRequestAttemptCount' | 'includeAttemptCountInResponse' | 'includeIsTimeoutRetry'
+> {
+  return {
+    includeRequestAttemptCount: inRequest,
+    includeAttemptCountInResponse: inResponse,
+    ...(afterTimeout === true ? { includeIsTimeoutRetry: true } : {}),
   };
 }
 

@@ -87,6 +87,7 @@ describe('set_filter_state', () => {
         format: { kind: 'text', format, omitEmptyValues: true },
         skipsEmpty,
         isReadOnly: false,
+        isHashable: false,
       }) as const;
     const ofRoute = {
       onRequestHeaders: [value('k', 'r-%FILTER_STATE(k:PLAIN)%')],

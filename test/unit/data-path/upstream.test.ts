@@ -32,7 +32,7 @@ describe('round robin', () => {
   const balanced = (...specs: Parameters<typeof hosts>[0]): PriorityBalancer => {
     const balancer = new PriorityBalancer({
       panicThreshold: () => 50,
-      makePicker: (usable) => new RoundRobinPicker(usable, 7),
+      makePicker: (usable) => new RoundRobinPicker(usable, { next: 7 }),
       random: Math.random,
       weighsLocalities: false,
     });

@@ -6,6 +6,7 @@ import type { ValueMatcher } from '../../../shared/resources/matchers.ts';
 import { compileRbacDecider } from '../../../workers/filters/rbac-engine.ts';
 import { WorkerRuntime } from '../../../workers/runtime.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import { FilterState } from '../../../workers/net/filter-state.ts';
 
 const METADATA = new Map([
   ['ns', { a: { b: 'v' }, num: 3, list: [1, 'xyz'], yes: true, none: null }],
@@ -15,7 +16,7 @@ function decide(decider: RbacDecider, path = '/', headers: readonly [string, str
   const map = requestHeaders(path, headers);
   const info = streamInfo(map);
   info.dynamicMetadata = METADATA;
-  info.filterState = new Map([['key', '10.1.2.3']]);
+  info.filterState = new FilterState([['key', '10.1.2.3']]);
   return compileRbacDecider(decider, new WorkerRuntime())(map, info);
 }
 

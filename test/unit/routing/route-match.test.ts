@@ -20,6 +20,7 @@ import {
   virtualHost,
 } from '../../support/routes.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import { FilterState } from '../../../workers/net/filter-state.ts';
 
 function runtimeWith(percent: number | undefined): RuntimeSnapshot {
   return new Map(
@@ -378,7 +379,7 @@ describe('conditions on the stream', () => {
     assert.equal(table.match(map, info), undefined);
     info.dynamicMetadata = new Map([['ns', { a: { b: 'value' } }]]);
     assert.equal(table.match(map, info), undefined);
-    info.filterState = new Map([['k', 'w']]);
+    info.filterState = new FilterState([['k', 'w']]);
     assert.equal(table.match(map, info)?.routeName, 'r');
   });
 

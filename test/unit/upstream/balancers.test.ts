@@ -147,8 +147,8 @@ describe('shares of hosts', () => {
 
   const cases = [
     ['random', equal, () => new RandomPicker(over(equal), evenNumbers())],
-    ['round robin', equal, () => new RoundRobinPicker(over(equal), 3)],
-    ['weighted round robin', weights, () => new RoundRobinPicker(over(weights), 3)],
+    ['round robin', equal, () => new RoundRobinPicker(over(equal), { next: 3 })],
+    ['weighted round robin', weights, () => new RoundRobinPicker(over(weights), { next: 3 })],
     ['least request', equal, () => leastRequest(over(equal))],
     ['weighted least request', weights, () => leastRequest(over(weights))],
   ] as const;

@@ -12,6 +12,7 @@ import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { TCP_CHECK } from '../../support/health-checks.ts';
+import { MergeWindow } from '../../../supervisor/upstreams/merge-window.ts';
 
 const CHECKED = cluster('c', { healthChecks: [TCP_CHECK] });
 const UNCHECKED: Partial<HostResource> = { check: { isDisabled: true } };
@@ -37,6 +38,8 @@ function liveCluster(): LiveCluster {
     hasTraffic: false,
     needs: [],
     makeSource: () => undefined,
+    merges: new MergeWindow({ windowMs: 0, clock: systemClock, count: () => undefined }),
+    isUsed: () => false,
     changed: () => undefined,
   });
 }
@@ -53,6 +56,26 @@ describe('a host whose checks are switched off and on', () => {
     assert.deepEqual(flags(), ['', '']);
     live.setHosts([host(1), host(2)]);
     assert.deepEqual(flags(), ['failed_active_hc', '']);
+    live.close();
+  });
+});
+
+describe('a set of hosts', () => {
+  it('in another order is the same set, in the order that it had', () => {
+    const live = liveCluster();
+    assert.equal(live.setHosts([host(2), host(1)]), false);
+    const ids = live.hosts.hosts.map(({ id }) => id);
+    assert.deepEqual(ids, ['127.0.0.1:1', '127.0.0.1:2']);
+    assert.equal(live.setHosts([host(2)]), true);
+    live.close();
+  });
+
+  it('keeps what checks found of a host that is said to be elsewhere', () => {
+    const live = liveCluster();
+    live.setActiveBits('127.0.0.1:1', 0);
+    assert.equal(live.setHosts([host(1, { zone: 'z' }), host(2)]), true);
+    const flags = live.hosts.hosts.map(({ healthBits = 0 }) => flagsOf(healthBits).join(' '));
+    assert.deepEqual(flags, ['', 'failed_active_hc']);
     live.close();
   });
 });
@@ -80,6 +103,9 @@ describe('checks of a host', () => {
     assert.equal(put({ check: { port: 9 } }), 1);
     assert.equal(put({ check: { port: 9 } }), 0);
     assert.equal(put({ check: { port: 9, hostname: 'other.test' } }), 1);
+    assert.equal(put({ metadata: { 'envoy.lb': { a: 1 } } }), 1);
+    assert.equal(put({ metadata: { 'envoy.lb': { a: 2 } } }), 0);
+    assert.equal(put({ zone: 'z' }), 1);
     assert.equal(put(UNCHECKED), 0);
     checked.close();
   });

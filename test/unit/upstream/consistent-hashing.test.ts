@@ -20,6 +20,7 @@ import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { HASH_CHOICES } from '../../support/hash-choices.ts';
 import { streamInfo } from '../../support/stream.ts';
+import { FilterState } from '../../../workers/net/filter-state.ts';
 
 const stats = new WorkerStatStore();
 const active = new ActiveRequests();
@@ -176,6 +177,31 @@ describe('hashes', () => {
     );
   });
 
+  it('of a header with several values are chained in the order of the values', () => {
+    const hashOf = compileHashPolicies([{ kind: 'header', name: 'a', terminal: false }]);
+    const headers = new HeaderMap();
+    for (const value of ['y', 'x']) headers.add('a', value);
+    const hash = hashOf?.(headers, streamInfo(headers), () => undefined);
+    assert.deepEqual(hash, xxHash64('y', xxHash64('x')));
+  });
+
+  it('of filter state know only objects that can be hashed', () => {
+    const hashOf = compileHashPolicies([{ kind: 'filter_state', key: 'k', terminal: false }]);
+    const headers = new HeaderMap();
+    const info = streamInfo(headers);
+    info.filterState = new FilterState();
+    info.filterState.keep('k', 'v', false);
+    assert.equal(
+      hashOf?.(headers, info, () => undefined),
+      undefined,
+    );
+    info.filterState.keep('k', 'v', true);
+    assert.deepEqual(
+      hashOf?.(headers, info, () => undefined),
+      xxHash64('v'),
+    );
+  });
+
   it('of a cookie that is missing make one where a lifetime is configured', () => {
     const attributes = [{ name: 'SameSite', value: 'Lax' }];
     const hashOf = compileHashPolicies([
@@ -197,6 +223,23 @@ describe('hashes', () => {
 });
 
 describe('tables of hashes', () => {
+  it('have no hosts of localities without a weight, be it all of them', () => {
+    for (const [weight, expected] of [
+      [undefined, undefined],
+      [1, '127.0.0.2:9'],
+    ] as const) {
+      const from = balancer({ kind: 'RING_HASH', ringHash: RING, weighsLocalities: true });
+      const [first] = hosts([1]);
+      assert.ok(first !== undefined);
+      first.resource = {
+        ...first.resource,
+        ...(weight === undefined ? {} : { localityWeight: 1 }),
+      };
+      updateBalancer(from, [first], 140);
+      assert.equal(choose(from, { high: 0, low: 0 })?.id, expected);
+    }
+  });
+
   const weighed = (weights: readonly number[]): readonly WeighedHost[] =>
     hosts(weights).map((each) => ({
       host: each,

@@ -41,7 +41,7 @@ function followed(store: ResourceStore, sent: ResourceUpdate[]): UpstreamCluster
     makeSubClusterSource: unused,
     useSecret: unused,
     counted: () => undefined,
-    hostsChanged: () => undefined,
+    countUpdate: () => undefined,
   });
 }
 

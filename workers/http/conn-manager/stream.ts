@@ -49,6 +49,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   isRequestComplete = false;
   isResponseStarted = false;
   private isDone = false;
+  private isResponseComplete = false;
   private wantsContinue = false;
   private isUpgrade = false;
   /** An answer was made here: what still comes of the request is dropped. */
@@ -377,7 +378,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isUpgrade && manager.config.logMoments?.tunnelEstablished === true) {
       if (headers.status < 300) this.logMoment('DownstreamTunnelSuccessfullyEstablished');
     }
-    if (endStream) this.finish();
+    if (endStream) this.finishResponse();
   }
 
   writeData(data: Buffer, endStream: boolean): void {
@@ -385,13 +386,19 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.info.bytesSent += data.length;
     this.timers.onActivity();
     this.encoder.encodeData(data, endStream);
-    if (endStream) this.finish();
+    if (endStream) this.finishResponse();
   }
 
   writeTrailers(trailers: HeaderMap): void {
     if (this.isDone) return;
     this.info.responseTrailers = trailers;
     this.encoder.encodeTrailers(trailers);
+    this.finishResponse();
+  }
+
+  /** The client has all of it. */
+  private finishResponse(): void {
+    this.isResponseComplete = true;
     this.finish();
   }
 
@@ -439,7 +446,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.chain?.destroy();
     stats.lower(RQ_ACTIVE);
     if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
-    stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
+    if (this.isResponseComplete) stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
     this.logMoment('DownstreamEnd');
   }
 

@@ -1,0 +1,64 @@
+/**
+ * Counts how changes of a cluster's hosts would reach the threads of the reference, which hears of
+ * changes of health at most once per window. Here everybody is told at once: only the statistics of
+ * `cluster_manager.` follow the window.
+ */
+import type { Clock, Timer } from '../../shared/clock.ts';
+
+/** Counters of `cluster_manager.` */
+export type MergeCounter =
+  | 'cluster_updated'
+  | 'cluster_updated_via_merge'
+  | 'update_merge_cancelled'
+  | 'update_out_of_merge_window';
+
+export interface MergeWindowOptions {
+  /** 0: nothing is merged. */
+  readonly windowMs: number;
+  readonly clock: Clock;
+  readonly count: (counter: MergeCounter) => void;
+}
+
+export class MergeWindow {
+  readonly #options: MergeWindowOptions;
+  /** When the last change was told; monotonic milliseconds. */
+  #toldMs = Number.NEGATIVE_INFINITY;
+  #pending: Timer | undefined = undefined;
+
+  constructor(options: MergeWindowOptions) {
+    this.#options = options;
+  }
+
+  /** The set of hosts is another, which is told at once. */
+  setChanged(): void {
+    if (this.#pending !== undefined) this.#options.count('update_merge_cancelled');
+    this.#tell('cluster_updated');
+  }
+
+  /** Some host is healthier or less healthy than before: told when the window has passed. */
+  healthChanged(): void {
+    const { windowMs, clock, count } = this.#options;
+    if (windowMs === 0) {
+      this.#tell('cluster_updated');
+      return;
+    }
+    if (clock.monotonicMs() - this.#toldMs > windowMs) {
+      if (this.#pending !== undefined) count('update_merge_cancelled');
+      count('update_out_of_merge_window');
+      this.#tell('cluster_updated');
+      return;
+    }
+    this.#pending ??= clock.after(windowMs, () => this.#tell('cluster_updated_via_merge'));
+  }
+
+  close(): void {
+    this.#pending?.cancel();
+    this.#pending = undefined;
+  }
+
+  #tell(counter: MergeCounter): void {
+    this.close();
+    this.#toldMs = this.#options.clock.monotonicMs();
+    this.#options.count(counter);
+  }
+}
