@@ -88,7 +88,6 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     const isLarge = sent.hosts.length > LARGE_SET;
     this.#known = isLarge ? known.resolved : undefined;
     if (isLarge) await nextTurn();
-    this.#sink.confirmed(sent.hosts);
     const before = this.#present;
     const resolved = { ...sent, hosts: keepSameHosts(before?.hosts ?? [], sent.hosts) };
     if (before?.hosts === resolved.hosts && isDeepStrictEqual(before, resolved)) {

@@ -3,6 +3,7 @@
  * balancer gets ready for the new ones, and then all change at once. Of many hosts this takes several
  * turns of the loop, in which the earlier ones serve. Whoever owns the set makes hosts and changes them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import { countHosts, isKept, unpackHosts } from '../../shared/resources/host-entries.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
@@ -53,6 +54,8 @@ export class HostSet {
   /** The number of the set that came last, which its hosts bear. */
   #round = 0;
   #latest: SentHostSet | undefined;
+  /** Some host came, or is said to be other than it was, since the balancer got ready last. */
+  #hasChanges = false;
   /** Changes that wait, each of which ends with a new state of the balancer. */
   #changes = 0;
   #usable = { version: -1, count: 0 };
@@ -101,13 +104,13 @@ export class HostSet {
     const hosts = join(made);
     if (hosts !== made) for (const host of hosts) index.set(host.id, host);
     yield;
-    const putInForce = yield* this.#parts.balancer.prepare(hosts, update.overprovisioningFactor);
+    const { overprovisioningFactor } = update;
     const isOther = this.#gone.length > 0 || hosts.length !== this.hosts.length;
+    const putInForce = yield* this.#prepare(hosts, overprovisioningFactor, isOther);
     this.hosts = hosts;
-    this.overprovisioningFactor = update.overprovisioningFactor;
+    this.overprovisioningFactor = overprovisioningFactor;
     this.#index = hosts.length > LARGE_SET ? index : undefined;
     replaced(update);
-    this.version += 1;
     putInForce();
     if (isOther) this.#parts.othersChanged?.();
     yield;
@@ -158,8 +161,28 @@ export class HostSet {
     return index;
   }
 
+  /** A set that says nothing new leaves the balancer as it is, with its turns. */
+  *#prepare(
+    hosts: readonly UpstreamHost[],
+    overprovisioningFactor: number,
+    isOther: boolean,
+  ): Steps<() => void> {
+    const isNews = isOther || this.#hasChanges || this.version === 0;
+    this.#hasChanges = false;
+    const isSame =
+      overprovisioningFactor === this.overprovisioningFactor &&
+      hosts.every((host, at) => host === this.hosts[at]);
+    if (!isNews && isSame) return () => undefined;
+    const putInForce = yield* this.#parts.balancer.prepare(hosts, overprovisioningFactor);
+    return () => {
+      this.version += 1;
+      putInForce();
+    };
+  }
+
   #keepOrMake(resource: HostResource, index: Index): UpstreamHost {
     const known = index.get(resource.id);
+    this.#hasChanges ||= known === undefined || !isDeepStrictEqual(known.resource, resource);
     const host = this.#parts.keepOrMake(known, resource);
     host.round = this.#round;
     if (known !== host) index.set(host.id, host);
@@ -178,7 +201,10 @@ export class HostSet {
       const health = healthOf(healthBits);
       keepOrMake(host, { ...host.resource, healthBits, health, wasChecked: true });
     }
-    if (this.#changes > 0) return;
+    if (this.#changes > 0) {
+      this.#hasChanges = true;
+      return;
+    }
     yield;
     const putInForce = yield* this.#parts.balancer.prepare(this.hosts, this.overprovisioningFactor);
     this.version += 1;

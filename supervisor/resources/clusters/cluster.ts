@@ -16,7 +16,7 @@ import type { DnsDefaults } from './dns-cluster.ts';
 import { forwardProxyOptions } from './forward-proxy-cluster.ts';
 import { resolveCheckEventLogs, resolveHealthChecks } from './health-checks.ts';
 import { resolveLbPolicy } from './load-balancing.ts';
-import { resolveLoadAssignment, withoutHosts } from './load-assignment.ts';
+import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
@@ -135,7 +135,7 @@ export function resolveCluster(
   }
   const discovery = resolveDiscovery(message, defaults.dns, scope);
   const hosts = isStatic(message)
-    ? resolveLoadAssignment(name, message.load_assignment, scope.at('load_assignment'))
+    ? resolveStaticHosts(name, message.load_assignment, scope.at('load_assignment'))
     : withoutHosts(name, message.load_assignment);
   const resource = resolveResource(name, message, defaults.bindConfig, scope);
   const outlier =

@@ -75,6 +75,16 @@ export function resolveLoadAssignment(
   return { cluster, hosts: uniqueHosts(hosts), overprovisioningFactor: overprovisioning(message) };
 }
 
+/** The assignment of a cluster whose hosts are those of its configuration: an address may be several of them. */
+export function resolveStaticHosts(
+  cluster: string,
+  message: ClusterLoadAssignment | undefined,
+  scope: Scope,
+): ClusterHostsResource {
+  const hosts = numberedHosts(resolveEndpoints(message, scope, resolveHost));
+  return { cluster, hosts, overprovisioningFactor: overprovisioning(message) };
+}
+
 /** The assignment of a cluster that finds its hosts by itself, before it has found any. */
 export function withoutHosts(
   cluster: string,
@@ -119,6 +129,16 @@ export function resolveEndpoints<Resolved>(
 
 function overprovisioning(message: ClusterLoadAssignment | undefined): number {
   return message?.policy?.overprovisioning_factor ?? OVERPROVISIONING_FACTOR;
+}
+
+/** A further host of an address bears the number of its entry in its id. */
+function numberedHosts(hosts: readonly HostResource[]): readonly HostResource[] {
+  const ids = new Set<string>();
+  return hosts.map((host, entry) => {
+    if (ids.has(host.id)) return { ...host, id: `${host.id}#${entry}` };
+    ids.add(host.id);
+    return host;
+  });
 }
 
 /** An address that is named twice is one host: the first entry counts. */

@@ -5,6 +5,12 @@ import { addressOf } from '../../../shared/resources/host-address.ts';
 import type { HostSink } from '../../../supervisor/upstreams/host-source.ts';
 import { StrictDnsSource } from '../../../supervisor/upstreams/strict-dns-source.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
+import {
+  resolveLoadAssignment,
+  resolveStaticHosts,
+} from '../../../supervisor/resources/clusters/load-assignment.ts';
+import { Scope } from '../../../supervisor/resources/scope.ts';
 
 const PORT = 8080;
 const REFRESH_MS = 1_000;
@@ -60,6 +66,7 @@ class Names {
     const sink: HostSink = {
       setHosts: (hosts) => {
         this.hosts = hosts;
+        return true;
       },
       confirmed: () => undefined,
       count: () => undefined,
@@ -116,3 +123,40 @@ function hostOf(hostname: string): Omit<HostResource, 'id' | 'address'> {
     subZone: '',
   };
 }
+
+describe('an address that an assignment has twice', () => {
+  const message = (weights: readonly number[]): ClusterLoadAssignment => ({
+    endpoints: [
+      {
+        lb_endpoints: weights.map((weight) => ({
+          endpoint: { address: { socket_address: { address: '10.0.0.1', port_value: 80 } } },
+          load_balancing_weight: weight,
+        })),
+      },
+    ],
+  });
+  const scope = new Scope({
+    problems: { report: ({ message: text }) => assert.fail(text) },
+    maxRegexProgramSize: 100,
+  });
+
+  it('is two hosts of a static cluster', () => {
+    const { hosts } = resolveStaticHosts('c', message([2, 3]), scope);
+    assert.deepEqual(
+      hosts.map((host) => [addressOf(host), host.weight]),
+      [
+        ['10.0.0.1:80', 2],
+        ['10.0.0.1:80', 3],
+      ],
+    );
+    assert.equal(new Set(hosts.map(({ id }) => id)).size, 2);
+  });
+
+  it('is the host of the first entry where a control plane sends it', () => {
+    const { hosts } = resolveLoadAssignment('c', message([2, 3]), scope);
+    assert.deepEqual(
+      hosts.map(({ weight }) => weight),
+      [2],
+    );
+  });
+});
