@@ -230,7 +230,7 @@ export class LiveCluster implements HostSink {
   /** What is said to be elsewhere is another host, of which only checks know something. */
   #replaceHost(before: HostState, host: HostResource): HostState {
     before.set = this.#set;
-    this.#states.forget(host.id);
+    this.#states.forget(before);
     this.outlier?.forget(host.id);
     return this.#states.add(host, before.bits & ACTIVE_CHECK_BITS);
   }

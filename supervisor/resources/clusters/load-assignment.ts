@@ -63,7 +63,16 @@ export function resolveLoadAssignment(
   scope: Scope,
   known?: ResolvedHosts,
 ): ClusterHostsResource {
-  const hosts = resolveEndpoints(message, scope, (endpoint, locality, place) => {
+  const hosts = uniqueHosts(resolveHosts(message, scope, known));
+  return { cluster, hosts, overprovisioningFactor: overprovisioning(message) };
+}
+
+function resolveHosts(
+  message: ClusterLoadAssignment | undefined,
+  scope: Scope,
+  known?: ResolvedHosts,
+): readonly HostResource[] {
+  return resolveEndpoints(message, scope, (endpoint, locality, place) => {
     const earlier = known?.find(endpoint);
     const host =
       earlier !== undefined && isAt(earlier, locality)
@@ -72,7 +81,6 @@ export function resolveLoadAssignment(
     if (host !== undefined) known?.note(endpoint, host);
     return host;
   });
-  return { cluster, hosts: uniqueHosts(hosts), overprovisioningFactor: overprovisioning(message) };
 }
 
 /** The assignment of a cluster whose hosts are those of its configuration: an address may be several of them. */
@@ -81,7 +89,7 @@ export function resolveStaticHosts(
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
 ): ClusterHostsResource {
-  const hosts = numberedHosts(resolveEndpoints(message, scope, resolveHost));
+  const hosts = numberedHosts(resolveHosts(message, scope));
   return { cluster, hosts, overprovisioningFactor: overprovisioning(message) };
 }
 
