@@ -47,6 +47,9 @@ export type Resolution<Resolved> =
   | { readonly resolved: Resolved; readonly error?: undefined }
   | { readonly resolved?: undefined; readonly error: string };
 
+/** The reference's word for a secret that holds something else. */
+const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
+
 export interface ResolverOptions {
   readonly bootstrap: Bootstrap;
   readonly maxRegexProgramSize: number;
@@ -182,14 +185,21 @@ export class ResourceResolver {
     return this.#run<TlsSecret>((scope) => {
       if (kind === 'certificate') {
         const place = scope.at('tls_certificate');
+        if (certificate === undefined) place.error('reference', NO_CERTIFICATE);
         const resolved = certificate && resolveCertificate(certificate, place);
         return resolved && { kind, certificate: { ...resolved, ...named } };
       }
       if (kind === 'tickets') {
-        const ticketKeys = tickets && resolveTicketKeys(tickets, scope.at('session_ticket_keys'));
+        const place = scope.at('session_ticket_keys');
+        if (tickets === undefined)
+          place.error('reference', 'the secret has no session_ticket_keys');
+        const ticketKeys = tickets && resolveTicketKeys(tickets, place);
         return ticketKeys === undefined ? undefined : { kind, ticketKeys };
       }
       const place = scope.at('validation_context');
+      // The reference takes it for a context that checks nobody.
+      if (validation === undefined)
+        place.error('reference', 'the secret has no validation_context');
       const resolved = validation && resolveValidation(validation, place, true);
       return resolved && { kind, validation: { ...resolved, ...named } };
     });
