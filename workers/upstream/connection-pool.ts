@@ -149,8 +149,10 @@ export class ConnectionPool<Waiter extends PoolWaiter> implements PreconnectedPo
 
   close(): void {
     this.isDraining = true;
+    // Who waits would have a connection made in the place of each that ends.
+    this.failPending('local_reset', '');
     this.ready.length = 0;
-    for (const connection of this.all) connection.close();
+    for (const connection of Array.from(this.all)) connection.close();
   }
 
   onConnected(connection: PooledConnection<Waiter>): void {
@@ -173,13 +175,7 @@ export class ConnectionPool<Waiter extends PoolWaiter> implements PreconnectedPo
     detail: string,
   ): void {
     this.connecting.delete(connection);
-    const { writer, base } = this.cluster.stats;
-    // A failed request may come back at once as another try, which is not this connection's.
-    for (const waiter of Array.from(this.pending)) {
-      this.takePending(waiter);
-      writer.increment(base + RQ_PENDING_FAILURE_EJECT);
-      waiter.onPoolFailure(reason, detail, true);
-    }
+    this.failPending(reason, detail);
   }
 
   onConnectionGone(connection: PooledConnection<Waiter>): void {
@@ -226,6 +222,16 @@ export class ConnectionPool<Waiter extends PoolWaiter> implements PreconnectedPo
       this.attach(connection, waiter);
     }
     if (this.pending.size > 0) this.connectAsNeeded();
+  }
+
+  private failPending(reason: ResetReason, detail: string): void {
+    const { writer, base } = this.cluster.stats;
+    // A failed request may come back at once as another try, which is not this connection's.
+    for (const waiter of Array.from(this.pending)) {
+      this.takePending(waiter);
+      writer.increment(base + RQ_PENDING_FAILURE_EJECT);
+      waiter.onPoolFailure(reason, detail, true);
+    }
   }
 
   private takePending(waiter: Waiter): boolean {

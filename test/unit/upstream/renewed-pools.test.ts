@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
+import type { TcpPoolClient } from '../../../workers/upstream/tcp-pool-connection.ts';
 import { clusterContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
+import { connectionInfo } from '../../support/stream.ts';
+import { CLOSED_PORT } from '../../support/upstream.ts';
 
 describe('connections of a cluster whose hosts change', () => {
   for (const [title, renews] of [
@@ -29,4 +32,34 @@ describe('connections of a cluster whose hosts change', () => {
       made.close();
     });
   }
+
+  it('end with their host where the cluster wants it so, and who waits for one is told', () => {
+    const resource = cluster('c', { closeConnectionsOnHostHealthFailure: true });
+    const made = new UpstreamCluster(resource, clusterContext());
+    const put = (each: HostResource): void =>
+      made.putHostsNow({ cluster: 'c', hosts: [each], overprovisioningFactor: 140 });
+    put(host(CLOSED_PORT));
+    const [only] = made.hosts;
+    assert.ok(only !== undefined);
+    const pool = made.tcpPoolOf(only, connectionInfo());
+    const failures: string[] = [];
+    pool.newStream(waiter((reason) => failures.push(reason)));
+    assert.deepEqual(pool.load, { pending: 1, active: 0, capacity: 1 });
+    put(host(CLOSED_PORT, { health: 'unhealthy' }));
+    assert.deepEqual(failures, ['local_reset']);
+    assert.deepEqual(pool.load, { pending: 0, active: 0, capacity: 0 });
+    made.close();
+  });
 });
+
+function waiter(onPoolFailure: TcpPoolClient['onPoolFailure']): TcpPoolClient {
+  const never = (): never => assert.fail('there is no connection');
+  return {
+    onPoolFailure,
+    onPoolReady: never,
+    onData: never,
+    onRemoteEnd: never,
+    onWriteBlocked: never,
+    onConnectionEnd: never,
+  };
+}
