@@ -16,10 +16,9 @@ import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
 import { startSluice, type Sluice } from '../../test/support/sluice.ts';
 import { CHANGES, HOSTS, largeAssignment } from './large-assignment.ts';
 import type { ProbeLine } from './loop-probe-main.ts';
-import { cpuMs, treeOf } from './processes.ts';
+import { threadTimes, treeOf, usedBetween } from './processes.ts';
 
 const UPDATE_INTERVAL_MS = 500;
-const NANOSECONDS = 1e6;
 const PROBE = join(import.meta.dirname, 'loop-probe-main.js');
 const TYPE = 'endpoint.v3.ClusterLoadAssignment';
 
@@ -103,10 +102,8 @@ async function report(
     const own = probed.filter((line) => line.pid === pid);
     const [first] = own;
     if (first === undefined) continue;
-    const times = ['main', 'others'].map((kind) => {
-      const key = `${pid} ${kind}`;
-      return `${kind} ${(((after.get(key) ?? 0) - (before.get(key) ?? 0)) / applied).toFixed(1)}`;
-    });
+    const used = usedBetween([before, after], pid);
+    const times = Object.entries(used).map(([kind, ms]) => `${kind} ${(ms / applied).toFixed(1)}`);
     const collections = own.reduce((sum, line) => sum + line.collectionsMs, 0) / applied;
     const longest = own.map((line) => line.longestBlockMs).toSorted((a, b) => b - a);
     process.stdout.write(
@@ -115,21 +112,6 @@ async function report(
         `median second ${longest[longest.length >> 1]?.toFixed(1)} ms (${applied} updates)\n`,
     );
   }
-}
-
-/** Milliseconds of CPU time by `pid kind`: the first thread's, and all others' with those that ended. */
-function threadTimes(root: number): ReadonlyMap<string, number> {
-  const times = new Map<string, number>();
-  for (const pid of treeOf(root)) {
-    const main = runTimeMs(`/proc/${pid}/task/${pid}/schedstat`);
-    times.set(`${pid} main`, main);
-    times.set(`${pid} others`, cpuMs(pid) - main);
-  }
-  return times;
-}
-
-function runTimeMs(path: string): number {
-  return Number(readFileSync(path, 'utf8').split(' ')[0]) / NANOSECONDS;
 }
 
 function byFile(scratch: Scratch): Promise<Way> {

@@ -12,6 +12,7 @@ export const PROXY_CORE = 0;
 export const LOAD_CORE = 1;
 /** The unit of times in /proc on every Linux that Node.js runs on. */
 const CLOCK_TICK_MS = 10;
+const NANOSECONDS_PER_MS = 1e6;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -101,6 +102,41 @@ export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
+}
+
+/** CPU time of each thread that there is, in milliseconds by process and thread. */
+export type ThreadTimes = ReadonlyMap<number, ReadonlyMap<number, number>>;
+
+export function threadTimes(root: number): ThreadTimes {
+  const ofProcess = (pid: number): ReadonlyMap<number, number> =>
+    new Map(
+      readdirSync(`/proc/${pid}/task`).map((thread) => [
+        Number(thread),
+        runTimeMs(`/proc/${pid}/task/${thread}/schedstat`),
+      ]),
+    );
+  return new Map(treeOf(root).map((pid) => [pid, ofProcess(pid)]));
+}
+
+/** What a process used between two moments: its first thread, and all others that are still there. */
+export function usedBetween(
+  [before, after]: readonly [ThreadTimes, ThreadTimes],
+  pid: number,
+): { readonly main: number; readonly others: number } {
+  const used = { main: 0, others: 0 };
+  for (const [thread, timeMs] of after.get(pid) ?? []) {
+    const gained = timeMs - (before.get(pid)?.get(thread) ?? 0);
+    used[thread === pid ? 'main' : 'others'] += gained;
+  }
+  return used;
+}
+
+function runTimeMs(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8').split(' ')[0]) / NANOSECONDS_PER_MS;
+  } catch {
+    return 0; // it ended between the listing and the reading
+  }
 }
 
 /** Moves a process and all its descendants, with their threads, to a core. */

@@ -10,30 +10,16 @@
  * (10,000), `--rounds N` (3), `--seconds N` of each turn (5).
  */
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { httpListener } from '../../test/support/bootstrap.ts';
-import { typeUrlOf, type ControlPlane } from '../../test/support/control-plane.ts';
-import { resource } from '../../test/support/discovery-files.ts';
-import { waitUntil } from '../../test/support/wait.ts';
 import { runOpenLoop } from './open-loop.ts';
 import { cpuMs, treeOf } from './processes.ts';
 import { startUpstream } from './upstream.ts';
 import { runWrk } from './wrk.ts';
-import {
-  ENDPOINTS,
-  LISTENER,
-  listenerPort,
-  programs,
-  startFleet,
-  type Fleet,
-  type Program,
-} from './xds-fleet.ts';
+import { keepChanging, PORTS, route } from './xds-change-load.ts';
+import { programs, startFleet, type Fleet, type Program } from './xds-fleet.ts';
 
 const CHANGES_PER_SECOND = 100;
 const CONNECTIONS = 16;
-const PORTS = [19_871, 19_872] as const;
-const CLUSTER = 'service_7';
 const FIXED_RATE = 4000;
 const WANTED_RATIO = 1.2;
 /** Code is compiled before it counts. */
@@ -59,7 +45,6 @@ const { values } = parseArgs({
   },
 });
 const clusters = Number(values.clusters);
-let versions = 0;
 const rounds = Number(values.rounds ?? (values.quick ? 2 : 3));
 const seconds = Number(values.seconds ?? (values.quick ? 3 : 5));
 
@@ -72,7 +57,11 @@ async function measure(program: Program): Promise<void> {
   try {
     const port = await route(fleet);
     const closed = { port, connections: CONNECTIONS, seconds };
-    const warm = keepChanging(fleet.control, WARM_UP_CHANGES_PER_SECOND, 'the cluster');
+    const warm = keepChanging(fleet.control, {
+      perSecond: WARM_UP_CHANGES_PER_SECOND,
+      clusters,
+      isOfAll: false,
+    });
     await runWrk({ ...closed, seconds: WARM_UP_SECONDS });
     await warm.stop();
     const { requestsPerSecond } = await runWrk({ ...closed, seconds: 2 });
@@ -94,16 +83,6 @@ async function measure(program: Program): Promise<void> {
   }
 }
 
-/** Requests of the one listener go to the cluster that changes; resolves with its port when they do. */
-async function route({ control, admin }: Fleet): Promise<number> {
-  sendEndpoints(control, 0);
-  const toCluster = { match: { prefix: '/' }, route: { cluster: CLUSTER } };
-  control.set(LISTENER, 'load', [resource.listener(httpListener([toCluster]))]);
-  const port = await waitUntil('the listener', async () => await listenerPort(admin));
-  await waitUntil('an answer', async () => await isAnswered(port));
-  return port;
-}
-
 async function takeTurns(
   fleet: Fleet,
   load: Load,
@@ -113,7 +92,11 @@ async function takeTurns(
   const busy: Turn[] = [];
   for (let round = 0; round < rounds; round += 1) {
     quiet.push(await takeTurn(fleet, load));
-    const changes = keepChanging(fleet.control, CHANGES_PER_SECOND, where);
+    const changes = keepChanging(fleet.control, {
+      perSecond: CHANGES_PER_SECOND,
+      clusters,
+      isOfAll: where === 'all clusters',
+    });
     busy.push(await takeTurn(fleet, load));
     await changes.stop();
   }
@@ -156,47 +139,4 @@ function median(list: readonly number[]): number {
   const sorted = list.toSorted((left, right) => left - right);
   const middle = sorted.length / 2;
   return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
-}
-
-function keepChanging(
-  control: ControlPlane,
-  perSecond: number,
-  where: Where,
-): { stop(): Promise<void> } {
-  let isStopped = false;
-  const beganMs = performance.now();
-  const done = (async (): Promise<void> => {
-    for (let sent = 1; !isStopped; sent += 1) {
-      // Each of them changes in its turn; the second time it has one host again.
-      const round = Math.floor(sent / clusters);
-      if (where === 'the cluster') sendEndpoints(control, sent);
-      else sendEndpoints(control, round + 1, `service_${sent % clusters}`);
-      await delay(Math.max(0, (sent * 1000) / perSecond - (performance.now() - beganMs)));
-    }
-  })();
-  return {
-    stop: async () => {
-      isStopped = true;
-      await done;
-    },
-  };
-}
-
-/** The answers come from two upstreams, of which the second comes and goes. */
-function sendEndpoints(control: ControlPlane, change: number, cluster = CLUSTER): void {
-  const ports = change % 2 === 0 ? [PORTS[0]] : PORTS;
-  const assignment = resource.endpoints(cluster, ports);
-  versions += 1;
-  control.sendRaw({
-    type_url: typeUrlOf(ENDPOINTS),
-    resources: [{ name: cluster, version: `load ${versions}`, resource: assignment }],
-  });
-}
-
-async function isAnswered(port: number): Promise<boolean> {
-  try {
-    return (await (await fetch(`http://127.0.0.1:${port}/`)).text()).includes('Hello');
-  } catch {
-    return false;
-  }
 }

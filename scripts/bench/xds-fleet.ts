@@ -41,6 +41,7 @@ export function programs(flags: readonly string[] = []): readonly Program[] {
 export async function startFleet(
   { command: [program = '', ...words] }: Program,
   clusters: number,
+  concurrency = 1,
 ): Promise<Fleet> {
   const scratch = makeScratch();
   const control = await startControlPlane();
@@ -57,8 +58,8 @@ export async function startFleet(
   const ads = { apiType: 'DELTA_GRPC', hasCds: true, nodeOnFirstMessageOnly: true } as const;
   const bootstrap = adsBootstrap(control.port, { ...ads, source: ADS });
   writeFileSync(config, JSON.stringify(bootstrap));
-  const options = ['-c', config, '--disable-hot-restart', '--concurrency', '1', '-l', 'off'];
-  const own = ['--admin-address-path', addressPath, '--drain-time-s', '1'];
+  const options = ['-c', config, '--disable-hot-restart', '--concurrency', String(concurrency)];
+  const own = ['--admin-address-path', addressPath, '--drain-time-s', '1', '-l', 'off'];
   const startedMs = performance.now();
   const server = spawn(program, [...words, ...options, ...own], { stdio: 'ignore' });
   const closed = once(server, 'close');
