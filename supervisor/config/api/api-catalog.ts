@@ -92,11 +92,14 @@ export class MessageType {
   readonly workInProgress: boolean;
   /** The message's rules are switched off in the API. */
   readonly unvalidated: boolean;
+  /** One of google.protobuf, most of which JSON writes in forms of their own. */
+  readonly isWellKnown: boolean;
   readonly #byName = new Map<string, FieldType>();
   #byNumber: Map<number, FieldType> | undefined;
 
   constructor(catalog: ApiCatalog, fullName: string, descriptor: MessageDescriptor) {
     this.fullName = fullName;
+    this.isWellKnown = fullName.startsWith('google.protobuf.');
     this.file = descriptor.file;
     this.oneofs = descriptor.oneofs ?? [];
     this.deprecated = descriptor.deprecated === true;

@@ -46,7 +46,7 @@ export function checkApiStatus(
   place?: Place,
 ): void {
   reportMessage(options, type, place);
-  for (const field of type.fields) {
+  for (const field of lookedAt(type)) {
     const value = message[field.name];
     if (value === undefined || !Object.hasOwn(message, field.name)) {
       continue;
@@ -61,6 +61,21 @@ export function checkApiStatus(
       reportEnumValues(options, type, field, { value, place: at(place, field.name) });
     }
   }
+}
+
+/** By type, the fields of which there may be anything to say, themselves or what is in them. */
+const looked = new WeakMap<MessageType, readonly FieldType[]>();
+
+function lookedAt(type: MessageType): readonly FieldType[] {
+  let fields = looked.get(type);
+  if (fields === undefined) {
+    fields = type.fields.filter(({ kind, descriptor: { deprecated, workInProgress } }) => {
+      const isMarked = deprecated === true || workInProgress === true;
+      return isMarked || kind === 'message' || kind === 'enum';
+    });
+    looked.set(type, fields);
+  }
+  return fields;
 }
 
 /** The policy of the runtime, where that is known, else of the static layers of a bootstrap. */
@@ -114,7 +129,7 @@ function checkValue(
   if (!isMessageObject(value)) {
     return;
   }
-  if (!declared.fullName.startsWith('google.protobuf.')) {
+  if (!declared.isWellKnown) {
     checkApiStatus(options, declared, value, place);
     return;
   }
@@ -123,7 +138,7 @@ function checkValue(
     return;
   }
   const type = options.catalog.findMessage(url.slice(url.lastIndexOf('/') + 1));
-  if (type !== undefined && !type.fullName.startsWith('google.protobuf.')) {
+  if (type !== undefined && !type.isWellKnown) {
     checkApiStatus({ ...options, isInAny: true }, type, value, place);
   }
 }

@@ -76,7 +76,7 @@ class ConstraintChecker {
     if (type === undefined || this.#options.unused?.(place) === true) {
       return;
     }
-    if (Object.hasOwn(value, 'value') && type.fullName.startsWith('google.protobuf.')) {
+    if (type.isWellKnown && Object.hasOwn(value, 'value')) {
       this.#root = at(place, 'value');
       this.#value(type, value['value'], undefined);
     } else {
@@ -92,7 +92,7 @@ class ConstraintChecker {
     }
     if (type.fullName === 'google.protobuf.Any') {
       this.#pending.push({ value, place: this.#placeOf(trail) });
-    } else if (!type.fullName.startsWith('google.protobuf.')) {
+    } else if (!type.isWellKnown) {
       this.#message(type, value, trail);
     }
   }

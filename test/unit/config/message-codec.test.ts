@@ -53,6 +53,25 @@ describe('messages in binary', () => {
     assert.deepEqual(messageFromBinary(options, pipe, bytes), { path: '/p', mode: 5 });
   });
 
+  it('take the last of what a field says twice, a default too', () => {
+    const { options } = codec();
+    const said = (mode: number): Uint8Array =>
+      Buffer.concat([Buffer.from('10', 'hex'), Buffer.from([mode])]);
+    const path = messageToBinary(catalog, pipe, { path: '/p' });
+    const read = (...modes: readonly number[]): unknown =>
+      messageFromBinary(options, pipe, Buffer.concat([path, ...modes.map(said)]));
+    assert.deepEqual(read(0), { path: '/p' });
+    assert.deepEqual(read(5, 0), { path: '/p' });
+    assert.deepEqual(read(0, 5), { path: '/p', mode: 5 });
+  });
+
+  it('keep the bytes of an Any of a type that the API does not have', () => {
+    const { options } = codec();
+    const any = { '@type': 'type.googleapis.com/nobody.Knows', value: 'AAH+/w==' };
+    const bytes = messageToBinary(catalog, 'google.protobuf.Any', any);
+    assert.deepEqual(messageFromBinary(options, 'google.protobuf.Any', bytes), any);
+  });
+
   it('are checked', () => {
     const { options, found } = codec();
     assert.equal(messageFromBinary(options, pipe, new Uint8Array()), undefined);
