@@ -1,4 +1,5 @@
 /** The parts of a server that exist once its configuration is known, put together. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';
@@ -85,11 +86,18 @@ async function openRuntime(
 }
 
 /** What is counted of waits, and what the statistics wait for. */
-function makeContention({ options, clock, pool }: ServerPartsInput): {
+function makeContention(
+  { options, clock, pool }: ServerPartsInput,
+  upstreams: () => UpstreamClusters,
+): {
   readonly contention?: ContentionTracer;
   readonly waits: Pick<StatsEngineOptions, 'collect' | 'traceWait'>;
 } {
-  const collect = async (limitMs: number) => await pool.flushStats(limitMs);
+  const collect = async (limitMs: number): Promise<readonly number[]> => {
+    // Who reads that an update was taken may count on its being in force.
+    if (upstreams().tellNow()) await nextTurn();
+    return await pool.flushStats(limitMs);
+  };
   if (!options.enableMutexTracing) return { waits: { collect } };
   const contention = new ContentionTracer(clock);
   const traceWait: WaitTracer = async (work) => await contention.trace(work);
@@ -104,7 +112,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const { options, clock, configuration, pool } = input;
   const { resolved } = configuration;
   const listeners = makeListeners();
-  const { contention, waits } = makeContention(input);
+  const { contention, waits } = makeContention(input, () => upstreams);
   const streams = makeServiceStreams(input, () => ({ upstreams, store: stats.store }));
   const stats = new StatsEngine({
     config: resolved.stats,

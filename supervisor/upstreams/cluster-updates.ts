@@ -141,7 +141,10 @@ export class ClusterUpdates {
     const isActive = this.#present.active(cluster.name) === cluster;
     if (!isActive && this.#atWorkers.get(cluster.name) !== cluster) return [];
     const which = isActive ? {} : ({ isWarming: true } as const);
-    if (only === undefined) return [{ ...this.#sent.updateOf(cluster), ...which }];
+    if (only === undefined) {
+      if (this.#sent.isKnown(cluster)) return [];
+      return [{ ...this.#sent.updateOf(cluster), ...which }];
+    }
     const bits: (readonly [id: string, bits: number])[] = [];
     for (const id of only) {
       const host = cluster.host(id);

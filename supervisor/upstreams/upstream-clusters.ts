@@ -27,6 +27,7 @@ import { BreakerSlots } from './breaker-slots.ts';
 import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
 import type { ResourceUse } from '../xds/resource-use.ts';
 import { ForwardProxySource } from './forward-proxy-source.ts';
+import { FlushPace } from './flush-pace.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';
@@ -84,6 +85,7 @@ export class UpstreamClusters {
     active: (name) => this.#clusters.get(name),
     checked: (name) => this.#checked(name),
   });
+  readonly #pace: FlushPace;
   /** Of the version that was made last. */
   #version = 0;
   /** Mapped once a cluster watches for outliers. */
@@ -91,11 +93,11 @@ export class UpstreamClusters {
   #breakerSlots: BreakerSlots | undefined;
   #overview: BreakerOverview | undefined;
   #unsubscribe: (() => void) | undefined;
-  #isFlushPlanned = false;
   #hasStarted = false;
 
   constructor(options: UpstreamClustersOptions) {
     this.#options = options;
+    this.#pace = new FlushPace(options.clock, () => void this.tellNow());
   }
 
   /** Begins to look for the hosts of all clusters. */
@@ -122,8 +124,17 @@ export class UpstreamClusters {
 
   /** Sends what waits for the end of this turn of the loop, so that what follows finds it there. */
   async flush(): Promise<void> {
-    const updates = this.#updates.take();
+    const updates = this.#take();
     if (updates.length > 0) await this.#options.send(updates);
+  }
+
+  /** The same for what nobody needs to wait for; whether anything was sent. */
+  tellNow(): boolean {
+    const updates = this.#take();
+    if (updates.length === 0) return false;
+    if (areShort(updates)) this.#options.tell(updates);
+    else void this.#options.send(updates);
+    return true;
   }
 
   get(name: string): LiveCluster | undefined {
@@ -205,6 +216,7 @@ export class UpstreamClusters {
     this.#clusters.clear();
     this.#resolvers.clear();
     this.#updates.clear();
+    this.#pace.close();
   }
 
   /** Makes the live clusters what the store's versions say. */
@@ -321,7 +333,7 @@ export class UpstreamClusters {
   ): void {
     const answered: HostAnswered = (answer) => {
       this.#updates.answered(cluster, { host, ticket, ...answer });
-      this.#planFlush();
+      this.#pace.soon();
     };
     if (live === undefined) answered({ outcome: 'failed', details: '' });
     else live.hostWanted(host, answered);
@@ -382,23 +394,19 @@ export class UpstreamClusters {
   /** Changes of one turn of the loop travel together. */
   #sendLater(cluster: LiveCluster, host: string | undefined): void {
     this.#updates.hostsChanged(cluster, host);
-    this.#planFlush();
+    // What a check or an answer said of a host is for the next request.
+    if (host === undefined) this.#pace.paced();
+    else this.#pace.soon();
   }
 
   #move(name: string, move: ClusterMove): void {
     this.#updates.move(name, move);
-    this.#planFlush();
+    this.#pace.soon();
   }
 
-  #planFlush(): void {
-    if (this.#isFlushPlanned) return;
-    this.#isFlushPlanned = true;
-    setImmediate(() => {
-      this.#isFlushPlanned = false;
-      const updates = this.#updates.take();
-      if (updates.length === 0) return;
-      if (areShort(updates)) this.#options.tell(updates);
-      else void this.#options.send(updates);
-    });
+  #take(): readonly ResourceUpdate[] {
+    const updates = this.#updates.take();
+    if (updates.length > 0) this.#pace.flushed();
+    return updates;
   }
 }
