@@ -66,7 +66,7 @@ describe('the table of a cluster that nobody uses yet', () => {
         assert.deepEqual(figuresOf(context), before);
         manager.close();
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
