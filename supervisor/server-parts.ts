@@ -158,10 +158,10 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     dynamic,
     listenersBound: () => {
       certificates.publish();
-      gauges.defineAll();
       serverStats.bound(resolved.clusters.length, listeners.size);
     },
     workersStarted: () => {
+      gauges.defineAll();
       serverStats.listenersCreated(listeners.size * options.concurrency);
       serverStats.setListenerCount(listeners.size);
       serverStats.initialized();
@@ -217,6 +217,7 @@ function makeDynamic(
       (name) => upstreams().get(name),
       parts.stats.store,
       secretsOf(configuration.store),
+      clock,
     ),
     runtime: parts.runtime,
     node,

@@ -58,6 +58,7 @@ export class ServerStats {
   #firstExpirationMs: number | undefined = undefined;
   /** Block of the main thread and of each worker. */
   readonly #threads: number[] = [];
+  readonly #concurrency: number;
   #connections = 0;
   #mostListeners = 0;
   #shownParentConnections = 0;
@@ -78,7 +79,8 @@ export class ServerStats {
     this.#addServer('wip_protos', options.workInProgress);
     this.#showExpiration();
     this.#writeZeros();
-    this.#defineTheRest(concurrency);
+    this.#concurrency = concurrency;
+    this.#defineTheRest();
   }
 
   /** Open connections of this epoch at the last refresh. */
@@ -100,6 +102,11 @@ export class ServerStats {
     const tookMs = this.#clock.monotonicMs() - this.#startedMs;
     this.#writer.record(this.#server + SERVER.index.initialization_time_ms, Math.round(tookMs));
     this.#setListeners('workers_started', 1);
+    const { index } = CLUSTER_MANAGER;
+    const clusters = this.#writer.valueOf(this.#clusterManager + index.active_clusters);
+    for (let worker = 0; worker < this.#concurrency; worker++) {
+      this.#defineThread(`worker_${worker}`, clusters);
+    }
   }
 
   /** Unix milliseconds; undefined without certificates. */
@@ -233,22 +240,24 @@ export class ServerStats {
   }
 
   /** Blocks that exist from the start, so that their zeros are printed. */
-  #defineTheRest(concurrency: number): void {
-    const workers = Array.from({ length: concurrency }, (_, index) => `worker_${index}`);
-    const threads = ['main_thread', ...workers];
+  #defineTheRest(): void {
     for (const prefix of ['main_thread.', 'workers.']) this.#writer.defineBlock(WATCHDOG, prefix);
-    for (const thread of threads) {
-      this.#writer.defineBlock(WATCHDOG, `server.${thread}.`);
-      this.#threads.push(
-        this.#writer.defineBlock(
-          THREAD_LOCAL_CLUSTER_MANAGER,
-          `thread_local_cluster_manager.${thread}.`,
-        ),
-      );
-    }
+    this.#defineThread('main_thread', 0);
     this.#writer.defineBlock(ROUTER, 'http.async-client.');
     this.#writer.defineBlock(FILESYSTEM, 'filesystem.');
     this.#writer.defineBlock(OVERLOAD_ACTIONS, 'envoy.overload_actions.');
+  }
+
+  /** A worker's are there when it serves. */
+  #defineThread(thread: string, clusters: number): void {
+    this.#writer.defineBlock(WATCHDOG, `server.${thread}.`);
+    const block = this.#writer.defineBlock(
+      THREAD_LOCAL_CLUSTER_MANAGER,
+      `thread_local_cluster_manager.${thread}.`,
+    );
+    const { index } = THREAD_LOCAL_CLUSTER_MANAGER;
+    if (clusters > 0) this.#writer.setGauge(block + index.clusters_inflated, clusters);
+    this.#threads.push(block);
   }
 
   /** The reference writes these at its start, so that `usedonly` shows their zeros. */

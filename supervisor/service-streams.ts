@@ -5,6 +5,7 @@ import { nodeMessage } from './admin-views/node-message.ts';
 import type { Configuration } from './load-configuration.ts';
 import type { StatStore } from './stats/stat-store.ts';
 import { secretsOf } from './tls/loaded-certificates.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import { OwnRequests } from './xds/control-plane-clusters.ts';
 import type { GrpcStream, GrpcStreamHandlers } from './xds/grpc-client.ts';
@@ -23,6 +24,7 @@ export interface ServiceStreams {
 interface StreamingServer {
   readonly configuration: Configuration;
   readonly version: string;
+  readonly clock: Clock;
 }
 
 /** Made after the statistics. */
@@ -43,6 +45,7 @@ export function makeServiceStreams(
       (name) => upstreams.get(name),
       store,
       secretsOf(resources),
+      server.clock,
     ));
   };
   return {

@@ -79,7 +79,9 @@ function makeTapView({ taps, listeners }: ServerParts): TapView {
 }
 
 function isShown(phase: Phase): boolean {
-  return phase === 'initializing' || phase === 'live' || phase === 'draining';
+  return (
+    phase === 'warming' || phase === 'initializing' || phase === 'live' || phase === 'draining'
+  );
 }
 
 function makeServerView(input: AdminContextInput, node: JsonObject): ServerView {

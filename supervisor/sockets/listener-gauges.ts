@@ -6,18 +6,20 @@ import type { StatStore } from '../stats/stat-store.ts';
 export class ListenerGauges {
   readonly #resources: ResourceStore;
   readonly #stats: StatStore;
+  #isServing = false;
   readonly #blocks = new Map<string, { readonly statName: string; readonly base: number }>();
 
   constructor(resources: ResourceStore, stats: StatStore) {
     this.#resources = resources;
     this.#stats = stats;
     resources.subscribe(({ kind, name }) => {
-      if (kind === 'listener') this.#follow(name);
+      if (kind === 'listener' && this.#isServing) this.#follow(name);
     });
   }
 
-  /** Defines the statistics of the listeners that are there. */
+  /** Defines the statistics of the listeners that are there, and of those that come from now on. */
   defineAll(): void {
+    this.#isServing = true;
     for (const { name } of this.#resources.list('listener')) this.#follow(name);
   }
 

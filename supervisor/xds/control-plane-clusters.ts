@@ -2,12 +2,13 @@
 import type { HostAddress } from '../../shared/resources/cluster.ts';
 import { socketOf } from '../../shared/resources/socket-match.ts';
 import type { TlsSecret, UpstreamTls } from '../../shared/resources/tls.ts';
-import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
 import { SecretMissingError } from '../../shared/tls/tls-errors.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import { ControlPlaneTls, type Secure } from './control-plane-tls.ts';
+import { OwnRequestStats } from './own-request-stats.ts';
 
 /** The clusters of this server, as far as its own requests need them. */
 export interface ControlPlaneClusters {
@@ -23,8 +24,8 @@ export interface PickedHost {
   readonly protocol: 'h2' | 'http/1.1';
   /** Absent: plain text. */
   readonly secure?: Secure;
-  /** Counts a connection as the cluster's. */
-  readonly connected: () => void;
+  /** Counts what is done as the cluster's. */
+  readonly stats: OwnRequestStats;
 }
 
 /** The secret of this key, where it has come. */
@@ -42,13 +43,17 @@ export class OwnRequests implements ControlPlaneClusters {
   readonly #secretOf: SecretOf;
   /** By cluster; of another version of it or with other secrets the contexts are made anew. */
   readonly #tls = new Map<string, KnownTls>();
+  readonly #stats = new Map<string, OwnRequestStats>();
+  readonly #clock: Clock;
   #turn = 0;
 
   constructor(
     find: (name: string) => LiveCluster | undefined,
     store: StatStore,
     secretOf: SecretOf,
+    clock: Clock,
   ) {
+    this.#clock = clock;
     this.#find = find;
     this.#store = store;
     this.#secretOf = secretOf;
@@ -62,28 +67,30 @@ export class OwnRequests implements ControlPlaneClusters {
     const some = usable.length > 0 ? usable : hosts;
     const { resource } = live.resolved;
     const { statName } = resource;
-    this.#count(statName, 'upstream_rq_total');
+    const stats = this.#statsOf(statName);
+    stats.requested();
     const host = some[this.#turn++ % some.length];
     if (host === undefined) return undefined;
     const isHttp2 = given === 'h2' || resource.upstreamHttp.protocol === 'HTTP2';
     const protocol = isHttp2 ? 'h2' : 'http/1.1';
     const { address } = host;
-    const connected = (): void => this.#count(statName, 'upstream_cx_total');
     const { tls: config } = socketOf(resource, host);
-    if (config === undefined) return { address, protocol, connected };
+    if (config === undefined) return { address, protocol, stats };
     const secured = this.#tlsOf(config, statName);
     return {
       address,
       protocol,
-      connected,
+      stats,
       secure: (socket) => secured.secure(socket, host.hostname, protocol),
     };
   }
 
-  #count(statName: string, counter: 'upstream_rq_total' | 'upstream_cx_total'): void {
-    const base = this.#store.defineBlock(CLUSTER, `cluster.${statName}.`);
-    this.#store.increment(base + CLUSTER.index[counter]);
-    this.#store.releaseBlock(base);
+  #statsOf(statName: string): OwnRequestStats {
+    const known = this.#stats.get(statName);
+    if (known !== undefined) return known;
+    const made = new OwnRequestStats(this.#store, this.#clock, statName);
+    this.#stats.set(statName, made);
+    return made;
   }
 
   #tlsOf(config: UpstreamTls, statName: string): ControlPlaneTls {

@@ -94,12 +94,17 @@ export class DynamicConfiguration {
   readonly #filters: NamedResources<NamedFilter>;
   readonly #runtime: RuntimeDiscovery;
   readonly #subscriptions: OpenSubscription[] = [];
+  readonly #listenerStats: DiscoveryStats | undefined;
   #hasFirstClusters = false;
   /** Tickets of requests whose routes were asked for. */
   readonly #answers: number[] = [];
 
   constructor(options: DynamicConfigurationOptions) {
     this.#options = options;
+    if (options.resolved.dynamic.listeners !== undefined) {
+      // They are there while clusters are waited for.
+      this.#listenerStats = DiscoveryStats.at(options.statStore, 'listener_manager.lds.');
+    }
     const { store, clock, statStore, workers } = options;
     this.#swap = new ClusterSwap(store, clock);
     this.#resolver = new ResourceResolver({
@@ -270,10 +275,10 @@ export class DynamicConfiguration {
   }
 
   async #fetchListeners(): Promise<void> {
-    const { resolved, statStore, store, clock, isStopped } = this.#options;
+    const { resolved, store, clock, isStopped } = this.#options;
     const { listeners: source } = resolved.dynamic;
-    if (source === undefined) return;
-    const stats = DiscoveryStats.at(statStore, 'listener_manager.lds.');
+    const stats = this.#listenerStats;
+    if (source === undefined || stats === undefined) return;
     await new Promise<void>((settled) => {
       const consumer = new ListenerDiscovery({
         store,

@@ -110,8 +110,8 @@ function peerOf(
   }
   const host = pick(target.cluster);
   if (host === undefined) throw new Error(`${target.cluster} has no host`);
-  const { address, secure, connected } = host;
-  connected();
+  const { address, secure, stats } = host;
+  stats.connects('h2');
   const credentials =
     secure === undefined ? grpc.credentials.createInsecure() : secureCredentials(grpc, secure);
   return { address: targetOf(address), credentials };

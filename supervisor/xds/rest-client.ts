@@ -16,6 +16,8 @@ export interface RestQuestion {
   /** JSON. */
   readonly body: string;
   readonly signal: AbortSignal;
+  /** What `signal` leaves, for the other side to know. */
+  readonly timeoutMs: number;
 }
 
 export interface RestAnswer {
@@ -125,7 +127,10 @@ class HostAgent extends Agent {
   }
 }
 
-function ask1(agent: Agent, { authority, path, body, signal }: RestQuestion): Promise<RestAnswer> {
+function ask1(
+  agent: Agent,
+  { authority, path, body, signal, timeoutMs }: RestQuestion,
+): Promise<RestAnswer> {
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request(
       {
@@ -137,6 +142,8 @@ function ask1(agent: Agent, { authority, path, body, signal }: RestQuestion): Pr
           host: authority,
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
+          'x-envoy-internal': 'true',
+          'x-envoy-expected-rq-timeout-ms': String(timeoutMs),
         },
       },
       (response) => {
@@ -144,6 +151,8 @@ function ask1(agent: Agent, { authority, path, body, signal }: RestQuestion): Pr
         contentOf(response).then((content) => resolve({ status, content }), reject);
       },
     );
+    // The connection stays open by itself in HTTP/1.1.
+    asked.removeHeader('connection');
     asked.on('error', (error) => {
       const isStale = asked.reusedSocket && !signal.aborted;
       reject(isStale ? new StaleConnectionError(error.message, { cause: error }) : error);
@@ -169,7 +178,7 @@ function keyOf(address: HostAddress): string {
 }
 
 async function connectTo(
-  { address, secure, connected }: PickedHost,
+  { address, secure, protocol, stats }: PickedHost,
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   if (address.kind === 'internal') {
@@ -179,8 +188,8 @@ async function connectTo(
     address.kind === 'pipe'
       ? { path: address.path }
       : { host: address.address, port: address.port };
-  connected();
   const socket = connect(target);
+  stats.connecting(socket, protocol);
   try {
     // The signal is the question's; the connection outlives it.
     await once(socket, 'connect', signal === undefined ? {} : { signal });

@@ -73,7 +73,7 @@ export class RestSource implements DiscoverySource {
   }
 
   async #ask(): Promise<RestAnswer> {
-    const { cluster, clusters, node, subscription, timeoutMs } = this.#options;
+    const { cluster, clusters, node, subscription, timeoutMs, clock } = this.#options;
     const host = clusters.pick(cluster);
     if (host === undefined) throw new Error(`${cluster} has no host`);
     const { type, names } = subscription;
@@ -84,6 +84,16 @@ export class RestSource implements DiscoverySource {
       type_url: type.typeUrl,
     });
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
-    return await this.#client.post(host, { authority: cluster, path: type.restPath, body, signal });
+    const startedMs = clock.monotonicMs();
+    const question = { authority: cluster, path: type.restPath, body, signal, timeoutMs };
+    try {
+      const answer = await this.#client.post(host, question);
+      host.stats.ended(answer, startedMs);
+      return answer;
+    } catch (error) {
+      const isLate = signal.aborted && !this.#abort.signal.aborted;
+      host.stats.ended({ failed: isLate ? 'timeout' : 'connection' }, startedMs);
+      throw error;
+    }
   }
 }

@@ -28,6 +28,7 @@ import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter
 import { matchesPort } from './filters/port-predicate.ts';
 import { PreConnection } from './filters/pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
+import { LISTENER_EXTENSIONS } from '../../shared/stats/templates/listener.ts';
 import { ListenerCounts } from './listener-counts.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
@@ -69,7 +70,10 @@ export class WorkerListener implements ConnectionObserver {
   readonly name: string;
   readonly #context: ListenerContext;
   readonly #limits: ListenerLimits;
-  #counts: ListenerCounts;
+  /** From when connections may come. */
+  #ownCounts: ListenerCounts | undefined;
+  /** What is counted before connections may come. */
+  #extensions: number;
   #current: CompiledListener;
   readonly #acceptors = new Set<Acceptor>();
   /** Open connections with the version that they belong to. */
@@ -82,16 +86,18 @@ export class WorkerListener implements ConnectionObserver {
   #isStopped = false;
 
   constructor(compiled: CompiledListener, context: ListenerContext) {
-    const { name, statName } = compiled.resource;
+    const { name, isInternal } = compiled.resource;
     this.name = name;
     this.#context = context;
     this.#limits = context.limits.ofListener(name);
     this.#current = compiled;
-    this.#counts = new ListenerCounts(statName, context.stats, context.workerIndex);
+    this.#extensions = this.#defineExtensions();
+    if (isInternal === true) this.#ownCounts = this.#makeCounts();
   }
 
   /** Rejects on the first descriptor that cannot be listened on. */
   async listen(descriptors: readonly ListeningDescriptor[]): Promise<void> {
+    this.#ownCounts ??= this.#makeCounts();
     for (const descriptor of descriptors) {
       const acceptor = await Acceptor.listen(descriptor, (accepted) => {
         this.#accept(accepted, descriptor.address);
@@ -111,7 +117,7 @@ export class WorkerListener implements ConnectionObserver {
   replace(compiled: CompiledListener): ReadonlySet<CompiledChain> {
     const earlier = this.#current;
     this.#current = compiled;
-    this.#countAs(compiled.resource.statName);
+    if (earlier.resource.statName !== compiled.resource.statName) this.#countAnew();
     const survives = survivorsOf(earlier.resource, compiled.resource);
     const gone = new Set<CompiledChain>();
     for (const { chain } of this.#connections.values()) {
@@ -121,17 +127,34 @@ export class WorkerListener implements ConnectionObserver {
     return gone;
   }
 
-  #countAs(statName: string): void {
-    if (statName === this.#counts.statName) return;
-    const { stats, workerIndex } = this.#context;
+  #countAnew(): void {
     this.#endCounts();
-    this.#counts = new ListenerCounts(statName, stats, workerIndex);
+    this.#extensions = this.#defineExtensions();
+    this.#ownCounts &&= this.#makeCounts();
+  }
+
+  #defineExtensions(): number {
+    const { statName } = this.#current.resource;
+    return this.#context.stats.defineBlock(LISTENER_EXTENSIONS, `listener.${statName}.`);
   }
 
   /** Statistics of what is gone are there while it drains. */
   #endCounts(): void {
-    const counts = this.#counts;
-    this.#context.afterDrain(() => counts.end());
+    const counts = this.#ownCounts;
+    const extensions = this.#extensions;
+    this.#context.afterDrain(() => {
+      counts?.end();
+      this.#context.stats.releaseBlock(extensions);
+    });
+  }
+
+  get #counts(): ListenerCounts {
+    return (this.#ownCounts ??= this.#makeCounts());
+  }
+
+  #makeCounts(): ListenerCounts {
+    const { stats, workerIndex } = this.#context;
+    return new ListenerCounts(this.#current.resource.statName, stats, workerIndex);
   }
 
   /** Ends the connections of these chains. */

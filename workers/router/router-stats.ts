@@ -6,7 +6,7 @@ import type { StreamInfo } from '../http/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { AnswerStats } from '../upstream/answer-stats.ts';
 import { routePrefix, virtualClusterPrefix } from './route-views.ts';
-import { ResponseCodeStats } from '../upstream/response-code-stats.ts';
+import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
 /** Virtual clusters and routes come from configuration, so their number is bounded by it. */
 interface ViewStats {

@@ -4,7 +4,7 @@
  */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { ResponseCodeStats } from './response-code-stats.ts';
+import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
 /** Whose answer it is. */
 export interface AnswerOrigin {

@@ -9,7 +9,7 @@ import {
 } from '../../shared/stats/templates/cluster-features.ts';
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { AnswerStats } from './answer-stats.ts';
-import { ResponseCodeStats } from './response-code-stats.ts';
+import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
 /** Internal clients choose them freely. */
 const ALTERNATIVES_MAX = 1024;

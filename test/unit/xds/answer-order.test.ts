@@ -4,6 +4,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { DiscoveryStats } from '../../../supervisor/xds/discovery-stats.ts';
+import { OwnRequestStats } from '../../../supervisor/xds/own-request-stats.ts';
 import { GrpcMux } from '../../../supervisor/xds/grpc-mux.ts';
 import { RESOURCE_TYPES, type DiscoveryKind } from '../../../supervisor/xds/resource-type.ts';
 import { wordsOf } from '../../../supervisor/xds/subscription-words.ts';
@@ -15,6 +16,7 @@ import { waitUntil } from '../../support/wait.ts';
 const METHOD = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 
 function muxTo({ port }: ControlPlane, statStore: StatStore): GrpcMux {
+  const stats = new OwnRequestStats(statStore, systemClock, 'control');
   const address = { kind: 'ip', address: '127.0.0.1', port } as const;
   return new GrpcMux({
     source: {
@@ -24,7 +26,7 @@ function muxTo({ port }: ControlPlane, statStore: StatStore): GrpcMux {
       backOff: { firstMs: 500, maxMs: 1000 },
     },
     method: METHOD,
-    clusters: { pick: () => ({ address, protocol: 'h2', connected: () => undefined }) },
+    clusters: { pick: () => ({ address, protocol: 'h2', stats }) },
     clock: systemClock,
     statStore,
     statPrefix: '',

@@ -3,7 +3,7 @@
  * `upstream_rq_completed`, with the histogram `upstream_rq_time`. They appear on first use; the index
  * of the code seen last is kept, since it is nearly always the next one too.
  */
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import type { StatWriter } from './stat-writer.ts';
 
 interface CodeIndices {
   readonly code: number;
