@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
+import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import type { TcpPoolClient } from '../../../workers/upstream/tcp-pool-connection.ts';
 import { clusterContext } from '../../support/balancers.ts';
@@ -45,7 +46,8 @@ describe('connections of a cluster whose hosts change', () => {
     const failures: string[] = [];
     pool.newStream(waiter((reason) => failures.push(reason)));
     assert.deepEqual(pool.load, { pending: 1, active: 0, capacity: 1 });
-    put(host(CLOSED_PORT, { health: 'unhealthy' }));
+    const healthBits = HEALTH_BITS.failed_active_hc;
+    put(host(CLOSED_PORT, { health: 'unhealthy', healthBits }));
     assert.deepEqual(failures, ['local_reset']);
     assert.deepEqual(pool.load, { pending: 0, active: 0, capacity: 0 });
     made.close();
