@@ -1,7 +1,9 @@
 /**
  * Words to the service manager over its notify socket. Each does nothing when NOTIFY_SOCKET is not
- * set; a manager that is gone is no reason to fail. Source: sd_notify(3).
+ * set; a manager that is gone is no reason to fail, and one that is busy hears them later. Source:
+ * sd_notify(3).
  */
+import { systemClock } from '../clock.ts';
 import { closeDescriptor } from '../posix/descriptors.ts';
 import {
   DESCRIPTORS_PER_MESSAGE_MAX,
@@ -11,6 +13,7 @@ import { SOCK_DGRAM } from '../posix/layout.ts';
 import { PosixError } from '../posix/posix-error.ts';
 import type { UnixSocketAddress } from '../posix/socket-address.ts';
 import { openSocket } from '../posix/sockets.ts';
+import { WaitingWords } from './waiting-words.ts';
 
 export interface ServiceManager {
   /** The service is up, or up again after a reload. */
@@ -37,9 +40,8 @@ export function serviceManager(environment: NodeJS.ProcessEnv): ServiceManager {
   const { NOTIFY_SOCKET: path } = environment;
   const address: UnixSocketAddress | undefined =
     path === undefined || path === '' ? undefined : { kind: 'pipe', path };
-  const say = (lines: readonly string[]): void => {
-    if (address !== undefined) send(address, lines.join('\n'));
-  };
+  const words = address && new WaitingWords(systemClock, (word) => send(address, word));
+  const say = (lines: readonly string[]): void => words?.say(lines.join('\n'));
   return {
     ready: (status) => say(['READY=1', `STATUS=${status}`]),
     reloading: (monotonicNs, status) =>
@@ -52,6 +54,7 @@ export function serviceManager(environment: NodeJS.ProcessEnv): ServiceManager {
     storeDescriptors: (name, descriptors) => {
       if (address === undefined || descriptors.length === 0 || !isDescriptorName(name)) return;
       const some = descriptors.slice(0, DESCRIPTORS_PER_MESSAGE_MAX);
+      // Not said again: they may be closed by then, and others have their numbers.
       send(address, `FDSTORE=1\nFDNAME=${name}`, some);
     },
     removeDescriptors: (name) => {
@@ -73,12 +76,18 @@ function watchdogPeriodMs(environment: NodeJS.ProcessEnv): number | undefined {
   return Number(interval) / 2000;
 }
 
-function send(address: UnixSocketAddress, text: string, descriptors: readonly number[] = []): void {
+/** False where the manager has no room for it now. */
+function send(
+  address: UnixSocketAddress,
+  text: string,
+  descriptors: readonly number[] = [],
+): boolean {
   const fd = openSocket(address, SOCK_DGRAM);
   try {
-    sendDescriptorMessage(fd, Buffer.from(text), descriptors, address);
+    return sendDescriptorMessage(fd, Buffer.from(text), descriptors, address);
   } catch (error) {
     if (!(error instanceof PosixError)) throw error;
+    return true;
   } finally {
     closeDescriptor(fd);
   }
