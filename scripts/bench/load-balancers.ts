@@ -3,11 +3,11 @@ import { balancerContext } from '../../test/support/balancers.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../workers/http/header-map.ts';
-import { ActiveRequests } from '../../workers/upstream/active-requests.ts';
-import { UpstreamHost } from '../../workers/upstream/host.ts';
+import { ActiveRequests } from '../../workers/upstream/hosts/active-requests.ts';
+import { UpstreamHost } from '../../workers/upstream/hosts/host.ts';
 import { makeBalancer } from '../../workers/upstream/make-balancer.ts';
 import { cluster, host } from '../../test/support/data-plane.ts';
-import { updateBalancer } from '../../workers/upstream/load-balancer.ts';
+import { updateBalancer } from '../../workers/upstream/balancing/load-balancer.ts';
 
 const COUNTS = [10, 1_000, 10_000] as const;
 const POLICIES = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM', 'RING_HASH', 'MAGLEV'] as const;

@@ -19,8 +19,8 @@ import type { HeaderMap } from '../http/header-map.ts';
 import { filterStateOf } from '../http/stream-info.ts';
 import { ResponseFlag } from '../http/response-flags.ts';
 import { LoopTimer, type TimerOwner } from '../timers.ts';
-import { dynamicHost, dynamicPort } from '../upstream/dynamic-host.ts';
-import type { HostWaiter, WantedHosts } from '../upstream/wanted-hosts.ts';
+import { dynamicHost, dynamicPort } from '../upstream/named-hosts/dynamic-host.ts';
+import type { HostWaiter, WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

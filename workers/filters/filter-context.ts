@@ -9,7 +9,7 @@ import type { CompressorOffer } from './accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Taps } from '../tap/taps.ts';
-import type { WantedHosts } from '../upstream/wanted-hosts.ts';
+import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { TokenBucket } from './token-bucket.ts';
 

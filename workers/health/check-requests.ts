@@ -11,7 +11,7 @@ import { StreamInfo } from '../http/stream-info.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { writeGrpcTimeout } from '../routing/timeouts.ts';
-import { hostInfo } from '../upstream/host-info.ts';
+import { hostInfo } from '../upstream/hosts/host-info.ts';
 import { grpcCheckMessage } from './grpc-check.ts';
 import { USER_AGENT } from './judge-http.ts';
 

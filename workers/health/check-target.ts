@@ -5,9 +5,9 @@ import type { HealthCheckResource } from '../../shared/resources/health-check.ts
 import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { type ConnectTarget, socketTo } from '../tls/upstream-tls.ts';
-import { proxyProtocolHeader } from '../upstream/proxy-protocol-header.ts';
-import type { UpstreamSockets } from '../upstream/upstream-sockets.ts';
-import { type InternalTarget, localSocketOf } from '../upstream/upstream-transport.ts';
+import { proxyProtocolHeader } from '../upstream/transport/proxy-protocol-header.ts';
+import type { UpstreamSockets } from '../upstream/transport/upstream-sockets.ts';
+import { type InternalTarget, localSocketOf } from '../upstream/transport/upstream-transport.ts';
 import type { ProbeTarget } from './probe.ts';
 import type { RedisCheckFigures } from './redis-check-figures.ts';
 

@@ -1,8 +1,8 @@
 /** What checks by a client of Redis add to the figures of their cluster and host: its connections and commands count. */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { ClosingSide } from '../upstream/connection-account.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { ClosingSide } from '../upstream/pools/connection-account.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 
 const { index } = CLUSTER;
 

@@ -2,7 +2,7 @@
 import type net from 'node:net';
 import { printInternal } from '../../shared/resources/cluster.ts';
 import { connectedPair } from '../net/internal-socket.ts';
-import type { InternalTarget } from '../upstream/upstream-transport.ts';
+import type { InternalTarget } from '../upstream/transport/upstream-transport.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { WorkerListener } from './worker-listener.ts';
 

@@ -1,9 +1,9 @@
 /** What the router adds to the figures of a cluster and its hosts. */
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import { readLoadReport } from '../upstream/load-report.ts';
+import { readLoadReport } from '../upstream/load-reports/load-report.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { httpStatusOfGrpc } from './grpc-outcome.ts';
 
 const { index } = CLUSTER;

@@ -1,7 +1,7 @@
 /** Which hosts a retry policy leaves out. */
 import { isDeepStrictEqual } from 'node:util';
 import type { RetryHostPredicate } from '../../shared/resources/route.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 
 /** `tried` are the hosts of the tries before. */
 export function predicateRefuses(

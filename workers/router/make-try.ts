@@ -4,7 +4,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';

@@ -9,7 +9,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { AnswerStats } from '../upstream/answer-stats.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import { countFailure, countHost, noteAnswer, noteLoad } from './cluster-account.ts';
 import { isGrpcSuccess } from './grpc-outcome.ts';

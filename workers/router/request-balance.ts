@@ -9,8 +9,8 @@ import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
 import type { Address } from '../net/connection-info.ts';
 import type { RequestHash } from '../routing/hash-policy.ts';
 import type { ClusterRoute } from '../routing/types.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
-import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type { BalanceContext, SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
 import type { RetryState } from './retry-state.ts';
 
 export class RequestBalance implements BalanceContext {

@@ -13,7 +13,7 @@ import type { RequestRetries } from '../routing/retry-policy.ts';
 import { predicateRefuses } from './host-predicates.ts';
 import type { Priority } from '../upstream/cluster-limits.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 
 /** `limit`: no try is left; `overflow`: the cluster's limit of retries is reached. */
 export type RetryVerdict = 'retry' | 'no' | 'limit' | 'overflow';

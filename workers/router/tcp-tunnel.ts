@@ -9,8 +9,12 @@ import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts
 import type { UpstreamEnd, UpstreamOwner } from '../tcp/proxied-upstream.ts';
 import { TcpUpstream } from '../tcp/tcp-upstream.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
-import type { StreamSource, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type {
+  StreamSource,
+  PoolClient,
+  UpstreamConnectionFacts,
+} from '../upstream/pools/http-pool.ts';
 
 const EMPTY = Buffer.alloc(0);
 

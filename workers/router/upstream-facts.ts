@@ -3,7 +3,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
 
 /** The request was routed to a cluster. */
 export function noteTarget(

@@ -8,8 +8,12 @@ import type { HeldBytes } from '../held-bytes.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
-import type { StreamSource, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type {
+  StreamSource,
+  PoolClient,
+  UpstreamConnectionFacts,
+} from '../upstream/pools/http-pool.ts';
 import type { TryFigures } from './try-figures.ts';
 import type { UpstreamTryLog } from './upstream-log.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { ClusterRouteAction, Metadata, VirtualHost } from '../../shared/resources/route.ts';
 import type { HeaderMap } from '../http/header-map.ts';
-import type { SubsetCriteria } from '../upstream/load-balancer.ts';
+import type { SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { FilterSettings } from './route-context.ts';
 import type { RequestHash } from './hash-policy.ts';

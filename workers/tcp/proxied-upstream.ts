@@ -1,7 +1,7 @@
 /** The seam between a client's connection and its way to a host: a connection, or a tunnel in a request. */
 import type { ConnectionInfo, Address, TlsInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
 
 /** Why a way to a host came to its end, or never began. */
 export type UpstreamEnd =

@@ -5,8 +5,12 @@
  */
 import type { HostAnswer } from '../../shared/resources/cluster.ts';
 import type { SniForwardProxy } from '../../shared/resources/network-filters.ts';
-import type { HostWaiter, WantedHosts } from '../upstream/wanted-hosts.ts';
-import { DYNAMIC_PORT_KEY, dynamicHost, dynamicPort } from '../upstream/dynamic-host.ts';
+import type { HostWaiter, WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
+import {
+  DYNAMIC_PORT_KEY,
+  dynamicHost,
+  dynamicPort,
+} from '../upstream/named-hosts/dynamic-host.ts';
 import type { Gate, Resume } from './gate.ts';
 import { FilterState } from '../net/filter-state.ts';
 

@@ -4,7 +4,7 @@ import { addMetadata } from '../filters/add-metadata.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { filterStateOf, hashedFilterStateOf, type StreamInfo } from '../http/stream-info.ts';
-import type { BalanceContext, SubsetCriteria } from '../upstream/load-balancer.ts';
+import type { BalanceContext, SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
 
 /** Balancing by headers finds none here, and no host is refused. */
 const NO_HEADERS = new HeaderMap();

@@ -16,8 +16,8 @@ import type {
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
-import type { SubsetCriteria } from '../upstream/load-balancer.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type { SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
 import type { ProxiedUpstream, UpstreamEnd, UpstreamOwner } from './proxied-upstream.ts';
 import { balanceOf } from './tcp-balance.ts';
 import type { TcpProxyServer } from './tcp-proxy.ts';

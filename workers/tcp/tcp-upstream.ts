@@ -5,8 +5,12 @@
 import type { ResetReason } from '../http/codec.ts';
 import type { Address, TlsInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
-import type { TcpPool, TcpPoolClient, TcpPoolConnection } from '../upstream/tcp-pool-connection.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type {
+  TcpPool,
+  TcpPoolClient,
+  TcpPoolConnection,
+} from '../upstream/pools/tcp-pool-connection.ts';
 import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 
 /** What connecting came to, in the terms of outlier detection: a status, negative for our own. */

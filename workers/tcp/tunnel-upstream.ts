@@ -10,8 +10,8 @@ import type { Address, TlsInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { compileTextFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { UpstreamHost } from '../upstream/host.ts';
-import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/http-pool.ts';
+import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
 import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 
 /** What connecting came to, in the terms of outlier detection: a status, negative for our own. */

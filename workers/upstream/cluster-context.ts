@@ -12,8 +12,8 @@ import type { Runtime } from '../runtime.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import type { UpstreamCluster } from './cluster.ts';
-import type { InternalTarget } from './upstream-transport.ts';
-import type { ZonePickerParts } from './zone-picker.ts';
+import type { InternalTarget } from './transport/upstream-transport.ts';
+import type { ZonePickerParts } from './balancing/zone-picker.ts';
 
 export interface ClusterContext {
   /** Mapped on first use. */

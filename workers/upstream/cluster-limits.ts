@@ -6,7 +6,7 @@ import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ClusterContext } from './cluster-context.ts';
-import type { UpstreamHost } from './host.ts';
+import type { UpstreamHost } from './hosts/host.ts';
 import { SharedLimits } from './resource-limits.ts';
 
 export type Priority = 'DEFAULT' | 'HIGH';

@@ -4,9 +4,9 @@ import { isAlikes, isKept } from '../../shared/resources/host-entries.ts';
 import type { ResourceUpdate, SentHostSet } from '../../shared/resources/resource-update.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { UpstreamCluster } from './cluster.ts';
-import { type HealthChange, LARGE_SET } from './host-set.ts';
+import { type HealthChange, LARGE_SET } from './hosts/host-set.ts';
 import { IdleClusters } from './idle-clusters.ts';
-import { IdleTables } from './idle-tables.ts';
+import { IdleTables } from './hashing/idle-tables.ts';
 
 type ClusterUpdate = Extract<
   ResourceUpdate,

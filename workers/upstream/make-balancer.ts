@@ -8,25 +8,25 @@ import type {
 import { MAGLEV_DEFAULTS, RING_DEFAULTS } from '../../shared/resources/lb-policy.ts';
 import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
-import { BoundedTable } from './bounded-table.ts';
-import { HashBalancer } from './hash-balancer.ts';
-import { MaglevBuilder, RingBuilder, type TablePlan } from './hash-tables.ts';
-import type { TableFigures } from './table-figures.ts';
+import { BoundedTable } from './hashing/bounded-table.ts';
+import { HashBalancer } from './hashing/hash-balancer.ts';
+import { MaglevBuilder, RingBuilder, type TablePlan } from './hashing/hash-tables.ts';
+import type { TableFigures } from './hashing/table-figures.ts';
 import { compileHashPolicies } from '../routing/hash-policy.ts';
-import type { UpstreamHost } from './host.ts';
-import type { WeighedHost } from './host-weights.ts';
+import type { UpstreamHost } from './hosts/host.ts';
+import type { WeighedHost } from './hosts/host-weights.ts';
 import type { Steps } from '../sliced-work.ts';
-import { LeastRequestPicker } from './least-request-picker.ts';
-import { LoadAwareLocalities, type LoadAwareParts } from './load-aware-localities.ts';
-import type { HostPicker, LoadBalancer, MakePicker } from './load-balancer.ts';
-import { OverrideBalancer } from './override-balancer.ts';
-import { PriorityBalancer } from './priority-balancer.ts';
-import { RandomPicker } from './random-picker.ts';
-import { ReportedWeightsPicker } from './reported-weights.ts';
-import { RoundRobinPicker, type Turns } from './round-robin-picker.ts';
-import { SlowStart } from './slow-start.ts';
-import { SubsetBalancer } from './subset-balancer.ts';
-import { ZonePicker, type ZonePickerParts } from './zone-picker.ts';
+import { LeastRequestPicker } from './balancing/least-request-picker.ts';
+import { LoadAwareLocalities, type LoadAwareParts } from './balancing/load-aware-localities.ts';
+import type { HostPicker, LoadBalancer, MakePicker } from './balancing/load-balancer.ts';
+import { OverrideBalancer } from './balancing/override-balancer.ts';
+import { PriorityBalancer } from './balancing/priority-balancer.ts';
+import { RandomPicker } from './balancing/random-picker.ts';
+import { ReportedWeightsPicker } from './balancing/reported-weights.ts';
+import { RoundRobinPicker, type Turns } from './balancing/round-robin-picker.ts';
+import { SlowStart } from './balancing/slow-start.ts';
+import { SubsetBalancer } from './balancing/subset-balancer.ts';
+import { ZonePicker, type ZonePickerParts } from './balancing/zone-picker.ts';
 
 export interface BalancerContext extends Pick<
   ZonePickerParts,

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { LeastRequestPicker } from '../../../workers/upstream/least-request-picker.ts';
-import { PriorityBalancer } from '../../../workers/upstream/priority-balancer.ts';
-import { RoundRobinPicker } from '../../../workers/upstream/round-robin-picker.ts';
-import { RandomPicker } from '../../../workers/upstream/random-picker.ts';
-import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
+import { LeastRequestPicker } from '../../../workers/upstream/balancing/least-request-picker.ts';
+import { PriorityBalancer } from '../../../workers/upstream/balancing/priority-balancer.ts';
+import { RoundRobinPicker } from '../../../workers/upstream/balancing/round-robin-picker.ts';
+import { RandomPicker } from '../../../workers/upstream/balancing/random-picker.ts';
+import { updateBalancer } from '../../../workers/upstream/balancing/load-balancer.ts';
 import { host as hostResource } from '../../support/data-plane.ts';
 
 function host(port: number, facts: Partial<HostResource> = {}): UpstreamHost {

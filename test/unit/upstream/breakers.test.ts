@@ -9,7 +9,7 @@ import { BreakerGauges } from '../../../supervisor/upstreams/breaker-gauges.ts';
 import { BreakerOverview } from '../../../supervisor/upstreams/breaker-overview.ts';
 import { BreakerSlots } from '../../../supervisor/upstreams/breaker-slots.ts';
 import { ClusterLimits } from '../../../workers/upstream/cluster-limits.ts';
-import type { UpstreamHost } from '../../../workers/upstream/host.ts';
+import type { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import { SharedLimits } from '../../../workers/upstream/resource-limits.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 

@@ -9,13 +9,16 @@ import { type Hash64, xxHash64 } from '../../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { compileHashPolicies } from '../../../workers/routing/hash-policy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { HashBalancer } from '../../../workers/upstream/hash-balancer.ts';
-import { MaglevBuilder } from '../../../workers/upstream/hash-tables.ts';
-import type { WeighedHost } from '../../../workers/upstream/host-weights.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import { HashBalancer } from '../../../workers/upstream/hashing/hash-balancer.ts';
+import { MaglevBuilder } from '../../../workers/upstream/hashing/hash-tables.ts';
+import type { WeighedHost } from '../../../workers/upstream/hosts/host-weights.ts';
 import { finish } from '../../../workers/sliced-work.ts';
-import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
+import {
+  updateBalancer,
+  type LoadBalancer,
+} from '../../../workers/upstream/balancing/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { HASH_CHOICES } from '../../support/hash-choices.ts';

@@ -7,11 +7,14 @@ import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { MersenneTwister } from '../../../workers/hash/mersenne-twister.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { updateBalancer, type LoadBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
+import {
+  updateBalancer,
+  type LoadBalancer,
+} from '../../../workers/upstream/balancing/load-balancer.ts';
 import { type BalancerContext, makeBalancer } from '../../../workers/upstream/make-balancer.ts';
-import { mayBeNamed } from '../../../workers/upstream/override-status.ts';
+import { mayBeNamed } from '../../../workers/upstream/balancing/override-status.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 

@@ -3,11 +3,14 @@ import { describe, it } from 'node:test';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { type LocalityLoad, shareByHeadroom } from '../../../workers/upstream/headroom.ts';
-import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { ReportedUse } from '../../../workers/upstream/load-aware-localities.ts';
-import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import {
+  type LocalityLoad,
+  shareByHeadroom,
+} from '../../../workers/upstream/load-reports/headroom.ts';
+import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
+import { ReportedUse } from '../../../workers/upstream/balancing/load-aware-localities.ts';
+import { updateBalancer } from '../../../workers/upstream/balancing/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';

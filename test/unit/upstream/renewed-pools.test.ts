@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
-import type { TcpPoolClient } from '../../../workers/upstream/tcp-pool-connection.ts';
+import type { TcpPoolClient } from '../../../workers/upstream/pools/tcp-pool-connection.ts';
 import { clusterContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { connectionInfo } from '../../support/stream.ts';

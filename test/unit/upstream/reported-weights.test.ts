@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { updateBalancer } from '../../../workers/upstream/load-balancer.ts';
-import { readLoadReport, utilizationOf } from '../../../workers/upstream/load-report.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
+import { updateBalancer } from '../../../workers/upstream/balancing/load-balancer.ts';
+import {
+  readLoadReport,
+  utilizationOf,
+} from '../../../workers/upstream/load-reports/load-report.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
-import { ReportedLoad } from '../../../workers/upstream/reported-weights.ts';
+import { ReportedLoad } from '../../../workers/upstream/balancing/reported-weights.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../workers/http/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { UpstreamHost } from '../../../workers/upstream/host.ts';
-import { RequestedHostBalancer } from '../../../workers/upstream/requested-host-balancer.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
+import { RequestedHostBalancer } from '../../../workers/upstream/named-hosts/requested-host-balancer.ts';
 import { host } from '../../support/data-plane.ts';
 
 const KEY = 'envoy.network.transport_socket.original_dst_address';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ActiveRequests } from '../../../workers/upstream/active-requests.ts';
-import { TurnSchedule } from '../../../workers/upstream/turn-schedule.ts';
+import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
+import { TurnSchedule } from '../../../workers/upstream/balancing/turn-schedule.ts';
 
 /** Turns by looking through all deadlines: the deadline of each turn. */
 function turnsOf(delays: readonly number[], count: number): readonly number[] {

@@ -1,0 +1,77 @@
+/** How many places of a table of hashes each host gets, which follows from the weights alone. */
+import type { IdleTable } from '../../../shared/resources/idle-clusters.ts';
+import type { RingHashOptions } from '../../../shared/resources/lb-policy.ts';
+import { finish, ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+
+/** What the cluster's statistics say of a table. */
+export interface TableFigures {
+  readonly size: number;
+  readonly minPerHost: number;
+  readonly maxPerHost: number;
+}
+
+type RingSizes = Pick<RingHashOptions, 'minRingSize' | 'maxRingSize'>;
+
+/** Of counting alone. */
+const TURNS_PER_STEP = 16;
+
+/** The weights are shares of the whole; so are the results, in places. */
+export function* ringShares(
+  weights: readonly number[],
+  { minRingSize, maxRingSize }: RingSizes,
+): Steps<{ readonly figures: TableFigures; readonly shares: readonly number[] }> {
+  const least = weights.reduce((min, weight) => Math.min(min, weight), 1);
+  const scale = Math.min(Math.ceil(least * minRingSize) / least, maxRingSize);
+  const shares: number[] = [];
+  let [placed, target] = [0, 0];
+  for (const weight of weights) {
+    target += scale * weight;
+    let share = 0;
+    for (; placed < target; placed++) share++;
+    if (shares.push(share) % ITEMS_PER_STEP === 0) yield;
+  }
+  return { figures: figuresOf(placed, shares), shares };
+}
+
+/** The weights are shares of the whole. */
+export function* maglevFigures(weights: readonly number[], tableSize: number): Steps<TableFigures> {
+  const hosts = weights.length;
+  // A single host needs no table, and the reference says so.
+  if (hosts === 1) return { size: tableSize, minPerHost: 1, maxPerHost: 1 };
+  const most = weights.reduce((max, weight) => Math.max(max, weight), 0);
+  if (weights.every((weight) => weight === most)) {
+    const [least, rest] = hosts === 0 ? [0, 0] : [Math.floor(tableSize / hosts), tableSize % hosts];
+    const figures = { size: tableSize, minPerHost: least, maxPerHost: least + (rest > 0 ? 1 : 0) };
+    return hosts === 0 ? { ...figures, minPerHost: tableSize } : figures;
+  }
+  const counts = new Uint32Array(hosts);
+  const targets = new Float64Array(hosts);
+  let filled = 0;
+  for (let turn = 1; filled < tableSize; turn++) {
+    for (let at = 0; at < hosts && filled < tableSize; at++) {
+      if (turn * (weights[at] as number) < (targets[at] as number)) continue;
+      (targets[at] as number) += most;
+      (counts[at] as number)++;
+      filled++;
+    }
+    if (turn % TURNS_PER_STEP === 0) yield;
+  }
+  return figuresOf(tableSize, counts);
+}
+
+/** Of so many hosts of one weight, whichever they are. */
+export function evenFigures({ sizes, hosts }: IdleTable): TableFigures {
+  const weights = Array.from({ length: hosts }, () => 1 / hosts);
+  return typeof sizes === 'number'
+    ? finish(maglevFigures(weights, sizes))
+    : finish(ringShares(weights, sizes)).figures;
+}
+
+function figuresOf(size: number, perHost: ArrayLike<number> & Iterable<number>): TableFigures {
+  let [minPerHost, maxPerHost] = [size, 0];
+  for (const count of perHost) {
+    minPerHost = Math.min(minPerHost, count);
+    maxPerHost = Math.max(maxPerHost, count);
+  }
+  return { size, minPerHost, maxPerHost };
+}

@@ -1,0 +1,49 @@
+/**
+ * The seam between the router and connection pools, whichever protocol they speak: the router asks for
+ * a stream and hears when there is one, or why there will be none.
+ */
+import type { RequestEncoder, ResponseDecoder } from '../../http/codec.ts';
+import type { Address, TlsInfo } from '../../net/connection-info.ts';
+import type { Protocol } from '../../http/stream-info.ts';
+import type { PoolWaiter } from './connection-pool.ts';
+import type { PreconnectedPool } from './pool-load.ts';
+
+/** Facts of the connection that a request got. */
+export interface UpstreamConnectionFacts {
+  readonly id: number;
+  /** Undefined: bytes without a protocol. */
+  readonly protocol: Protocol | undefined;
+  readonly localAddress: Address | undefined;
+  /** Undefined: plain bytes. */
+  readonly tls: TlsInfo | undefined;
+  /** Monotonic milliseconds; `connectedMs` is -1 until then. */
+  readonly openedMs: number;
+  readonly connectedMs: number;
+  /** Requests that the connection carried, this one included. */
+  readonly requests: number;
+  /** What its present answer said beside the headers that are passed on; absent: it did not. */
+  readonly isAnswerChunked?: boolean;
+  /** Wire bytes of the present exchange. */
+  readonly headerBytesSent: number;
+  readonly wireBytesSent: number;
+  readonly headerBytesReceived: number;
+  readonly wireBytesReceived: number;
+}
+
+/** One request on its way to a host: hears of the pool, then of the response. */
+export interface PoolClient extends ResponseDecoder, PoolWaiter {
+  /** May be called before `newStream` returns. */
+  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void;
+}
+
+/** Where a request gets its stream. */
+export interface StreamSource {
+  newStream(client: PoolClient): void;
+  /** Takes back a request that still waits. */
+  cancel(client: PoolClient): void;
+  /** No more connections for new requests; idle ones close. */
+  drain(): void;
+  close(): void;
+}
+
+export interface HttpPool extends StreamSource, PreconnectedPool {}
