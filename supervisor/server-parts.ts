@@ -32,7 +32,7 @@ import type { StatsEngineOptions } from './stats/stats-engine.ts';
 import { TapSessions } from './tap/tap-sessions.ts';
 import { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
-import { OwnRequests } from './xds/control-plane-clusters.ts';
+import { OwnRequests } from './xds/transport/control-plane-clusters.ts';
 import { DynamicConfiguration } from './xds/dynamic-configuration.ts';
 import { unknownFieldsOf } from './xds/unknown-fields.ts';
 

@@ -7,8 +7,8 @@ import type { StatStore } from './stats/stat-store.ts';
 import { secretsOf } from './tls/loaded-certificates.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { UpstreamClusters } from './upstreams/upstream-clusters.ts';
-import { OwnRequests } from './xds/control-plane-clusters.ts';
-import type { GrpcStream, GrpcStreamHandlers } from './xds/grpc-client.ts';
+import { OwnRequests } from './xds/transport/control-plane-clusters.ts';
+import type { GrpcStream, GrpcStreamHandlers } from './xds/transport/grpc-client.ts';
 
 export interface ServiceStreams {
   /** Rejects when there is no host. */
@@ -50,7 +50,7 @@ export function makeServiceStreams(
   };
   return {
     openGrpc: async (target, method, handlers) => {
-      const { openGrpcStream } = await import('./xds/grpc-client.ts');
+      const { openGrpcStream } = await import('./xds/transport/grpc-client.ts');
       return openGrpcStream(target, method, handlers, (cluster) =>
         ownRequests().pick(cluster, 'h2'),
       );

@@ -9,7 +9,7 @@ import { systemClock } from '../../shared/clock.ts';
 import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import { EventLogs } from '../../supervisor/health/event-log.ts';
 import { StatStore } from '../../supervisor/stats/stat-store.ts';
-import { BreakerSlots } from '../../supervisor/upstreams/breaker-slots.ts';
+import { BreakerSlots } from '../../supervisor/upstreams/breakers/breaker-slots.ts';
 import { LiveCluster } from '../../supervisor/upstreams/live-cluster.ts';
 import { UpstreamCluster } from '../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../test/support/balancers.ts';

@@ -8,7 +8,7 @@ import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { GRPC_ACCESS_LOG } from '../../shared/stats/templates/grpc-access-log.ts';
 import type { LogNotice } from '../processes/worker-notices.ts';
 import type { StatStore } from '../stats/stat-store.ts';
-import type { GrpcStream, GrpcStreamHandlers } from '../xds/grpc-client.ts';
+import type { GrpcStream, GrpcStreamHandlers } from '../xds/transport/grpc-client.ts';
 
 const LOGS_METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
 

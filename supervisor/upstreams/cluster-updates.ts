@@ -9,7 +9,7 @@ import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import { IdleBatches } from './idle-batches.ts';
 import type { LiveCluster } from './live-cluster.ts';
-import { SentHosts } from './sent-hosts.ts';
+import { SentHosts } from './hosts/sent-hosts.ts';
 
 /** More updates are applied with an answer, which holds back those that follow. */
 const SHORT_UPDATES = 16;

@@ -20,17 +20,17 @@ import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts
 import { withRuntime } from '../health/outlier-runtime.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import { BreakerGauges } from './breaker-gauges.ts';
-import type { BreakerSlots, SlotPair } from './breaker-slots.ts';
-import type { ResourceUse } from '../xds/resource-use.ts';
+import { BreakerGauges } from './breakers/breaker-gauges.ts';
+import type { BreakerSlots, SlotPair } from './breakers/breaker-slots.ts';
+import type { ResourceUse } from '../xds/kinds/resource-use.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
-import { HostChecks } from './host-checks.ts';
-import { ReportedWeights } from './reported-weights.ts';
-import { joinState, type HostState } from './host-state.ts';
-import { HostStates } from './host-states.ts';
-import { changedPriorities, isSameHost } from './same-host.ts';
-import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './host-source.ts';
-import { MembershipStats } from './membership-stats.ts';
+import { HostChecks } from './hosts/host-checks.ts';
+import { ReportedWeights } from './hosts/reported-weights.ts';
+import { joinState, type HostState } from './hosts/host-state.ts';
+import { HostStates } from './hosts/host-states.ts';
+import { changedPriorities, isSameHost } from './sources/same-host.ts';
+import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './sources/host-source.ts';
+import { MembershipStats } from './hosts/membership-stats.ts';
 import { isSamePlace } from '../../shared/resources/host-place.ts';
 import type { MergeWindow } from './merge-window.ts';
 

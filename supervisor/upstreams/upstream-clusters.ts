@@ -22,17 +22,17 @@ import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { UpstreamNotice } from '../processes/worker-notices.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
-import { BreakerOverview } from './breaker-overview.ts';
-import { BreakerSlots } from './breaker-slots.ts';
+import { BreakerOverview } from './breakers/breaker-overview.ts';
+import { BreakerSlots } from './breakers/breaker-slots.ts';
 import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
-import type { ResourceUse } from '../xds/resource-use.ts';
-import { ForwardProxySource } from './forward-proxy-source.ts';
+import type { ResourceUse } from '../xds/kinds/resource-use.ts';
+import { ForwardProxySource } from './sources/forward-proxy-source.ts';
 import { FlushPace } from './flush-pace.ts';
-import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
+import type { HostAnswered, HostSink, HostSource } from './sources/host-source.ts';
 import { LiveCluster } from './live-cluster.ts';
-import { LogicalDnsSource } from './logical-dns-source.ts';
-import { RequestedHostsSource } from './requested-hosts-source.ts';
-import { StrictDnsSource } from './strict-dns-source.ts';
+import { LogicalDnsSource } from './sources/logical-dns-source.ts';
+import { RequestedHostsSource } from './sources/requested-hosts-source.ts';
+import { StrictDnsSource } from './sources/strict-dns-source.ts';
 import { type MergeCounter, MergeWindow } from './merge-window.ts';
 
 export interface UpstreamClustersOptions {

@@ -13,8 +13,8 @@ import { at, type Place, type Problem } from '../config/problem.ts';
 import type { Configuration } from '../load-configuration.ts';
 import { unexpectedType } from '../resources/http/discovered-filter.ts';
 import { readDiskLayer, type RuntimeLayer } from '../runtime/runtime-layers.ts';
-import { ResourceResolver } from '../xds/resource-resolver.ts';
-import { RESOURCE_TYPES } from '../xds/resource-type.ts';
+import { ResourceResolver } from '../xds/kinds/resource-resolver.ts';
+import { RESOURCE_TYPES } from '../xds/subscriptions/resource-type.ts';
 import { namedFiles, type NamedFile } from './named-files.ts';
 
 export interface FollowOptions {

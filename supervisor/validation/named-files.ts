@@ -3,7 +3,7 @@
  * are. It looks at the message alone and opens nothing.
  */
 import { at, type Place } from '../config/problem.ts';
-import type { DiscoveryKind } from '../xds/resource-type.ts';
+import type { DiscoveryKind } from '../xds/subscriptions/resource-type.ts';
 
 export interface NamedFile {
   readonly path: string;

@@ -26,32 +26,36 @@ import type {
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { ServerStats } from '../server-stats.ts';
 import type { StatStore } from '../stats/stat-store.ts';
-import type { HostSink, HostSource } from '../upstreams/host-source.ts';
-import { SubClusterSource } from '../upstreams/sub-cluster-source.ts';
-import { ClusterSwap } from './cluster-swap.ts';
-import { ClusterDiscovery } from './cluster-discovery.ts';
-import type { DecodeEnvironment } from './decode-response.ts';
-import { DiscoverySources, type Interest, type OpenSubscription } from './discovery-sources.ts';
-import { DiscoveryStats } from './discovery-stats.ts';
-import { DynamicListeners, type ListenerWorkers } from './dynamic-listeners.ts';
-import { EndpointSource } from './endpoint-source.ts';
+import type { HostSink, HostSource } from '../upstreams/sources/host-source.ts';
+import { SubClusterSource } from '../upstreams/sources/sub-cluster-source.ts';
+import { ClusterSwap } from './kinds/cluster-swap.ts';
+import { ClusterDiscovery } from './kinds/cluster-discovery.ts';
+import type { DecodeEnvironment } from './subscriptions/decode-response.ts';
+import {
+  DiscoverySources,
+  type Interest,
+  type OpenSubscription,
+} from './subscriptions/discovery-sources.ts';
+import { DiscoveryStats } from './subscriptions/discovery-stats.ts';
+import { DynamicListeners, type ListenerWorkers } from './kinds/dynamic-listeners.ts';
+import { EndpointSource } from './kinds/endpoint-source.ts';
 import {
   formatLocator,
   withNodeContext,
   type ResourceLocator,
 } from '../resources/resource-locator.ts';
-import { KeptResources } from './kept-resources.ts';
-import { ListenerDiscovery, type ListenerDiscoveryOptions } from './listener-discovery.ts';
-import { discoverFilters } from './named-filters.ts';
-import type { NamedResources } from './named-resources.ts';
-import { discoverRoutes } from './named-routes.ts';
-import { discoverScopes } from './named-scopes.ts';
+import { KeptResources } from './subscriptions/kept-resources.ts';
+import { ListenerDiscovery, type ListenerDiscoveryOptions } from './kinds/listener-discovery.ts';
+import { discoverFilters } from './kinds/named-filters.ts';
+import type { NamedResources } from './kinds/named-resources.ts';
+import { discoverRoutes } from './kinds/named-routes.ts';
+import { discoverScopes } from './kinds/named-scopes.ts';
 import type { UpstreamNotice } from '../processes/worker-notices.ts';
-import type { ControlPlaneClusters } from './control-plane-clusters.ts';
-import { discoverSecrets } from './named-secrets.ts';
+import type { ControlPlaneClusters } from './transport/control-plane-clusters.ts';
+import { discoverSecrets } from './kinds/named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
-import { RuntimeDiscovery, type RuntimeSink } from './runtime-discovery.ts';
-import { ResourceResolver } from './resource-resolver.ts';
+import { RuntimeDiscovery, type RuntimeSink } from './kinds/runtime-discovery.ts';
+import { ResourceResolver } from './kinds/resource-resolver.ts';
 
 export interface DynamicConfigurationOptions {
   readonly bootstrap: Bootstrap;

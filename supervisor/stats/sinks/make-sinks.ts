@@ -2,7 +2,7 @@
 import type { TagExtractor } from '../tags/tag-extractor.ts';
 import type { DashboardSink } from './dashboard-sink.ts';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
-import type { GrpcStream, GrpcStreamHandlers } from '../../xds/grpc-client.ts';
+import type { GrpcStream, GrpcStreamHandlers } from '../../xds/transport/grpc-client.ts';
 import type { LineOptions } from './statsd-lines.ts';
 import type { DatagramTarget, SinkConfig, SocketAddress, StatsSink } from './stats-sink.ts';
 

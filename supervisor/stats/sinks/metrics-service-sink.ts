@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import protobuf from 'protobufjs/minimal.js';
-import type { GrpcStream, GrpcStreamHandlers } from '../../xds/grpc-client.ts';
+import type { GrpcStream, GrpcStreamHandlers } from '../../xds/transport/grpc-client.ts';
 import { MetricFamilyWriter, type MetricFrame, type MetricType } from '../render/metric-family.ts';
 import type { TagExtractor } from '../tags/tag-extractor.ts';
 import type { FlushSnapshot, HistogramReading, Reading } from './flush-snapshot.ts';

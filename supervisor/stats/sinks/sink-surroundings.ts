@@ -1,6 +1,6 @@
 /** What the statistics see of the server: its clusters, and for sinks streams to services and who it is. */
 import type { LaterParts, ServiceStreams } from '../../service-streams.ts';
-import { endpointFigures } from '../../upstreams/endpoint-figures.ts';
+import { endpointFigures } from '../../upstreams/hosts/endpoint-figures.ts';
 import type { LiveCluster } from '../../upstreams/live-cluster.ts';
 import type { SinkCluster, StatsEngineOptions } from '../stats-engine.ts';
 

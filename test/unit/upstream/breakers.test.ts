@@ -5,9 +5,9 @@ import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { CIRCUIT_BREAKER_REMAINING, CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { BreakerGauges } from '../../../supervisor/upstreams/breaker-gauges.ts';
-import { BreakerOverview } from '../../../supervisor/upstreams/breaker-overview.ts';
-import { BreakerSlots } from '../../../supervisor/upstreams/breaker-slots.ts';
+import { BreakerGauges } from '../../../supervisor/upstreams/breakers/breaker-gauges.ts';
+import { BreakerOverview } from '../../../supervisor/upstreams/breakers/breaker-overview.ts';
+import { BreakerSlots } from '../../../supervisor/upstreams/breakers/breaker-slots.ts';
 import { ClusterLimits } from '../../../workers/upstream/cluster-limits.ts';
 import type { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import { SharedLimits } from '../../../workers/upstream/resource-limits.ts';

@@ -6,7 +6,7 @@ import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { flagsOf, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import { EventLogs } from '../../../supervisor/health/event-log.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { BreakerSlots } from '../../../supervisor/upstreams/breaker-slots.ts';
+import { BreakerSlots } from '../../../supervisor/upstreams/breakers/breaker-slots.ts';
 import { LiveCluster } from '../../../supervisor/upstreams/live-cluster.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import { clusterContext } from '../../support/balancers.ts';

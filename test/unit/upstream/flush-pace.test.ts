@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../../shared/clock.ts';
 import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
 import { FlushPace } from '../../../supervisor/upstreams/flush-pace.ts';
-import { SentHosts } from '../../../supervisor/upstreams/sent-hosts.ts';
+import { SentHosts } from '../../../supervisor/upstreams/hosts/sent-hosts.ts';
 
 /** A pace whose flushes are noted with their times; `pass` lets time go by. */
 function paced(): {

@@ -16,8 +16,8 @@ import type {
   ResourceUpdate,
   SentHostSet,
 } from '../../../shared/resources/resource-update.ts';
-import { isSameHost, keepSameHosts } from '../../../supervisor/upstreams/same-host.ts';
-import { SentHosts } from '../../../supervisor/upstreams/sent-hosts.ts';
+import { isSameHost, keepSameHosts } from '../../../supervisor/upstreams/sources/same-host.ts';
+import { SentHosts } from '../../../supervisor/upstreams/hosts/sent-hosts.ts';
 import { finish, SlicedWork, sortInSteps, type Steps } from '../../../workers/sliced-work.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
 import type { UpstreamCluster } from '../../../workers/upstream/cluster.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { addressOf } from '../../../shared/resources/host-address.ts';
-import type { HostSink } from '../../../supervisor/upstreams/host-source.ts';
-import { StrictDnsSource } from '../../../supervisor/upstreams/strict-dns-source.ts';
+import type { HostSink } from '../../../supervisor/upstreams/sources/host-source.ts';
+import { StrictDnsSource } from '../../../supervisor/upstreams/sources/strict-dns-source.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import {

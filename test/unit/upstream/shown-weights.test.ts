@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { ReportedWeights } from '../../../supervisor/upstreams/reported-weights.ts';
+import { ReportedWeights } from '../../../supervisor/upstreams/hosts/reported-weights.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const UPDATE_MS = 1_000;

@@ -3,12 +3,15 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { DiscoveryStats } from '../../../supervisor/xds/discovery-stats.ts';
-import { OwnRequestStats } from '../../../supervisor/xds/own-request-stats.ts';
-import { GrpcMux } from '../../../supervisor/xds/grpc-mux.ts';
-import { RESOURCE_TYPES, type DiscoveryKind } from '../../../supervisor/xds/resource-type.ts';
-import { wordsOf } from '../../../supervisor/xds/subscription-words.ts';
-import { Subscription } from '../../../supervisor/xds/subscription.ts';
+import { DiscoveryStats } from '../../../supervisor/xds/subscriptions/discovery-stats.ts';
+import { OwnRequestStats } from '../../../supervisor/xds/transport/own-request-stats.ts';
+import { GrpcMux } from '../../../supervisor/xds/subscriptions/grpc-mux.ts';
+import {
+  RESOURCE_TYPES,
+  type DiscoveryKind,
+} from '../../../supervisor/xds/subscriptions/resource-type.ts';
+import { wordsOf } from '../../../supervisor/xds/subscriptions/subscription-words.ts';
+import { Subscription } from '../../../supervisor/xds/subscriptions/subscription.ts';
 import { startControlPlane, type ControlPlane } from '../../support/control-plane.ts';
 import { resource } from '../../support/discovery-files.ts';
 import { waitUntil } from '../../support/wait.ts';

@@ -4,7 +4,7 @@ import {
   ResourceStore,
   type ResourceVersion,
 } from '../../../supervisor/resources/resource-store.ts';
-import { ClusterSwap } from '../../../supervisor/xds/cluster-swap.ts';
+import { ClusterSwap } from '../../../supervisor/xds/kinds/cluster-swap.ts';
 import { staticCluster } from '../../support/bootstrap.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { resolveConfig } from '../resources/resolve-text.ts';

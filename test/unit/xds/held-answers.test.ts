@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HELD_MAX, HeldAnswers, type Answered } from '../../../supervisor/xds/held-answers.ts';
+import {
+  HELD_MAX,
+  HeldAnswers,
+  type Answered,
+} from '../../../supervisor/xds/subscriptions/held-answers.ts';
 
 function answers(count: number): readonly Answered[] {
   return Array.from({ length: count }, (_, index) => ({

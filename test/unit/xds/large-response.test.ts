@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
-import { decodeResponse } from '../../../supervisor/xds/decode-response.ts';
-import { RESOURCE_TYPES } from '../../../supervisor/xds/resource-type.ts';
+import { decodeResponse } from '../../../supervisor/xds/subscriptions/decode-response.ts';
+import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
 
 const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
 const ENVIRONMENT = {

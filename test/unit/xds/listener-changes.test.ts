@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changesOnlyChains, goneChains } from '../../../supervisor/xds/listener-changes.ts';
+import { changesOnlyChains, goneChains } from '../../../supervisor/xds/kinds/listener-changes.ts';
 
 const ADDRESS = { address: { socket_address: { address: '127.0.0.1', port_value: 1 } } };
 const one = { name: 'one' };

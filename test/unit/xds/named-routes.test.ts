@@ -7,15 +7,15 @@ import {
   type ResourceVersion,
 } from '../../../supervisor/resources/resource-store.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { ClusterSwap } from '../../../supervisor/xds/cluster-swap.ts';
+import { ClusterSwap } from '../../../supervisor/xds/kinds/cluster-swap.ts';
 import type {
   DiscoveryConsumer,
   DiscoveryUpdate,
-} from '../../../supervisor/xds/discovery-update.ts';
+} from '../../../supervisor/xds/subscriptions/discovery-update.ts';
 import {
   discoverRoutes,
   type RouteDiscoveryOptions,
-} from '../../../supervisor/xds/named-routes.ts';
+} from '../../../supervisor/xds/kinds/named-routes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const CLUSTER = { message: {}, versionInfo: '', lastUpdatedMs: 0, resolved: {} };

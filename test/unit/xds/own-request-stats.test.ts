@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { OwnRequestStats, type Outcome } from '../../../supervisor/xds/own-request-stats.ts';
+import {
+  OwnRequestStats,
+  type Outcome,
+} from '../../../supervisor/xds/transport/own-request-stats.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const table: readonly { readonly outcome: Outcome; readonly counted: readonly string[] }[] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock, type Clock } from '../../../shared/clock.ts';
-import { RefusalPace } from '../../../supervisor/xds/refusal-pace.ts';
-import { ResourceTtls } from '../../../supervisor/xds/resource-ttls.ts';
+import { RefusalPace } from '../../../supervisor/xds/subscriptions/refusal-pace.ts';
+import { ResourceTtls } from '../../../supervisor/xds/subscriptions/resource-ttls.ts';
 
 /** Keeps what shall happen later, with its delay. */
 function lateClock(): { readonly clock: Clock; readonly due: Map<() => void, number> } {

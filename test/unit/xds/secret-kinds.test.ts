@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ResourceResolver } from '../../../supervisor/xds/resource-resolver.ts';
+import { ResourceResolver } from '../../../supervisor/xds/kinds/resource-resolver.ts';
 
 const resolver = new ResourceResolver({
   bootstrap: {},

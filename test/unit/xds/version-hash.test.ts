@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { versionHash } from '../../../supervisor/xds/version-hash.ts';
+import { versionHash } from '../../../supervisor/xds/subscriptions/version-hash.ts';
 
 const cases: readonly (readonly [string, bigint])[] = [
   ['', 17241709254077376921n],

@@ -1,0 +1,71 @@
+/**
+ * What is known of each host of one cluster, by id, with the slots in shared pages that a host has as
+ * long as the cluster has the host.
+ */
+import type { Clock } from '../../../shared/clock.ts';
+import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { OutlierSlots } from '../../health/outlier-slots.ts';
+import type { ResolvedCluster } from '../../resources/resolved-bootstrap.ts';
+import type { BreakerSlots } from '../breakers/breaker-slots.ts';
+import type { HostState } from './host-state.ts';
+
+export interface HostStatesOptions {
+  readonly resolved: ResolvedCluster;
+  readonly clock: Clock;
+  slots(): OutlierSlots;
+  readonly breakers: BreakerSlots;
+}
+
+export class HostStates {
+  readonly #options: HostStatesOptions;
+  readonly #states = new Map<string, HostState>();
+
+  constructor(options: HostStatesOptions) {
+    this.#options = options;
+  }
+
+  get(id: string): HostState | undefined {
+    return this.#states.get(id);
+  }
+
+  /** A host that was not there: it counts as `bits` say until more is known. */
+  add(host: HostResource, bits: number): HostState {
+    const { resolved, clock, breakers } = this.#options;
+    const startsSlowly = resolved.resource.lbPolicy.slowStart !== undefined;
+    const state: HostState = {
+      given: host,
+      host,
+      set: 0,
+      position: -1,
+      bits,
+      wasChecked: false,
+      readySinceMs: startsSlowly ? clock.monotonicMs() : undefined,
+      slot: resolved.outlierDetection === undefined ? undefined : this.#options.slots().take(),
+      breakerSlot: this.#limitsConnections ? breakers.take() : undefined,
+    };
+    this.#states.set(host.id, state);
+    return state;
+  }
+
+  forget({ given: { id }, slot, breakerSlot }: HostState): void {
+    if (slot !== undefined) this.#options.slots().giveBack(slot);
+    if (breakerSlot !== undefined) this.#options.breakers.giveBack(breakerSlot);
+    this.#states.delete(id);
+  }
+
+  clear(): void {
+    for (const state of this.#states.values()) this.forget(state);
+  }
+
+  /** Those whose answers workers count. */
+  watched(): readonly { readonly id: string; readonly slot: number }[] {
+    const watched: { readonly id: string; readonly slot: number }[] = [];
+    for (const [id, { slot }] of this.#states) if (slot !== undefined) watched.push({ id, slot });
+    return watched;
+  }
+
+  get #limitsConnections(): boolean {
+    const { DEFAULT, HIGH } = this.#options.resolved.resource.circuitBreakers;
+    return (DEFAULT.maxConnectionsPerHost ?? HIGH.maxConnectionsPerHost) !== undefined;
+  }
+}

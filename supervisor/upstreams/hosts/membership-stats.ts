@@ -1,0 +1,137 @@
+/**
+ * The part of `cluster.<name>.` that the supervisor knows best: how many hosts a cluster has, how many
+ * of them are healthy, and how its host set came about. Traffic is counted by the workers into the
+ * same blocks.
+ */
+import type { ClusterResource, HostResource } from '../../../shared/resources/cluster.ts';
+import { NO_MATCH, socketOf } from '../../../shared/resources/socket-match.ts';
+import { isCounted } from '../../../shared/resources/host-health.ts';
+import {
+  REQUEST_RESPONSE_SIZES,
+  SUBSETS,
+  TIMEOUT_BUDGETS,
+} from '../../../shared/stats/templates/cluster-features.ts';
+import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../../shared/stats/templates/cluster.ts';
+import { TLS, TLS_SOCKET_FACTORY } from '../../../shared/stats/templates/tls.ts';
+import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
+import type { UpdateCounter } from '../sources/host-source.ts';
+
+export class MembershipStats {
+  readonly #writer: StatWriter;
+  readonly #cluster: number;
+  readonly #resource: ClusterResource;
+  readonly #features: readonly number[];
+  /** By name of the match. */
+  readonly #matches = new Map<string, number>();
+  #isReleased = false;
+  #counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
+
+  constructor(resource: ClusterResource, writer: StatWriter) {
+    const prefix = `cluster.${resource.statName}.`;
+    this.#resource = resource;
+    this.#writer = writer;
+    this.#cluster = writer.defineBlock(CLUSTER, prefix);
+    for (const name of [NO_MATCH, ...(resource.socketMatches ?? []).map((match) => match.name)]) {
+      if (this.#matches.has(name)) continue;
+      const base = writer.defineBlock(TRANSPORT_SOCKET_MATCH, `${prefix}${name}.`);
+      this.#matches.set(name, base);
+    }
+    this.#features = defineFeatures(resource, writer, prefix);
+    this.setWarming(true);
+    this.setHosts([]);
+  }
+
+  /** Whether the first hosts and what else the cluster needs are waited for; health checks are not. */
+  setWarming(isWarming: boolean): void {
+    // What a cluster needs may come when the cluster is gone.
+    if (this.#isReleased) return;
+    this.#set(CLUSTER.index.warming_state, isWarming ? 1 : 0);
+  }
+
+  /** The hosts as they are now, whatever changed. */
+  setHosts(hosts: readonly HostResource[]): void {
+    this.#counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
+    for (const host of hosts) this.#note(host, 1);
+    this.show();
+  }
+
+  /** One host is known otherwise than before. */
+  replaceHost(before: HostResource, after: HostResource): void {
+    this.#note(before, -1);
+    this.#note(after, 1);
+    this.show();
+  }
+
+  /** Hosts came or went, in this number of priorities. */
+  membershipChanged(added: readonly HostResource[], priorities: number): void {
+    this.#writer.add(this.#cluster + CLUSTER.index.membership_change, priorities);
+    this.matched(added);
+  }
+
+  /** Sockets were chosen for these hosts, which may be there already. */
+  matched(hosts: readonly HostResource[]): void {
+    const { index } = TRANSPORT_SOCKET_MATCH;
+    if (this.#resource.socketMatches === undefined) {
+      const base = this.#matches.get(NO_MATCH);
+      if (base !== undefined) this.#writer.add(base + index.total_match_count, hosts.length);
+      return;
+    }
+    for (const host of hosts) {
+      const base = this.#matches.get(socketOf(this.#resource, host).name);
+      if (base !== undefined) this.#writer.increment(base + index.total_match_count);
+    }
+  }
+
+  count(counter: UpdateCounter): void {
+    this.#writer.increment(this.#cluster + CLUSTER.index[counter]);
+  }
+
+  setMaxHostWeight(weight: number): void {
+    this.#set(CLUSTER.index.max_host_weight, weight);
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#writer.releaseBlock(this.#cluster);
+    for (const base of [...this.#matches.values(), ...this.#features]) {
+      this.#writer.releaseBlock(base);
+    }
+  }
+
+  #note(host: HostResource, change: 1 | -1): void {
+    this.#counts.total += change;
+    this.#counts[host.health] += change;
+    if (!isCounted(host)) this.#counts.excluded += change;
+  }
+
+  /** Another version of the cluster may have shown its own. */
+  show(): void {
+    const { index } = CLUSTER;
+    this.#set(index.membership_total, this.#counts.total);
+    this.#set(index.membership_healthy, this.#counts.healthy);
+    this.#set(index.membership_degraded, this.#counts.degraded);
+    this.#set(index.membership_excluded, this.#counts.excluded);
+  }
+
+  #set(offset: number, value: number): void {
+    this.#writer.setGauge(this.#cluster + offset, value);
+  }
+}
+
+/** What exists from the beginning, although workers count there from the first use on. */
+function defineFeatures(
+  { tls, socketMatches = [], lbPolicy, trackClusterStats }: ClusterResource,
+  writer: StatWriter,
+  prefix: string,
+): readonly number[] {
+  const blocks: number[] = [];
+  if (tls !== undefined || socketMatches.some((match) => match.tls !== undefined)) {
+    blocks.push(writer.defineBlock(TLS, `${prefix}ssl.`));
+    blocks.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
+  }
+  const { timeoutBudgets, requestResponseSizes } = trackClusterStats;
+  if (lbPolicy.subsets !== undefined) blocks.push(writer.defineBlock(SUBSETS, prefix));
+  if (timeoutBudgets) blocks.push(writer.defineBlock(TIMEOUT_BUDGETS, prefix));
+  if (requestResponseSizes) blocks.push(writer.defineBlock(REQUEST_RESPONSE_SIZES, prefix));
+  return blocks;
+}

@@ -1,0 +1,45 @@
+/** The seam between a cluster and where its hosts come from: names, files, a control plane. */
+import type { HostAnswer, HostResource } from '../../../shared/resources/cluster.ts';
+
+/** What a source counts below `cluster.<name>.` */
+export type UpdateCounter =
+  | 'update_attempt'
+  | 'update_success'
+  | 'update_failure'
+  | 'update_empty'
+  | 'update_no_rebuild'
+  | 'assignment_stale'
+  | 'assignment_timeout_received';
+
+/** The cluster as a source sees it. */
+export interface HostSink {
+  /**
+   * These are the hosts from now on; an address that comes twice is one host. `isChange`: count a change
+   * even where all addresses were there already, under another name. Returns whether anything but the
+   * order is new.
+   */
+  setHosts(hosts: readonly HostResource[], isChange?: boolean): boolean;
+  /** An answer named these hosts; those that were there are counted as the reference counts new ones. */
+  confirmed(hosts: readonly HostResource[]): void;
+  count(counter: UpdateCounter): void;
+  /** From now on, in percent. */
+  setOverprovisioningFactor(percent: number): void;
+  /** The largest weight that a source saw. */
+  setMaxHostWeight(weight: number): void;
+  /** The first answer is there, good or bad. Called once. */
+  initialized(): void;
+}
+
+export type HostAnswered = (answer: Pick<HostAnswer, 'outcome' | 'details'>) => void;
+
+export interface HostSource {
+  start(): void;
+  /** The host of this name is in use. */
+  used?(host: string): void;
+  /** A request waits for the host of this name; `answered` is called once, maybe at once. */
+  wanted?(host: string, answered: HostAnswered): void;
+  /** A worker uses this host, which a request named. */
+  requested?(host: HostResource): void;
+  /** Nothing is told to the sink any more. */
+  close(): void;
+}

@@ -1,0 +1,157 @@
+/** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../../shared/clock.ts';
+import type { RefusedUpdate } from '../../admin/admin-context.ts';
+import type { ResolvedListener } from '../../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../../resources/resource-store.ts';
+import {
+  removalsOf,
+  withOwnName,
+  withoutDoubles,
+  type DiscoveredResource,
+  type DiscoveryConsumer,
+  type DiscoveryUpdate,
+} from '../subscriptions/discovery-update.ts';
+import type { ClusterSwap } from './cluster-swap.ts';
+import type { DynamicListeners } from './dynamic-listeners.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import { isSameMessage } from './same-message.ts';
+
+export interface ListenerDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly listeners: DynamicListeners;
+  readonly clock: Clock;
+  readonly swap: ClusterSwap;
+  /** Says that listeners of this direction were told to drain: none is added or changed any more. */
+  readonly isStopped: (direction: ResolvedListener['resource']['direction']) => boolean;
+  settled(): void;
+  readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
+}
+
+export class ListenerDiscovery implements DiscoveryConsumer {
+  readonly #options: ListenerDiscoveryOptions;
+
+  constructor(options: ListenerDiscoveryOptions) {
+    this.#options = options;
+  }
+
+  /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
+  async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const clusters = this.#options.swap.hold(update.resources.map(({ message }) => message));
+    const refusal = await this.#take(update);
+    clusters.release();
+    return refusal;
+  }
+
+  refused(): void {}
+
+  settled(): void {
+    this.#options.settled();
+  }
+
+  async #take(update: DiscoveryUpdate): Promise<string | undefined> {
+    const { store, listeners, log } = this.#options;
+    const { first: resources, doubles } = withoutDoubles(update.resources.map(withName));
+    const removals = this.#removals({ ...update, resources });
+    const resolutions = resources.map((resource) => ({
+      resource,
+      ...this.#resolve(resource),
+    }));
+    // What an earlier update was refused for is over.
+    for (const { name } of store.list('listener')) store.forgive('listener', name);
+    // An address that moves from one listener to another is free before it is taken.
+    for (const name of removals) await listeners.remove(name);
+    const refusals: string[] = [];
+    let changes = removals.length;
+    for (const { resource, resolved, refusal } of resolutions) {
+      const outcome = resolved === undefined ? refusal : await this.#put(resource, resolved);
+      if (outcome === undefined) {
+        if (resolved !== undefined) changes += 1;
+        continue;
+      }
+      refusals.push(`${resource.name}: ${outcome}`);
+      this.#refuse(resource, outcome);
+    }
+    for (const double of doubles) {
+      const reason = `duplicate listener ${double.name} found`;
+      refusals.push(`${double.name}: ${reason}`);
+      this.#refuse(double, reason, { isDouble: true });
+    }
+    if (changes > 0) store.setUpdateVersion('listener', update.versionInfo);
+    if (refusals.length > 0) return `Error adding/updating listener(s) ${refusals.join('\n')}\n`;
+    log('info', `lds: ${resources.length} listener(s), ${removals.length} removed`);
+    return undefined;
+  }
+
+  /** Neither resolved nor refused: there is nothing to do. */
+  #resolve({ name, message, fault }: DiscoveredResource): {
+    readonly resolved?: ResolvedListener;
+    readonly refusal?: string;
+  } {
+    const { store, resolver, isStopped, log } = this.#options;
+    const known = store.get('listener', name);
+    if (known?.source === 'static') {
+      log('debug', `lds: listener '${name}' is skipped: one of the bootstrap has that name`);
+      return {};
+    }
+    const present = known?.warming ?? known?.active;
+    if (fault !== undefined) return { refusal: fault };
+    if (present !== undefined && isSameMessage(present.message, message)) return {};
+    const { resolved, error } = resolver.listener(message);
+    if (error !== undefined) return { refusal: error };
+    const { resource } = resolved;
+    if (isStopped(resource.direction)) {
+      log('warning', `lds: listener '${name}' is not taken: listeners were told to drain`);
+      return {};
+    }
+    return { resolved: { ...resolved, resource: { ...resource, name } } };
+  }
+
+  async #put(
+    { name, message, versionInfo }: DiscoveredResource,
+    resolved: ResolvedListener,
+  ): Promise<string | undefined> {
+    const { clock, listeners } = this.#options;
+    return await listeners.put(name, {
+      message,
+      versionInfo,
+      lastUpdatedMs: clock.wallMs(),
+      resolved,
+    });
+  }
+
+  #removals(update: DiscoveryUpdate): readonly string[] {
+    const { store } = this.#options;
+    const isThere = (name: string): boolean => {
+      const entry = store.get('listener', name);
+      if (entry === undefined || entry.source === 'static') return false;
+      return entry.active !== undefined || entry.warming !== undefined;
+    };
+    const gone = removalsOf(
+      update,
+      [...store.list('listener')].map(({ name }) => name),
+    );
+    return gone.filter(isThere);
+  }
+
+  #refuse(
+    { name, message }: DiscoveredResource,
+    details: string,
+    how: Pick<RefusedUpdate, 'isDouble'> = {},
+  ): void {
+    const { store, clock, log } = this.#options;
+    log('warning', `lds: listener '${name}' config rejected: ${details}`);
+    store.refuse('listener', name, {
+      details,
+      lastAttemptMs: clock.wallMs(),
+      failedMessage: message,
+      ...how,
+    });
+  }
+}
+
+function withName(given: DiscoveredResource): DiscoveredResource {
+  const resource = withOwnName(given);
+  return resource.name === '' ? { ...resource, name: randomUUID() } : resource;
+}

@@ -1,0 +1,113 @@
+/** Settings of HTTP filters that connection managers name instead of holding them. */
+import { statScope } from '../../../shared/stats/stat-scope.ts';
+import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import { typeName } from '../../resources/extensions.ts';
+import { unexpectedType } from '../../resources/http/discovered-filter.ts';
+import type { NamedFilter } from '../../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../../resources/resource-store.ts';
+import type { StatStore } from '../../stats/stat-store.ts';
+import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
+import { NamedResources, SharedResource } from './named-resources.ts';
+import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import { isSameMessage } from './same-message.ts';
+
+export interface FilterDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly sources: DiscoverySources;
+  readonly statStore: StatStore;
+  readonly clock: Clock;
+  /** Resolves with what a worker refused. */
+  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+}
+
+export function discoverFilters(options: FilterDiscoveryOptions): NamedResources<NamedFilter> {
+  return new NamedResources({
+    open: (filter) => new SharedFilter(filter, options),
+    target: ({ name }) => `shared target FilterConfigSubscription init ${name}`,
+    // What is said to serve at once is not waited for.
+    waits: ({ waits }) => waits,
+  });
+}
+
+class SharedFilter extends SharedResource {
+  readonly #filter: NamedFilter;
+  readonly #options: FilterDiscoveryOptions;
+  readonly #reloads: number;
+  readonly #failures: number;
+
+  constructor(filter: NamedFilter, options: FilterDiscoveryOptions) {
+    super();
+    this.#filter = filter;
+    this.#options = options;
+    const { statStore, sources } = options;
+    const prefix = statScope(`extension_config_discovery.http_filter.${filter.name}.`);
+    this.#reloads = statStore.defineCounter(`${prefix}config_reload`);
+    this.#failures = statStore.defineCounter(`${prefix}config_fail`);
+    statStore.defineCounter(`${prefix}config_conflict`);
+    this.subscribe((interest) => sources.open(interest), {
+      kind: 'extension',
+      source: filter.source,
+      names: [filter.name],
+      stats: DiscoveryStats.at(statStore, prefix),
+    });
+  }
+
+  override async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const refusal = await this.#change(update);
+    if (refusal !== undefined) this.refused();
+    return refusal;
+  }
+
+  override refused(): void {
+    this.#options.statStore.increment(this.#failures);
+  }
+
+  async #change({ resources, removed }: DiscoveryUpdate): Promise<string | undefined> {
+    const { name, key } = this.#filter;
+    const [found] = resources;
+    const isGone = removed !== 'rest' && removed.includes(name);
+    // What a connection manager has as its default serves again.
+    if (found === undefined && isGone) {
+      this.#options.store.remove('extension', key);
+      await this.#options.apply([{ op: 'remove_extension', key }]);
+      return undefined;
+    }
+    if (found === undefined || resources.length !== 1) {
+      return `Unexpected number of resources in ExtensionConfigDS response: ${resources.length}`;
+    }
+    if (found.name !== name) {
+      return `Unexpected resource name in ExtensionConfigDS response: ${found.name}`;
+    }
+    return found.fault ?? (await this.#take(found));
+  }
+
+  protected override ended(): void {
+    const { key } = this.#filter;
+    if (this.#options.store.remove('extension', key)) {
+      void this.#options.apply([{ op: 'remove_extension', key }]);
+    }
+  }
+
+  async #take({ message, versionInfo }: DiscoveredResource): Promise<string | undefined> {
+    const { store, resolver, clock, statStore } = this.#options;
+    const { name, key, types } = this.#filter;
+    const present = store.get('extension', key)?.active;
+    if (present !== undefined && isSameMessage(present.message, message)) return undefined;
+    const filter = message as HttpFilterMessage;
+    const type = typeName(filter.typed_config?.['@type'] ?? '');
+    if (!types.includes(type)) return unexpectedType(type, types);
+    const { resolved, error } = resolver.filter({ ...filter, name });
+    if (error !== undefined) return error;
+    const [refusal] = await this.#options.apply([{ op: 'put_extension', key, filter: resolved }]);
+    if (refusal !== undefined) return refusal;
+    const lastUpdatedMs = clock.wallMs();
+    store.putActive('extension', key, { message, versionInfo, lastUpdatedMs, resolved });
+    statStore.increment(this.#reloads);
+    return undefined;
+  }
+}

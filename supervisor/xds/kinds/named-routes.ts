@@ -1,0 +1,220 @@
+/** Route configurations that connection managers name instead of holding them. */
+import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import type { NamedRoutes } from '../../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../../resources/resource-store.ts';
+import type { StatStore } from '../../stats/stat-store.ts';
+import type { ClusterSwap } from './cluster-swap.ts';
+import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
+import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
+import { NamedResources, SharedResource } from './named-resources.ts';
+import type { Resolution, ResourceResolver } from './resource-resolver.ts';
+import type { ResourceUse } from './resource-use.ts';
+import { VirtualHosts } from './virtual-hosts.ts';
+import { isSameMessage } from './same-message.ts';
+
+export interface RouteDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly sources: DiscoverySources;
+  readonly statStore: StatStore;
+  readonly clock: Clock;
+  readonly swap: ClusterSwap;
+  /** Resolves with what a worker refused. */
+  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+  readonly log: (level: 'warning', text: string) => void;
+}
+
+export function discoverRoutes(options: RouteDiscoveryOptions): NamedResources<NamedRoutes> {
+  return new NamedResources({
+    open: (routes) => new SharedRoutes(routes, options),
+    target: ({ name }) => `shared target RdsRouteConfigSubscription RDS init ${name}`,
+  });
+}
+
+type Brought =
+  | { readonly error: string; readonly brought?: undefined }
+  | { readonly error?: undefined; readonly brought: Promise<string | undefined> };
+
+class SharedRoutes extends SharedResource {
+  readonly #routes: NamedRoutes;
+  readonly #options: RouteDiscoveryOptions;
+  readonly #stats: DiscoveryStats;
+  readonly #emptyCounter: number;
+  /** As it came, without what completes it. */
+  #base: DiscoveredResource | undefined;
+  #hosts: VirtualHosts | undefined;
+  /** What the version names that came last, until that is in force. */
+  #clusters: ResourceUse | undefined;
+
+  constructor(routes: NamedRoutes, options: RouteDiscoveryOptions) {
+    super();
+    this.#routes = routes;
+    this.#options = options;
+    const { sources, statStore } = options;
+    const prefix = statScope(`http.${routes.statPrefix}.rds.${routes.name}.`);
+    this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
+    this.#emptyCounter = statStore.defineCounter(`${prefix}update_empty`);
+    this.subscribe((interest) => sources.open(interest), {
+      kind: 'route_configuration',
+      source: routes.source,
+      names: [routes.name],
+      stats: this.#stats,
+    });
+  }
+
+  override async update({ resources, removed }: DiscoveryUpdate): Promise<string | undefined> {
+    const { name } = this.#routes;
+    const [found] = resources;
+    if (found === undefined) {
+      // Routes that are taken away stay in use; an answer without any is counted.
+      if (removed.length === 0) this.#options.statStore.increment(this.#emptyCounter);
+      return undefined;
+    }
+    if (resources.length > 1) return `Unexpected RDS resource length: ${resources.length}`;
+    if (found.name !== name) {
+      return `Unexpected RDS configuration (expecting ${name}): ${found.name}`;
+    }
+    if (this.#isSame(found)) return undefined;
+    const { error, brought } = this.#bring(found);
+    if (error !== undefined) return error;
+    this.#follow(found);
+    if (!this.#isWaiting) return await brought;
+    // It is accepted: another may take its place before its clusters are there.
+    void brought.then((refusal) => {
+      if (refusal !== undefined) this.#options.log('warning', `${name}: ${refusal}`);
+    });
+    return undefined;
+  }
+
+  /** Routes are there when the virtual hosts are that the control plane sends by itself. */
+  override settled(): void {
+    if (this.#isWaiting) void this.#clusters?.ready.then(() => this.settled());
+    else if (this.#hosts === undefined || this.#hosts.isReady) super.settled();
+    else void this.#hosts.ready.then(() => super.settled());
+  }
+
+  override wanted(host: string, answered: () => void): void {
+    if (this.#hosts === undefined) answered();
+    else this.#hosts.wanted(host, answered);
+  }
+
+  /** From here on virtual hosts complete this configuration, or they do no more. */
+  #follow(found: DiscoveredResource): void {
+    const { resolver, sources, statStore, clock } = this.#options;
+    const { name, statPrefix } = this.#routes;
+    const { vhds } = found.message as RouteConfiguration;
+    const before = (this.#base?.message as RouteConfiguration | undefined)?.vhds;
+    this.#base = found;
+    if (isDeepStrictEqual(before, vhds)) return;
+    this.#hosts?.close();
+    this.#hosts = undefined;
+    const source = vhds && resolver.hostsSource(vhds).resolved;
+    if (source === undefined) return;
+    this.#hosts = new VirtualHosts({
+      name,
+      statPrefix,
+      source,
+      sources,
+      statStore,
+      clock,
+      changed: async (versionInfo) => {
+        if (this.#base === undefined) return undefined;
+        const { error, brought } = this.#bring({ ...this.#base, versionInfo });
+        return error ?? (await brought);
+      },
+    });
+  }
+
+  /** What it is refused for may be gone from the message. */
+  #isSame({ message, fault }: DiscoveredResource): boolean {
+    return (
+      fault === undefined && this.#base !== undefined && isSameMessage(this.#base.message, message)
+    );
+  }
+
+  get #isWaiting(): boolean {
+    return this.#clusters?.isReady() === false;
+  }
+
+  /** `brought` resolves with what a worker refused, or when it is in force or another took its place. */
+  #bring(found: DiscoveredResource): Brought {
+    const { store, swap, clock } = this.#options;
+    const whole = this.#withHosts(found);
+    const { resolved, error } = this.#resolve(whole);
+    if (error !== undefined) {
+      store.refuse('route_configuration', this.#routes.key, {
+        details: error,
+        lastAttemptMs: clock.wallMs(),
+        failedMessage: whole.message,
+      });
+      return { error };
+    }
+    // What is on its way to the workers names its clusters until it is there.
+    if (this.#isWaiting) this.#clusters?.release();
+    const clusters = swap.hold([whole.message]);
+    this.#clusters = clusters;
+    return { brought: this.#takeWith(clusters, whole, resolved) };
+  }
+
+  async #takeWith(
+    clusters: ResourceUse,
+    whole: DiscoveredResource,
+    resolved: RouteConfigurationResource,
+  ): Promise<string | undefined> {
+    await clusters.ready;
+    const isWanted = this.#clusters === clusters && !this.isClosed;
+    const refusal = isWanted ? await this.#take(whole, resolved) : undefined;
+    clusters.release();
+    // Should it come again it is new.
+    if (refusal !== undefined) this.#base = undefined;
+    return refusal;
+  }
+
+  #withHosts(found: DiscoveredResource): DiscoveredResource {
+    const hosts = this.#hosts?.messages ?? [];
+    if (hosts.length === 0) return found;
+    const { virtual_hosts: own = [] } = found.message as {
+      readonly virtual_hosts?: readonly JsonObject[];
+    };
+    return { ...found, message: { ...found.message, virtual_hosts: [...own, ...hosts] } };
+  }
+
+  #resolve({ message, fault }: DiscoveredResource): Resolution<RouteConfigurationResource> {
+    const { resolver } = this.#options;
+    const { vhds } = message as RouteConfiguration;
+    const error = fault ?? (vhds && resolver.hostsSource(vhds).error);
+    return error === undefined ? resolver.routes(message) : { error };
+  }
+
+  async #take(
+    { message, versionInfo }: DiscoveredResource,
+    resolved: RouteConfigurationResource,
+  ): Promise<string | undefined> {
+    const { store, clock } = this.#options;
+    const { key } = this.#routes;
+    const put = { op: 'put_route_configuration', key, routes: resolved } as const;
+    const [refusal] = await this.#options.apply([put]);
+    // Nobody names them any more.
+    if (refusal !== undefined || this.isClosed) return refusal;
+    const lastUpdatedMs = clock.wallMs();
+    store.putActive('route_configuration', key, { message, versionInfo, lastUpdatedMs, resolved });
+    this.#stats.reloaded(lastUpdatedMs);
+    return undefined;
+  }
+
+  protected override ended(): void {
+    const { key } = this.#routes;
+    this.#hosts?.close();
+    this.#clusters?.release();
+    if (this.#options.store.remove('route_configuration', key)) {
+      void this.#options.apply([{ op: 'remove_route_configuration', name: key }]);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Secrets that TLS contexts name instead of holding them. A secret whose files are replaced is read
+ * again; one that cannot be used leaves what was there.
+ */
+import { statScope } from '../../../shared/stats/stat-scope.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
+import type { NamedSecret } from '../../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../../resources/resource-store.ts';
+import type { StatStore } from '../../stats/stat-store.ts';
+import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
+import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
+import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
+import { NamedResources, SharedResource } from './named-resources.ts';
+import type { ResourceResolver } from './resource-resolver.ts';
+import { isSameMessage } from './same-message.ts';
+import { DirectoryWatch, directoriesOf, readSecretFiles } from './secret-files.ts';
+
+export interface SecretDiscoveryOptions {
+  readonly store: ResourceStore;
+  readonly resolver: ResourceResolver;
+  readonly sources: DiscoverySources;
+  readonly statStore: StatStore;
+  readonly clock: Clock;
+  /** Resolves with what a worker refused. */
+  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+  /** The secret of this key is another one now. */
+  changed(key: string): void;
+  readonly log: (level: 'warning', text: string) => void;
+}
+
+export function discoverSecrets(options: SecretDiscoveryOptions): NamedResources<NamedSecret> {
+  return new NamedResources({
+    open: (secret) => new SharedSecret(secret, options),
+    target: ({ name }) => `shared target SdsApi ${name}`,
+  });
+}
+
+type Given = Pick<DiscoveredResource, 'message' | 'versionInfo'>;
+
+class SharedSecret extends SharedResource {
+  readonly #secret: NamedSecret;
+  readonly #options: SecretDiscoveryOptions;
+  readonly #rotationFailures: number;
+  /** As its source gave it, its files unread. */
+  #given: Given | undefined;
+  #watch: DirectoryWatch | undefined;
+  /** Loads follow one another. */
+  #loading: Promise<string | undefined> = Promise.resolve(undefined);
+  /** Moves that come together are looked at once. */
+  #isRereadPlanned = false;
+
+  constructor(secret: NamedSecret, options: SecretDiscoveryOptions) {
+    super();
+    this.#secret = secret;
+    this.#options = options;
+    const { store, statStore, sources, clock } = options;
+    const prefix = statScope(`sds.${secret.name}.`);
+    this.#rotationFailures = statStore.defineCounter(`${prefix}key_rotation_failed`);
+    store.putWarming('secret', secret.key, {
+      message: { name: secret.name },
+      versionInfo: 'uninitialized',
+      lastUpdatedMs: clock.wallMs(),
+      resolved: undefined,
+    });
+    this.subscribe((interest) => sources.open(interest), {
+      kind: 'secret',
+      source: secret.source,
+      names: [secret.name],
+      stats: DiscoveryStats.at(statStore, prefix),
+    });
+  }
+
+  override async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const { resources, removed } = update;
+    const { name } = this.#secret;
+    const [found] = resources;
+    if (found === undefined && removed.length > 0) {
+      const { log } = this.#options;
+      log('warning', `secret ${name} was taken away; what came before it stays in use`);
+      return undefined;
+    }
+    if (found === undefined) return `Missing SDS resources for ${name} in onConfigUpdate()`;
+    if (resources.length > 1) return `Unexpected SDS secrets length: ${resources.length}`;
+    if (found.name !== name) return `Unexpected SDS secret (expecting ${name}): ${found.name}`;
+    return await this.#load(found);
+  }
+
+  protected override ended(): void {
+    const { key } = this.#secret;
+    this.#watch?.close();
+    const { store } = this.#options;
+    const wasThere = store.get('secret', key)?.active !== undefined;
+    store.remove('secret', key);
+    if (wasThere) void this.#options.apply([{ op: 'remove_secret', key }]);
+  }
+
+  #load(given: Given): Promise<string | undefined> {
+    this.#loading = this.#loading.then(() => this.#take(given));
+    return this.#loading;
+  }
+
+  /** What is good is in force when this resolves; else why it is not. */
+  async #take(given: Given): Promise<string | undefined> {
+    const { store, resolver, clock } = this.#options;
+    const { key, kind } = this.#secret;
+    let message: JsonObject;
+    try {
+      message = await readSecretFiles(given.message);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    if (this.isClosed) return undefined;
+    const present = store.get('secret', key)?.active;
+    // To read certificates and keys is dear; what is in force was read.
+    if (present !== undefined && isSameMessage(present.message, message)) {
+      this.#follow(given);
+      return undefined;
+    }
+    const { resolved, error } = resolver.secret(message, kind);
+    if (error !== undefined) return error;
+    this.#follow(given);
+    const [refusal] = await this.#options.apply([{ op: 'put_secret', key, secret: resolved }]);
+    if (refusal !== undefined) return refusal;
+    const { versionInfo } = given;
+    store.putActive('secret', key, {
+      message,
+      versionInfo,
+      lastUpdatedMs: clock.wallMs(),
+      resolved,
+    });
+    this.#options.changed(key);
+    return undefined;
+  }
+
+  #follow(given: Given): void {
+    const isSame = this.#given !== undefined && isSameMessage(this.#given.message, given.message);
+    this.#given = given;
+    if (isSame) return;
+    this.#watch?.close();
+    const { log } = this.#options;
+    const warn = (reason: string): void => log('warning', `secret ${this.#secret.name}: ${reason}`);
+    this.#watch = new DirectoryWatch(directoriesOf(given.message), () => this.#reread(), warn);
+  }
+
+  /** A pair that does not fit together yet is not used; the next move is looked at again. */
+  #reread(): void {
+    if (this.#isRereadPlanned) return;
+    this.#isRereadPlanned = true;
+    const reread = this.#loading.then(async () => {
+      this.#isRereadPlanned = false;
+      return this.#given === undefined || this.isClosed ? undefined : this.#take(this.#given);
+    });
+    this.#loading = reread;
+    void reread.then((refusal) => {
+      if (refusal === undefined || this.isClosed) return;
+      this.#options.statStore.increment(this.#rotationFailures);
+      this.#options.log('warning', `cannot rotate secret ${this.#secret.name}: ${refusal}`);
+    });
+  }
+}

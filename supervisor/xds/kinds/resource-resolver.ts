@@ -1,0 +1,234 @@
+/**
+ * Resolves single resources that came from a control plane, with the same resolvers and checks as those
+ * of the bootstrap. Each call gives the resolved form or the first mistake as text.
+ */
+import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
+import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
+import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
+import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
+import type {
+  RouteConfiguration,
+  Vhds,
+} from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { ScopedRouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
+import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
+import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
+import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import type { TlsSecret } from '../../../shared/resources/tls.ts';
+import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
+import {
+  checkSources,
+  sourcesOfCluster,
+  sourcesOfListener,
+} from '../../resources/bootstrap/dynamic-resources.ts';
+import { resolveClusterDefaults } from '../../resources/bootstrap/static-resources.ts';
+import { resolveCluster, type ClusterDefaults } from '../../resources/clusters/cluster.ts';
+import {
+  type ResolvedHosts,
+  resolveLoadAssignment,
+} from '../../resources/clusters/load-assignment.ts';
+import { resolveFilterSettings } from '../../resources/http/http-filters.ts';
+import { resolveListener } from '../../resources/listeners/listener.ts';
+import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
+import type { ResolvedCluster, ResolvedListener } from '../../resources/resolved-bootstrap.ts';
+import { resolveRouteConfiguration } from '../../resources/routes/route-configuration.ts';
+import { resolveConfigSource, type ConfigSource } from '../../resources/config-source.ts';
+import { Scope } from '../../resources/scope.ts';
+import { resolveCertificate } from '../../resources/tls/certificates.ts';
+import { resolveTicketKeys } from '../../resources/tls/ticket-keys.ts';
+import { resolveValidation } from '../../resources/tls/validation.ts';
+import { checkSecret } from '../../resources/tls/secret-references.ts';
+import type { DiscoveryKind } from '../subscriptions/resource-type.ts';
+
+export type Resolution<Resolved> =
+  | { readonly resolved: Resolved; readonly error?: undefined }
+  | { readonly resolved?: undefined; readonly error: string };
+
+/** The reference's word for a secret that holds something else. */
+const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
+
+export interface ResolverOptions {
+  readonly bootstrap: Bootstrap;
+  readonly maxRegexProgramSize: number;
+  /** `category/name` of extensions that may not be used. */
+  readonly disabledExtensions: ReadonlySet<string>;
+  /** Certificates and keys are not read. */
+  readonly skipSecrets?: boolean;
+  isKnownCluster(name: string): boolean;
+  /** Whether a control plane may be reached through a cluster; absent: that is not looked at. */
+  readonly isStaticCluster?: (name: string) => boolean;
+  /** Of what is accepted though it has no effect. */
+  warn(text: string): void;
+}
+
+export class ResourceResolver {
+  readonly #options: ResolverOptions;
+  readonly #defaults: ClusterDefaults;
+  readonly #filters: NetworkFilterResolver;
+
+  constructor(options: ResolverOptions) {
+    this.#options = options;
+    this.#defaults = resolveClusterDefaults(options.bootstrap, this.#scope([]));
+    this.#filters = new NetworkFilterResolver((name) => options.isKnownCluster(name));
+  }
+
+  cluster(message: JsonObject): Resolution<ResolvedCluster> {
+    return this.#run((scope) => {
+      const resolved = resolveCluster(message as unknown as Cluster, this.#defaults, scope);
+      if (resolved !== undefined) this.#checkSources(sourcesOfCluster(resolved), scope);
+      return resolved;
+    });
+  }
+
+  listener(message: JsonObject): Resolution<ResolvedListener> {
+    return this.#run((scope) => {
+      const resolved = resolveListener(message as unknown as Listener, this.#filters, scope);
+      if (resolved !== undefined) this.#checkSources(sourcesOfListener(resolved), scope);
+      return resolved;
+    });
+  }
+
+  routes(message: JsonObject): Resolution<RouteConfigurationResource> {
+    return this.#run((scope) => this.#resolveRoutes(message, scope));
+  }
+
+  /** Where the virtual hosts come from that complete a route configuration. */
+  hostsSource({ config_source: message = {} }: Vhds): Resolution<ConfigSource> {
+    return this.#run((scope) => {
+      const source = resolveConfigSource(message, scope.at('config_source'));
+      if (source === undefined) return undefined;
+      if (source.kind === 'ads' || (source.kind === 'grpc' && source.isDelta)) return source;
+      scope.error('conflict', "vhds: only 'DELTA_GRPC' is supported as an api_type.");
+      return undefined;
+    });
+  }
+
+  filter(message: HttpFilterMessage): Resolution<HttpFilter> {
+    return this.#run((scope) => resolveFilterSettings(message, scope));
+  }
+
+  /** What `known` has of the message's endpoints stays; what is new is added to it. */
+  hosts(
+    cluster: string,
+    message: JsonObject,
+    known: ResolvedHosts,
+  ): Resolution<ClusterHostsResource> {
+    return this.#run((scope) =>
+      resolveLoadAssignment(cluster, message as unknown as ClusterLoadAssignment, scope, known),
+    );
+  }
+
+  /** Everything that is wrong with a resource that stands at a place of a file. */
+  check(kind: DiscoveryKind, message: JsonObject, place: Place): readonly Problem[] {
+    const problems: Problem[] = [];
+    const scope = this.#scope(problems, place);
+    switch (kind) {
+      case 'cluster':
+        resolveCluster(message as unknown as Cluster, this.#defaults, scope);
+        break;
+      case 'listener':
+        resolveListener(message as unknown as Listener, this.#filters, scope);
+        break;
+      case 'route_configuration':
+        this.#resolveRoutes(message, scope);
+        break;
+      case 'endpoints': {
+        const assignment = message as unknown as ClusterLoadAssignment;
+        resolveLoadAssignment(assignment.cluster_name ?? '', assignment, scope);
+        break;
+      }
+      case 'secret':
+        checkSecret(message as unknown as Secret, scope);
+        break;
+      case 'extension':
+        resolveFilterSettings(message as unknown as HttpFilterMessage, scope);
+        break;
+      case 'scoped_routes': {
+        const { route_configuration: routes } = message as unknown as ScopedRouteConfiguration;
+        if (routes !== undefined) this.#resolveRoutes(routes as unknown as JsonObject, scope);
+        break;
+      }
+      // They are checked with the route configuration that they complete.
+      case 'virtual_host':
+      // Its values are checked by whoever holds them.
+      case 'runtime':
+    }
+    return problems;
+  }
+
+  #checkSources(named: ReturnType<typeof sourcesOfListener>, scope: Scope): void {
+    const { isStaticCluster } = this.#options;
+    if (isStaticCluster !== undefined) checkSources(named, isStaticCluster, scope);
+  }
+
+  #resolveRoutes(message: JsonObject, scope: Scope): RouteConfigurationResource | undefined {
+    const source = {
+      validatesClusters: false,
+      takesHosts: true,
+      isKnownCluster: (name: string) => this.#options.isKnownCluster(name),
+    };
+    return resolveRouteConfiguration(message as unknown as RouteConfiguration, source, scope);
+  }
+
+  /** Of a secret whose files were read into it. */
+  secret(message: JsonObject, kind: TlsSecret['kind']): Resolution<TlsSecret> {
+    const {
+      name,
+      tls_certificate: certificate,
+      validation_context: validation,
+      session_ticket_keys: tickets,
+    } = message as Secret;
+    const named = name === undefined ? {} : { secretName: name };
+    return this.#run<TlsSecret>((scope) => {
+      if (kind === 'certificate') {
+        const place = scope.at('tls_certificate');
+        if (certificate === undefined) place.error('reference', NO_CERTIFICATE);
+        const resolved = certificate && resolveCertificate(certificate, place);
+        return resolved && { kind, certificate: { ...resolved, ...named } };
+      }
+      if (kind === 'tickets') {
+        const place = scope.at('session_ticket_keys');
+        if (tickets === undefined)
+          place.error('reference', 'the secret has no session_ticket_keys');
+        const ticketKeys = tickets && resolveTicketKeys(tickets, place);
+        return ticketKeys === undefined ? undefined : { kind, ticketKeys };
+      }
+      const place = scope.at('validation_context');
+      // The reference takes it for a context that checks nobody.
+      if (validation === undefined)
+        place.error('reference', 'the secret has no validation_context');
+      const resolved = validation && resolveValidation(validation, place, true);
+      return resolved && { kind, validation: { ...resolved, ...named } };
+    });
+  }
+
+  #run<Resolved>(resolve: (scope: Scope) => Resolved | undefined): Resolution<Resolved> {
+    const problems: Problem[] = [];
+    const resolved = resolve(this.#scope(problems));
+    const error = problems.find(({ severity }) => severity === 'error');
+    if (error !== undefined) return { error: describe(error) };
+    for (const problem of problems) this.#options.warn(describe(problem));
+    return resolved === undefined ? { error: 'it cannot be used' } : { resolved };
+  }
+
+  #scope(problems: Problem[], place?: Place): Scope {
+    const { maxRegexProgramSize, disabledExtensions, skipSecrets = false } = this.#options;
+    const context = {
+      problems: { report: (problem: Problem) => problems.push(problem) },
+      maxRegexProgramSize,
+      disabledExtensions,
+      skipSecrets,
+    };
+    return new Scope(context, place);
+  }
+}
+
+/** Messages that the reference has too say by themselves what they mean; ours need the place. */
+function describe({ message, place, suggestion, rule }: Problem): string {
+  const hint = suggestion === undefined ? '' : ` (${suggestion})`;
+  const where = rule === 'unsupported' || rule === 'no_effect' ? formatPlace(place) : '';
+  return `${where === '' ? '' : `${where}: `}${message}${hint}`;
+}

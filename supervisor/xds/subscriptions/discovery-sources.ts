@@ -1,0 +1,163 @@
+/** Opens subscriptions: makes each one's source from what the configuration says of it. */
+import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { ConfigSource, GrpcSource } from '../../resources/config-source.ts';
+import type { DecodeEnvironment } from './decode-response.ts';
+import type { DiscoveryStats } from './discovery-stats.ts';
+import type { DiscoveryConsumer, DiscoverySource, DiscoveryUpdate } from './discovery-update.ts';
+import type { StatStore } from '../../stats/stat-store.ts';
+import { DeltaMux } from './delta-mux.ts';
+import type { Mux } from './discovery-request.ts';
+import { GrpcMux } from './grpc-mux.ts';
+import { FileSource } from './file-source.ts';
+import type { KeptResources } from './kept-resources.ts';
+import type { ControlPlaneClusters } from '../transport/control-plane-clusters.ts';
+import { RestSource } from './rest-source.ts';
+import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
+import { Subscription } from './subscription.ts';
+import { wordsOf } from './subscription-words.ts';
+
+export interface SourcesOptions {
+  readonly clock: Clock;
+  readonly decoding: DecodeEnvironment;
+  readonly clusters: ControlPlaneClusters;
+  /** Whom a control plane serves: envoy.config.core.v3.Node. */
+  readonly node: JsonObject;
+  /** The one stream of sources that say `ads`; absent: there is none. */
+  readonly aggregated: GrpcSource | undefined;
+  readonly statStore: StatStore;
+  /** Absent: nothing is kept for another start. */
+  readonly kept?: KeptResources | undefined;
+  readonly log: (level: 'debug' | 'warning', text: string) => void;
+}
+
+export interface Interest {
+  readonly kind: DiscoveryKind;
+  readonly source: ConfigSource;
+  /** None: all that there are. */
+  readonly names: readonly string[];
+  readonly stats: DiscoveryStats;
+  readonly consumer: DiscoveryConsumer;
+}
+
+const AGGREGATED = {
+  grpcService: 'envoy.service.discovery.v3.AggregatedDiscoveryService',
+  grpcNoun: 'AggregatedResources',
+} as const;
+
+/** Resources begin to come with `start`; nothing comes after `close`. */
+export interface OpenSubscription {
+  start(): void;
+  /** One more name, where the source takes names one by one; others ignore it. */
+  want(name: string): void;
+  close(): void;
+}
+
+export class DiscoverySources {
+  readonly #options: SourcesOptions;
+  #aggregated: Mux | undefined;
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+  }
+
+  open(interest: Interest): OpenSubscription {
+    const { clock } = this.#options;
+    const { initialFetchTimeoutMs } = interest.source;
+    const { kept } = this.#options;
+    const key = `${interest.kind} ${JSON.stringify([interest.source, interest.names])}`;
+    // A file is there without anybody's answer.
+    const isKept = kept !== undefined && interest.source.kind !== 'path';
+    const keeping = isKept && {
+      earlier: () => kept.take(key),
+      accepted: (update: DiscoveryUpdate) => kept.keep(key, update),
+    };
+    const subscription = new Subscription({
+      ...(keeping === false ? {} : keeping),
+      type: RESOURCE_TYPES[interest.kind],
+      names: interest.names,
+      stats: interest.stats,
+      consumer: interest.consumer,
+      clock,
+      initialFetchTimeoutMs,
+      words: wordsOf(interest.source.kind, RESOURCE_TYPES[interest.kind]),
+      log: (level, text) => this.#options.log(level, text),
+    });
+    const source = this.#makeSource(interest.source, subscription, interest.stats.prefix);
+    return {
+      start: () => source.start(),
+      want: (name) => source.want?.(name),
+      close: () => {
+        source.close();
+        subscription.close();
+        kept?.forget(key);
+      },
+    };
+  }
+
+  /** Answers of one kind on the stream that sources share: whether what says so waits. */
+  hold(kind: DiscoveryKind, isHeld: boolean): void {
+    this.#aggregated?.hold(RESOURCE_TYPES[kind], isHeld);
+  }
+
+  /** Ends the stream that sources share. */
+  close(): void {
+    this.#aggregated?.close();
+  }
+
+  #aggregatedMux(): Mux | undefined {
+    const { aggregated } = this.#options;
+    if (aggregated === undefined) return undefined;
+    this.#aggregated ??= this.#makeMux(aggregated, AGGREGATED, '');
+    return this.#aggregated;
+  }
+
+  #makeMux(
+    source: GrpcSource,
+    { grpcService, grpcNoun }: Pick<ResourceType, 'grpcService' | 'grpcNoun'>,
+    statPrefix: string,
+  ): Mux {
+    const options = { ...this.#options, source, statPrefix };
+    return source.isDelta
+      ? new DeltaMux({ ...options, method: `/${grpcService}/Delta${grpcNoun}` })
+      : new GrpcMux({ ...options, method: `/${grpcService}/Stream${grpcNoun}` });
+  }
+
+  #makeSource(
+    source: ConfigSource,
+    subscription: Subscription,
+    statPrefix: string,
+  ): DiscoverySource {
+    const { decoding, clock, clusters, node } = this.#options;
+    switch (source.kind) {
+      case 'path':
+        return new FileSource({
+          path: source.path,
+          watchedDirectory: source.watchedDirectory,
+          subscription,
+          decoding,
+          clock,
+        });
+      case 'rest':
+        return new RestSource({ ...source, clusters, node, clock, subscription, decoding });
+      case 'grpc': {
+        const mux = this.#makeMux(source, subscription.type, statPrefix);
+        return {
+          start: () => mux.add(subscription),
+          want: (name) => mux.want(subscription, name),
+          close: () => mux.close(),
+        };
+      }
+      case 'ads':
+        return {
+          start: () => {
+            const mux = this.#aggregatedMux();
+            if (mux === undefined) subscription.failed('there is no ads_config');
+            else mux.add(subscription);
+          },
+          want: (name) => this.#aggregated?.want(subscription, name),
+          close: () => this.#aggregated?.remove(subscription),
+        };
+    }
+  }
+}

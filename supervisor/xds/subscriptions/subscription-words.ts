@@ -1,0 +1,34 @@
+/** What the log says of a subscription, in the reference's words, which go by how answers come. */
+import type { ConfigSource } from '../../resources/config-source.ts';
+import type { ResourceType } from './resource-type.ts';
+
+export interface SubscriptionWords {
+  rejected(reason: string): string;
+  failed(reason: string): string;
+  readonly timedOut: string;
+}
+
+export function wordsOf(
+  kind: ConfigSource['kind'],
+  { typeUrl, restPath }: Pick<ResourceType, 'typeUrl' | 'restPath'>,
+): SubscriptionWords {
+  if (kind === 'path') {
+    return {
+      rejected: (reason) => `Filesystem config update rejected: ${reason}`,
+      failed: (reason) => `Filesystem config update failure: ${reason}`,
+      timedOut: `Filesystem config: initial fetch timed out for ${typeUrl}`,
+    };
+  }
+  if (kind === 'rest') {
+    return {
+      rejected: (reason) => `REST config for ${restPath} rejected: ${reason}`,
+      failed: (reason) => `REST update for ${restPath} failed: ${reason}`,
+      timedOut: `REST config: initial fetch timeout for ${restPath}`,
+    };
+  }
+  return {
+    rejected: (reason) => `gRPC config for ${typeUrl} rejected: ${reason}`,
+    failed: (reason) => `gRPC update for ${typeUrl} failed: ${reason}`,
+    timedOut: `gRPC config: initial fetch timed out for ${typeUrl}`,
+  };
+}
