@@ -22,7 +22,7 @@ function write(name: string, text: string): string {
 async function problemsOf(dynamic: string, rest = '', skipSecrets = false): Promise<string[]> {
   const configYaml = `node: {id: a, cluster: b}\ndynamic_resources: ${dynamic}\n${rest}`;
   const configuration = await loadConfiguration(
-    optionsOf('--config-yaml', configYaml),
+    optionsOf('--mode', 'validate', '--config-yaml', configYaml),
     systemClock,
   );
   const options = { unknownFields: 'warn', skipSecrets } as const;
