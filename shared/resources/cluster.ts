@@ -162,11 +162,20 @@ export interface LocalSocket {
   readonly options: readonly SocketOption[];
 }
 
+/** What a control plane wants dropped of a cluster's requests, and what it calls that. */
+export interface DropOverload {
+  readonly category: string;
+  /** Above 0, at most 1. */
+  readonly share: number;
+}
+
 /** What a cluster's hosts are now; replaces the earlier set of that cluster as a whole. */
 export interface ClusterHostsResource {
   readonly cluster: string;
   readonly hosts: readonly HostResource[];
   readonly overprovisioningFactor: number;
+  /** Requests that are answered instead of being sent; absent: none. */
+  readonly dropOverload?: DropOverload;
   /** Of a cluster with checks: which version of it the hosts are of, which tells of what checks find. */
   readonly version?: number;
   /** Where open connections and requests of each priority are counted; see breaker-page.ts. */

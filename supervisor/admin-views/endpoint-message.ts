@@ -25,8 +25,17 @@ export function endpointMessage(
   return {
     cluster_name: facts.name,
     ...(groups.length === 0 ? {} : { endpoints: groups.map(ofLocality) }),
-    policy: { overprovisioning_factor: hosts.overprovisioningFactor },
+    policy: policyMessage(hosts),
   };
+}
+
+/** A share is shown in millionths, however it was written. */
+function policyMessage({ overprovisioningFactor, dropOverload }: ClusterHostsResource): JsonObject {
+  const factor = { overprovisioning_factor: overprovisioningFactor };
+  if (dropOverload === undefined) return factor;
+  const { category, share } = dropOverload;
+  const percentage = { numerator: Math.round(share * 1_000_000), denominator: 'MILLION' };
+  return { drop_overloads: [{ category, drop_percentage: percentage }], ...factor };
 }
 
 /** Groups in the order of their first host. */

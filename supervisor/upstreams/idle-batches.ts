@@ -92,7 +92,8 @@ function isSame(before: readonly ClusterWithHosts[], now: readonly ClusterWithHo
         known.cluster === other?.cluster &&
         known.hosts.hosts === other.hosts.hosts &&
         known.hosts.hasTraffic === other.hosts.hasTraffic &&
-        known.hosts.overprovisioningFactor === other.hosts.overprovisioningFactor
+        known.hosts.overprovisioningFactor === other.hosts.overprovisioningFactor &&
+        known.hosts.dropOverload === other.hosts.dropOverload
       );
     })
   );

@@ -23,13 +23,20 @@ import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { BreakerGauges } from './breakers/breaker-gauges.ts';
 import type { BreakerSlots, SlotPair } from './breakers/breaker-slots.ts';
 import type { ResourceUse } from '../xds/kinds/resource-use.ts';
+import { DropPolicy } from './hosts/drop-policy.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './hosts/host-checks.ts';
 import { ReportedWeights } from './hosts/reported-weights.ts';
 import { joinState, type HostState } from './hosts/host-state.ts';
 import { HostStates } from './hosts/host-states.ts';
 import { changedPriorities, isSameHost } from './sources/same-host.ts';
-import type { HostAnswered, HostSink, HostSource, UpdateCounter } from './sources/host-source.ts';
+import type {
+  AssignmentPolicy,
+  HostAnswered,
+  HostSink,
+  HostSource,
+  UpdateCounter,
+} from './sources/host-source.ts';
 import { MembershipStats } from './hosts/membership-stats.ts';
 import { isSamePlace } from '../../shared/resources/host-place.ts';
 import type { MergeWindow } from './merge-window.ts';
@@ -93,12 +100,14 @@ export class LiveCluster implements HostSink {
   #ordered: HostState[] = [];
   #set = 0;
   #overprovisioningFactor: number | undefined;
+  readonly #drop: DropPolicy;
   /** Since the last set of hosts. */
   #hasOtherFactor = false;
 
   constructor(options: LiveClusterOptions) {
     const { resolved, writer } = options;
     this.resolved = resolved;
+    this.#drop = new DropPolicy(resolved.hosts.dropOverload, () => options.runtime());
     this.version = resolved.resource.healthChecks === undefined ? undefined : options.version;
     this.#hasTraffic = options.hasTraffic;
     this.#options = options;
@@ -148,10 +157,13 @@ export class LiveCluster implements HostSink {
   get hosts(): ClusterHostsResource {
     const overprovisioningFactor =
       this.#overprovisioningFactor ?? this.resolved.hosts.overprovisioningFactor;
+    const { dropOverload: _, ...resolved } = this.resolved.hosts;
+    const { present: dropOverload } = this.#drop;
     return {
-      ...this.resolved.hosts,
+      ...resolved,
       hosts: this.#hosts,
       overprovisioningFactor,
+      ...(dropOverload === undefined ? {} : { dropOverload }),
       ...(this.version === undefined ? {} : { version: this.version }),
       ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
       ...(this.#hasTraffic ? { hasTraffic: true } : {}),
@@ -191,6 +203,7 @@ export class LiveCluster implements HostSink {
     if (count > 0) this.#stats.membershipChanged(changes.added, count);
     if (priorities.size > 0) this.outlier?.setHosts(this.#states.watched());
     const isOther = changes.isOther || priorities.size > 0;
+    this.#drop.hostsSet(isOther);
     // The order alone is nothing new.
     this.#apply(isOther ? taken : [...this.#ordered]);
     if (isOther && this.#options.isUsed(this)) this.#options.merges.setChanged();
@@ -340,7 +353,8 @@ export class LiveCluster implements HostSink {
     this.#stats.count(counter);
   }
 
-  setOverprovisioningFactor(percent: number): void {
+  setPolicy({ overprovisioningFactor: percent, dropOverload }: AssignmentPolicy): void {
+    this.#drop.plan(dropOverload);
     if (percent !== this.hosts.overprovisioningFactor) this.#hasOtherFactor = true;
     this.#overprovisioningFactor = percent;
   }

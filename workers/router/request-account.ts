@@ -144,6 +144,11 @@ export class RequestAccount {
     this.#charge(503, false);
   }
 
+  /** The cluster is spared the request. */
+  dropped(): void {
+    this.#charge(503, false);
+  }
+
   /** The body was too long to be kept for further tries. */
   retryAbandoned(): void {
     this.#count(index.retry_or_shadow_abandoned);

@@ -18,6 +18,7 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
+import { isSpared } from './dropped-requests.ts';
 import { RequestBalance } from './request-balance.ts';
 import { countFailure, countHost, countOutlived, noteAnswer } from './cluster-account.ts';
 import { resetWords } from './reset-reasons.ts';
@@ -116,6 +117,10 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     const copy = shadowHeaders(headers, policy, context.localAddress);
     context.ownStats.count(RQ_TOTAL);
     info.requestHeaders = copy;
+    if (isSpared(cluster)) {
+      this.charge(UNAVAILABLE);
+      return;
+    }
     const host = cluster.chooseHost(new RequestBalance(copy, route, info));
     if (host === undefined) {
       cluster.stats.writer.increment(cluster.stats.base + CX_NONE_HEALTHY);

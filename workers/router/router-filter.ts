@@ -43,6 +43,7 @@ import {
   resetFailure,
 } from './failures.ts';
 import { followRedirect } from './internal-redirect.ts';
+import { answerDropped, isSpared } from './dropped-requests.ts';
 import { RequestAccount } from './request-account.ts';
 import { RequestBalance } from './request-balance.ts';
 import { RequestCopy } from './request-copy.ts';
@@ -287,6 +288,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.account = new RequestAccount(cluster, this.context.stats, info);
     this.balance = new RequestBalance(headers, route, info);
     noteTarget(info, cluster, route, headers);
+    if (isSpared(cluster)) {
+      this.account.dropped();
+      answerDropped(this.callbacks, cluster, !this.context.suppressEnvoyHeaders);
+      return;
+    }
     finalizeRequest(route, headers, this.context, { info, deadline: this.deadline });
     const host = cluster.chooseHost(this.balance);
     if (host === undefined) {

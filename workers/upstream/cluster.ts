@@ -121,6 +121,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     return this.#set.overprovisioningFactor;
   }
 
+  /** Requests that get an answer instead of a host: 0 to 1. */
+  get dropShare(): number {
+    return this.#set.dropOverload?.share ?? 0;
+  }
+
   /** Another number after each change of the hosts or their health. */
   get version(): number {
     return this.#set.version;
@@ -204,12 +209,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
    * Begins with the hosts of the version of the cluster that this one replaces. Returns what to wait for
    * before they are there.
    */
-  adoptHostsOf({
-    hosts: earlier,
-    overprovisioningFactor,
-  }: UpstreamCluster): Promise<void> | undefined {
-    const hosts = earlier.map((host) => host.resource);
-    this.#set.put({ cluster: this.name, hosts, overprovisioningFactor }, false);
+  adoptHostsOf(earlier: UpstreamCluster): Promise<void> | undefined {
+    const { overprovisioningFactor, dropOverload } = earlier.#set;
+    const hosts = earlier.hosts.map((host) => host.resource);
+    const drop = dropOverload === undefined ? {} : { dropOverload };
+    this.#set.put({ cluster: this.name, hosts, overprovisioningFactor, ...drop }, false);
     return this.firstHosts;
   }
 

@@ -136,7 +136,7 @@ export function resolveCluster(
   const discovery = resolveDiscovery(message, defaults.dns, scope);
   const hosts = isStatic(message)
     ? resolveStaticHosts(name, message.load_assignment, scope.at('load_assignment'))
-    : withoutHosts(name, message.load_assignment);
+    : withoutHosts(name, message.load_assignment, scope.at('load_assignment'));
   const resource = resolveResource(name, message, defaults.bindConfig, scope);
   const outlier =
     message.outlier_detection === undefined

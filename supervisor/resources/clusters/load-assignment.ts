@@ -19,6 +19,7 @@ import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveEndpointCheck } from './health-checks.ts';
+import { resolveDrop } from './drop-overload.ts';
 import { type LocalityFacts, usualHost } from './usual-host.ts';
 import { isSamePlace } from '../../../shared/resources/host-place.ts';
 
@@ -27,7 +28,7 @@ const FIELDS = knownFields<ClusterLoadAssignment>(
   ['named_endpoints'],
 );
 const POLICY_FIELDS = knownFields<NonNullable<ClusterLoadAssignment['policy']>>(
-  ['overprovisioning_factor'],
+  ['overprovisioning_factor', 'drop_overloads'],
   // Of assignments that a control plane sends: see endpoint-source.ts.
   ['endpoint_stale_after'],
 );
@@ -64,7 +65,7 @@ export function resolveLoadAssignment(
   known?: ResolvedHosts,
 ): ClusterHostsResource {
   const hosts = uniqueHosts(resolveHosts(message, scope, known));
-  return { cluster, hosts, overprovisioningFactor: overprovisioning(message) };
+  return { cluster, hosts, ...resolvePolicy(message, scope) };
 }
 
 function resolveHosts(
@@ -90,15 +91,16 @@ export function resolveStaticHosts(
   scope: Scope,
 ): ClusterHostsResource {
   const hosts = numberedHosts(resolveHosts(message, scope));
-  return { cluster, hosts, overprovisioningFactor: overprovisioning(message) };
+  return { cluster, hosts, ...resolvePolicy(message, scope) };
 }
 
 /** The assignment of a cluster that finds its hosts by itself, before it has found any. */
 export function withoutHosts(
   cluster: string,
   message: ClusterLoadAssignment | undefined,
+  scope: Scope,
 ): ClusterHostsResource {
-  return { cluster, hosts: [], overprovisioningFactor: overprovisioning(message) };
+  return { cluster, hosts: [], ...resolvePolicy(message, scope) };
 }
 
 /** What a host has from its place in an assignment, whatever its address is. */
@@ -135,8 +137,15 @@ export function resolveEndpoints<Resolved>(
   return resolved;
 }
 
-function overprovisioning(message: ClusterLoadAssignment | undefined): number {
-  return message?.policy?.overprovisioning_factor ?? OVERPROVISIONING_FACTOR;
+function resolvePolicy(
+  message: ClusterLoadAssignment | undefined,
+  scope: Scope,
+): Pick<ClusterHostsResource, 'overprovisioningFactor' | 'dropOverload'> {
+  const { overprovisioning_factor: overprovisioningFactor = OVERPROVISIONING_FACTOR } =
+    message?.policy ?? {};
+  const drops = message?.policy?.drop_overloads ?? [];
+  const place = scope.at('policy', 'drop_overloads');
+  return { overprovisioningFactor, ...optional('dropOverload', resolveDrop(drops, place)) };
 }
 
 /** A further host of an address bears the number of its entry in its id. */

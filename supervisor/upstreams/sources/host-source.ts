@@ -1,5 +1,9 @@
 /** The seam between a cluster and where its hosts come from: names, files, a control plane. */
-import type { HostAnswer, HostResource } from '../../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  HostAnswer,
+  HostResource,
+} from '../../../shared/resources/cluster.ts';
 
 /** What a source counts below `cluster.<name>.` */
 export type UpdateCounter =
@@ -10,6 +14,12 @@ export type UpdateCounter =
   | 'update_no_rebuild'
   | 'assignment_stale'
   | 'assignment_timeout_received';
+
+/** What an assignment says beside its hosts. */
+export type AssignmentPolicy = Pick<
+  ClusterHostsResource,
+  'overprovisioningFactor' | 'dropOverload'
+>;
 
 /** The cluster as a source sees it. */
 export interface HostSink {
@@ -22,8 +32,8 @@ export interface HostSink {
   /** An answer named these hosts; those that were there are counted as the reference counts new ones. */
   confirmed(hosts: readonly HostResource[]): void;
   count(counter: UpdateCounter): void;
-  /** From now on, in percent. */
-  setOverprovisioningFactor(percent: number): void;
+  /** How hosts are chosen among those that are set next; what is dropped changes with them. */
+  setPolicy(policy: AssignmentPolicy): void;
   /** The largest weight that a source saw. */
   setMaxHostWeight(weight: number): void;
   /** The first answer is there, good or bad. Called once. */

@@ -115,7 +115,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   #take(resolved: ClusterHostsResource): void {
     this.#present = resolved;
     this.#sink.setMaxHostWeight(maxWeightOfLast(resolved.hosts));
-    this.#sink.setOverprovisioningFactor(resolved.overprovisioningFactor);
+    this.#sink.setPolicy(resolved);
     const isOther = this.#sink.setHosts(resolved.hosts);
     if (!isOther) this.#sink.count('update_no_rebuild');
   }

@@ -80,3 +80,16 @@ test('a cluster without hosts has its policy alone', () => {
     policy: { overprovisioning_factor: 140 },
   });
 });
+
+test('a share of requests to be dropped is shown in millionths', () => {
+  const dropOverload = { category: 'throttle', share: 0.25 };
+  const hosts = { cluster: 'e', overprovisioningFactor: 140, hosts: [], dropOverload };
+  const drop = {
+    category: 'throttle',
+    drop_percentage: { numerator: 250_000, denominator: 'MILLION' },
+  };
+  assert.deepEqual(endpointMessage(hosts)['policy'], {
+    drop_overloads: [drop],
+    overprovisioning_factor: 140,
+  });
+});

@@ -70,7 +70,7 @@ class Names {
       },
       confirmed: () => undefined,
       count: () => undefined,
-      setOverprovisioningFactor: () => undefined,
+      setPolicy: () => undefined,
       setMaxHostWeight: () => undefined,
       initialized: () => undefined,
     };

@@ -4,7 +4,11 @@
  * turns of the loop, in which the earlier ones serve. Whoever owns the set makes hosts and changes them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  DropOverload,
+  HostResource,
+} from '../../../shared/resources/cluster.ts';
 import { countHosts, isKept, unpackHosts } from '../../../shared/resources/host-entries.ts';
 import type { SentHostSet } from '../../../shared/resources/resource-update.ts';
 import { IDLE_HOSTS_MAX } from '../../../shared/resources/idle-clusters.ts';
@@ -42,6 +46,7 @@ export class HostSet {
   hosts: readonly UpstreamHost[] = [];
   /** In percent. */
   overprovisioningFactor = 140;
+  dropOverload: DropOverload | undefined = undefined;
   /** Another number after each change of the hosts or their health. */
   version = 0;
   /** By id, those of `#made` and what joined them; of a small set not kept. */
@@ -109,6 +114,7 @@ export class HostSet {
     const putInForce = yield* this.#prepare(hosts, overprovisioningFactor, isOther);
     this.hosts = hosts;
     this.overprovisioningFactor = overprovisioningFactor;
+    this.dropOverload = update.dropOverload;
     this.#index = hosts.length > LARGE_SET ? index : undefined;
     replaced(update);
     putInForce();
