@@ -105,6 +105,12 @@ class Fuzz {
     else if (this.#pick(2) === 0) await nextTurn();
   }
 
+  /** Whatever a refused answer took away is back. */
+  async end(): Promise<void> {
+    for (const type of this.#refusals.keys()) if (type.refusalsRemove) this.#say(type);
+    await this.#peer.quiet();
+  }
+
   #change(type: FuzzedType, version: string): void {
     type.change(this.#pick, version);
   }
@@ -177,7 +183,7 @@ describe('a long row of good, bad, repeated, old and broken updates', { concurre
       await using sluice = await start(how, peer.port, source);
       const fuzz = new Fuzz(peer, types, how, picks(SEED));
       for (let update = 1; update <= UPDATES; update += 1) await fuzz.step(String(update));
-      await peer.quiet();
+      await fuzz.end();
       await settled(sluice, types);
       const { taken, refused } = peer.counts();
       t.diagnostic(`${taken} taken, ${refused} refused, ${fuzz.breaks} breaks`);

@@ -16,6 +16,8 @@ export interface TypeOptions<State> {
   readonly bad: readonly object[];
   /** Is refused by itself: the good resources that come with it are taken. */
   readonly badAlone?: object;
+  /** What a refused answer leaves out is removed all the same, where answers say the whole state. */
+  readonly refusalsRemove?: boolean;
   /** What the state should look like from outside, in the form that `seen` gives. */
   expected(state: State): unknown;
   seen(sluice: Sluice): Promise<unknown>;
@@ -32,6 +34,7 @@ export interface FuzzedType {
   /** What was said last, for every stream that asks. */
   readonly resources: readonly object[];
   readonly version: string;
+  readonly refusalsRemove: boolean;
   change(pick: Pick, version: string): void;
   /** Says something that it has said before. */
   goBack(pick: Pick): void;
@@ -62,6 +65,7 @@ export function fuzzedType<State>(options: TypeOptions<State>): FuzzedType {
   };
   return {
     kind,
+    refusalsRemove: options.refusalsRemove ?? false,
     get resources() {
       return options.resources(said.state);
     },

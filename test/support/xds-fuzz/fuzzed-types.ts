@@ -146,6 +146,7 @@ function listeners({ source, isDelta }: FuzzedParts): FuzzedType {
   };
   return fuzzedType<Readonly<Record<string, string>>>({
     kind: 'listener.v3.Listener',
+    refusalsRemove: !isDelta,
     first: {},
     next: (pick, version) => {
       const names = Array.from({ length: pick(3) }, () => `l${pick(4)}`);
