@@ -31,7 +31,9 @@ export interface OutlierDetectorOptions {
   readonly page: OutlierPage;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly stats: { readonly writer: StatWriter; readonly base: number };
+  readonly writer: StatWriter;
+  /** Of the cluster. */
+  readonly statName: string;
   log(event: Omit<OutlierEvent, 'cluster'>): void;
   /** The host is ejected or degraded from now on, or no more. */
   flagged(host: string, flag: OutlierFlag, isSet: boolean): void;
@@ -51,6 +53,7 @@ interface WatchedHost {
 
 export class OutlierDetector {
   readonly #options: OutlierDetectorOptions;
+  readonly #stats: number;
   readonly #hosts = new Map<string, WatchedHost>();
   /** Of the last interval. */
   external: RateSummary = NO_SUMMARY;
@@ -60,6 +63,8 @@ export class OutlierDetector {
 
   constructor(options: OutlierDetectorOptions) {
     this.#options = options;
+    const prefix = `cluster.${options.statName}.outlier_detection.`;
+    this.#stats = options.writer.defineBlock(OUTLIER_DETECTION, prefix);
     this.#beginInterval();
   }
 
@@ -115,6 +120,7 @@ export class OutlierDetector {
 
   close(): void {
     this.#timer?.cancel();
+    this.#options.writer.releaseBlock(this.#stats);
   }
 
   #beginInterval(): void {
@@ -259,13 +265,12 @@ export class OutlierDetector {
 
   /** Another version of the cluster may have shown its own. */
   show(): void {
-    const { writer, base } = this.#options.stats;
-    writer.setGauge(base + OUTLIER_DETECTION.index.ejections_active, this.#active);
+    const { ejections_active: active } = OUTLIER_DETECTION.index;
+    this.#options.writer.setGauge(this.#stats + active, this.#active);
   }
 
   #count(name: keyof typeof OUTLIER_DETECTION.index): void {
-    const { writer, base } = this.#options.stats;
-    writer.increment(base + OUTLIER_DETECTION.index[name]);
+    this.#options.writer.increment(this.#stats + OUTLIER_DETECTION.index[name]);
   }
 }
 

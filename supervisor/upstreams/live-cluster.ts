@@ -1,13 +1,9 @@
 /**
- * One cluster with the hosts that it has now: takes host sets from its source, keeps what stays, and
- * joins what the configuration, active checks and outlier detection say of each host. It sends
- * nothing: its owner hears of changes.
+ * One version of a cluster with the hosts that it has now: runs their source, takes what workers say of
+ * them, and says when it may be used. It sends nothing: its owner hears of changes.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
-import { addressOf } from '../../shared/resources/host-address.ts';
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
-import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
+import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -15,8 +11,8 @@ import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { WorkerToSupervisor, ToldWeight } from '../../shared/messages/worker-to-supervisor.ts';
 import { CheckLog } from '../health/check-log.ts';
 import type { EventLogs } from '../health/event-log.ts';
-import { outlierEventMessage } from '../health/outlier-events.ts';
 import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
+import { OutlierLog } from '../health/outlier-log.ts';
 import { withRuntime } from '../health/outlier-runtime.ts';
 import type { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
@@ -27,9 +23,8 @@ import { DropPolicy } from './hosts/drop-policy.ts';
 import { ClusterReadiness } from './cluster-readiness.ts';
 import { HostChecks } from './hosts/host-checks.ts';
 import { ReportedWeights } from './hosts/reported-weights.ts';
-import { joinState, type HostState } from './hosts/host-state.ts';
-import { HostStates } from './hosts/host-states.ts';
-import { changedPriorities, isSameHost } from './sources/same-host.ts';
+import { HostList, isLeaving } from './hosts/host-list.ts';
+import type { HostState } from './hosts/host-state.ts';
 import type {
   AssignmentPolicy,
   HostAnswered,
@@ -38,7 +33,6 @@ import type {
   UpdateCounter,
 } from './sources/host-source.ts';
 import { MembershipStats } from './hosts/membership-stats.ts';
-import { isSamePlace } from '../../shared/resources/host-place.ts';
 import type { MergeWindow } from './merge-window.ts';
 
 export interface LiveClusterOptions {
@@ -67,14 +61,6 @@ export interface LiveClusterOptions {
   changed(cluster: LiveCluster, host?: string): void;
 }
 
-/** What a set of hosts changes. */
-interface SetChanges {
-  /** In which hosts came or went. */
-  readonly priorities: Set<number>;
-  readonly added: HostResource[];
-  isOther: boolean;
-}
-
 type CheckNotice = Extract<WorkerToSupervisor, { readonly kind: 'health_event' }>;
 
 export class LiveCluster implements HostSink {
@@ -87,18 +73,13 @@ export class LiveCluster implements HostSink {
   readonly breakers: BreakerGauges;
   readonly #breakerSlots: SlotPair | undefined;
   readonly outlier: OutlierDetector | undefined;
-  readonly #outlierStats: number | undefined;
   readonly #checks: HostChecks;
   readonly #checkLog: CheckLog;
   /** Undefined: weights are those of the configuration. */
   readonly #reported: ReportedWeights | undefined;
   #source: HostSource | undefined;
-  readonly #states: HostStates;
+  readonly #list: HostList;
   #hasTraffic: boolean;
-  #hosts: HostResource[] = [];
-  /** By position of their hosts. */
-  #ordered: HostState[] = [];
-  #set = 0;
   #overprovisioningFactor: number | undefined;
   readonly #drop: DropPolicy;
   /** Since the last set of hosts. */
@@ -122,17 +103,15 @@ export class LiveCluster implements HostSink {
     });
     this.#checks = new HostChecks(resolved, writer);
     this.#checkLog = new CheckLog(options);
-    this.#outlierStats =
-      resolved.outlierDetection === undefined
-        ? undefined
-        : writer.defineBlock(
-            OUTLIER_DETECTION,
-            `cluster.${resolved.resource.statName}.outlier_detection.`,
-          );
     this.outlier = this.#makeDetector();
     const { loadReports } = resolved.resource.lbPolicy;
     this.#reported = loadReports && new ReportedWeights(loadReports, options.clock);
-    this.#states = new HostStates(options);
+    this.#list = new HostList({
+      ...options,
+      checks: this.#checks,
+      stats: this.#stats,
+      outlier: this.outlier,
+    });
     this.readiness = new ClusterReadiness({
       needs: options.needs,
       areChecksUnderWay: () => this.#checks.areUnderWay,
@@ -161,7 +140,7 @@ export class LiveCluster implements HostSink {
     const { present: dropOverload } = this.#drop;
     return {
       ...resolved,
-      hosts: this.#hosts,
+      hosts: this.#list.hosts,
       overprovisioningFactor,
       ...(dropOverload === undefined ? {} : { dropOverload }),
       ...(this.version === undefined ? {} : { version: this.version }),
@@ -172,113 +151,26 @@ export class LiveCluster implements HostSink {
 
   /** As of the last change. */
   host(id: string): HostResource | undefined {
-    return this.#states.get(id)?.host;
+    return this.#list.get(id)?.host;
   }
 
   /** Where a host stands among `hosts.hosts`; undefined for one that is not there. */
   positionOf(id: string): number | undefined {
-    return this.#states.get(id)?.position;
+    return this.#list.get(id)?.position;
   }
 
   setHosts(hosts: readonly HostResource[], isChange = false): boolean {
-    const priorities = new Set<number>();
-    const changes: SetChanges = {
-      priorities,
-      added: [],
-      isOther: isChange || this.#hasOtherFactor,
-    };
-    const taken: HostState[] = [];
+    const isOther = this.#list.set(hosts, { isChange, hasOtherPolicy: this.#hasOtherFactor });
     this.#hasOtherFactor = false;
-    this.#set += 1;
-    for (const host of hosts) {
-      const state = this.#stateOf(host, taken.length, changes);
-      if (state === undefined) continue;
-      state.given = host;
-      state.set = this.#set;
-      state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
-      taken.push(state);
-    }
-    for (const { host } of this.#goneFrom(taken)) priorities.add(host.priority);
-    const count = Math.max(priorities.size, isChange ? 1 : 0);
-    if (count > 0) this.#stats.membershipChanged(changes.added, count);
-    if (priorities.size > 0) this.outlier?.setHosts(this.#states.watched());
-    const isOther = changes.isOther || priorities.size > 0;
     this.#drop.hostsSet(isOther);
-    // The order alone is nothing new.
-    this.#apply(isOther ? taken : [...this.#ordered]);
+    this.#options.changed(this);
     if (isOther && this.#options.isUsed(this)) this.#options.merges.setChanged();
     return isOther;
   }
 
-  /** `position`: where it may have stood. Undefined: this host is in the set already. */
-  #stateOf(host: HostResource, position: number, changes: SetChanges): HostState | undefined {
-    // Most hosts of a large set stand where they stood.
-    let state = this.#ordered[position];
-    if (state?.given !== host) state = this.#states.get(host.id);
-    const { priorities, added } = changes;
-    if (state === undefined) {
-      added.push(host);
-      priorities.add(host.priority);
-      return this.#states.add(host, this.#checks.firstBits(host));
-    }
-    if (state.set === this.#set) return undefined;
-    if (!this.#isOneHost(state.given, host)) {
-      priorities.add(state.given.priority).add(host.priority);
-      return this.#replaceHost(state, host);
-    }
-    // Where the source says nothing new of it, it is what it was.
-    if (!isSameHost(state.given, host)) {
-      for (const priority of this.#changeHost(state, host)) priorities.add(priority);
-      changes.isOther = true;
-    }
-    return state;
-  }
-
-  /** Checks go on under another name, and what they found counts; without them that is another host. */
-  #isOneHost(before: HostResource, host: HostResource): boolean {
-    const isNamedAlike = this.version !== undefined || before.hostname === host.hostname;
-    return isNamedAlike && isSamePlace(before, host);
-  }
-
-  /** What is said to be elsewhere is another host, of which only checks know something. */
-  #replaceHost(before: HostState, host: HostResource): HostState {
-    before.set = this.#set;
-    this.#states.forget(before);
-    this.outlier?.forget(host.id);
-    return this.#states.add(host, before.bits & ACTIVE_CHECK_BITS);
-  }
-
-  /** Returns the priorities in which the host counts as one that came or went. */
-  #changeHost(state: HostState, host: HostResource): readonly number[] {
-    const priorities = [...changedPriorities(state.given, host)];
-    if (this.#checks.isChecked(state.given) !== this.#checks.isChecked(host)) {
-      this.#checks.knowAnew(state, host);
-      priorities.push(host.priority);
-    }
-    if (!isDeepStrictEqual(state.given.metadata, host.metadata)) this.#stats.matched([host]);
-    state.host = this.#kept(state, host);
-    return priorities;
-  }
-
-  /** Forgets those that the present set lacks, and returns them; puts such as may not go behind `taken`. */
-  #goneFrom(taken: HostState[]): readonly HostState[] {
-    const gone: HostState[] = [];
-    for (const state of this.#ordered) {
-      if (state.set === this.#set) continue;
-      if (this.#checks.keeps(state)) {
-        state.bits |= HEALTH_BITS.pending_dynamic_removal;
-        taken.push(state);
-      } else {
-        this.#states.forget(state);
-        gone.push(state);
-      }
-    }
-    return gone;
-  }
-
   /** What an active check says of a host from now on. A host that is gone needs nothing more. */
   setActiveBits(id: string, bits: number): void {
-    const state = this.#states.get(id);
+    const state = this.#list.get(id);
     if (state === undefined) return;
     const recovers = (state.bits & ~bits & HEALTH_BITS.failed_active_hc) !== 0;
     if (recovers && state.readySinceMs !== undefined) {
@@ -286,11 +178,8 @@ export class LiveCluster implements HostSink {
     }
     const hasPassed = this.#checks.take(state, bits);
     if (hasPassed) this.outlier?.passedCheck(id);
-    if (!hasPassed && (state.bits & HEALTH_BITS.pending_dynamic_removal) !== 0) {
-      this.setHosts(this.#hosts.filter((host) => host.id !== id && !this.#isLeaving(host)));
-    } else {
-      this.#applyTo(id);
-    }
+    if (!hasPassed && isLeaving(state)) this.setHosts(this.#list.without(id));
+    else this.#tell(id, state);
     this.readiness.check();
   }
 
@@ -306,7 +195,8 @@ export class LiveCluster implements HostSink {
 
   /** What each of the hosts is taken by, in their order. */
   weights(): readonly number[] {
-    return this.#reported?.weightsOf(this.#hosts) ?? this.#hosts.map(({ weight }) => weight);
+    const { hosts } = this.#list;
+    return this.#reported?.weightsOf(hosts) ?? hosts.map(({ weight }) => weight);
   }
 
   /** A line for the event log of the cluster's checks. */
@@ -360,7 +250,7 @@ export class LiveCluster implements HostSink {
   }
 
   confirmed(hosts: readonly HostResource[]): void {
-    this.#stats.matched(hosts.filter(({ id }) => this.#states.get(id) !== undefined));
+    this.#stats.matched(hosts.filter(({ id }) => this.#list.get(id) !== undefined));
   }
 
   setMaxHostWeight(weight: number): void {
@@ -383,101 +273,49 @@ export class LiveCluster implements HostSink {
     this.#source?.close();
     this.#options.merges.close();
     this.outlier?.close();
-    this.#states.clear();
+    this.#list.clear();
     this.#stats.release();
     this.breakers.release();
     if (this.#breakerSlots !== undefined) this.#options.breakers.giveBackPair(this.#breakerSlots);
-    if (this.#outlierStats !== undefined) this.#options.writer.releaseBlock(this.#outlierStats);
     this.#checks.release();
     this.readiness.close();
   }
 
   #makeDetector(): OutlierDetector | undefined {
-    const { resolved, writer, clock, random } = this.#options;
+    const { resolved, eventLogs, outlierLogPath: path } = this.#options;
     const settings = resolved.outlierDetection;
-    if (settings === undefined || this.#outlierStats === undefined) return undefined;
+    if (settings === undefined) return undefined;
+    const hostOf = (id: string): HostResource | undefined => this.host(id);
+    const log = new OutlierLog({ cluster: this.name, eventLogs, path, hostOf });
     return new OutlierDetector({
+      ...this.#options,
       settings: () => withRuntime(settings, this.#options.runtime()),
       page: this.#options.slots().page,
-      clock,
-      random,
-      stats: { writer, base: this.#outlierStats },
-      log: (event) => {
-        const { outlierLogPath: path, eventLogs } = this.#options;
-        if (path === undefined) return;
-        const known = this.host(event.host);
-        const host = known === undefined ? event.host : addressOf(known);
-        eventLogs.write(path, outlierEventMessage({ ...event, host, cluster: this.name }));
-      },
+      statName: resolved.resource.statName,
+      log: (event) => log.write(event),
       flagged: (id, flag, isSet) => this.#setFlag(id, flag, isSet),
     });
   }
 
   #setFlag(id: string, flag: OutlierFlag, isSet: boolean): void {
-    const state = this.#states.get(id);
+    const state = this.#list.get(id);
     if (state === undefined) return;
     state.bits &= ~HEALTH_BITS[flag];
     if (isSet) state.bits |= HEALTH_BITS[flag];
-    this.#applyTo(id);
+    this.#tell(id, state);
   }
 
-  #isLeaving(host: HostResource): boolean {
-    return ((this.#states.get(host.id)?.bits ?? 0) & HEALTH_BITS.pending_dynamic_removal) !== 0;
-  }
-
-  /** Joins configuration and states, counts and tells. */
-  #apply(states: HostState[]): void {
-    if (!isByPriority(states)) {
-      states.sort((left, right) => left.host.priority - right.host.priority);
-    }
-    this.#ordered = states;
-    this.#hosts = states.map((state, position) => {
-      state.host = joinState(state.host, state);
-      state.position = position;
-      return state.host;
-    });
-    this.#stats.setHosts(this.#hosts);
-    this.#checks.countAll(states);
-    this.#options.changed(this);
-  }
-
-  /** The object that stood for the host before, while it says the same. */
-  #kept(state: HostState, host: HostResource): HostResource {
-    const joined = joinState(host, state);
-    return isSameHost(state.host, joined) ? state.host : joined;
+  /** The state of one host is another; what this costs does not grow with the number of hosts. */
+  #tell(id: string, state: HostState): void {
+    const changesChoice = this.#list.rejoin(state);
+    if (changesChoice === undefined) return;
+    if (changesChoice && this.#options.isUsed(this)) this.#countHealthChange();
+    this.#options.changed(this, id);
   }
 
   /** As in the reference each priority is told. */
-  #tellHealth(): void {
-    const last = this.#hosts.at(-1)?.priority ?? 0;
+  #countHealthChange(): void {
+    const last = this.#list.hosts.at(-1)?.priority ?? 0;
     for (let priority = 0; priority <= last; priority++) this.#options.merges.healthChanged();
   }
-
-  /** The same for one host, however many there are. */
-  #applyTo(id: string): void {
-    const state = this.#states.get(id);
-    if (state === undefined || state.position < 0) return;
-    const before = state.host;
-    const after = joinState(before, state);
-    state.host = after;
-    this.#hosts[state.position] = after;
-    this.#stats.replaceHost(before, after);
-    this.#checks.recount(before, after);
-    if (changesChoice(before, after) && this.#options.isUsed(this)) this.#tellHealth();
-    this.#options.changed(this, id);
-  }
-}
-
-/** Whether it counts as another host for balancers; what failed there last is nothing to them. */
-function changesChoice({ healthBits: before = 0 }: HostResource, after: HostResource): boolean {
-  return ((before ^ (after.healthBits ?? 0)) & ~HEALTH_BITS.active_hc_timeout) !== 0;
-}
-
-function isByPriority(states: readonly HostState[]): boolean {
-  let highest = 0;
-  for (const { host } of states) {
-    if (host.priority < highest) return false;
-    highest = host.priority;
-  }
-  return true;
 }

@@ -73,7 +73,8 @@ function watched(
     page: slots.page,
     clock,
     random: () => 0.5,
-    stats: { writer, base },
+    writer,
+    statName: 'c',
     log: (event) => events.push(event),
     flagged: (host, flag, isSet) => {
       const flagged = flag === 'failed_outlier_check' ? ejected : degraded;

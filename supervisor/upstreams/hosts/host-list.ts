@@ -1,0 +1,217 @@
+/**
+ * The hosts of one version of a cluster in their order: takes each set that the source gives, keeps
+ * what stays, and joins to each host what active checks and outlier detection say of it. It counts
+ * what it holds; who needs to hear of a change is its owner's business.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { HostResource } from '../../../shared/resources/cluster.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import { isSamePlace } from '../../../shared/resources/host-place.ts';
+import type { OutlierDetector } from '../../health/outlier-detector.ts';
+import { changedPriorities, isSameHost } from '../sources/same-host.ts';
+import type { HostChecks } from './host-checks.ts';
+import { type HostState, joinState } from './host-state.ts';
+import { HostStates, type HostStatesOptions } from './host-states.ts';
+import type { MembershipStats } from './membership-stats.ts';
+
+export interface HostListOptions extends HostStatesOptions {
+  readonly checks: HostChecks;
+  readonly stats: MembershipStats;
+  readonly outlier: OutlierDetector | undefined;
+}
+
+/** What is said of a set beside its hosts. */
+export interface SetRemarks {
+  /** A change is counted even where all hosts were there already. */
+  readonly isChange: boolean;
+  /** It comes with another policy: it is another set even with the same hosts. */
+  readonly hasOtherPolicy: boolean;
+}
+
+/** What a set of hosts changes. */
+interface SetChanges {
+  /** In which hosts came or went. */
+  readonly priorities: Set<number>;
+  readonly added: HostResource[];
+  isOther: boolean;
+}
+
+export class HostList {
+  readonly #options: HostListOptions;
+  readonly #states: HostStates;
+  #hosts: HostResource[] = [];
+  /** By position of their hosts. */
+  #ordered: HostState[] = [];
+  /** The number of the present set. */
+  #set = 0;
+
+  constructor(options: HostListOptions) {
+    this.#options = options;
+    this.#states = new HostStates(options);
+  }
+
+  /** By priority, within one as the source gave them. */
+  get hosts(): readonly HostResource[] {
+    return this.#hosts;
+  }
+
+  get(id: string): HostState | undefined {
+    return this.#states.get(id);
+  }
+
+  /** These are the hosts from now on. Returns whether anything but the order is new. */
+  set(hosts: readonly HostResource[], { isChange, hasOtherPolicy }: SetRemarks): boolean {
+    const { stats, outlier } = this.#options;
+    const priorities = new Set<number>();
+    const changes: SetChanges = { priorities, added: [], isOther: isChange || hasOtherPolicy };
+    const taken: HostState[] = [];
+    this.#set += 1;
+    for (const host of hosts) {
+      const state = this.#stateOf(host, taken.length, changes);
+      if (state === undefined) continue;
+      state.given = host;
+      state.set = this.#set;
+      state.bits &= ~HEALTH_BITS.pending_dynamic_removal;
+      taken.push(state);
+    }
+    for (const { host } of this.#goneFrom(taken)) priorities.add(host.priority);
+    const count = Math.max(priorities.size, isChange ? 1 : 0);
+    if (count > 0) stats.membershipChanged(changes.added, count);
+    if (priorities.size > 0) outlier?.setHosts(this.#states.watched());
+    const isOther = changes.isOther || priorities.size > 0;
+    // The order alone is nothing new.
+    this.#put(isOther ? taken : [...this.#ordered]);
+    return isOther;
+  }
+
+  /** What the present set would be without this host and those that are only kept while they pass. */
+  without(id: string): readonly HostResource[] {
+    return this.#hosts.filter((host) => {
+      const state = this.#states.get(host.id);
+      return host.id !== id && (state === undefined || !isLeaving(state));
+    });
+  }
+
+  /**
+   * The state of a host says something else than before. Returns whether that makes it another host for
+   * balancers; undefined for one that is not in the list yet, which is told with its set.
+   */
+  rejoin(state: HostState): boolean | undefined {
+    if (state.position < 0) return undefined;
+    const before = state.host;
+    const after = joinState(before, state);
+    state.host = after;
+    this.#hosts[state.position] = after;
+    this.#options.stats.replaceHost(before, after);
+    this.#options.checks.recount(before, after);
+    return changesChoice(before, after);
+  }
+
+  /** The cluster is gone: what its hosts hold in shared pages is given back. */
+  clear(): void {
+    this.#states.clear();
+  }
+
+  /** `position`: where it may have stood. Undefined: this host is in the set already. */
+  #stateOf(host: HostResource, position: number, changes: SetChanges): HostState | undefined {
+    // Most hosts of a large set stand where they stood.
+    let state = this.#ordered[position];
+    if (state?.given !== host) state = this.#states.get(host.id);
+    const { priorities, added } = changes;
+    if (state === undefined) {
+      added.push(host);
+      priorities.add(host.priority);
+      return this.#states.add(host, this.#options.checks.firstBits(host));
+    }
+    if (state.set === this.#set) return undefined;
+    if (!this.#isOneHost(state.given, host)) {
+      priorities.add(state.given.priority).add(host.priority);
+      return this.#replaceHost(state, host);
+    }
+    // Where the source says nothing new of it, it is what it was.
+    if (!isSameHost(state.given, host)) {
+      for (const priority of this.#changeHost(state, host)) priorities.add(priority);
+      changes.isOther = true;
+    }
+    return state;
+  }
+
+  /** Checks go on under another name, and what they found counts; without them that is another host. */
+  #isOneHost(before: HostResource, host: HostResource): boolean {
+    const isChecked = this.#options.resolved.resource.healthChecks !== undefined;
+    return (isChecked || before.hostname === host.hostname) && isSamePlace(before, host);
+  }
+
+  /** What is said to be elsewhere is another host, of which only checks know something. */
+  #replaceHost(before: HostState, host: HostResource): HostState {
+    before.set = this.#set;
+    this.#states.forget(before);
+    this.#options.outlier?.forget(host.id);
+    return this.#states.add(host, before.bits & ACTIVE_CHECK_BITS);
+  }
+
+  /** Returns the priorities in which the host counts as one that came or went. */
+  #changeHost(state: HostState, host: HostResource): readonly number[] {
+    const { checks, stats } = this.#options;
+    const priorities = [...changedPriorities(state.given, host)];
+    if (checks.isChecked(state.given) !== checks.isChecked(host)) {
+      checks.knowAnew(state, host);
+      priorities.push(host.priority);
+    }
+    if (!isDeepStrictEqual(state.given.metadata, host.metadata)) stats.matched([host]);
+    const joined = joinState(host, state);
+    // The object that stood for the host before, while it says the same.
+    if (!isSameHost(state.host, joined)) state.host = joined;
+    return priorities;
+  }
+
+  /** Forgets those that the present set lacks, and returns them; puts such as may not go behind `taken`. */
+  #goneFrom(taken: HostState[]): readonly HostState[] {
+    const gone: HostState[] = [];
+    for (const state of this.#ordered) {
+      if (state.set === this.#set) continue;
+      if (this.#options.checks.keeps(state)) {
+        state.bits |= HEALTH_BITS.pending_dynamic_removal;
+        taken.push(state);
+      } else {
+        this.#states.forget(state);
+        gone.push(state);
+      }
+    }
+    return gone;
+  }
+
+  /** Joins configuration and states, and counts. */
+  #put(states: HostState[]): void {
+    if (!isByPriority(states)) {
+      states.sort((left, right) => left.host.priority - right.host.priority);
+    }
+    this.#ordered = states;
+    this.#hosts = states.map((state, position) => {
+      state.host = joinState(state.host, state);
+      state.position = position;
+      return state.host;
+    });
+    this.#options.stats.setHosts(this.#hosts);
+    this.#options.checks.countAll(states);
+  }
+}
+
+/** The source gives it no more; it stays while it passes its checks. */
+export function isLeaving({ bits }: HostState): boolean {
+  return (bits & HEALTH_BITS.pending_dynamic_removal) !== 0;
+}
+
+/** Whether it counts as another host for balancers; what failed there last is nothing to them. */
+function changesChoice({ healthBits: before = 0 }: HostResource, after: HostResource): boolean {
+  return ((before ^ (after.healthBits ?? 0)) & ~HEALTH_BITS.active_hc_timeout) !== 0;
+}
+
+function isByPriority(states: readonly HostState[]): boolean {
+  let highest = 0;
+  for (const { host } of states) {
+    if (host.priority < highest) return false;
+    highest = host.priority;
+  }
+  return true;
+}
