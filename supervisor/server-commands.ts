@@ -9,7 +9,7 @@ import type { AdminCommands, CommandResult } from './admin/admin-context.ts';
 import type { DrainRequest, DrainResult, DrainStatus } from './admin/drain-view.ts';
 import type { Drains } from './drain/drains.ts';
 import type { Ending } from './life-cycle/ending.ts';
-import type { WorkerNotice } from './processes/worker-notices.ts';
+import type { UnansweredCommand } from '../shared/messages/supervisor-to-worker.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
 
 const log = getLogger('admin');
@@ -54,8 +54,8 @@ export class ServerCommands implements AdminCommands {
   }
 
   /** What a new worker has to be told. */
-  notices(): readonly WorkerNotice[] {
-    const health: WorkerNotice = {
+  notices(): readonly UnansweredCommand[] {
+    const health: UnansweredCommand = {
       kind: 'set_health_check_failed',
       failed: this.#isHealthCheckFailed,
     };

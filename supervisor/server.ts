@@ -28,7 +28,7 @@ import { makeServerParts, type ServerParts } from './server-parts.ts';
 import { reportPhases, type PhaseReports } from './life-cycle/phase-reports.ts';
 import { serverStateOf } from './life-cycle/server-state.ts';
 import type { WorkerExit } from './processes/worker-host.ts';
-import type { LogNotice, TapNotice, UpstreamNotice } from './processes/worker-notices.ts';
+import type { LogNotice, TapNotice, UpstreamNotice } from '../shared/messages/worker-notices.ts';
 import type { WorkerPool } from './processes/worker-pool.ts';
 import { makeWorkerProvision } from './processes/worker-provision.ts';
 

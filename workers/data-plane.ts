@@ -7,32 +7,14 @@ import type { Clock } from '../shared/clock.ts';
 import type { LogLevel } from '../shared/logging/levels.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
 import type { SupervisorToWorker } from '../shared/messages/supervisor-to-worker.ts';
-import type {
-  ListenerConnections,
-  WorkerToSupervisor,
-} from '../shared/messages/worker-to-supervisor.ts';
+import type { Notice } from '../shared/messages/worker-notices.ts';
+import type { ListenerConnections } from '../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatWriter } from '../shared/stats/stat-writer.ts';
 
-/** What the data plane tells the supervisor unasked. */
-export type DataPlaneNotice = Extract<
-  WorkerToSupervisor,
-  {
-    readonly kind:
-      | 'health_result'
-      | 'outlier_detected'
-      | 'load_reported'
-      | 'traffic_began'
-      | 'host_requested'
-      | 'host_wanted'
-      | 'host_used'
-      | 'routes_wanted'
-      | 'health_event'
-      | 'log_entries'
-      | 'tapped';
-  }
->;
+/** What the data plane tells the supervisor unasked; records of a tap may be lost on their way. */
+export type DataPlaneNotice = Exclude<Notice, { readonly kind: 'tap_lost' }>;
 
 /** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */
 export interface DataPlaneEnv {

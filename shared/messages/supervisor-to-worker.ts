@@ -38,6 +38,27 @@ export type SupervisorToWorker =
   | { readonly kind: 'flush_stats'; readonly id: number }
   /** Every few seconds. Reply: `pong`. Missed for the watchdog's kill timeout: the worker is killed. */
   | { readonly kind: 'ping'; readonly id: number }
+  /** While a drain is watched. Reply: `connections` with the same id. */
+  | { readonly kind: 'count_connections'; readonly id: number }
+  /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
+  | { readonly kind: 'stop_listening'; readonly id: number; readonly listeners: readonly string[] }
+  /**
+   * `/cpuprofiler` and `/heapprofiler`. A command with a path writes V8's profile there as JSON: it
+   * may be larger than a message. Reply: `profiled` with the same id.
+   */
+  | {
+      readonly kind: 'profile';
+      readonly id: number;
+      readonly command: ProfileCommand;
+      /** Empty for the commands that begin. */
+      readonly path: string;
+    }
+  | UnansweredCommand
+  /** Ends the worker: logs are flushed, then it exits 0. Reply: the process's end. */
+  | { readonly kind: 'shutdown' };
+
+/** What a worker is told without an answer. */
+export type UnansweredCommand =
   | { readonly kind: 'set_log_levels'; readonly levels: LogLevels }
   /** SIGUSR1 and `/reopen_logs`. No reply. */
   | { readonly kind: 'reopen_logs' }
@@ -57,8 +78,6 @@ export type SupervisorToWorker =
     }
   /** Ends the drain of these listeners; absent means every drain. */
   | { readonly kind: 'undrain'; readonly listeners?: readonly string[] }
-  /** While a drain is watched. Reply: `connections` with the same id. */
-  | { readonly kind: 'count_connections'; readonly id: number }
   /** The deadline of a drain: cuts what is still open on these listeners. No reply. */
   | { readonly kind: 'cut_connections'; readonly listeners: readonly string[] }
   /** `/healthcheck/fail` and `/healthcheck/ok`. */
@@ -74,22 +93,7 @@ export type SupervisorToWorker =
       readonly settings?: TapSettings;
     }
   /** At start and when a worker died or came back: these share the active health checks. No reply. */
-  | { readonly kind: 'set_checking_workers'; readonly workers: readonly number[] }
-  /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
-  | { readonly kind: 'stop_listening'; readonly id: number; readonly listeners: readonly string[] }
-  /**
-   * `/cpuprofiler` and `/heapprofiler`. A command with a path writes V8's profile there as JSON: it
-   * may be larger than a message. Reply: `profiled` with the same id.
-   */
-  | {
-      readonly kind: 'profile';
-      readonly id: number;
-      readonly command: ProfileCommand;
-      /** Empty for the commands that begin. */
-      readonly path: string;
-    }
-  /** Ends the worker: logs are flushed, then it exits 0. Reply: the process's end. */
-  | { readonly kind: 'shutdown' };
+  | { readonly kind: 'set_checking_workers'; readonly workers: readonly number[] };
 
 export type ProfileCommand =
   | 'start_cpu'

@@ -1,11 +1,7 @@
 /** Messages from a worker to the supervisor; see supervisor-to-worker.ts for what each answers. */
-import type { LogStream } from '../resources/access-log.ts';
-import type { WantedRoutes } from '../resources/wanted-routes.ts';
-import type { CheckEvent } from '../health/check-event.ts';
-import type { HostResource } from '../resources/cluster.ts';
 import type { StatsReport } from '../stats/report.ts';
-import type { OutlierSign } from '../resources/outlier-detection.ts';
 import type { Hello } from './heritage.ts';
+import type { Notice } from './worker-notices.ts';
 
 export type WorkerToSupervisor =
   /** Sent first, unasked. */
@@ -26,89 +22,9 @@ export type WorkerToSupervisor =
   /** Also sent unasked when a report would grow past its limit. `id` is 0 then. */
   | { readonly kind: 'stats'; readonly id: number; readonly report: StatsReport }
   | { readonly kind: 'pong'; readonly id: number }
-  /** After a host's first active check and whenever `bits`, those of active checks, change. */
-  | {
-      readonly kind: 'health_result';
-      readonly cluster: string;
-      /** Of the cluster; what is found of another one than the supervisor has is of no use. */
-      readonly version: number | undefined;
-      readonly host: string;
-      readonly bits: number;
-    }
-  /** A host reached a threshold of failures in a row, seen over all workers, or says that it is degraded. */
-  | {
-      readonly kind: 'outlier_detected';
-      readonly cluster: string;
-      readonly host: string;
-      readonly what: OutlierSign;
-    }
-  /**
-   * Hosts reported their load, for `/clusters`: at most once per update of the weights. Where it is lost,
-   * older weights are shown.
-   */
-  | {
-      readonly kind: 'load_reported';
-      readonly cluster: string;
-      readonly weights: readonly ToldWeight[];
-    }
-  /**
-   * A record for the client of `/tap`, in the form that it asked for. Dropped where the channel is
-   * congested, and where the session is over.
-   */
-  | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
-  /** Records of the session that were not sent. Those for which the channel was congested come later. */
-  | {
-      readonly kind: 'tap_lost';
-      readonly session: number;
-      readonly records: number;
-      readonly why: TapLoss;
-    }
-  /**
-   * Encoded entries for a log service. Dropped where the channel is congested; `dropped` counts those
-   * that were since the last message.
-   */
-  | {
-      readonly kind: 'log_entries';
-      readonly stream: LogStream;
-      readonly entries: readonly Uint8Array[];
-      readonly dropped: number;
-    }
-  /** The first request of this worker to a cluster with active checks. */
-  | { readonly kind: 'traffic_began'; readonly cluster: string }
-  /** A line for the event log of the cluster's checks. A lost one is missing there, nowhere else. */
-  | {
-      readonly kind: 'health_event';
-      readonly cluster: string;
-      readonly version: number | undefined;
-      readonly host: string;
-      /** Which of the cluster's checks, from 0. */
-      readonly check: number;
-      readonly event: CheckEvent;
-    }
-  /** A request named this host of its cluster; told again while it is used. */
-  | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
-  /** The host of this name is in use, in a cluster of whatever names requests bear. */
-  | { readonly kind: 'host_used'; readonly cluster: string; readonly host: string }
-  /**
-   * A request waits for this name to be looked up for its cluster. Told once per request; answered by
-   * `put_host_answers`. The ticket is the request's, unique over all workers.
-   */
-  | {
-      readonly kind: 'host_wanted';
-      readonly cluster: string;
-      readonly host: string;
-      readonly ticket: number;
-    }
-  /**
-   * A request waits for routes that are fetched when they are wanted. Answered by `put_route_answers`;
-   * lost with its worker. The ticket is the request's, unique over all workers.
-   */
-  | { readonly kind: 'routes_wanted'; readonly wanted: WantedRoutes; readonly ticket: number }
+  | Notice
   /** A message kind that this build does not know: answered, never thrown on. */
   | { readonly kind: 'not_recognised'; readonly what: string };
-
-/** Why a record of a tap does not reach its client. */
-export type TapLoss = 'too_large' | 'too_slow';
 
 /** Open connections of one listener. */
 export interface ListenerConnections {
@@ -117,12 +33,4 @@ export interface ListenerConnections {
   /** Of the open ones, those without a stream. */
   readonly idle: number;
   readonly streams: number;
-}
-
-/** The weight that follows from what a host reported last, for how long it has reported, and how long ago. */
-export interface ToldWeight {
-  readonly host: string;
-  readonly weight: number;
-  readonly forMs: number;
-  readonly agoMs: number;
 }

@@ -6,7 +6,7 @@ import protobuf from 'protobufjs/minimal.js';
 import type { LogStream } from '../../shared/resources/access-log.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { GRPC_ACCESS_LOG } from '../../shared/stats/templates/grpc-access-log.ts';
-import type { LogNotice } from '../processes/worker-notices.ts';
+import type { LogNotice } from '../../shared/messages/worker-notices.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../xds/transport/grpc-client.ts';
 

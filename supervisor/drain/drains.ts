@@ -16,7 +16,7 @@ import type {
 import type { Ending } from '../life-cycle/ending.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
-import type { WorkerNotice } from '../processes/worker-notices.ts';
+import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerPool } from '../processes/worker-pool.ts';
 import { takeCensus } from './connection-census.ts';
 import { ListenerDrain, type DrainOwner, type DrainPlan } from './listener-drain.ts';
@@ -64,7 +64,7 @@ export class Drains implements DrainCommands {
   }
 
   /** What a new worker has to be told. */
-  notices(): readonly WorkerNotice[] {
+  notices(): readonly UnansweredCommand[] {
     return this.#drains.map(({ notice }) => notice);
   }
 

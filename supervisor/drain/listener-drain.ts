@@ -4,7 +4,7 @@
  * listeners; one of our own goes on until the last connection is gone, or its deadline.
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { WorkerNotice } from '../processes/worker-notices.ts';
+import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { DrainEnd, ListenerDrainStatus } from '../admin/drain-view.ts';
 import type { Census } from './connection-census.ts';
 
@@ -27,7 +27,7 @@ export interface DrainPlan {
 
 export interface DrainOwner {
   readonly clock: Clock;
-  notify(notice: WorkerNotice): void;
+  notify(notice: UnansweredCommand): void;
   census(): Promise<Census>;
   /** Resolves when no worker accepts on them any more. */
   closeListeners(names: readonly string[]): Promise<void>;
@@ -40,7 +40,7 @@ type Stage = 'accepting' | 'closed' | 'drained' | 'undone';
 export class ListenerDrain {
   readonly plan: DrainPlan;
   /** What workers are told, also those that start meanwhile. */
-  readonly notice: WorkerNotice;
+  readonly notice: UnansweredCommand;
   /** Resolves once, when the drain is over in one way or the other. */
   readonly ended: Promise<DrainEnd>;
   readonly #owner: DrainOwner;

@@ -13,7 +13,7 @@ import type { StatsReceiver, TakeOver } from '../hot-restart/take-over.ts';
 import type { Ending } from './ending.ts';
 import type { LifeCycle } from './life-cycle.ts';
 import type { ServerParts } from '../server-parts.ts';
-import type { WorkerNotice } from '../processes/worker-notices.ts';
+import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerPool } from '../processes/worker-pool.ts';
 
 /** Counts the epochs since the first one; a child goes on from its parent's value. */
@@ -38,7 +38,7 @@ export class EpochChange implements HandOverServer {
   readonly #handOver: HandOver;
   readonly #generation: number;
   #isChildOurs = false;
-  #drain: Extract<WorkerNotice, { readonly kind: 'drain' }> | undefined;
+  #drain: Extract<UnansweredCommand, { readonly kind: 'drain' }> | undefined;
 
   constructor(given: EpochChangeOptions) {
     this.#given = given;
@@ -84,7 +84,7 @@ export class EpochChange implements HandOverServer {
   }
 
   /** What a new worker has to be told. */
-  notices(): readonly WorkerNotice[] {
+  notices(): readonly UnansweredCommand[] {
     return this.#drain === undefined ? [] : [this.#drain];
   }
 

@@ -16,6 +16,7 @@ import {
 import type {
   ProfileCommand,
   SupervisorToWorker,
+  UnansweredCommand,
 } from '../../shared/messages/supervisor-to-worker.ts';
 import type {
   ListenerConnections,
@@ -39,8 +40,7 @@ import {
   type Notice,
   type TapNotice,
   type UpstreamNotice,
-  type WorkerNotice,
-} from './worker-notices.ts';
+} from '../../shared/messages/worker-notices.ts';
 import { exitOf, messageSocketOf, spawnWorker, type SharedPages } from './worker-process.ts';
 import { WorkerWatchdog } from './worker-watchdog.ts';
 
@@ -232,7 +232,7 @@ export class WorkerHost {
   }
 
   /** Sends what has no reply. A worker that takes nothing in any more is ended. */
-  notify(notice: WorkerNotice): void {
+  notify(notice: UnansweredCommand): void {
     this.#post(notice);
   }
 

@@ -9,14 +9,17 @@ import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
 import { createRateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
-import type { ProfileCommand } from '../../shared/messages/supervisor-to-worker.ts';
+import type {
+  ProfileCommand,
+  UnansweredCommand,
+} from '../../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import type { WaitTracer } from '../contention.ts';
 import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
 import type { ListeningSockets } from '../sockets/listening-sockets.ts';
 import { WorkerHost, type WorkerExit } from './worker-host.ts';
-import type { LogNotice, TapNotice, UpstreamNotice, WorkerNotice } from './worker-notices.ts';
+import type { LogNotice, TapNotice, UpstreamNotice } from '../../shared/messages/worker-notices.ts';
 import type { SharedPages } from './worker-process.ts';
 
 const BACK_OFF_FIRST_MS = 200;
@@ -34,7 +37,7 @@ export interface WorkerProvision {
   readonly mayListen: Promise<unknown>;
   listeners(): readonly ListeningSockets[];
   /** Log levels, drain and health state as they are now. */
-  notices(): readonly WorkerNotice[];
+  notices(): readonly UnansweredCommand[];
 }
 
 export interface WorkerPoolOptions {
@@ -174,7 +177,7 @@ export class WorkerPool {
     );
   }
 
-  notify(notice: WorkerNotice): void {
+  notify(notice: UnansweredCommand): void {
     for (const { host } of this.#provisioned()) host.notify(notice);
   }
 

@@ -7,7 +7,7 @@ import { optional } from '../resources/values.ts';
 import { startUpdates } from '../resources/start-updates.ts';
 import type { ServerParts } from '../server-parts.ts';
 import { IdleBatches } from '../upstreams/idle-batches.ts';
-import type { WorkerNotice } from './worker-notices.ts';
+import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerProvision } from './worker-pool.ts';
 
 export interface ProvisionInput {
@@ -15,7 +15,7 @@ export interface ProvisionInput {
   /** Resolves when connections may be accepted. */
   readonly mayListen: Promise<unknown>;
   /** Present when this server is one of several epochs. */
-  readonly epochs: { notices(): readonly WorkerNotice[] } | undefined;
+  readonly epochs: { notices(): readonly UnansweredCommand[] } | undefined;
 }
 
 /** What the runtime wants: a name, a key for the hash and a key for the cipher, 16 bytes each. */

@@ -3,10 +3,11 @@
  * what workers are told; knows nothing of HTTP or of the form of a record.
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { TapLoss } from '../../shared/messages/worker-to-supervisor.ts';
+import type { TapLoss } from '../../shared/messages/worker-notices.ts';
 import { TAP_RECORD_BYTES_MAX } from '../../shared/resources/tap.ts';
 import type { TapSettings } from '../../shared/resources/tap.ts';
-import type { TapNotice, WorkerNotice } from '../processes/worker-notices.ts';
+import type { TapNotice } from '../../shared/messages/worker-notices.ts';
+import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import { TapStream } from './tap-stream.ts';
 
 const NOT_KEPT_UP = 'its client did not keep up';
@@ -21,7 +22,7 @@ export interface TapRequest {
 
 export interface TapSessionsOptions {
   readonly clock: Clock;
-  notify(notice: WorkerNotice): void;
+  notify(notice: UnansweredCommand): void;
   log(text: string): void;
 }
 
@@ -100,7 +101,7 @@ export class TapSessions {
   }
 
   /** What a new worker has to be told. */
-  notices(): readonly WorkerNotice[] {
+  notices(): readonly UnansweredCommand[] {
     if (this.#session === undefined) return [];
     const { number, request } = this.#session;
     const { configId, settings } = request;

@@ -8,7 +8,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
-import type { WorkerToSupervisor, ToldWeight } from '../../shared/messages/worker-to-supervisor.ts';
+import type { ClusterNotice, ToldWeight } from '../../shared/messages/worker-notices.ts';
 import { CheckLog } from '../health/check-log.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
@@ -61,7 +61,7 @@ export interface LiveClusterOptions {
   changed(cluster: LiveCluster, host?: string): void;
 }
 
-type CheckNotice = Extract<WorkerToSupervisor, { readonly kind: 'health_event' }>;
+type CheckNotice = Extract<ClusterNotice, { readonly kind: 'health_event' }>;
 
 export class LiveCluster implements HostSink {
   readonly resolved: ResolvedCluster;

@@ -20,7 +20,7 @@ import type { ResourceStore } from '../resources/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import type { UpstreamNotice } from '../processes/worker-notices.ts';
+import type { ClusterNotice } from '../../shared/messages/worker-notices.ts';
 import type { SharedPages } from '../processes/worker-process.ts';
 import { BreakerOverview } from './breakers/breaker-overview.ts';
 import { BreakerSlots } from './breakers/breaker-slots.ts';
@@ -169,14 +169,14 @@ export class UpstreamClusters {
   }
 
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */
-  heard(notice: Exclude<UpstreamNotice, { readonly kind: 'routes_wanted' }>): void {
+  heard(notice: ClusterNotice): void {
     if (notice.kind === 'health_event') this.#versionOf(notice)?.logCheck(notice);
     else if (notice.kind === 'health_result') {
       this.#versionOf(notice)?.setActiveBits(notice.host, notice.bits);
     } else this.#used(notice);
   }
 
-  #used(notice: Exclude<UpstreamNotice, { readonly kind: 'routes_wanted' | CheckKind }>): void {
+  #used(notice: Exclude<ClusterNotice, { readonly kind: CheckKind }>): void {
     const cluster = this.#clusters.get(notice.cluster);
     if (notice.kind === 'traffic_began') {
       if (cluster?.beginTraffic() === true) this.#sendLater(cluster, undefined);
@@ -191,7 +191,7 @@ export class UpstreamClusters {
   #versionOf({
     cluster,
     version,
-  }: Extract<UpstreamNotice, { readonly kind: CheckKind }>): LiveCluster | undefined {
+  }: Extract<ClusterNotice, { readonly kind: CheckKind }>): LiveCluster | undefined {
     const versions = [this.#clusters.get(cluster), this.#warming.get(cluster)];
     return versions.find((live) => live?.version === version);
   }
@@ -329,7 +329,7 @@ export class UpstreamClusters {
 
   #answerWanted(
     live: LiveCluster | undefined,
-    { cluster, host, ticket }: Extract<UpstreamNotice, { readonly kind: 'host_wanted' }>,
+    { cluster, host, ticket }: Extract<ClusterNotice, { readonly kind: 'host_wanted' }>,
   ): void {
     const answered: HostAnswered = (answer) => {
       this.#updates.answered(cluster, { host, ticket, ...answer });

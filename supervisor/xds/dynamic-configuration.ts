@@ -30,6 +30,7 @@ import type { HostSink, HostSource } from '../upstreams/sources/host-source.ts';
 import { SubClusterSource } from '../upstreams/sources/sub-cluster-source.ts';
 import { ClusterSwap } from './kinds/cluster-swap.ts';
 import { ClusterDiscovery } from './kinds/cluster-discovery.ts';
+import type { CollectionOptions } from './kinds/discovery-options.ts';
 import type { DecodeEnvironment } from './subscriptions/decode-response.ts';
 import {
   DiscoverySources,
@@ -50,7 +51,7 @@ import { discoverFilters } from './kinds/named-filters.ts';
 import type { NamedResources } from './kinds/named-resources.ts';
 import { discoverRoutes } from './kinds/named-routes.ts';
 import { discoverScopes } from './kinds/named-scopes.ts';
-import type { UpstreamNotice } from '../processes/worker-notices.ts';
+import type { RoutesNotice } from '../../shared/messages/worker-notices.ts';
 import type { ControlPlaneClusters } from './transport/control-plane-clusters.ts';
 import { discoverSecrets } from './kinds/named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
@@ -79,8 +80,6 @@ export interface DynamicConfigurationOptions {
   /** The secret of this key is another one now. */
   readonly secretChanged: (key: string) => void;
 }
-
-type RoutesNotice = Extract<UpstreamNotice, { readonly kind: 'routes_wanted' }>;
 
 const log = getLogger('config');
 const upstreamLog = getLogger('upstream');
@@ -209,20 +208,15 @@ export class DynamicConfiguration {
 
   /** Begins to fetch clusters; resolves when the first answer was taken or waited for in vain. */
   async clusters(): Promise<void> {
-    const { resolved, statStore, store, serverStats, clock } = this.#options;
+    const { resolved, statStore, serverStats } = this.#options;
     const { clusters: source } = resolved.dynamic;
     if (source === undefined) return;
     const stats = DiscoveryStats.at(statStore, 'cluster_manager.cds.', { reloads: true });
     await new Promise<void>((settled) => {
       const consumer = new ClusterDiscovery({
-        store,
-        resolver: this.#resolver,
+        ...this.#collection(settled),
         stats,
         serverStats,
-        clock,
-        swap: this.#swap,
-        settled,
-        log: upstreamLog.log,
       });
       const names = this.#namesOf(resolved.dynamic.clusterCollection);
       this.#open({ kind: 'cluster', source, names, stats, consumer });
@@ -279,24 +273,25 @@ export class DynamicConfiguration {
   }
 
   async #fetchListeners(): Promise<void> {
-    const { resolved, store, clock, isStopped } = this.#options;
+    const { resolved, isStopped } = this.#options;
     const { listeners: source } = resolved.dynamic;
     const stats = this.#listenerStats;
     if (source === undefined || stats === undefined) return;
     await new Promise<void>((settled) => {
       const consumer = new ListenerDiscovery({
-        store,
-        resolver: this.#resolver,
+        ...this.#collection(settled),
         listeners: this.listeners,
-        clock,
-        swap: this.#swap,
         isStopped,
-        settled,
-        log: upstreamLog.log,
       });
       const names = this.#namesOf(resolved.dynamic.listenerCollection);
       this.#open({ kind: 'listener', source, names, stats, consumer });
     });
+  }
+
+  #collection(settled: () => void): CollectionOptions {
+    const { store, clock } = this.#options;
+    const { log: write } = upstreamLog;
+    return { store, clock, resolver: this.#resolver, swap: this.#swap, settled, log: write };
   }
 
   #open(interest: Interest): void {

@@ -18,7 +18,10 @@ export interface OutlierMonitorParts {
   readonly report: (sign: OutlierSign) => void;
 }
 
+/** What becomes of a connection that carries no messages, in terms of statuses. */
 const ESTABLISHED = 200;
+const REFUSED = -503;
+const TIMED_OUT = -504;
 
 export class OutlierMonitor {
   readonly #page: OutlierPage;
@@ -47,6 +50,11 @@ export class OutlierMonitor {
   established(): void {
     if (this.#thresholds.splitsErrors) this.connected();
     else this.note(ESTABLISHED);
+  }
+
+  /** A connection did not come about. */
+  connectFailed(isTimeout: boolean): void {
+    this.note(isTimeout ? TIMED_OUT : REFUSED);
   }
 
   /** A good answer said that its host is degraded. */

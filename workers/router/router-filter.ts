@@ -52,7 +52,7 @@ import { RequestDeadline } from './request-deadline.ts';
 import { resetDetails, resetWords } from './reset-reasons.ts';
 import { type Retrier, startRetrying } from './retrier.ts';
 import type { RouterStats } from './router-stats.ts';
-import { noteConnection, noteTarget } from './upstream-facts.ts';
+import { noteHttpConnection, noteTarget } from './upstream-facts.ts';
 import { makeTry } from './make-try.ts';
 import { UpstreamTries } from './upstream-tries.ts';
 import type { TryTimeout, UpstreamRequest, UpstreamRequestOwner } from './upstream-request.ts';
@@ -155,7 +155,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const nowMs = this.context.loop.clock.ms;
     this.isRequestStarted = true;
     this.account?.connected(upstream);
-    noteConnection(info, connection, nowMs);
+    noteHttpConnection(info, connection, nowMs);
     if (this.tries.requestDoneMs >= 0) upstream.startTimers();
   }
 

@@ -40,23 +40,23 @@ export class TcpTunnel
   }
 
   get id(): number {
-    return this.upstream?.id ?? 0;
+    return this.upstream?.connection?.id ?? 0;
   }
 
   get openedMs(): number {
-    return this.upstream?.openedMs ?? -1;
+    return this.upstream?.connection?.openedMs ?? -1;
   }
 
   get connectedMs(): number {
-    return this.upstream?.connectedMs ?? -1;
+    return this.upstream?.connection?.connectedMs ?? -1;
   }
 
   get tls(): TlsInfo | undefined {
-    return this.upstream?.tls;
+    return this.upstream?.connection?.tls;
   }
 
   get localAddress(): Address | undefined {
-    return this.upstream?.localAddress;
+    return this.upstream?.connection?.localAddress;
   }
 
   newStream(client: PoolClient): void {

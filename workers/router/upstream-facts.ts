@@ -3,6 +3,7 @@ import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { ClusterRoute } from '../routing/types.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
+import { noteConnection } from '../upstream/pools/connection-facts.ts';
 import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
 
 /** The request was routed to a cluster. */
@@ -23,19 +24,14 @@ export function noteTarget(
 }
 
 /** The request got a connection at `nowMs`. */
-export function noteConnection(
+export function noteHttpConnection(
   info: StreamInfo,
   connection: UpstreamConnectionFacts,
   nowMs: number,
 ): void {
-  info.upstreamPoolReadyMs = nowMs;
-  info.upstreamConnectStartMs = connection.openedMs;
-  info.upstreamConnectEndMs = connection.connectedMs;
+  noteConnection(info, connection, nowMs);
   info.firstUpstreamTxMs = nowMs;
-  info.upstreamConnectionId = connection.id;
   info.upstreamProtocol = connection.protocol;
-  info.upstreamLocalAddress = connection.localAddress;
-  info.upstreamTls = connection.tls;
 }
 
 /** The exchange is over; `requestDoneMs` is when the whole request had come, -1 when it had not. */

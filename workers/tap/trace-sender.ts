@@ -3,11 +3,11 @@
  * A reader that does not keep up loses records; requests never wait for it.
  */
 import { TAP_RECORD_BYTES_MAX } from '../../shared/resources/tap.ts';
-import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
+import type { TapNotice } from '../../shared/messages/worker-notices.ts';
 
 export interface TraceChannel {
   readonly isCongested: boolean;
-  post(message: WorkerToSupervisor): void;
+  post(notice: TapNotice): void;
 }
 
 export class TraceSender {

@@ -1,7 +1,8 @@
 /** The seam between a client's connection and its way to a host: a connection, or a tunnel in a request. */
-import type { ConnectionInfo, Address, TlsInfo } from '../net/connection-info.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import type { ConnectionFacts } from '../upstream/pools/connection-facts.ts';
 
 /** Why a way to a host came to its end, or never began. */
 export type UpstreamEnd =
@@ -28,13 +29,8 @@ export interface UpstreamOwner {
 export interface ProxiedUpstream {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
-  /** Unique within the worker. */
-  readonly id: number;
-  /** Monotonic milliseconds; -1 until then. A connection made ahead was opened before its client came. */
-  readonly openedMs: number;
-  readonly connectedMs: number;
-  readonly tls: TlsInfo | undefined;
-  readonly localAddress: Address | undefined;
+  /** Undefined until there is one. */
+  readonly connection: ConnectionFacts | undefined;
   /** Bytes that were written and that the kernel has not taken yet. */
   readonly pendingBytes: number;
   /** The bytes are copied before the call returns. */

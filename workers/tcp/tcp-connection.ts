@@ -17,6 +17,7 @@ import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
+import { noteConnection } from '../upstream/pools/connection-facts.ts';
 import type { SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
 import type { ProxiedUpstream, UpstreamEnd, UpstreamOwner } from './proxied-upstream.ts';
 import { balanceOf } from './tcp-balance.ts';
@@ -143,14 +144,9 @@ export class TcpConnection
 
   onUpstreamReady(): void {
     const { info, upstream, server } = this;
-    if (upstream === undefined) return;
+    if (upstream?.connection === undefined) return;
     info.upstreamHost = upstream.host;
-    info.upstreamConnectStartMs = upstream.openedMs;
-    info.upstreamConnectEndMs = upstream.connectedMs;
-    info.upstreamPoolReadyMs = server.parts.loop.clock.ms;
-    info.upstreamConnectionId = upstream.id;
-    info.upstreamLocalAddress = upstream.localAddress;
-    info.upstreamTls = upstream.tls;
+    noteConnection(info, upstream.connection, server.parts.loop.clock.ms);
     this.idle?.arm(this.idleTimer);
     if (server.config.logOnConnected) this.log('TcpUpstreamConnected');
     this.transport.pauseReading(false);

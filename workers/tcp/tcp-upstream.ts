@@ -3,7 +3,6 @@
  * alone, and ends with it. What passes through is the proxy's business.
  */
 import type { ResetReason } from '../http/codec.ts';
-import type { Address, TlsInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type {
@@ -13,16 +12,12 @@ import type {
 } from '../upstream/pools/tcp-pool-connection.ts';
 import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 
-/** What connecting came to, in the terms of outlier detection: a status, negative for our own. */
-const REFUSED = -503;
-const TIMED_OUT = -504;
-
 export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   private readonly owner: UpstreamOwner;
   private readonly pool: TcpPool;
-  private connection: TcpPoolConnection | undefined = undefined;
+  connection: TcpPoolConnection | undefined = undefined;
   private isOver = false;
 
   constructor(cluster: UpstreamCluster, host: UpstreamHost, owner: UpstreamOwner) {
@@ -35,26 +30,6 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
   /** May end before it returns. */
   start(): void {
     this.pool.newStream(this);
-  }
-
-  get id(): number {
-    return this.connection?.id ?? 0;
-  }
-
-  get openedMs(): number {
-    return this.connection?.openedMs ?? -1;
-  }
-
-  get connectedMs(): number {
-    return this.connection?.connectedMs ?? -1;
-  }
-
-  get tls(): TlsInfo | undefined {
-    return this.connection?.tls;
-  }
-
-  get localAddress(): Address | undefined {
-    return this.connection?.localAddress;
   }
 
   get pendingBytes(): number {
@@ -98,7 +73,7 @@ export class TcpUpstream implements ProxiedUpstream, TcpPoolClient {
       return;
     }
     const isTimeout = reason === 'connection_timeout';
-    this.host.outlier?.note(isTimeout ? TIMED_OUT : REFUSED);
+    this.host.outlier?.connectFailed(isTimeout);
     this.owner.onUpstreamEnd({ kind: 'connect_failed', detail, isTimeout });
   }
 

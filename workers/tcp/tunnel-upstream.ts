@@ -6,17 +6,12 @@ import type { TcpTunneling } from '../../shared/resources/network-filters.ts';
 import type { RequestEncoder, ResetReason } from '../http/codec.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import type { Address, TlsInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { compileTextFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
 import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
-
-/** What connecting came to, in the terms of outlier detection: a status, negative for our own. */
-const REFUSED = -503;
-const TIMED_OUT = -504;
 
 /** Makes the requests of one TCP proxy. */
 export class TunnelRequests {
@@ -56,7 +51,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   private readonly headers: HeaderMap;
   private readonly pool: HttpPool;
   private encoder: RequestEncoder | undefined = undefined;
-  private connection: UpstreamConnectionFacts | undefined = undefined;
+  connection: UpstreamConnectionFacts | undefined = undefined;
   private state: 'asking' | 'open' | 'closed' = 'asking';
 
   constructor(
@@ -75,26 +70,6 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   /** May end before it returns. */
   start(): void {
     this.pool.newStream(this);
-  }
-
-  get id(): number {
-    return this.connection?.id ?? 0;
-  }
-
-  get openedMs(): number {
-    return this.connection?.openedMs ?? -1;
-  }
-
-  get connectedMs(): number {
-    return this.connection?.connectedMs ?? -1;
-  }
-
-  get tls(): TlsInfo | undefined {
-    return this.connection?.tls;
-  }
-
-  get localAddress(): Address | undefined {
-    return this.connection?.localAddress;
   }
 
   writeData(data: Buffer): void {
@@ -130,7 +105,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
     if (this.state === 'closed') return;
     const isTimeout = reason === 'connection_timeout';
-    if (triedHost) this.host.outlier?.note(isTimeout ? TIMED_OUT : REFUSED);
+    if (triedHost) this.host.outlier?.connectFailed(isTimeout);
     this.fail(detail, isTimeout);
   }
 

@@ -2,7 +2,7 @@
 import type net from 'node:net';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
-import type { ToldWeight } from '../../shared/messages/worker-to-supervisor.ts';
+import type { ToldWeight } from '../../shared/messages/worker-notices.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';

@@ -25,6 +25,17 @@ import { resolveValueMatcher } from './value-matcher.ts';
 const NETWORK = 'envoy.extensions.matching.common_inputs.network.v3';
 const SSL = 'envoy.extensions.matching.common_inputs.ssl.v3';
 
+/** What is known of a connection as soon as it is there, whoever looks. */
+const ADDRESS_INPUTS = [
+  plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
+  plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
+  plainInput('source_ip', `${NETWORK}.SourceIPInput`),
+  plainInput('source_port', `${NETWORK}.SourcePortInput`),
+  plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
+  plainInput('source_type', `${NETWORK}.SourceTypeInput`),
+  plainInput('server_name', `${NETWORK}.ServerNameInput`),
+];
+
 const FILTER_STATE_FIELDS = knownFields<FilterStateInput>(['key']);
 
 export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
@@ -72,13 +83,7 @@ export const MATCH_INPUTS = new ExtensionRegistry<MatchInput>(
         ...optional('value', env[name]),
       }),
     ),
-    plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
-    plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
-    plainInput('source_ip', `${NETWORK}.SourceIPInput`),
-    plainInput('source_port', `${NETWORK}.SourcePortInput`),
-    plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
-    plainInput('source_type', `${NETWORK}.SourceTypeInput`),
-    plainInput('server_name', `${NETWORK}.ServerNameInput`),
+    ...ADDRESS_INPUTS,
     plainInput('uri_san', `${SSL}.UriSanInput`),
     plainInput('dns_san', `${SSL}.DnsSanInput`),
     plainInput('subject', `${SSL}.SubjectInput`),
@@ -90,13 +95,7 @@ export const CONNECTION_INPUTS = new ExtensionRegistry<MatchInput>(
   'envoy.matching.network.input',
   'input',
   [
-    plainInput('destination_ip', `${NETWORK}.DestinationIPInput`),
-    plainInput('destination_port', `${NETWORK}.DestinationPortInput`),
-    plainInput('source_ip', `${NETWORK}.SourceIPInput`),
-    plainInput('source_port', `${NETWORK}.SourcePortInput`),
-    plainInput('direct_source_ip', `${NETWORK}.DirectSourceIPInput`),
-    plainInput('source_type', `${NETWORK}.SourceTypeInput`),
-    plainInput('server_name', `${NETWORK}.ServerNameInput`),
+    ...ADDRESS_INPUTS,
     plainInput('transport_protocol', `${NETWORK}.TransportProtocolInput`),
     plainInput('application_protocols', `${NETWORK}.ApplicationProtocolInput`),
   ],

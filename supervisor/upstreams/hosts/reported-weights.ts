@@ -3,7 +3,7 @@
  * each worker balances by what it saw.
  */
 import type { Clock } from '../../../shared/clock.ts';
-import type { ToldWeight } from '../../../shared/messages/worker-to-supervisor.ts';
+import type { ToldWeight } from '../../../shared/messages/worker-notices.ts';
 import { medianOf, type ReportedWeight, weightAt } from '../../../shared/reported-weights.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import type { LoadReportOptions } from '../../../shared/resources/lb-policy.ts';

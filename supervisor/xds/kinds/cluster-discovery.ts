@@ -2,11 +2,9 @@
  * Takes clusters from a control plane into the resource store, where they warm until their hosts are
  * known. What follows from that, hosts and workers, is the business of whoever follows the store.
  */
-import type { Clock } from '../../../shared/clock.ts';
 import { isSubClusterName } from '../../../shared/resources/sub-cluster.ts';
-import type { ResourceEntry, ResourceStore } from '../../resources/resource-store.ts';
+import type { ResourceEntry } from '../../resources/resource-store.ts';
 import type { ServerStats } from '../../server-stats.ts';
-import type { ClusterSwap } from './cluster-swap.ts';
 import type { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,
@@ -16,18 +14,12 @@ import {
   type DiscoveryConsumer,
   type DiscoveryUpdate,
 } from '../subscriptions/discovery-update.ts';
-import type { ResourceResolver } from './resource-resolver.ts';
+import type { CollectionOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
 
-export interface ClusterDiscoveryOptions {
-  readonly store: ResourceStore;
-  readonly resolver: ResourceResolver;
+export interface ClusterDiscoveryOptions extends CollectionOptions {
   readonly stats: DiscoveryStats;
   readonly serverStats: ServerStats;
-  readonly clock: Clock;
-  readonly swap: ClusterSwap;
-  settled(): void;
-  readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
 }
 
 export class ClusterDiscovery implements DiscoveryConsumer {

@@ -1,9 +1,7 @@
 /** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../../shared/clock.ts';
 import type { RefusedUpdate } from '../../admin/admin-context.ts';
 import type { ResolvedListener } from '../../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
 import {
   removalsOf,
   withOwnName,
@@ -12,21 +10,14 @@ import {
   type DiscoveryConsumer,
   type DiscoveryUpdate,
 } from '../subscriptions/discovery-update.ts';
-import type { ClusterSwap } from './cluster-swap.ts';
 import type { DynamicListeners } from './dynamic-listeners.ts';
-import type { ResourceResolver } from './resource-resolver.ts';
+import type { CollectionOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
 
-export interface ListenerDiscoveryOptions {
-  readonly store: ResourceStore;
-  readonly resolver: ResourceResolver;
+export interface ListenerDiscoveryOptions extends CollectionOptions {
   readonly listeners: DynamicListeners;
-  readonly clock: Clock;
-  readonly swap: ClusterSwap;
   /** Says that listeners of this direction were told to drain: none is added or changed any more. */
   readonly isStopped: (direction: ResolvedListener['resource']['direction']) => boolean;
-  settled(): void;
-  readonly log: (level: 'debug' | 'info' | 'warning', text: string) => void;
 }
 
 export class ListenerDiscovery implements DiscoveryConsumer {

@@ -1,31 +1,16 @@
 /** Settings of HTTP filters that connection managers name instead of holding them. */
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import { typeName } from '../../resources/extensions.ts';
 import { unexpectedType } from '../../resources/http/discovered-filter.ts';
 import type { NamedFilter } from '../../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
-import type { StatStore } from '../../stats/stat-store.ts';
-import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
-import type { ResourceResolver } from './resource-resolver.ts';
+import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
 
-export interface FilterDiscoveryOptions {
-  readonly store: ResourceStore;
-  readonly resolver: ResourceResolver;
-  readonly sources: DiscoverySources;
-  readonly statStore: StatStore;
-  readonly clock: Clock;
-  /** Resolves with what a worker refused. */
-  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
-}
-
-export function discoverFilters(options: FilterDiscoveryOptions): NamedResources<NamedFilter> {
+export function discoverFilters(options: NamedOptions): NamedResources<NamedFilter> {
   return new NamedResources({
     open: (filter) => new SharedFilter(filter, options),
     target: ({ name }) => `shared target FilterConfigSubscription init ${name}`,
@@ -36,11 +21,11 @@ export function discoverFilters(options: FilterDiscoveryOptions): NamedResources
 
 class SharedFilter extends SharedResource {
   readonly #filter: NamedFilter;
-  readonly #options: FilterDiscoveryOptions;
+  readonly #options: NamedOptions;
   readonly #reloads: number;
   readonly #failures: number;
 
-  constructor(filter: NamedFilter, options: FilterDiscoveryOptions) {
+  constructor(filter: NamedFilter, options: NamedOptions) {
     super();
     this.#filter = filter;
     this.#options = options;

@@ -3,31 +3,20 @@ import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
 import type { NamedRoutes } from '../../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
-import type { StatStore } from '../../stats/stat-store.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
-import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
+import type { NamedOptions } from './discovery-options.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
-import type { Resolution, ResourceResolver } from './resource-resolver.ts';
+import type { Resolution } from './resource-resolver.ts';
 import type { ResourceUse } from './resource-use.ts';
 import { VirtualHosts } from './virtual-hosts.ts';
 import { isSameMessage } from './same-message.ts';
 
-export interface RouteDiscoveryOptions {
-  readonly store: ResourceStore;
-  readonly resolver: ResourceResolver;
-  readonly sources: DiscoverySources;
-  readonly statStore: StatStore;
-  readonly clock: Clock;
+export interface RouteDiscoveryOptions extends NamedOptions {
   readonly swap: ClusterSwap;
-  /** Resolves with what a worker refused. */
-  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
   readonly log: (level: 'warning', text: string) => void;
 }
 

@@ -5,15 +5,11 @@
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import type { ScopedRouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { NamedScope } from '../../../shared/resources/scoped-routes.ts';
 import { SCOPED_RDS } from '../../../shared/stats/templates/subscriptions.ts';
 import { scopeKeyParts } from '../../resources/http/scoped-routes.ts';
 import type { NamedRoutes, NamedScopes } from '../../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
-import type { StatStore } from '../../stats/stat-store.ts';
-import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,
@@ -21,19 +17,12 @@ import {
   type DiscoveryUpdate,
 } from '../subscriptions/discovery-update.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
-import type { ResourceResolver } from './resource-resolver.ts';
+import type { NamedOptions } from './discovery-options.ts';
 import type { ResourceUse } from './resource-use.ts';
 import { isSameMessage } from './same-message.ts';
 
-export interface ScopeDiscoveryOptions {
-  readonly store: ResourceStore;
-  readonly resolver: ResourceResolver;
-  readonly sources: DiscoverySources;
-  readonly statStore: StatStore;
-  readonly clock: Clock;
+export interface ScopeDiscoveryOptions extends NamedOptions {
   readonly routes: NamedResources<NamedRoutes>;
-  /** Resolves with what a worker refused. */
-  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
 }
 
 export function discoverScopes(options: ScopeDiscoveryOptions): NamedResources<NamedScopes> {

@@ -3,28 +3,16 @@
  * again; one that cannot be used leaves what was there.
  */
 import { statScope } from '../../../shared/stats/stat-scope.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { NamedSecret } from '../../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
-import type { StatStore } from '../../stats/stat-store.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
-import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
-import type { ResourceResolver } from './resource-resolver.ts';
+import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
 import { DirectoryWatch, directoriesOf, readSecretFiles } from './secret-files.ts';
 
-export interface SecretDiscoveryOptions {
-  readonly store: ResourceStore;
-  readonly resolver: ResourceResolver;
-  readonly sources: DiscoverySources;
-  readonly statStore: StatStore;
-  readonly clock: Clock;
-  /** Resolves with what a worker refused. */
-  apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
+export interface SecretDiscoveryOptions extends NamedOptions {
   /** The secret of this key is another one now. */
   changed(key: string): void;
   readonly log: (level: 'warning', text: string) => void;

@@ -2,7 +2,7 @@
  * Tells the supervisor the weights that hosts of one cluster reported, for whoever looks at them: at most
  * once per update of the weights, and only of hosts that reported meanwhile.
  */
-import type { ToldWeight } from '../../../shared/messages/worker-to-supervisor.ts';
+import type { ToldWeight } from '../../../shared/messages/worker-notices.ts';
 import { LoopTimer, type TimerOwner } from '../../timers.ts';
 import type { WorkerLoop } from '../../worker-loop.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

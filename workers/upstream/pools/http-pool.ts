@@ -3,22 +3,15 @@
  * a stream and hears when there is one, or why there will be none.
  */
 import type { RequestEncoder, ResponseDecoder } from '../../http/codec.ts';
-import type { Address, TlsInfo } from '../../net/connection-info.ts';
 import type { Protocol } from '../../http/stream-info.ts';
+import type { ConnectionFacts } from './connection-facts.ts';
 import type { PoolWaiter } from './connection-pool.ts';
 import type { PreconnectedPool } from './pool-load.ts';
 
 /** Facts of the connection that a request got. */
-export interface UpstreamConnectionFacts {
-  readonly id: number;
+export interface UpstreamConnectionFacts extends ConnectionFacts {
   /** Undefined: bytes without a protocol. */
   readonly protocol: Protocol | undefined;
-  readonly localAddress: Address | undefined;
-  /** Undefined: plain bytes. */
-  readonly tls: TlsInfo | undefined;
-  /** Monotonic milliseconds; `connectedMs` is -1 until then. */
-  readonly openedMs: number;
-  readonly connectedMs: number;
   /** Requests that the connection carried, this one included. */
   readonly requests: number;
   /** What its present answer said beside the headers that are passed on; absent: it did not. */

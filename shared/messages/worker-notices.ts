@@ -1,0 +1,133 @@
+/** What a worker tells the supervisor unasked: the part of worker-to-supervisor.ts that is no reply, by subject. */
+import type { CheckEvent } from '../health/check-event.ts';
+import type { LogStream } from '../resources/access-log.ts';
+import type { HostResource } from '../resources/cluster.ts';
+import type { OutlierSign } from '../resources/outlier-detection.ts';
+import type { WantedRoutes } from '../resources/wanted-routes.ts';
+
+/** Of clusters and their hosts. */
+export type ClusterNotice =
+  /** After a host's first active check and whenever `bits`, those of active checks, change. */
+  | {
+      readonly kind: 'health_result';
+      readonly cluster: string;
+      /** Of the cluster; what is found of another one than the supervisor has is of no use. */
+      readonly version: number | undefined;
+      readonly host: string;
+      readonly bits: number;
+    }
+  /** A line for the event log of the cluster's checks. A lost one is missing there, nowhere else. */
+  | {
+      readonly kind: 'health_event';
+      readonly cluster: string;
+      readonly version: number | undefined;
+      readonly host: string;
+      /** Which of the cluster's checks, from 0. */
+      readonly check: number;
+      readonly event: CheckEvent;
+    }
+  /** A host reached a threshold of failures in a row, seen over all workers, or says that it is degraded. */
+  | {
+      readonly kind: 'outlier_detected';
+      readonly cluster: string;
+      readonly host: string;
+      readonly what: OutlierSign;
+    }
+  /**
+   * Hosts reported their load, for `/clusters`: at most once per update of the weights. Where it is lost,
+   * older weights are shown.
+   */
+  | {
+      readonly kind: 'load_reported';
+      readonly cluster: string;
+      readonly weights: readonly ToldWeight[];
+    }
+  /** The first request of this worker to a cluster with active checks. */
+  | { readonly kind: 'traffic_began'; readonly cluster: string }
+  /** A request named this host of its cluster; told again while it is used. */
+  | { readonly kind: 'host_requested'; readonly cluster: string; readonly host: HostResource }
+  /** The host of this name is in use, in a cluster of whatever names requests bear. */
+  | { readonly kind: 'host_used'; readonly cluster: string; readonly host: string }
+  /**
+   * A request waits for this name to be looked up for its cluster. Told once per request; answered by
+   * `put_host_answers`. The ticket is the request's, unique over all workers.
+   */
+  | {
+      readonly kind: 'host_wanted';
+      readonly cluster: string;
+      readonly host: string;
+      readonly ticket: number;
+    };
+
+/**
+ * A request waits for routes that are fetched when they are wanted. Answered by `put_route_answers`;
+ * lost with its worker. The ticket is the request's, unique over all workers.
+ */
+export interface RoutesNotice {
+  readonly kind: 'routes_wanted';
+  readonly wanted: WantedRoutes;
+  readonly ticket: number;
+}
+
+/** Of the clients of `/tap`. */
+export type TapNotice =
+  /**
+   * A record for the client of `/tap`, in the form that it asked for. Dropped where the channel is
+   * congested, and where the session is over.
+   */
+  | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
+  /** Records of the session that were not sent. Those for which the channel was congested come later. */
+  | {
+      readonly kind: 'tap_lost';
+      readonly session: number;
+      readonly records: number;
+      readonly why: TapLoss;
+    };
+
+/**
+ * Encoded entries for a log service. Dropped where the channel is congested; `dropped` counts those
+ * that were since the last message.
+ */
+export interface LogNotice {
+  readonly kind: 'log_entries';
+  readonly stream: LogStream;
+  readonly entries: readonly Uint8Array[];
+  readonly dropped: number;
+}
+
+/** Of what is upstream: clusters, and the routes that lead there. */
+export type UpstreamNotice = ClusterNotice | RoutesNotice;
+export type Notice = UpstreamNotice | TapNotice | LogNotice;
+
+/** Why a record of a tap does not reach its client. */
+export type TapLoss = 'too_large' | 'too_slow';
+
+/** The weight that follows from what a host reported last, for how long it has reported, and how long ago. */
+export interface ToldWeight {
+  readonly host: string;
+  readonly weight: number;
+  readonly forMs: number;
+  readonly agoMs: number;
+}
+
+const KINDS: Readonly<Record<Notice['kind'], true>> = {
+  health_result: true,
+  health_event: true,
+  outlier_detected: true,
+  load_reported: true,
+  traffic_began: true,
+  host_requested: true,
+  host_used: true,
+  host_wanted: true,
+  routes_wanted: true,
+  tapped: true,
+  tap_lost: true,
+  log_entries: true,
+};
+
+/** Whether a message of a worker is no reply. */
+export function isNotice<Message extends { readonly kind: string }>(
+  message: Message,
+): message is Extract<Message, Notice> {
+  return Object.hasOwn(KINDS, message.kind);
+}
