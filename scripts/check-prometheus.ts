@@ -5,9 +5,9 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { freePort } from '../test/support/free-port.ts';
 import { bootstrap, httpListener, staticCluster } from '../test/support/bootstrap.ts';
 import { fetchOnce } from '../test/support/http-client.ts';
 import { makeScratch, type Scratch } from '../test/support/scratch.ts';
@@ -244,14 +244,4 @@ function codeIn(last: string): { readonly metric: string; readonly code: readonl
   const [, ofCode, code] = /^(\w+_rq)_(\d{3})$/.exec(last) ?? [];
   if (ofCode === undefined || code === undefined) return { metric: last, code: [] };
   return { metric: ofCode, code: [`envoy_response_code="${code}"`] };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
 }

@@ -4,10 +4,10 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../test/support/free-port.ts';
 import {
   PASSED_REQUESTS,
   PASSED_RESPONSES,
@@ -88,12 +88,4 @@ function isWhole(text: string): boolean {
     return text.length >= end + 4 + Number(length);
   }
   return !/\r\ntransfer-encoding: chunked\r\n/.test(text) || text.endsWith('0\r\n\r\n');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port: free } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return free;
 }

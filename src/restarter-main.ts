@@ -3,6 +3,7 @@
  * Entry of `sluice-restarter`. Signal handlers come first: what arrives while the rest is loading is
  * kept and handed over.
  */
+import { errorText } from '../shared/error-text.ts';
 import type { Restarter, RestarterSignal } from './restarter/restarter.ts';
 
 let restarter: Restarter | undefined;
@@ -23,9 +24,7 @@ if (typeof args === 'string') {
   process.stdout.write(RESTARTER_HELP);
 } else {
   process.exitCode = await runCommand(args.command, args).catch((error: unknown) => {
-    process.stderr.write(
-      `sluice-restarter: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    process.stderr.write(`sluice-restarter: ${errorText(error)}\n`);
     return 1;
   });
 }

@@ -1,10 +1,10 @@
 /** Writes the file of `--admin-address-path`. */
+import { printAddress } from './resources/addresses.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
-import { formatAddress } from './sockets/bind-error.ts';
 import { writeFileWhole } from './write-file-whole.ts';
 
 /** Returns the reason when it cannot be written. */
 export function writeAdminAddressFile(path: string, address: BoundAddress): string | undefined {
-  const failure = writeFileWhole(path, formatAddress(address));
+  const failure = writeFileWhole(path, printAddress(address));
   return failure && `cannot write the admin address to '${path}': ${failure}`;
 }

@@ -2,6 +2,7 @@
  * What each message of the supervisor causes in this worker. One receive loop, no state of its own
  * beyond the parts of a batch that is not whole yet.
  */
+import { errorText } from '../shared/error-text.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { MessageChannel } from '../shared/channel/message-channel.ts';
 import { enableCoreDumps } from '../shared/core-dumps.ts';
@@ -143,7 +144,7 @@ export class CommandedWorker {
     try {
       processLog.reopen();
     } catch (error) {
-      getLogger('main').warning(textOf(error));
+      getLogger('main').warning(errorText(error));
     }
   }
 
@@ -161,7 +162,7 @@ export class CommandedWorker {
       if (settled === undefined) this.#channel.post({ kind: 'applied', id });
       else void settled.then(() => this.#tellApplied(id));
     } catch (error) {
-      this.#channel.post({ kind: 'applied', id, error: textOf(error) });
+      this.#channel.post({ kind: 'applied', id, error: errorText(error) });
     }
   }
 
@@ -179,7 +180,7 @@ export class CommandedWorker {
       await dataPlane.listen(listener, descriptors);
       this.#channel.post({ kind: 'listening', id });
     } catch (error) {
-      this.#channel.post({ kind: 'listening', id, error: textOf(error) });
+      this.#channel.post({ kind: 'listening', id, error: errorText(error) });
     }
   }
 
@@ -199,7 +200,7 @@ export class CommandedWorker {
       await this.#profiler.obey(what.command, what.path);
       this.#channel.post({ kind: 'profiled', id });
     } catch (error) {
-      this.#channel.post({ kind: 'profiled', id, error: textOf(error) });
+      this.#channel.post({ kind: 'profiled', id, error: errorText(error) });
     }
   }
 
@@ -251,7 +252,7 @@ async function attachPino(): Promise<void> {
   try {
     await processLog.attachPino();
   } catch (error) {
-    getLogger('main').warning(`cannot load pino: ${textOf(error)}`);
+    getLogger('main').warning(`cannot load pino: ${errorText(error)}`);
   }
 }
 
@@ -282,8 +283,4 @@ function takeDescriptors(
     descriptors.push(...message.descriptors);
   }
   return sockets.map((socket, position) => ({ ...socket, fd: descriptors[position] as number }));
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

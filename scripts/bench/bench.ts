@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { median } from './median.ts';
 import { certificateFiles } from './certificates.ts';
 import { allContenders, type Contender } from './contenders.ts';
 import { questions, type Question, type Sample } from './questions.ts';
@@ -134,9 +135,4 @@ function judge(
     line('ratio to the best npm proxy', sluice / others.npm, question.toBestNpm);
   }
   if (question.limit !== undefined) line(question.unit, sluice, question.limit);
-}
-
-function median(list: readonly number[]): number {
-  const sorted = [...list].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

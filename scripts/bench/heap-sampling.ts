@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { median } from './median.ts';
 import { MAIN } from '../../test/support/sluice.ts';
 import { benchBootstrap } from './bootstrap.ts';
 import { PROXY_CORE, type Running, startPinned, treeCpuMs, waitForPort } from './processes.ts';
@@ -99,11 +100,4 @@ async function measure(server: Server | undefined): Promise<Turn> {
   });
   const cpuMs = treeCpuMs(server.running.pid) - beforeMs;
   return { requestsPerSecond, cpuMicros: (cpuMs * 1000) / Math.max(1, requests) };
-}
-
-function median(list: readonly number[]): number {
-  const sorted = [...list].sort((left, right) => left - right);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }

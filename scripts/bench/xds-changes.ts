@@ -11,6 +11,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
+import { median } from './median.ts';
 import { runOpenLoop } from './open-loop.ts';
 import { cpuMs, treeOf } from './processes.ts';
 import { startUpstream } from './upstream.ts';
@@ -133,10 +134,4 @@ function cpuOf(turns: readonly Turn[]): string {
   const processes = turns[0]?.cpu ?? [];
   const medians = processes.map((_, at) => median(turns.map(({ cpu }) => cpu[at] ?? 0)));
   return medians.map((each) => each.toFixed(0)).join(' + ');
-}
-
-function median(list: readonly number[]): number {
-  const sorted = list.toSorted((left, right) => left - right);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }

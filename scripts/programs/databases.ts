@@ -1,8 +1,8 @@
 /** Database sessions through the TCP proxy. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, existsSync, chownSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import { bootstrap, staticCluster } from '../../test/support/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
 import { startSluice } from '../../test/support/sluice.ts';
@@ -87,12 +87,4 @@ function tcpProxyTo(port: number): object {
     listeners: [{ name: 'db', address, filter_chains: [{ filters: [filter] }] }],
     clusters: [staticCluster('up', [port])],
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

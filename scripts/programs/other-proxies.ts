@@ -1,8 +1,9 @@
 /** nginx and HAProxy, each behind Sluice and in front of it. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
+import { freePort } from '../../test/support/free-port.ts';
 import { proxyTo } from '../../test/support/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
 import { startSluice } from '../../test/support/sluice.ts';
@@ -114,12 +115,4 @@ async function isAnswering(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
   await answer?.text();
   return answer?.status === 200;
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -3,11 +3,11 @@
  * to the TypeScript source, remembered per place. A capture costs some microseconds, so callers ask
  * only for lines that are written.
  */
-import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { readTextIfThere } from '../read-text.ts';
 import { builtRoot } from '../built-root.ts';
 import type { CallSite } from './log-record.ts';
 
@@ -82,7 +82,7 @@ type LineFinder = (line: number, column: number) => { file: string; line: number
 
 /** The table that the build writes beside a packed file; undefined for any other. */
 function packedLines(path: string): LineFinder | undefined {
-  const text = readIfThere(`${path}.lines.json`);
+  const text = readTextIfThere(`${path}.lines.json`);
   if (text === undefined) return undefined;
   const { files, lines } = JSON.parse(text) as { files: string[]; lines: number[] };
   return (line) => ({
@@ -93,7 +93,7 @@ function packedLines(path: string): LineFinder | undefined {
 
 /** By the compiler's own map, for a file that was not packed. */
 function mappedLines(path: string): LineFinder {
-  const text = readIfThere(`${path}.map`);
+  const text = readTextIfThere(`${path}.map`);
   const map = text === undefined ? undefined : new SourceMap(JSON.parse(text) as SourceMapPayload);
   const built = relative(builtRoot, path);
   const file = built.startsWith('..') ? path : built.replace(/\.js$/, '.ts');
@@ -103,12 +103,4 @@ function mappedLines(path: string): LineFinder {
     const isKnown = entry !== undefined && 'originalLine' in entry;
     return { file, line: isKnown ? entry.originalLine + 1 : line };
   };
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@
  * counted (program-size.ts). Instruction 0 fails; fragments are joined through lists of open ends.
  */
 import { foldsAscii } from './byte-set.ts';
-import { NON_GREEDY, type ByteSet, type RegexNode } from './tree.ts';
+import { isLazy, type ByteSet, type RegexNode } from './tree.ts';
 
 export interface Instruction {
   op: 'fail' | 'alt' | 'leaf' | 'any_byte' | 'capture' | 'nop' | 'match';
@@ -175,8 +175,4 @@ function patch(holes: readonly Hole[], target: number): void {
 
 function leafFor(first: number, last: number): 'leaf' | 'any_byte' {
   return first === 0 && last === 255 ? 'any_byte' : 'leaf';
-}
-
-function isLazy(node: RegexNode): boolean {
-  return (node.flags & NON_GREEDY) !== 0;
 }

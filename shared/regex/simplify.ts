@@ -5,7 +5,7 @@ import {
   FOLD_CASE,
   isEmptyWidth,
   literal,
-  NON_GREEDY,
+  isLazy,
   sameNode,
   type RegexNode,
 } from './tree.ts';
@@ -68,10 +68,6 @@ function repeatedMore(node: Repetition, least: number, most: number): RegexNode 
     min: min + least,
     max: max === -1 || most === -1 ? -1 : max + most,
   };
-}
-
-function isLazy(node: RegexNode): boolean {
-  return (node.flags & NON_GREEDY) !== 0;
 }
 
 function isRepetition(node: RegexNode): node is Repetition {

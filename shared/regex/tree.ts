@@ -111,7 +111,7 @@ type NodeWithSub = Extract<RegexNode, { readonly sub: RegexNode }>;
 function sameRepetition(a: NodeWithSub, b: NodeWithSub): boolean {
   if (a.op !== b.op) return false;
   if (a.op === 'capture') return b.op === 'capture' && a.index === b.index;
-  if ((a.flags & NON_GREEDY) !== (b.flags & NON_GREEDY)) return false;
+  if (isLazy(a) !== isLazy(b)) return false;
   if (a.op === 'repeat') return b.op === 'repeat' && a.min === b.min && a.max === b.max;
   return true;
 }
@@ -124,4 +124,9 @@ function sameSet(a: ByteSet, b: ByteSet): boolean {
       return other !== undefined && other[0] === first && other[1] === last;
     })
   );
+}
+
+/** A repetition that takes as little as it can. */
+export function isLazy(node: RegexNode): boolean {
+  return (node.flags & NON_GREEDY) !== 0;
 }

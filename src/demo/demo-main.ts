@@ -3,6 +3,7 @@
  * everything ends together; the rest is `sluice` with the bootstrap of docs/examples/demo.yaml.
  */
 import { join } from 'node:path';
+import { errorText } from '../../shared/error-text.ts';
 import { SignalInbox } from '../../shared/signals.ts';
 
 const signals = new SignalInbox();
@@ -19,6 +20,6 @@ try {
     signals,
   );
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${errorText(error)}\n`);
   process.exitCode = 1;
 }

@@ -1,4 +1,5 @@
 /** The command line of `sluice drain`, as the query that the server gets. */
+import { splitOption } from '../split-option.ts';
 
 export interface DrainWords {
   /** `host:port`, or the path of a unix socket. */
@@ -47,7 +48,7 @@ const PARAMS = ['listener', 'min', 'max', 'close_idle', 'inboundonly', 'exit'];
 export function parseDrainWords(argv: readonly string[]): DrainWords | string {
   const given = new Map<string, string>();
   for (let at = 0; at < argv.length; at++) {
-    const [name, inline] = splitWord(argv[at] ?? '');
+    const [name, inline] = splitOption(argv[at] ?? '');
     const flag = FLAGS[name];
     const value = VALUES[name];
     if (flag !== undefined) given.set(flag, '');
@@ -75,9 +76,4 @@ function queryOf(given: ReadonlyMap<string, string>): string {
   if (!given.has('immediate')) parts.unshift('graceful');
   if (!given.has('no_wait')) parts.push('wait');
   return parts.join('&');
-}
-
-function splitWord(word: string): readonly [string, string?] {
-  const at = word.startsWith('--') ? word.indexOf('=') : -1;
-  return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
 }

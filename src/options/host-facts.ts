@@ -2,10 +2,10 @@
  * How many workers this machine gives the process: the CPUs of its affinity mask and the CPU quota
  * of its control group (version 1 and 2).
  */
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 
+import { readTextIfThere } from '../../shared/read-text.ts';
 import type { HostFacts } from './check-options.ts';
 
 /** Reads a file's text; undefined when it cannot be read. */
@@ -13,7 +13,7 @@ export type ReadText = (path: string) => string | undefined;
 
 export const hostFacts: HostFacts = {
   hardwareThreads: () => availableParallelism(),
-  assignedCpus: () => assignedCpus(availableParallelism(), readText),
+  assignedCpus: () => assignedCpus(availableParallelism(), readTextIfThere),
 };
 
 /** The affinity's CPUs lowered to the smallest quota on the way up the group's tree. */
@@ -67,12 +67,4 @@ function v1Quota(root: string, folder: string, read: ReadText): number | undefin
 function ratio(quota: string | undefined, period: string | undefined): number | undefined {
   const cpus = Number(quota) / Number(period);
   return cpus > 0 && Number.isFinite(cpus) ? cpus : undefined;
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

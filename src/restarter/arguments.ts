@@ -1,4 +1,5 @@
 /** The restarter's own command line; everything that is not its own goes to `sluice`. */
+import { splitOption } from '../split-option.ts';
 
 export interface RestarterArguments {
   readonly command: 'run' | 'status' | 'help';
@@ -37,7 +38,7 @@ export function parseRestarterArguments(words: readonly string[]): RestarterArgu
   const own: OwnOptions = {};
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at] ?? '';
-    const [name, inline] = splitWord(word);
+    const [name, inline] = splitOption(word);
     if (FORBIDDEN.includes(name)) return `${name} is not allowed: the restarter decides on epochs`;
     if (!OWN.includes(name)) {
       sluiceArguments.push(word);
@@ -78,16 +79,10 @@ function argumentsOf(
   };
 }
 
-/** `--name=value` as its two parts. */
-function splitWord(word: string): readonly [string, string?] {
-  const at = word.startsWith('--') ? word.indexOf('=') : -1;
-  return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
-}
-
 function baseIdOf(words: readonly string[]): number {
   for (const [index, word] of words.entries()) {
     if (word === '--') break;
-    const [name, inline] = splitWord(word);
+    const [name, inline] = splitOption(word);
     if (name === '--base-id') return Number(inline ?? words[index + 1] ?? 0);
   }
   return 0;

@@ -17,11 +17,6 @@ export interface MessageTypes {
   field(message: MessageDescriptor, name: string): FieldDescriptor | undefined;
 }
 
-/** The name behind the last slash of a type URL. */
-export function typeNameOf(typeUrl: string): string {
-  return typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
-}
-
 export function typeUrlOf(fullName: string): string {
   return `${TYPE_URL_PREFIX}${fullName}`;
 }

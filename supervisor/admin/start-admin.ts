@@ -2,6 +2,7 @@
  * Brings the admin interface up: routes, rules, statistics and the listening sockets. The
  * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
  */
+import { errorText } from '../../shared/error-text.ts';
 import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { Profilers } from '../profiling/profilers.ts';
@@ -115,7 +116,7 @@ async function sampleHeap(context: AdminContext, profilers: Profilers): Promise<
     await profilers.sample();
     await profilers.notePeak();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     context.log('warning', `cannot sample the heap: ${reason}`);
   }
 }

@@ -2,6 +2,7 @@
  * Single messages between normalised form, JSON values and bytes, for what does not come from a
  * file of its own: xDS resources, opaque extension configuration, admin requests.
  */
+import { typeNameOf } from './type-name.ts';
 import type { ApiCatalog } from './api/api-catalog.ts';
 import { decodeMessage } from './convert/message-decoder.ts';
 import { encodeMessage } from './convert/message-encoder.ts';
@@ -121,10 +122,6 @@ export function unpackAny(
   return message === undefined
     ? undefined
     : { typeName: inner, message: { '@type': url, ...message } };
-}
-
-function typeNameOf(url: string): string {
-  return url.slice(url.lastIndexOf('/') + 1);
 }
 
 function countErrors(sink: ProblemSink): { sink: ProblemSink; errors: () => number } {

@@ -3,8 +3,8 @@
  * answers. Entries are pairs of texts, each behind its length and a line feed; an address is
  * `address:port|ttl|when`. Reads once; writes the whole file at intervals, never blocking the loop.
  */
-import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
+import { readTextIfThere } from '../../shared/read-text.ts';
 import { parseAuthority, printAuthority } from '../../shared/authority.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { KeptNamesSettings } from '../resources/resolved-bootstrap.ts';
@@ -35,7 +35,7 @@ export class KeptNames {
   /** What the file has, up to the first entry that cannot be read. A missing file has nothing. */
   load(): readonly KeptName[] {
     const kept: KeptName[] = [];
-    for (const [host, value] of readPairs(readText(this.#settings.path))) {
+    for (const [host, value] of readPairs(readTextIfThere(this.#settings.path, 'latin1') ?? '')) {
       const addresses = value.split('\n').map(parseAddress);
       if (host === '' || !addresses.every((each) => each !== undefined)) break;
       this.#entries.set(host, value);
@@ -86,14 +86,6 @@ export class KeptNames {
         this.#isChanged = true;
       }
     });
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
   }
 }
 

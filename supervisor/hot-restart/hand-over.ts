@@ -3,6 +3,7 @@
  * child that does not live leaves a parent that serves as before.
  */
 import assert from 'node:assert/strict';
+import { errorText } from '../../shared/error-text.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { AdminHandOver } from './child-side.ts';
 import type { ParentStats } from './hot-restart-message.ts';
@@ -156,7 +157,7 @@ export class HandOver implements ParentCommands {
   }
 
   #failed(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorText(error);
     this.#options.log('error', `cannot follow the next epoch: ${text}`);
   }
 }

@@ -2,7 +2,7 @@
  * Reads how near a resource is to its limit, from 0 to 1 and beyond. Reads files of the kernel, which
  * never wait for a disk, and one that an operator names.
  */
-import { readFileSync } from 'node:fs';
+import { readTextIfThere } from '../../shared/read-text.ts';
 import type { ResourceMonitor } from './overload-config.ts';
 
 export interface PressureEnvironment {
@@ -25,7 +25,7 @@ export function makePressureReader(
     case 'cgroup_memory':
       return () => cgroupMemory(monitor.maxBytes);
     case 'file':
-      return () => pressureOf(readText(monitor.path));
+      return () => pressureOf(readTextIfThere(monitor.path));
     case 'cpu':
       return monitor.isOfContainer ? containerCpu(environment) : hostCpu();
   }
@@ -37,7 +37,7 @@ const PAGE_BYTES = 4096;
 function privateBytes(pids: readonly number[]): number {
   let pages = 0;
   for (const pid of pids) {
-    const [, resident = 0, shared = 0] = numbersOf(readText(`/proc/${pid}/statm`) ?? '');
+    const [, resident = 0, shared = 0] = numbersOf(readTextIfThere(`/proc/${pid}/statm`) ?? '');
     pages += resident - shared;
   }
   return pages * PAGE_BYTES;
@@ -45,11 +45,11 @@ function privateBytes(pids: readonly number[]): number {
 
 function cgroupMemory(configured: number | undefined): number | undefined {
   const used =
-    readText('/sys/fs/cgroup/memory.current') ??
-    readText('/sys/fs/cgroup/memory/memory.usage_in_bytes');
+    readTextIfThere('/sys/fs/cgroup/memory.current') ??
+    readTextIfThere('/sys/fs/cgroup/memory/memory.usage_in_bytes');
   const limit =
-    readText('/sys/fs/cgroup/memory.max') ??
-    readText('/sys/fs/cgroup/memory/memory.limit_in_bytes');
+    readTextIfThere('/sys/fs/cgroup/memory.max') ??
+    readTextIfThere('/sys/fs/cgroup/memory/memory.limit_in_bytes');
   if (used === undefined) return undefined;
   const own = Number(limit);
   const limits = [configured, own].filter((each) => each !== undefined && each > 0);
@@ -85,7 +85,7 @@ function hostCpu(): ReadPressure {
 
 /** In clock ticks since the machine started: `cpu user nice system idle ...`. */
 function hostTimes(): { readonly work: number; readonly total: number } | undefined {
-  const line = /^cpu +(.*)$/m.exec(readText('/proc/stat') ?? '')?.[1];
+  const line = /^cpu +(.*)$/m.exec(readTextIfThere('/proc/stat') ?? '')?.[1];
   if (line === undefined) return undefined;
   const [user = 0, nice = 0, system = 0, idle = 0] = numbersOf(line);
   const work = user + nice + system;
@@ -109,29 +109,20 @@ function containerCpu(environment: PressureEnvironment): ReadPressure {
 
 /** In microseconds. */
 function containerUsed(): number | undefined {
-  const text = readText('/sys/fs/cgroup/cpu.stat');
+  const text = readTextIfThere('/sys/fs/cgroup/cpu.stat');
   const used = /^usage_usec (\d+)$/m.exec(text ?? '')?.[1];
   if (used !== undefined) return Number(used);
-  const nanoseconds = readText('/sys/fs/cgroup/cpu/cpuacct.usage');
+  const nanoseconds = readTextIfThere('/sys/fs/cgroup/cpu/cpuacct.usage');
   return nanoseconds === undefined ? undefined : Number(nanoseconds) / 1000;
 }
 
 function containerProcessors(): number {
-  const [quota, period] = (readText('/sys/fs/cgroup/cpu.max') ?? 'max').split(' ');
+  const [quota, period] = (readTextIfThere('/sys/fs/cgroup/cpu.max') ?? 'max').split(' ');
   const limit = Number(quota) / Number(period);
   if (limit > 0) return limit;
-  return Math.max(1, (readText('/proc/stat') ?? '').match(/^cpu\d/gm)?.length ?? 1);
+  return Math.max(1, (readTextIfThere('/proc/stat') ?? '').match(/^cpu\d/gm)?.length ?? 1);
 }
 
 function numbersOf(text: string): readonly number[] {
   return text.trim().split(/\s+/).map(Number);
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    // Not there on this kernel, or gone with its process: the caller counts it.
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * sets up, replaces with back-off and ends them, and sends each of them what all of them must know.
  * It decides nothing about configuration or statistics.
  */
+import { errorText } from '../../shared/error-text.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -325,7 +326,7 @@ export class WorkerPool {
       }
     } catch (error) {
       if (this.#isStopping) return;
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       this.#options.log('error', `cannot set up worker ${slot.index}: ${text}`);
       if (error instanceof WorkerStartError) this.#first.fail(error);
       host.kill('start_failed');

@@ -1,5 +1,6 @@
 /** Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment. */
 import { existsSync, readFileSync } from 'node:fs';
+import { errorText } from '../../shared/error-text.ts';
 import type { DataSource } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import type { Scope } from './scope.ts';
@@ -52,11 +53,7 @@ function readFile(
   try {
     return readFileSync(path);
   } catch (error) {
-    scope.error('file', `cannot read file '${path}': ${describe(error)}`);
+    scope.error('file', `cannot read file '${path}': ${errorText(error)}`);
     return undefined;
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

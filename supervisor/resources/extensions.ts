@@ -2,6 +2,7 @@
  * The registry of one extension category: type URL to resolver. An extension that is not in it is
  * refused with its name, its place and what there is instead.
  */
+import { typeNameOf } from '../config/type-name.ts';
 import type { Any } from '../../shared/api/well-known.ts';
 import { unpackOpaque } from './opaque-config.ts';
 import type { Scope } from './scope.ts';
@@ -73,7 +74,7 @@ export class ExtensionRegistry<
     }
     const config = unpackOpaque(message.typed_config, place);
     if (config === undefined) return undefined;
-    const type = typeName(config['@type']);
+    const type = typeNameOf(config['@type']);
     const factory = this.#byType.get(type);
     if (factory !== undefined && this.#isDisabled(factory, scope)) {
       place.error(
@@ -101,7 +102,7 @@ export class ExtensionRegistry<
   /** Whether the message's type is in the registry and may be used. */
   knows(message: ExtensionMessage, scope: Scope): boolean {
     const url = message.typed_config?.['@type'];
-    const factory = url === undefined ? undefined : this.#byType.get(typeName(url));
+    const factory = url === undefined ? undefined : this.#byType.get(typeNameOf(url));
     return factory !== undefined && !this.#isDisabled(factory, scope);
   }
 
@@ -125,9 +126,4 @@ export class ExtensionRegistry<
     const type = known === undefined ? '<the full name of its message>' : known.type;
     return `add typed_config: {"@type": type.googleapis.com/${type}}`;
   }
-}
-
-/** `type.googleapis.com/a.b.C` without what stands before the last slash. */
-export function typeName(url: string): string {
-  return url.slice(url.lastIndexOf('/') + 1);
 }

@@ -1,5 +1,6 @@
 /** Files that are appended to: one that cannot be opened is an error of the configuration. */
 import { closeSync, openSync } from 'node:fs';
+import { errorText } from '../../shared/error-text.ts';
 import type { Scope } from './scope.ts';
 
 /** These mean a descriptor that the process has; opening them fails when it is a socket. */
@@ -17,7 +18,7 @@ export function checkWritable(path: string, scope: Scope): void {
 
 /** Of `ENOENT: no such file or directory, open '…'` the words that the C library has for it. */
 function reason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   const words = /^[A-Z0-9]+: (.*?)(?:, open .*)?$/.exec(text)?.[1] ?? text;
   if (words === 'illegal operation on a directory') return 'Is a directory';
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -6,6 +6,7 @@
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { errorText } from '../../shared/error-text.ts';
 import type { RuntimeSnapshot, RuntimeValue } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { RUNTIME } from '../../shared/stats/templates/server.ts';
@@ -155,7 +156,7 @@ export class RuntimeStore implements RuntimeView {
       } catch (error) {
         this.#failedLayers++;
         this.#loaded.delete(layer);
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         this.#parts.log('warning', `cannot load runtime layer ${layer.name}: ${reason}`);
       }
     }

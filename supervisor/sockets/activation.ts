@@ -3,12 +3,12 @@
  * a listener, by address otherwise. A listener whose socket came from there has that socket's address,
  * whatever its configuration says.
  */
+import { printAddress } from '../resources/addresses.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { localAddress } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { ListenDescriptor } from '../../shared/systemd/listen-descriptors.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
-import { formatAddress } from './bind-error.ts';
 import type { AddressToBind } from './listening-sockets.ts';
 
 interface Given extends ListenDescriptor {
@@ -43,7 +43,7 @@ export class Activation {
   /** Gives the sockets of an address such as `tcp://127.0.0.1:80` away. */
   take(address: string): readonly number[] {
     const plain = address.replace(/^(tcp|unix):\/\//, '');
-    const found = this.#given.filter((given) => formatAddress(given.address) === plain);
+    const found = this.#given.filter((given) => printAddress(given.address) === plain);
     for (const given of found) this.#given.splice(this.#given.indexOf(given), 1);
     return found.map(({ fd }) => fd);
   }
@@ -51,19 +51,19 @@ export class Activation {
   /** Sockets that no listener wants are closed here; the service manager still has its own. */
   closeRest(): void {
     for (const { fd, name, address } of this.#given.splice(0)) {
-      this.#log(`no listener takes the socket ${name} at ${formatAddress(address)}`);
+      this.#log(`no listener takes the socket ${name} at ${printAddress(address)}`);
       closeDescriptor(fd);
     }
   }
 
   #planOf({ resource, addresses }: ResolvedListener, plan: AddressToBind): AddressToBind {
-    const wanted = formatAddress(plan.address);
+    const wanted = printAddress(plan.address);
     const key = `${resource.name} ${wanted}`;
     const applied = this.#applied.get(key);
     if (applied !== undefined) return { ...plan, ...applied };
     const named = this.#given.filter(({ name }) => name === resource.name);
     const exact = [...named, ...this.#given].find(
-      ({ address }) => formatAddress(address) === wanted,
+      ({ address }) => printAddress(address) === wanted,
     );
     const found = exact ?? (addresses.length === 1 ? named[0] : undefined);
     if (found === undefined) return plan;

@@ -1,4 +1,6 @@
 /** The failure to bind or listen, in the words that users of the reference know. */
+import { printAddress } from '../resources/addresses.ts';
+import { errorText } from '../../shared/error-text.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 
 /** `message` is such as `cannot bind '127.0.0.1:80': Permission denied`. */
@@ -8,17 +10,10 @@ export class BindError extends Error {
   readonly errnoName: string | undefined;
 
   constructor(verb: 'bind' | 'listen on', address: BoundAddress, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`cannot ${verb} '${formatAddress(address)}': ${reason}`, { cause });
+    const reason = errorText(cause);
+    super(`cannot ${verb} '${printAddress(address)}': ${reason}`, { cause });
     this.name = 'BindError';
     const { code } = cause as { readonly code?: unknown };
     this.errnoName = typeof code === 'string' ? code : undefined;
   }
-}
-
-/** `127.0.0.1:80`, `[::1]:80` or the path. */
-export function formatAddress(address: BoundAddress): string {
-  if (address.kind === 'pipe') return address.path;
-  const host = address.family === 'v6' ? `[${address.address}]` : address.address;
-  return `${host}:${address.port}`;
 }

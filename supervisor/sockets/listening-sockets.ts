@@ -5,6 +5,7 @@
  */
 import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { printAddress } from '../resources/addresses.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   IPPROTO_MPTCP,
@@ -25,7 +26,7 @@ import {
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { SocketOption } from '../../shared/resources/socket-options.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
-import { BindError, formatAddress } from './bind-error.ts';
+import { BindError } from './bind-error.ts';
 
 /** One address as configured. */
 export interface AddressToBind {
@@ -158,7 +159,7 @@ export class ListeningSockets {
 
   /** All sockets of an address such as `127.0.0.1:80`, for the next epoch; empty for another one. */
   socketsFor(address: string): readonly number[] {
-    return this.#groups.find((group) => formatAddress(group.address) === address)?.fds ?? [];
+    return this.#groups.find((group) => printAddress(group.address) === address)?.fds ?? [];
   }
 
   get isOpen(): boolean {

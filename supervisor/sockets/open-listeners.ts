@@ -2,12 +2,13 @@
  * The listeners of this server that have sockets: binds them or takes them from the epoch before,
  * knows which of them still accept, and closes them. It tells no worker anything.
  */
+import { printAddress } from '../resources/addresses.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import { HotRestartRefused } from '../hot-restart/refusal.ts';
 import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { Activation } from './activation.ts';
-import { BindError, formatAddress } from './bind-error.ts';
+import { BindError } from './bind-error.ts';
 import { ListeningSockets } from './listening-sockets.ts';
 
 interface OpenListener {
@@ -308,7 +309,7 @@ export class OpenListeners {
   #conflict({ resource, addresses }: ResolvedListener): string | undefined {
     for (const { address } of addresses) {
       if (address.kind === 'ip' && address.port === 0) continue;
-      const text = formatAddress(address);
+      const text = printAddress(address);
       for (const other of this.#accepting()) {
         if (other.resource.name === resource.name) continue;
         if (other.sockets.socketsFor(text).length === 0) continue;
@@ -330,7 +331,7 @@ function nothingToTake(): Promise<readonly number[]> {
 function addressTexts({ addresses }: ResolvedListener): readonly string[] {
   return addresses.map(({ address }) => {
     const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
-    return `${scheme}://${formatAddress(address)}`;
+    return `${scheme}://${printAddress(address)}`;
   });
 }
 
@@ -344,7 +345,7 @@ async function takeSockets(
     for (const { address } of listener.addresses) {
       const scheme = address.kind === 'ip' ? 'tcp' : 'unix';
       const isOwn = address.kind === 'ip' && address.port === 0;
-      taken.push(isOwn ? [] : await take(`${scheme}://${formatAddress(address)}`));
+      taken.push(isOwn ? [] : await take(`${scheme}://${printAddress(address)}`));
     }
     return taken;
   } catch (error) {

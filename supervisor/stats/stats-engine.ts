@@ -3,6 +3,7 @@
  * the admin pages, put together from a resolved configuration. The composition of the supervisor
  * feeds it the workers' lives and reports and tells it how to ask them.
  */
+import { errorText } from '../../shared/error-text.ts';
 import type { WaitTracer } from '../contention.ts';
 import type { Query } from '../admin/http/query.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -231,8 +232,7 @@ export class StatsEngine {
           nowMs: () => options.clock.wallMs(),
           warn: (text) => options.log('warning', text),
         }),
-      onFailure: (error) =>
-        options.log('warning', error instanceof Error ? error.message : String(error)),
+      onFailure: (error) => options.log('warning', errorText(error)),
     });
   }
 

@@ -4,6 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { typeNameOf } from '../config/type-name.ts';
+import { errorText } from '../../shared/error-text.ts';
 import type { DiscoveryResponse } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -142,7 +144,7 @@ async function checkRuntime(layers: readonly RuntimeLayer[]): Promise<readonly P
     try {
       await readDiskLayer(layer);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       const message = `cannot load runtime layer ${layer.name}: ${reason}`;
       problems.push({ ...problem, severity: 'warning', message });
     }
@@ -170,7 +172,7 @@ function unexpected(resource: JsonObject, typeUrl: string, place: Place): Proble
 function checkType({ types, wanted }: NamedFile, resource: JsonObject, place: Place): Problem[] {
   const { name, typed_config: config } = resource;
   if (types === undefined || name !== wanted || typeof config !== 'object') return [];
-  const allowed = types.map(lastOfUrl);
+  const allowed = types.map(typeNameOf);
   const type = typeName(config as JsonObject);
   if (allowed.includes(type)) return [];
   const message = unexpectedType(type, allowed);
@@ -179,9 +181,5 @@ function checkType({ types, wanted }: NamedFile, resource: JsonObject, place: Pl
 
 function typeName(any: JsonObject): string {
   const url = any['@type'];
-  return typeof url === 'string' ? lastOfUrl(url) : '';
-}
-
-function lastOfUrl(url: string): string {
-  return url.slice(url.lastIndexOf('/') + 1);
+  return typeof url === 'string' ? typeNameOf(url) : '';
 }

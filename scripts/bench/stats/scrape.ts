@@ -2,6 +2,7 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { median } from '../median.ts';
 import { LOAD_CORE, startPinned, type Running } from '../processes.ts';
 import { cpuSeconds, fetchText, residentMib, type BigServer } from './big-server.ts';
 
@@ -89,9 +90,4 @@ function countBytes(port: number, path: string): Promise<number> {
       response.on('end', () => resolve(bytes));
     }).on('error', reject);
   });
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

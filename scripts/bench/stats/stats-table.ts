@@ -19,7 +19,8 @@ import {
   type BigServer,
   type Program,
 } from './big-server.ts';
-import { measurePage, median, readyP99, scrapeForever, slowReaderGrowth } from './scrape.ts';
+import { measurePage, readyP99, scrapeForever, slowReaderGrowth } from './scrape.ts';
+import { median } from '../median.ts';
 
 const { values } = parseArgs({
   options: {

@@ -2,6 +2,7 @@
  * The sections of `/config_dump` in the reference's order: for each its message type, its single
  * fields and its repeated fields, whose elements are made one by one while the page is written.
  */
+import { timestamp } from '../timestamp.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type {
   AdminContext,
@@ -297,9 +298,4 @@ function compact(fields: Readonly<Record<string, JsonValue | undefined>>): JsonO
     if (value !== undefined) present[name] = value;
   }
   return present;
-}
-
-/** RFC 3339 with milliseconds, or without a fraction when there is none. */
-function timestamp(unixMs: number): string {
-  return new Date(unixMs).toISOString().replace('.000Z', 'Z');
 }

@@ -2,10 +2,10 @@
  * Field masks of `/config_dump`: `a.b,c.d` keeps these fields only. A path may go through messages
  * and into one `Any` at the top level of the dumped message, never through lists and maps.
  */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { FieldDescriptor, MessageDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { MessageTypes } from '../message-types.ts';
-import { typeNameOf } from '../message-types.ts';
 
 /** The paths of a mask; empty parts are skipped, so that `mask=` masks nothing. */
 export function parseMask(text: string): readonly string[] {

@@ -3,10 +3,10 @@
  * inside a sensitive one is sensitive too, and a TypedStruct is read as the type that it names. Other
  * untyped configuration (Struct) carries no marks and is redacted only below a sensitive field.
  */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { MessageTypes } from '../message-types.ts';
-import { typeNameOf } from '../message-types.ts';
 import { isTypedStruct, readTypedStruct } from './typed-struct.ts';
 
 const REDACTED = '[redacted]';

@@ -1,4 +1,5 @@
 /** `/certs`: envoy.admin.v3.Certificates with its defaults printed. */
+import { timestamp } from '../timestamp.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { AdminContext, AdminResponse, CertificateDetails } from '../admin-context.ts';
 import { jsonResponse } from '../http/responses.ts';
@@ -32,8 +33,4 @@ function detailsMessage(details: CertificateDetails, nowMs: number): JsonObject 
 /** Whole days; 0 for a certificate that has expired. */
 export function daysUntil(expiresMs: number, nowMs: number): number {
   return Math.max(0, Math.floor((expiresMs - nowMs) / DAY_MS));
-}
-
-function timestamp(unixMs: number): string {
-  return new Date(unixMs).toISOString().replace('.000Z', 'Z');
 }

@@ -2,6 +2,7 @@
  * Resolves the policies of `load_balancing_policy`, each an extension that may hold others. What holds
  * for a cluster whatever its policy is resolved in load-balancing.ts.
  */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { LoadBalancingPolicy } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { LoadAwareLocality } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/load_aware_locality/v3/load_aware_locality.ts';
 import type {
@@ -11,7 +12,7 @@ import type {
 import type { Subset } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/subset/v3/subset.ts';
 import type { WrrLocality } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/wrr_locality/v3/wrr_locality.ts';
 import type { HostNamer, LbPolicy } from '../../../shared/resources/lb-policy.ts';
-import { extension, type ExtensionMessage, ExtensionRegistry, typeName } from '../extensions.ts';
+import { extension, type ExtensionMessage, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadataKey } from '../metadata.ts';
 import type { Scope } from '../scope.ts';
@@ -158,7 +159,7 @@ function loadAwareLocality(message: LoadAwareLocality, scope: Scope): Policy {
     place.error('conflict', 'No supported endpoint picking policy.');
     return { kind: 'ROUND_ROBIN' };
   }
-  if (typeName(first.typed_config?.['@type'] ?? '') === LOAD_AWARE_TYPE) {
+  if (typeNameOf(first.typed_config?.['@type'] ?? '') === LOAD_AWARE_TYPE) {
     place.error('conflict', 'load_aware_locality cannot be its own endpoint_picking_policy');
     return { kind: 'ROUND_ROBIN' };
   }
@@ -216,7 +217,7 @@ export function resolvePolicies(
   const names = policies.map(({ typed_extension_config: config }) => config?.name ?? '');
   for (const [index, { typed_extension_config: config = {} }] of policies.entries()) {
     const entry = scope.at(index, 'typed_extension_config');
-    const isRefused = NOT_HERE.has(typeName(config.typed_config?.['@type'] ?? ''));
+    const isRefused = NOT_HERE.has(typeNameOf(config.typed_config?.['@type'] ?? ''));
     if (!isRefused && !POLICIES.knows(config, entry)) continue;
     const policy = POLICIES.resolve(config, entry);
     return policy ?? { kind: 'ROUND_ROBIN' };

@@ -1,4 +1,5 @@
 /** Resolves how a cluster's hosts are chosen: `load_balancing_policy`, or the older `lb_policy`. */
+import { typeNameOf } from '../../config/type-name.ts';
 import type {
   Cluster,
   Cluster_CommonLbConfig as CommonLbConfig,
@@ -6,7 +7,7 @@ import type {
 import type { ConsistentHashingLbConfig } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/common/v3/common.ts';
 import type { HealthStatus } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
 import type { LbPolicy, NamedHostStatus } from '../../../shared/resources/lb-policy.ts';
-import { typeName } from '../extensions.ts';
+
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional, wholePercent } from '../values.ts';
@@ -112,7 +113,7 @@ function checkProvided(message: Cluster, { kind }: Policy, scope: Scope): void {
 
 /** Those that look names up have hosts like any other. */
 function bringsBalancer(custom: Cluster['cluster_type']): boolean {
-  const type = typeName(custom?.typed_config?.['@type'] ?? '');
+  const type = typeNameOf(custom?.typed_config?.['@type'] ?? '');
   return PROVIDING_TYPES.has(type) || custom?.name === 'envoy.cluster.original_dst';
 }
 

@@ -1,4 +1,5 @@
 /** Resolves which HTTP a cluster's hosts speak: the typed extension, or the older fields. */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
   Http1ProtocolOptions,
@@ -13,7 +14,7 @@ import type {
   UpstreamHttpOptions,
   UpstreamNameOptions,
 } from '../../../shared/resources/cluster.ts';
-import { typeName } from '../extensions.ts';
+
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { headerCase } from '../http/http1-options.ts';
 import { Scope } from '../scope.ts';
@@ -128,9 +129,9 @@ function resolveNames(
 function findExtension(message: Cluster, scope: Scope): HttpProtocolOptions | undefined {
   let found: (Any & HttpProtocolOptions) | undefined;
   for (const [name, options] of Object.entries(message.typed_extension_protocol_options ?? {})) {
-    if (name === EXTENSION && typeName(options['@type']) === EXTENSION) {
+    if (name === EXTENSION && typeNameOf(options['@type']) === EXTENSION) {
       found = options;
-    } else if (name === TCP_EXTENSION && typeName(options['@type']) === TCP_EXTENSION) {
+    } else if (name === TCP_EXTENSION && typeNameOf(options['@type']) === TCP_EXTENSION) {
       continue;
     } else if (name.startsWith('envoy.')) {
       scope

@@ -1,4 +1,5 @@
 /** Resolves envoy.extensions.filters.http.compressor.v3, also per route. */
+import { typeNameOf } from '../../config/type-name.ts';
 import type {
   Compressor,
   Compressor_CommonDirectionConfig as CommonMessage,
@@ -11,7 +12,7 @@ import type {
   CompressorPerRoute,
   HttpFilter,
 } from '../../../shared/resources/http-filters.ts';
-import { extension, typeName } from '../extensions.ts';
+import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
@@ -48,7 +49,7 @@ const ZSTD = 'envoy.extensions.compression.zstd.compressor.v3.Zstd';
 
 /** A client that accepts zstd also takes what is not compressed. */
 function isZstd({ typed_config: config }: NonNullable<Compressor['compressor_library']>): boolean {
-  return config !== undefined && typeName(config['@type']) === ZSTD;
+  return config !== undefined && typeNameOf(config['@type']) === ZSTD;
 }
 
 /** The fields of the filter itself hold for responses that have no settings of their own. */

@@ -1,8 +1,9 @@
 /** Resolves the trees that RBAC decides by in place of rules. */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { Action } from '../../../shared/api/generated/envoy/config/rbac/v3/rbac.ts';
 import type { Matcher } from '../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
 import type { RbacAction, RbacDecider } from '../../../shared/resources/http-filters.ts';
-import { extension, ExtensionRegistry, typeName } from '../extensions.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { resolveMatcherTree } from '../matchers/matcher-tree.ts';
 import type { Scope } from '../scope.ts';
 
@@ -32,7 +33,7 @@ export function resolveRbacMatcher(message: Matcher, scope: Scope): RbacDecider 
     {
       resolveAction: (action, place) => ACTIONS.resolve(action, place),
       checkInput(typeUrl, place) {
-        if (!REFUSED_INPUTS.has(typeName(typeUrl))) return;
+        if (!REFUSED_INPUTS.has(typeNameOf(typeUrl))) return;
         place.error('conflict', `${VIOLATION}: RBAC HTTP filter cannot match on '${typeUrl}'`);
       },
       keepMatchingProblem: `${VIOLATION}: keep_matching is not supported in this context`,

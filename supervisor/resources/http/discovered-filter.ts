@@ -2,10 +2,11 @@
  * An HTTP filter whose settings come from elsewhere (`config_discovery`): its source, the types that it
  * may be, and what serves until the settings are there.
  */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { ExtensionConfigSource } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
 import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
 import { resolveConfigSource } from '../config-source.ts';
-import { typeName } from '../extensions.ts';
+
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 
@@ -29,10 +30,10 @@ export function resolveDiscoveredFilter(
 ): Discovered | undefined {
   refuseOtherFields(message, FIELDS, scope);
   const { config_source: config, default_config: fallback } = message;
-  const types = (message.type_urls ?? []).map(typeName);
+  const types = (message.type_urls ?? []).map(typeNameOf);
   const source = config && resolveConfigSource(config, scope.at('config_source'));
   if (source === undefined) return undefined;
-  const type = fallback === undefined ? undefined : typeName(fallback['@type']);
+  const type = fallback === undefined ? undefined : typeNameOf(fallback['@type']);
   if (type !== undefined && !types.includes(type)) {
     scope.error('conflict', unexpectedType(type, types));
     return undefined;

@@ -2,11 +2,12 @@
  * Resolves `typed_per_filter_config` of routes, virtual hosts and route configurations: settings of
  * an HTTP filter that hold there alone.
  */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { FilterConfig } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
 import type { PerFilterConfig } from '../../../shared/resources/route.ts';
 import type { DisabledFilter } from '../../../shared/resources/http-filters.ts';
-import { typeName } from '../extensions.ts';
+
 import { BASIC_AUTH_PER_ROUTE_TYPE, resolveUsers } from '../filters/basic-auth-filter.ts';
 import { BUFFER_PER_ROUTE_TYPE, resolveBufferPerRoute } from '../filters/buffer-filter.ts';
 import {
@@ -87,7 +88,7 @@ export function resolvePerFilterConfig(
 }
 
 function resolveOne(name: string, config: Any, scope: Scope): unknown {
-  const type = typeName(config['@type']);
+  const type = typeNameOf(config['@type']);
   if (type === FILTER_CONFIG) return resolveWrapped(name, config, scope);
   const resolve = PER_ROUTE_TYPES.get(type);
   if (resolve !== undefined) return resolve(config, scope);

@@ -1,4 +1,5 @@
 /** Resolves a virtual host's tree of routes: what may be looked at and what its leaves are. */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { Matcher } from '../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
 import type {
   Route as RouteMessage,
@@ -6,7 +7,7 @@ import type {
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { MatcherTree } from '../../../shared/resources/matcher-tree.ts';
 import type { Route } from '../../../shared/resources/route.ts';
-import { extension, ExtensionRegistry, typeName } from '../extensions.ts';
+import { extension, ExtensionRegistry } from '../extensions.ts';
 import { resolveMatcherTree } from '../matchers/matcher-tree.ts';
 import type { Scope } from '../scope.ts';
 import { resolveRoute, type RouteScope } from './route.ts';
@@ -47,7 +48,7 @@ export function resolveRouteMatcher(
       },
       keepMatchingProblem: `${VIOLATION}: keep_matching is not supported in this context`,
       checkInput(typeUrl, place) {
-        if (INPUTS.has(typeName(typeUrl))) return;
+        if (INPUTS.has(typeNameOf(typeUrl))) return;
         place.error(
           'conflict',
           `${VIOLATION}: Route table can only match on request headers, saw ${typeUrl}`,

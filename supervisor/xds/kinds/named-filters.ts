@@ -1,7 +1,8 @@
 /** Settings of HTTP filters that connection managers name instead of holding them. */
+import { typeNameOf } from '../../config/type-name.ts';
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
-import { typeName } from '../../resources/extensions.ts';
+
 import { unexpectedType } from '../../resources/http/discovered-filter.ts';
 import type { NamedFilter } from '../../resources/resolved-bootstrap.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
@@ -84,7 +85,7 @@ class SharedFilter extends SharedResource {
     const present = store.get('extension', key)?.active;
     if (present !== undefined && isSameMessage(present.message, message)) return undefined;
     const filter = message as HttpFilterMessage;
-    const type = typeName(filter.typed_config?.['@type'] ?? '');
+    const type = typeNameOf(filter.typed_config?.['@type'] ?? '');
     if (!types.includes(type)) return unexpectedType(type, types);
     const { resolved, error } = resolver.filter({ ...filter, name });
     if (error !== undefined) return error;

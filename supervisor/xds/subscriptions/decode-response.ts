@@ -2,6 +2,7 @@
  * From an answer's text or bytes to checked, named resources. Whatever is wrong with any of them
  * refuses the whole answer here, before anybody has looked at what the resources mean.
  */
+import { typeNameOf } from '../../config/type-name.ts';
 import type { DiscoveryResponse } from '../../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type {
   DeltaDiscoveryResponse,
@@ -65,7 +66,7 @@ export async function decodeResponse(
   const into = { type, versionInfo, present, heartbeats, mismatch };
   for (const [index, any] of (message.resources ?? []).entries()) {
     const fault = faults.get(index);
-    if (typeName(any) === WRAPPER) sort(any as unknown as Resource, fault, into);
+    if (typeNameOf(any['@type']) === WRAPPER) sort(any as unknown as Resource, fault, into);
     else present.push(named(any, fault, into));
   }
   const removed = type.isWholeSet ? 'rest' : [];
@@ -204,13 +205,8 @@ function named(
   { type, versionInfo, mismatch }: Sorting,
 ): DiscoveredResource {
   const { '@type': url, ...message } = any as Any & JsonObject;
-  if (typeName(any) !== type.message) throw new ResponseError('refused', mismatch(url));
+  if (typeNameOf(any['@type']) !== type.message) throw new ResponseError('refused', mismatch(url));
   const value = message[type.nameField];
   const name = typeof value === 'string' ? value : '';
   return { name, versionInfo, message, ...(fault === undefined ? {} : { fault }) };
-}
-
-function typeName(any: Any): string {
-  const url = any['@type'];
-  return url.slice(url.lastIndexOf('/') + 1);
 }

@@ -1,4 +1,5 @@
 /** Resources that are asked for again and again over HTTP, from a host of a cluster. */
+import { errorText } from '../../../shared/error-text.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { ControlPlaneClusters } from '../transport/control-plane-clusters.ts';
@@ -50,7 +51,7 @@ export class RestSource implements DiscoverySource {
       await this.#take(await this.#ask());
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      subscription.failed(error instanceof Error ? error.message : String(error));
+      subscription.failed(errorText(error));
     }
     if (this.#abort.signal.aborted) return;
     const waitMs = refreshMs + Math.floor(Math.random() * Math.min(JITTER_MS, refreshMs));

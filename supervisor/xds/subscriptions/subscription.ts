@@ -3,6 +3,7 @@
  * and hands answers on one after the other. How they are fetched is the source's matter, what they
  * mean the consumer's.
  */
+import { errorText } from '../../../shared/error-text.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
@@ -128,7 +129,7 @@ export class Subscription {
 
   /** An answer that nobody could look at. Returns why. */
   #unreadable(error: unknown, isFile: boolean): string {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     const isUnreadable = !(error instanceof ResponseError) || error.code === 'unreadable';
     if (isFile && isUnreadable) this.failed(reason);
     else this.#reject(reason);

@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { printAddress } from '../../../supervisor/resources/addresses.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
-import { formatAddress } from '../../../supervisor/sockets/bind-error.ts';
 import {
   ListeningSockets,
   type AddressToBind,
@@ -24,7 +24,7 @@ describe('listening sockets', () => {
     assert.equal(new Set(fds).size, 3);
     const [address] = sockets.value.addresses;
     assert.ok(address?.kind === 'ip' && address.port > 0);
-    assert.deepEqual(sockets.value.socketsFor(formatAddress(address)), fds);
+    assert.deepEqual(sockets.value.socketsFor(printAddress(address)), fds);
     assert.deepEqual(sockets.value.socketsFor('127.0.0.1:1'), []);
   });
 
