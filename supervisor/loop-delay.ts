@@ -62,8 +62,8 @@ export class LoopDelay {
   }
 
   async #makeHistogram(): Promise<void> {
-    const { build } = await import('hdr-histogram-js');
-    const delays = build({
+    const { default: histograms } = await import('hdr-histogram-js');
+    const delays = histograms.build({
       bitBucketSize: 'packed',
       highestTrackableValue: LONGEST_MS,
       numberOfSignificantValueDigits: SIGNIFICANT_DIGITS,

@@ -53,7 +53,7 @@ export class LogSystem implements LineSink {
 
   /** Loads pino and lets it write from then on. For after the start: loading takes some 20 ms. */
   async attachPino(): Promise<void> {
-    const { pino } = await import('pino');
+    const { default: pino } = await import('pino');
     this.#pino = pino;
     this.#output.attachPino(pino);
   }

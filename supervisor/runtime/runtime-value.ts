@@ -30,12 +30,12 @@ export function valueOfJson(value: JsonValue): RuntimeValue | undefined {
 /** Rejects with RuntimeTextError. Only texts with structure load the YAML library. */
 export async function valueOfText(text: string): Promise<RuntimeValue> {
   if (!/[[\]{}:'"\n]|^\s*-\s/.test(text)) return valueOfScalar(text);
-  const { parse, YAMLParseError } = await import('yaml');
+  const { default: yaml } = await import('yaml');
   let parsed: JsonValue;
   try {
-    parsed = parse(text) as JsonValue;
+    parsed = yaml.parse(text) as JsonValue;
   } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
+    if (!(error instanceof yaml.YAMLParseError)) throw error;
     throw new RuntimeTextError(describeParseError(error.message), { cause: error });
   }
   const isStruct = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);

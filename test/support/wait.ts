@@ -3,8 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Longer than anything takes on a machine that has much else to do; only what fails waits for it. */
 export const WAIT_LIMIT_MS = 30_000;
-/** A probe that never rests would take the time of what it waits for. */
-const PROBE_PERIOD_MS = 2;
+/**
+ * A probe that never rests would take the time of what it waits for. One rests for a twentieth of what
+ * has passed already, within these bounds.
+ */
+const MIN_REST_MS = 2;
+const MAX_REST_MS = 20;
 
 class WaitTimeout extends Error {}
 
@@ -14,12 +18,13 @@ export async function waitUntil<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = WAIT_LIMIT_MS,
 ): Promise<T> {
-  const deadline = performance.now() + limitMs;
+  const beginMs = performance.now();
   for (;;) {
     const value = await probe();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new WaitTimeout(`not seen in ${limitMs} ms: ${what}`);
-    await delay(PROBE_PERIOD_MS);
+    const passedMs = performance.now() - beginMs;
+    if (passedMs > limitMs) throw new WaitTimeout(`not seen in ${limitMs} ms: ${what}`);
+    await delay(Math.min(Math.max(MIN_REST_MS, passedMs / 20), MAX_REST_MS));
   }
 }
 
@@ -35,6 +40,8 @@ export async function within<T>(
       () => reject(new WaitTimeout(`not seen in ${limitMs} ms: ${what}`)),
       limitMs,
     );
+    // The loser of a race is waited for by nobody: it must not keep the process.
+    timer.unref();
   });
   try {
     return await Promise.race([promise, limit]);
