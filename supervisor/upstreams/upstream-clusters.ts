@@ -3,19 +3,9 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
-import type { Clock } from '../../shared/clock.ts';
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import { DnsCache } from '../dns/dns-cache.ts';
-import { NameResolver } from '../dns/name-resolver.ts';
-import type {
-  DnsCacheSettings,
-  NamedSecret,
-  ResolvedCluster,
-  ResolverSettings,
-  SubClusterSettings,
-} from '../resources/resolved-bootstrap.ts';
+import type { NamedSecret, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
@@ -26,20 +16,14 @@ import { BreakerOverview } from './breakers/breaker-overview.ts';
 import { BreakerSlots } from './breakers/breaker-slots.ts';
 import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
 import type { ResourceUse } from '../xds/kinds/resource-use.ts';
-import { ForwardProxySource } from './sources/forward-proxy-source.ts';
 import { FlushPace } from './flush-pace.ts';
-import type { HostAnswered, HostSink, HostSource } from './sources/host-source.ts';
+import type { HostAnswered } from './sources/host-source.ts';
+import { SourceMaker, type SourceMakerOptions } from './sources/source-maker.ts';
 import { LiveCluster } from './live-cluster.ts';
-import { LogicalDnsSource } from './sources/logical-dns-source.ts';
-import { RequestedHostsSource } from './sources/requested-hosts-source.ts';
-import { StrictDnsSource } from './sources/strict-dns-source.ts';
 import { type MergeCounter, MergeWindow } from './merge-window.ts';
 
-export interface UpstreamClustersOptions {
+export interface UpstreamClustersOptions extends SourceMakerOptions {
   readonly store: ResourceStore;
-  readonly writer: StatWriter;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly pages: SharedPages;
   readonly concurrency: number;
   runtime(): RuntimeSnapshot;
@@ -53,10 +37,6 @@ export interface UpstreamClustersOptions {
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** The same for a few small ones that nobody waits for. */
   tell(updates: readonly ResourceUpdate[]): void;
-  /** For a cluster whose hosts a control plane or a file sends. */
-  makeEndpointSource(resolved: ResolvedCluster, sink: HostSink): HostSource;
-  /** For a forward proxy that makes clusters of its own. */
-  makeSubClusterSource(name: string, settings: SubClusterSettings, sink: HostSink): HostSource;
   /** For a cluster whose connections need a secret. */
   useSecret(secret: NamedSecret): ResourceUse;
   /** How many clusters may be used, and how many wait until they may. */
@@ -77,10 +57,7 @@ export class UpstreamClusters {
   readonly #warming = new Map<string, LiveCluster>();
   /** Names of clusters that are gone from the configuration while routes still name them. */
   readonly #leaving = new Set<string>();
-  /** By settings: clusters that ask the same name servers share a resolver. */
-  readonly #resolvers = new Map<string, NameResolver>();
-  /** By name: clusters that name the same cache share it. */
-  readonly #caches = new Map<string, DnsCache>();
+  readonly #sources: SourceMaker;
   readonly #updates = new ClusterUpdates({
     active: (name) => this.#clusters.get(name),
     checked: (name) => this.#checked(name),
@@ -97,6 +74,7 @@ export class UpstreamClusters {
 
   constructor(options: UpstreamClustersOptions) {
     this.#options = options;
+    this.#sources = new SourceMaker(options);
     this.#pace = new FlushPace(options.clock, () => void this.tellNow());
   }
 
@@ -212,9 +190,8 @@ export class UpstreamClusters {
     for (const cluster of this.#warming.values()) cluster.close();
     this.#warming.clear();
     this.#options.eventLogs.close();
-    for (const resolver of this.#resolvers.values()) resolver.close();
     this.#clusters.clear();
-    this.#resolvers.clear();
+    this.#sources.close();
     this.#updates.clear();
     this.#pace.close();
   }
@@ -317,7 +294,7 @@ export class UpstreamClusters {
       eventLogs: this.#options.eventLogs,
       outlierLogPath: this.#options.outlierLogPath,
       needs: resolved.secrets.map((secret) => this.#options.useSecret(secret)),
-      makeSource: (sink) => this.#makeSource(resolved, sink),
+      makeSource: (sink) => this.#sources.make(resolved, sink),
       merges,
       isUsed: (cluster) => this.#clusters.get(name) === cluster && cluster.readiness.isReady,
       changed: (cluster, host) => {
@@ -342,53 +319,6 @@ export class UpstreamClusters {
   #breakers(): BreakerSlots {
     const { pages, concurrency } = this.#options;
     return (this.#breakerSlots ??= new BreakerSlots(pages.breakerFd, concurrency));
-  }
-
-  #makeSource(resolved: ResolvedCluster, sink: HostSink): HostSource | undefined {
-    const { discovery } = resolved;
-    if (discovery === undefined) return undefined;
-    if (discovery.kind === 'sub_clusters') {
-      return this.#options.makeSubClusterSource(resolved.resource.name, discovery.settings, sink);
-    }
-    if (discovery.kind === 'endpoints') return this.#options.makeEndpointSource(resolved, sink);
-    const { clock, random } = this.#options;
-    if (discovery.kind === 'aggregate') return undefined;
-    if (discovery.kind === 'forward_proxy') {
-      const { cache: settings } = discovery;
-      const cache = this.#cacheOf(settings);
-      const cacheEnded = (): void => void this.#caches.delete(settings.name);
-      return new ForwardProxySource({ cache, sink, cacheEnded });
-    }
-    if (discovery.kind === 'requested') {
-      return new RequestedHostsSource(discovery.cleanupIntervalMs, clock, sink);
-    }
-    const { settings, targets, isLogical } = discovery;
-    const resolver = this.#resolverOf(settings.resolver);
-    const environment = { settings, resolver, clock, random };
-    const [first] = targets;
-    if (!isLogical || first === undefined) return new StrictDnsSource(targets, environment, sink);
-    return new LogicalDnsSource(first, environment, sink);
-  }
-
-  /** The first cluster of a cache decides its settings. */
-  #cacheOf(settings: DnsCacheSettings): DnsCache {
-    let cache = this.#caches.get(settings.name);
-    if (cache === undefined) {
-      const resolver = this.#resolverOf(settings.dns.resolver);
-      cache = new DnsCache({ ...this.#options, settings, resolver });
-      this.#caches.set(settings.name, cache);
-    }
-    return cache;
-  }
-
-  #resolverOf(settings: ResolverSettings): NameResolver {
-    const key = JSON.stringify(settings);
-    let resolver = this.#resolvers.get(key);
-    if (resolver === undefined) {
-      resolver = new NameResolver({ settings, writer: this.#options.writer });
-      this.#resolvers.set(key, resolver);
-    }
-    return resolver;
   }
 
   /** Changes of one turn of the loop travel together. */

@@ -24,7 +24,6 @@ import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../routing/types.ts';
 import { RouterStats } from '../router/router-stats.ts';
 import { holdViews } from '../router/route-views.ts';
-import type { Address } from '../net/connection-info.ts';
 import { WorkerRuntime } from '../runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';
 import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
@@ -34,16 +33,14 @@ import { OverloadGate } from '../overload-gate.ts';
 import { WorkerLoop } from '../worker-loop.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { DrainState } from './drain-state.ts';
-import { IdleCloser } from './idle-closer.ts';
 import { compileListener, type CompilerContext } from './listener-compiler.ts';
 import { connectInside } from './connect-inside.ts';
+import { ListenerSet } from './listener-set.ts';
 import { RouteDemand } from '../routing/route-demand.ts';
 import { RouteStore } from './route-store.ts';
 import type { SharedPages } from './shared-count.ts';
 import { ExtensionStore } from '../filters/extension-store.ts';
 import { SecretStore } from '../tls/secret-store.ts';
-import type { CompiledChain } from './chain-selector.ts';
-import { type CompiledListener, WorkerListener } from './worker-listener.ts';
 
 /** Makes a data plane that has nothing to serve yet. */
 export function createDataPlane(env: DataPlaneEnv): DataPlane {
@@ -63,8 +60,7 @@ function isPart(update: ResourceUpdate): update is PartUpdate {
   return /_(secret|extension|scoped_routes|route_answers)$/.test(update.op);
 }
 
-/** A change that was prepared and cannot fail any more. */
-/** Returns what to wait for before it is in force. */
+/** A change that was prepared and cannot fail any more. Returns what to wait for before it is in force. */
 type Change = () => Promise<void> | void;
 
 class WorkerDataPlane implements DataPlane {
@@ -79,17 +75,14 @@ class WorkerDataPlane implements DataPlane {
   readonly #clusters: ClusterManager;
   readonly #drain: DrainState;
   #settled: Promise<void> | undefined = undefined;
-  readonly #idleCloser: IdleCloser;
   readonly #accessLogs: AccessLogs;
   readonly #limits: ConnectionLimits;
   readonly #taps: Taps;
   readonly #compiler: CompilerContext;
-  readonly #listeners = new Map<string, WorkerListener>();
+  readonly #listeners: ListenerSet;
   #outlierPage: OutlierPage | undefined;
   #breakerPage: BreakerPage | undefined;
   #rateLimitPage: RateLimitPage | undefined;
-  /** Removed listeners whose connections are still open. */
-  readonly #draining = new Set<WorkerListener>();
 
   constructor(env: DataPlaneEnv) {
     this.#env = env;
@@ -126,18 +119,18 @@ class WorkerDataPlane implements DataPlane {
       nowMs: () => this.#loop.clock.ms,
       random: Math.random,
     });
-    this.#idleCloser = new IdleCloser({
-      loop: this.#loop,
-      clock: env.clock,
-      listeners: () => this.#all(),
-      limitMs: (name) => this.#drain.idleLimitMs(name),
-    });
     const pages = this.#sharedPages();
     this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime, pages });
     this.#limits = new ConnectionLimits({
       ...pages,
       maxConnections: env.heritage.maxDownstreamConnections,
       runtime: this.#runtime,
+    });
+    this.#listeners = new ListenerSet(env, {
+      loop: this.#loop,
+      limits: this.#limits,
+      overload: this.#overload,
+      drain: this.#drain,
     });
     this.#taps = makeTaps(env);
     this.#compiler = {
@@ -193,19 +186,15 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
-    const listener = this.#listeners.get(name);
-    if (listener === undefined) throw new Error(`cannot listen for ${name}: no such listener`);
-    await listener.listen(sockets);
+    await this.#listeners.listen(name, sockets);
   }
 
   async stopListening(names: readonly string[]): Promise<void> {
-    const stopping = names.map(async (name) => this.#listeners.get(name)?.stopListening());
-    await Promise.all(stopping);
+    await this.#listeners.stopListening(names);
   }
 
   drain(drain: DrainCommand): void {
-    this.#drain.start(drain);
-    this.#idleCloser.watch();
+    this.#listeners.startDrain(drain);
   }
 
   undrain(listeners?: readonly string[]): void {
@@ -213,14 +202,12 @@ class WorkerDataPlane implements DataPlane {
   }
 
   countConnections(): readonly ListenerConnections[] {
-    return this.#all().map((listener) => listener.connectionCounts());
+    return this.#listeners.countConnections();
   }
 
   cutConnections(listeners: readonly string[]): void {
     this.#loop.enter();
-    for (const listener of this.#all()) {
-      if (listeners.includes(listener.name)) listener.closeConnections();
-    }
+    this.#listeners.cutConnections(listeners);
     this.#loop.leave();
   }
 
@@ -242,11 +229,9 @@ class WorkerDataPlane implements DataPlane {
   }
 
   async close(): Promise<void> {
-    this.#idleCloser.stop();
-    const all = this.#all();
-    await Promise.all(all.map((listener) => listener.stopListening()));
+    await this.#listeners.stopAll();
     this.#loop.enter();
-    for (const listener of all) listener.closeConnections();
+    this.#listeners.cutAll();
     this.#clusters.close();
     this.#loop.leave();
     await this.#accessLogs.close();
@@ -273,18 +258,14 @@ class WorkerDataPlane implements DataPlane {
         };
       case 'put_listener': {
         const compiled = compileListener(update.listener, this.#compiler);
-        return () => {
-          const listener = this.#listeners.get(update.listener.name);
-          if (listener === undefined) this.#addListener(compiled);
-          else this.#drainChains(listener, listener.replace(compiled));
-        };
+        return () => this.#listeners.put(compiled);
       }
       case 'put_runtime':
         return () => {
           this.#runtime.snapshot = new Map(update.values);
         };
       case 'remove_listener':
-        return () => this.#removeListener(update.name);
+        return () => this.#listeners.remove(update.name);
     }
   }
 
@@ -308,30 +289,6 @@ class WorkerDataPlane implements DataPlane {
     }
   }
 
-  #addListener(compiled: CompiledListener): void {
-    const { name } = compiled.resource;
-    // A removed listener of the same name drains by its chains.
-    this.#drain.forget(name);
-    this.#listeners.set(name, this.#makeListener(compiled));
-  }
-
-  #drainChains(listener: WorkerListener, chains: ReadonlySet<CompiledChain>): void {
-    if (chains.size === 0) return;
-    const { drainStrategy } = this.#env.heritage;
-    for (const { drain } of chains) this.#drain.startChain(drain, drainStrategy === 'immediate');
-    this.#afterDrain(() => listener.closeChains(chains));
-  }
-
-  #afterDrain(action: () => void): void {
-    const { clock, heritage } = this.#env;
-    const act = (): void => {
-      this.#loop.enter();
-      action();
-      this.#loop.leave();
-    };
-    clock.after(heritage.drainTimeS * 1000, act, { unref: true });
-  }
-
   #sharedPages(): SharedPages {
     return {
       workerIndex: this.#env.heritage.workerIndex,
@@ -345,55 +302,6 @@ class WorkerDataPlane implements DataPlane {
     const { concurrency } = this.#env.heritage;
     this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, concurrency);
     return this.#breakerPage;
-  }
-
-  #makeListener(compiled: ReturnType<typeof compileListener>): WorkerListener {
-    return new WorkerListener(compiled, {
-      loop: this.#loop,
-      stats: this.#env.stats,
-      workerIndex: this.#env.heritage.workerIndex,
-      limits: this.#limits,
-      overload: this.#overload,
-      listenerOf: (address) => this.#listenerOf(address),
-      afterDrain: (action) => this.#afterDrain(action),
-    });
-  }
-
-  /** One of exactly this address, else one of any address with this port. */
-  #listenerOf({ ip, port }: Address): WorkerListener | undefined {
-    let found: WorkerListener | undefined;
-    for (const listener of this.#listeners.values()) {
-      const fit = listener.fitOf(ip, port);
-      if (fit === 'address') return listener;
-      if (fit === 'port') found ??= listener;
-    }
-    return found;
-  }
-
-  #removeListener(name: string): void {
-    const listener = this.#listeners.get(name);
-    if (listener === undefined) return;
-    this.#listeners.delete(name);
-    this.#draining.add(listener);
-    this.drain({
-      startedAtNs: this.#env.clock.monotonicNs(),
-      immediate: this.#env.heritage.drainStrategy === 'immediate',
-      listeners: [name],
-    });
-    this.#drainChains(listener, listener.openChains());
-    void listener.stopListening();
-    listener.remove();
-    this.#afterDrain(() => this.#cutRemoved(listener));
-  }
-
-  #all(): readonly WorkerListener[] {
-    return [...this.#listeners.values(), ...this.#draining];
-  }
-
-  #cutRemoved(listener: WorkerListener): void {
-    listener.closeConnections();
-    this.#draining.delete(listener);
-    if (!this.#listeners.has(listener.name)) this.#drain.forget(listener.name);
   }
 }
 

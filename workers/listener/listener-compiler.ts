@@ -58,7 +58,7 @@ import { ChainDrain, type DrainState } from './drain-state.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RouteStore } from './route-store.ts';
 import { SharedCount, type SharedPages } from './shared-count.ts';
-import type { CompiledListener } from './worker-listener.ts';
+import type { CompiledListener } from './compiled-listener.ts';
 
 export interface CompilerContext {
   readonly env: DataPlaneEnv;

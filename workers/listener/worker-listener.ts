@@ -8,51 +8,29 @@ import type { BoundAddress, ListenerResource } from '../../shared/resources/list
 import type { AccessLog } from '../access-log/types.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
-import { originalDestination } from '../../shared/posix/original-destination.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
-import { socketAddress } from '../net/addresses.ts';
-import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
-import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
 import type { OverloadGate } from '../overload-gate.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
-import type {
-  ChainServer,
-  ConnectionObserver,
-  OpenedConnection,
-  ServedConnection,
-} from './chain-server.ts';
+import type { ConnectionObserver, OpenedConnection, ServedConnection } from './chain-server.ts';
 import { survivorsOf } from './chain-changes.ts';
-import type { ChainSelector, CompiledChain } from './chain-selector.ts';
+import type { CompiledChain } from './chain-selector.ts';
+import type { CompiledListener } from './compiled-listener.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
 import { matchesPort } from './filters/port-predicate.ts';
 import { PreConnection } from './filters/pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
 import { LISTENER_EXTENSIONS } from '../../shared/stats/templates/listener.ts';
 import { ListenerCounts } from './listener-counts.ts';
+import { OpenConnections } from './open-connections.ts';
+import {
+  openAccepted,
+  openSocket,
+  originalAddress,
+  socketOf,
+  type TransportUse,
+} from './open-transport.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
-
-/** A listener's resource, compiled. */
-export interface CompiledListener {
-  readonly resource: ListenerResource;
-  readonly chains: ChainSelector;
-  readonly listenerFilters: readonly ListenerFilterRunner[];
-  /** Written once per connection, when it is over. */
-  readonly accessLogs: readonly AccessLog[];
-  /** Its logs or headers show local addresses, which a closed connection no longer has. */
-  readonly showsLocalAddress: boolean;
-  /** Asks the kernel where each connection was sent before it was redirected. */
-  readonly readsOriginal: boolean;
-  /** Called when another version is in force, its drain is over and its last connection has ended. */
-  readonly release: () => void;
-}
-
-/** What a connection was opened by. */
-interface Belonging {
-  readonly version: CompiledListener;
-  readonly chain: CompiledChain;
-  readonly counts: ListenerCounts;
-}
 
 export interface ListenerContext {
   readonly loop: WorkerLoop;
@@ -76,8 +54,7 @@ export class WorkerListener implements ConnectionObserver {
   #extensions: number;
   #current: CompiledListener;
   readonly #acceptors = new Set<Acceptor>();
-  /** Open connections with the version that they belong to. */
-  readonly #connections = new Map<ServedConnection, Belonging>();
+  readonly #connections = new OpenConnections();
   /** Accepted connections that listener filters look at. */
   readonly #waiting = new Set<PreConnection>();
   /** Versions that were replaced or removed, while they drain. */
@@ -120,7 +97,7 @@ export class WorkerListener implements ConnectionObserver {
     if (earlier.resource.statName !== compiled.resource.statName) this.#countAnew();
     const survives = survivorsOf(earlier.resource, compiled.resource);
     const gone = new Set<CompiledChain>();
-    for (const { chain } of this.#connections.values()) {
+    for (const chain of this.#connections.chains()) {
       if (chain.drain.drain === undefined && !survives(chain.resource)) gone.add(chain);
     }
     this.#retire(earlier);
@@ -159,14 +136,12 @@ export class WorkerListener implements ConnectionObserver {
 
   /** Ends the connections of these chains. */
   closeChains(chains: ReadonlySet<CompiledChain>): void {
-    for (const [connection, { chain }] of this.#connections) {
-      if (chains.has(chain)) connection.close();
-    }
+    this.#connections.closeChains(chains);
   }
 
   /** Chains with open connections. */
   openChains(): ReadonlySet<CompiledChain> {
-    return new Set([...this.#connections.values()].map(({ chain }) => chain));
+    return this.#connections.chains();
   }
 
   /** The listener is gone: its last connection releases what it holds. */
@@ -197,33 +172,22 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   connectionCounts(): ListenerConnections {
-    let idle = 0;
-    let streams = 0;
-    for (const { openStreams } of this.#connections.keys()) {
-      if (openStreams === 0) idle += 1;
-      streams += openStreams ?? 0;
-    }
-    return { name: this.name, open: this.#connections.size, idle, streams };
+    return { name: this.name, ...this.#connections.count() };
   }
 
   /** Ends connections that have had no stream for this long. */
   closeIdle(limitMs: number): void {
-    const latestMs = this.#context.loop.clock.ms - limitMs;
-    for (const connection of this.#connections.keys()) {
-      const { idleSinceMs } = connection;
-      if (idleSinceMs !== undefined && idleSinceMs <= latestMs) connection.closeIdle?.();
-    }
+    this.#connections.closeIdleSince(this.#context.loop.clock.ms - limitMs);
   }
 
   /** Cuts every open connection. */
   closeConnections(): void {
     for (const waiting of this.#waiting) waiting.close();
-    for (const connection of this.#connections.keys()) connection.close();
+    this.#connections.closeAll();
   }
 
   onConnectionEnd(connection: ServedConnection): void {
-    const { version, counts = this.#counts } = this.#connections.get(connection) ?? {};
-    this.#connections.delete(connection);
+    const { version, counts = this.#counts } = this.#connections.remove(connection) ?? {};
     if (version !== undefined) {
       this.#limits.closed(version.resource);
       if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
@@ -261,17 +225,8 @@ export class WorkerListener implements ConnectionObserver {
     const version = this.#current;
     const { only } = version.chains;
     if (only?.server !== undefined && version.listenerFilters.length === 0) {
-      this.#serve(version, only, (handler, server) =>
-        this.#openAccepted(
-          accepted,
-          handler,
-          { server, tls: only.tls },
-          {
-            ...listener,
-            ...chainName(only),
-          },
-        ),
-      );
+      const facts = { ...listener, filterChainName: only.resource.name };
+      this.#serve(version, only, (use) => openAccepted(accepted, facts, use));
     } else {
       this.#receive(socketOf(accepted), listener, undefined);
     }
@@ -374,31 +329,21 @@ export class WorkerListener implements ConnectionObserver {
       return;
     }
     facts.filterChainName = chain.resource.name;
-    this.#serve(version, chain, (handler, server) => {
-      const parts = { loop: this.#context.loop, handler, counters: server.counters };
-      if (chain.tls !== undefined) {
-        const carrier = carrierOfSocket(socket);
-        const transport = chain.tls.secure(carrier, facts, parts, server.bufferLimitBytes);
-        return { transport, info: facts };
-      }
-      const transport = Transport.adopt(parts, socket);
-      // A listener filter stopped the stream where it had read enough.
-      socket.resume();
-      return { transport, info: facts };
-    });
+    this.#serve(version, chain, (use) => openSocket(socket, facts, use));
   }
 
   #serve(version: CompiledListener, chain: CompiledChain, open: OpenTransport): void {
-    const { server } = chain;
+    const { server, tls } = chain;
     if (server === undefined) return;
+    const { loop } = this.#context;
     const counts = this.#counts;
     counts.opened();
     const connection = server.create(this, (handler) => {
-      const opened = open(handler, server);
+      const opened = open({ loop, handler, server, tls });
       if (version.showsLocalAddress) opened.info.readLocalAddress();
       return opened;
     });
-    this.#connections.set(connection, { version, chain, counts });
+    this.#connections.add(connection, { version, chain, counts });
     connection.start?.();
   }
 
@@ -411,59 +356,13 @@ export class WorkerListener implements ConnectionObserver {
     };
   }
 
-  #openAccepted(
-    accepted: Accepted,
-    handler: TransportHandler,
-    { server, tls }: { readonly server: ChainServer; readonly tls: CompiledChain['tls'] },
-    facts: ListenerFacts,
-  ): OpenedConnection {
-    const { bufferLimitBytes, counters } = server;
-    const parts = { loop: this.#context.loop, handler, counters };
-    if (tls !== undefined) {
-      const carrier =
-        accepted.kind === 'handle'
-          ? carrierOfHandle(accepted.handle)
-          : carrierOfSocket(accepted.socket);
-      const info = new ConnectionFacts(carrier.addresses, facts);
-      return { transport: tls.secure(carrier, info, parts, bufferLimitBytes), info };
-    }
-    const transport =
-      accepted.kind === 'handle'
-        ? Transport.accepted(parts, accepted.handle, bufferLimitBytes)
-        : Transport.adopt(parts, accepted.socket);
-    return { transport, info: new ConnectionFacts(transport.addresses, facts) };
-  }
-
-  #isUsed(version: CompiledListener): boolean {
-    for (const each of this.#connections.values()) if (each.version === version) return true;
-    return false;
-  }
-
   #releaseUnused(version: CompiledListener): void {
     const isCurrent = version === this.#current && !this.#isRemoved;
-    if (isCurrent || this.#draining.has(version) || this.#isUsed(version)) return;
+    if (isCurrent || this.#draining.has(version) || this.#connections.uses(version)) return;
     version.release();
   }
 }
 
-/** Undefined for a connection that nobody redirected. */
-function originalAddress(socket: net.Socket): Address | undefined {
-  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly fd?: number } };
-  const { fd = -1 } = handle ?? {};
-  const found =
-    fd < 0 ? undefined : originalDestination(fd, socket.remoteFamily === 'IPv6' ? 'v6' : 'v4');
-  if (found?.kind !== 'ip') return undefined;
-  return socketAddress(found.address, found.port);
-}
-
 const PLAIN = { transportProtocol: 'raw_buffer', applicationProtocols: [] } as const;
 
-type OpenTransport = (handler: TransportHandler, server: ChainServer) => OpenedConnection;
-
-function chainName(chain: CompiledChain): Pick<ListenerFacts, 'filterChainName'> {
-  return { filterChainName: chain.resource.name };
-}
-
-function socketOf(accepted: Accepted): net.Socket {
-  return accepted.kind === 'socket' ? accepted.socket : socketOfHandle(accepted.handle);
-}
+type OpenTransport = (use: TransportUse) => OpenedConnection;

@@ -1,0 +1,161 @@
+/**
+ * The listeners of one worker by name: adds, replaces and removes them, and lets what a change takes
+ * away drain: chains of a replaced version, removed listeners with what is still open on them. What a
+ * drain means for a connection is in drain-state.ts.
+ */
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import type { DataPlaneEnv, DrainCommand, ListeningDescriptor } from '../data-plane.ts';
+import type { Address } from '../net/connection-info.ts';
+import type { OverloadGate } from '../overload-gate.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
+import type { CompiledChain } from './chain-selector.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import type { DrainState } from './drain-state.ts';
+import { IdleCloser } from './idle-closer.ts';
+import type { CompiledListener } from './compiled-listener.ts';
+import { type ListenerContext, WorkerListener } from './worker-listener.ts';
+
+export interface ListenerSetParts {
+  readonly loop: WorkerLoop;
+  readonly limits: ConnectionLimits;
+  readonly overload: OverloadGate;
+  readonly drain: DrainState;
+}
+
+export class ListenerSet {
+  readonly #env: DataPlaneEnv;
+  readonly #parts: ListenerSetParts;
+  readonly #listeners = new Map<string, WorkerListener>();
+  /** Removed listeners whose connections are still open. */
+  readonly #draining = new Set<WorkerListener>();
+  readonly #context: ListenerContext;
+  readonly #idleCloser: IdleCloser;
+
+  constructor(env: DataPlaneEnv, parts: ListenerSetParts) {
+    this.#env = env;
+    this.#parts = parts;
+    this.#context = {
+      ...parts,
+      stats: env.stats,
+      workerIndex: env.heritage.workerIndex,
+      listenerOf: (address) => this.#listenerOf(address),
+      afterDrain: (action) => this.#afterDrain(action),
+    };
+    this.#idleCloser = new IdleCloser({
+      loop: parts.loop,
+      clock: env.clock,
+      listeners: () => this.#all(),
+      limitMs: (name) => parts.drain.idleLimitMs(name),
+    });
+  }
+
+  get(name: string): WorkerListener | undefined {
+    return this.#listeners.get(name);
+  }
+
+  /** Adds a listener, or puts a new version of it into force. */
+  put(compiled: CompiledListener): void {
+    const { name } = compiled.resource;
+    const known = this.#listeners.get(name);
+    if (known !== undefined) {
+      this.#drainChains(known, known.replace(compiled));
+      return;
+    }
+    // A removed listener of the same name drains by its chains.
+    this.#parts.drain.forget(name);
+    this.#listeners.set(name, new WorkerListener(compiled, this.#context));
+  }
+
+  remove(name: string): void {
+    const listener = this.#listeners.get(name);
+    if (listener === undefined) return;
+    const { clock, heritage } = this.#env;
+    this.#listeners.delete(name);
+    this.#draining.add(listener);
+    this.startDrain({
+      startedAtNs: clock.monotonicNs(),
+      immediate: heritage.drainStrategy === 'immediate',
+      listeners: [name],
+    });
+    this.#drainChains(listener, listener.openChains());
+    void listener.stopListening();
+    listener.remove();
+    this.#afterDrain(() => this.#cutRemoved(listener));
+  }
+
+  /** Rejects on the first descriptor that cannot be listened on. */
+  async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
+    const listener = this.#listeners.get(name);
+    if (listener === undefined) throw new Error(`cannot listen for ${name}: no such listener`);
+    await listener.listen(sockets);
+  }
+
+  async stopListening(names: readonly string[]): Promise<void> {
+    await Promise.all(names.map(async (name) => this.#listeners.get(name)?.stopListening()));
+  }
+
+  startDrain(drain: DrainCommand): void {
+    this.#parts.drain.start(drain);
+    this.#idleCloser.watch();
+  }
+
+  countConnections(): readonly ListenerConnections[] {
+    return this.#all().map((listener) => listener.connectionCounts());
+  }
+
+  /** Ends what is open on these listeners at once. */
+  cutConnections(names: readonly string[]): void {
+    for (const listener of this.#all()) {
+      if (names.includes(listener.name)) listener.closeConnections();
+    }
+  }
+
+  /** Resolves when none accepts any more; what is open goes on. */
+  async stopAll(): Promise<void> {
+    this.#idleCloser.stop();
+    await Promise.all(this.#all().map((listener) => listener.stopListening()));
+  }
+
+  cutAll(): void {
+    for (const listener of this.#all()) listener.closeConnections();
+  }
+
+  #all(): readonly WorkerListener[] {
+    return [...this.#listeners.values(), ...this.#draining];
+  }
+
+  /** One of exactly this address, else one of any address with this port. */
+  #listenerOf({ ip, port }: Address): WorkerListener | undefined {
+    let found: WorkerListener | undefined;
+    for (const listener of this.#listeners.values()) {
+      const fit = listener.fitOf(ip, port);
+      if (fit === 'address') return listener;
+      if (fit === 'port') found ??= listener;
+    }
+    return found;
+  }
+
+  #drainChains(listener: WorkerListener, chains: ReadonlySet<CompiledChain>): void {
+    if (chains.size === 0) return;
+    const isImmediate = this.#env.heritage.drainStrategy === 'immediate';
+    for (const { drain } of chains) this.#parts.drain.startChain(drain, isImmediate);
+    this.#afterDrain(() => listener.closeChains(chains));
+  }
+
+  #afterDrain(action: () => void): void {
+    const { clock, heritage } = this.#env;
+    const { loop } = this.#parts;
+    const act = (): void => {
+      loop.enter();
+      action();
+      loop.leave();
+    };
+    clock.after(heritage.drainTimeS * 1000, act, { unref: true });
+  }
+
+  #cutRemoved(listener: WorkerListener): void {
+    listener.closeConnections();
+    this.#draining.delete(listener);
+    if (!this.#listeners.has(listener.name)) this.#parts.drain.forget(listener.name);
+  }
+}
