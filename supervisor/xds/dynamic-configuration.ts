@@ -83,6 +83,7 @@ export interface DynamicConfigurationOptions {
 
 const log = getLogger('config');
 const upstreamLog = getLogger('upstream');
+const routesLog = getLogger('rds');
 
 export class DynamicConfiguration {
   readonly listeners: DynamicListeners;
@@ -146,7 +147,7 @@ export class DynamicConfiguration {
       apply: (updates: readonly ResourceUpdate[]) => workers.apply(updates),
       log: upstreamLog.log,
     };
-    this.#routes = discoverRoutes(named);
+    this.#routes = discoverRoutes({ ...named, log: routesLog.log });
     this.#scopes = discoverScopes({ ...named, routes: this.#routes });
     this.#filters = discoverFilters(named);
     this.secrets = discoverSecrets({
@@ -180,6 +181,7 @@ export class DynamicConfiguration {
       resolver: this.#resolver,
       statStore: this.#options.statStore,
       clock: this.#options.clock,
+      log: upstreamLog.log,
     });
   }
 

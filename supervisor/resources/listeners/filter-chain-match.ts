@@ -1,10 +1,12 @@
 /** Resolves envoy.config.listener.v3.FilterChainMatch and refuses chains that match the same. */
+import { isIP } from 'node:net';
 import type { CidrRange as CidrMessage } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type {
   FilterChain as FilterChainMessage,
   FilterChainMatch as MatchMessage,
 } from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
 import type { CidrRange, FilterChainMatch } from '../../../shared/resources/listener.ts';
+import { networkOf } from '../../../shared/network-of.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveCidr } from '../http/cidr.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
@@ -71,7 +73,12 @@ export function resolveChainMatch(
 type RangeField = 'prefix_ranges' | 'direct_source_prefix_ranges' | 'source_prefix_ranges';
 
 function resolveRanges(messages: readonly CidrMessage[], scope: Scope): readonly CidrRange[] {
-  const ranges = messages.map((message, index) => resolveCidr(message, scope.at(index)));
+  const ranges = messages.map((message, index) => {
+    const { address_prefix: address = '' } = message;
+    if (isIP(address) !== 0) return resolveCidr(message, scope.at(index));
+    scope.at(index).error('address', `malformed IP address: ${address}`);
+    return undefined;
+  });
   return ranges.filter((range) => range !== undefined);
 }
 
@@ -113,7 +120,7 @@ const MAX_COMBINATIONS = 10_000;
 function combinationsOf(match: FilterChainMatch | undefined): readonly string[] {
   if (match === undefined) return [''];
   const ranges = (list: readonly CidrRange[]): readonly string[] =>
-    list.map((range) => `${range.address}/${range.prefixLength}`);
+    list.map((range) => networkOf(range.address, range.prefixLength));
   const parts: readonly (readonly string[])[] = [
     ranges(match.prefixRanges),
     match.serverNames,

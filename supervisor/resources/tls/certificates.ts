@@ -27,6 +27,12 @@ export function resolveCertificate(
   if (sources.some((source) => isSkippedSecret(source, scope))) return undefined;
   const path = pathOf(message.certificate_chain);
   const chain = readPem(message.certificate_chain, scope.at('certificate_chain'));
+  const keyText = readPem(message.private_key, scope.at('private_key'));
+  if (keyText === '') {
+    const shown = shownFile(message.private_key);
+    scope.error('file', `Failed to load incomplete private key from path: ${shown}`);
+    return undefined;
+  }
   if (chain === '') {
     scope.error(
       'file',
@@ -37,12 +43,6 @@ export function resolveCertificate(
   const leaf = parseCertificate(chain);
   if (leaf === undefined) {
     scope.at('certificate_chain').error('file', `Failed to load certificate chain from ${path}`);
-    return undefined;
-  }
-  const keyText = readPem(message.private_key, scope.at('private_key'));
-  if (keyText === '') {
-    const shown = shownFile(message.private_key);
-    scope.error('file', `Failed to load incomplete private key from path: ${shown}`);
     return undefined;
   }
   const weakness = weaknessOf(leaf.publicKey);

@@ -20,6 +20,7 @@ export interface EndpointEnvironment {
   readonly resolver: ResourceResolver;
   readonly statStore: StatStore;
   readonly clock: Clock;
+  readonly log: (level: 'warning', text: string) => void;
 }
 
 /** More hosts are resolved, compared and put in force in a turn of the loop each. */
@@ -35,6 +36,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   #known: HostsByEndpoint | undefined;
   #present: ClusterHostsResource | undefined;
   readonly #clock: Clock;
+  readonly #log: EndpointEnvironment['log'];
   /** Until the present assignment is too old. */
   #lifetime: Timer | undefined;
   #isClosed = false;
@@ -43,9 +45,10 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     { resource }: ResolvedCluster,
     { source, serviceName }: EndpointDiscovery,
     sink: HostSink,
-    { sources, resolver, statStore, clock }: EndpointEnvironment,
+    { sources, resolver, statStore, clock, log }: EndpointEnvironment,
   ) {
     this.#clock = clock;
+    this.#log = log;
     this.#cluster = resource.name;
     this.#serviceName = serviceName;
     this.#sink = sink;
@@ -76,9 +79,11 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
       this.#sink.count('update_empty');
       return undefined;
     }
-    if (resources.length > 1) return `Unexpected EDS resource length: ${resources.length}`;
+    if (resources.length > 1) {
+      return this.#refuse(`Unexpected EDS resource length: ${resources.length}`);
+    }
     if (found.name !== this.#serviceName) {
-      return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${found.name}`;
+      return this.#refuse(`Unexpected EDS cluster (expecting ${this.#serviceName}): ${found.name}`);
     }
     const known = new KnownHosts(this.#known);
     const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message, known);
@@ -98,6 +103,12 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (this.#isClosed) return undefined;
     this.#take(resolved);
     return undefined;
+  }
+
+  /** The reference says by itself what is wrong with an answer as a whole, and returns it. */
+  #refuse(reason: string): string {
+    this.#log('warning', `eds: cluster '${this.#cluster}' config rejected: ${reason}`);
+    return reason;
   }
 
   /** Hosts go when no other assignment comes in time. */

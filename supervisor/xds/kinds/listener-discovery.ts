@@ -1,5 +1,6 @@
 /** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
 import { randomUUID } from 'node:crypto';
+import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RefusedUpdate } from '../../admin/admin-context.ts';
 import type { ResolvedListener } from '../../resources/resolved-bootstrap.ts';
 import {
@@ -84,6 +85,13 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     const known = store.get('listener', name);
     if (known?.source === 'static') {
       log('debug', `lds: listener '${name}' is skipped: one of the bootstrap has that name`);
+      return {};
+    }
+    if ((message as Listener).api_listener !== undefined) {
+      log(
+        'warning',
+        `lds: listener '${name}' is not added: an API listener can only be in the bootstrap`,
+      );
       return {};
     }
     const present = known?.warming ?? known?.active;

@@ -66,9 +66,11 @@ class SharedRoutes extends SharedResource {
       if (removed.length === 0) this.#options.statStore.increment(this.#emptyCounter);
       return undefined;
     }
-    if (resources.length > 1) return `Unexpected RDS resource length: ${resources.length}`;
+    if (resources.length > 1) {
+      return this.#refuse(`Unexpected RDS resource length: ${resources.length}`);
+    }
     if (found.name !== name) {
-      return `Unexpected RDS configuration (expecting ${name}): ${found.name}`;
+      return this.#refuse(`Unexpected RDS configuration (expecting ${name}): ${found.name}`);
     }
     if (this.#isSame(found)) return undefined;
     const { error, brought } = this.#bring(found);
@@ -80,6 +82,13 @@ class SharedRoutes extends SharedResource {
       if (refusal !== undefined) this.#options.log('warning', `${name}: ${refusal}`);
     });
     return undefined;
+  }
+
+  /** The reference says by itself what is wrong with an answer as a whole, and returns it. */
+  #refuse(reason: string): string {
+    const { name } = this.#routes;
+    this.#options.log('warning', `rds: route config '${name}' rejected: ${reason}`);
+    return reason;
   }
 
   /** Routes are there when the virtual hosts are that the control plane sends by itself. */

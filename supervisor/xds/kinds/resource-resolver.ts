@@ -68,10 +68,13 @@ export class ResourceResolver {
   readonly #options: ResolverOptions;
   readonly #defaults: ClusterDefaults;
   readonly #filters: NetworkFilterResolver;
+  /** Whether there is a stream that sources may share. */
+  readonly #hasAggregated: boolean;
 
   constructor(options: ResolverOptions) {
     this.#options = options;
     this.#defaults = resolveClusterDefaults(options.bootstrap, this.#scope([]));
+    this.#hasAggregated = options.bootstrap.dynamic_resources?.ads_config !== undefined;
     this.#filters = new NetworkFilterResolver((name) => options.isKnownCluster(name));
   }
 
@@ -101,7 +104,11 @@ export class ResourceResolver {
       const source = resolveConfigSource(message, scope.at('config_source'));
       if (source === undefined) return undefined;
       if (source.kind === 'ads' || (source.kind === 'grpc' && source.isDelta)) return source;
-      scope.error('conflict', "vhds: only 'DELTA_GRPC' is supported as an api_type.");
+      const text =
+        source.kind === 'path'
+          ? "vhds: only 'DELTA_GRPC' or 'ADS' (which uses Delta xDS) is supported as a config source."
+          : "vhds: only 'DELTA_GRPC' is supported as an api_type.";
+      scope.error('conflict', text);
       return undefined;
     });
   }
@@ -161,7 +168,11 @@ export class ResourceResolver {
 
   #checkSources(named: ReturnType<typeof sourcesOfListener>, scope: Scope): void {
     const { isStaticCluster } = this.#options;
-    if (isStaticCluster !== undefined) checkSources(named, isStaticCluster, scope);
+    if (isStaticCluster === undefined) return;
+    checkSources(named, isStaticCluster, scope);
+    const sources = [...named.sources, ...named.secrets.map(({ source }) => source)];
+    if (this.#hasAggregated || !sources.some(({ kind }) => kind === 'ads')) return;
+    scope.error('conflict', 'ADS must be configured to support an ADS config source');
   }
 
   #resolveRoutes(message: JsonObject, scope: Scope): RouteConfigurationResource | undefined {

@@ -52,17 +52,35 @@ const DELTA = 'envoy.service.discovery.v3.DeltaDiscoveryResponse';
 const WRAPPER = 'envoy.service.discovery.v3.Resource';
 
 /** Reads an answer that holds a state of the world. Rejects with `ResponseError`. */
-export async function decodeResponse(
+export function decodeResponse(
   source: SourceText,
   type: ResourceType,
   environment: DecodeEnvironment,
+): Promise<DiscoveryUpdate> {
+  const mismatch = (url: string): string => `Unable to unpack as ${type.message}: [${url}]`;
+  return decodeState(source, environment, { type, mismatch });
+}
+
+/** As `decodeResponse`, of a stream, where the reference has other words for a resource of another type. */
+export function decodeStreamedResponse(
+  source: SourceText,
+  type: ResourceType,
+  environment: DecodeEnvironment,
+): Promise<DiscoveryUpdate> {
+  const mismatch = (url: string): string =>
+    `${url} does not match the message-wide type URL ${type.typeUrl} in DiscoveryResponse`;
+  return decodeState(source, environment, { type, mismatch });
+}
+
+async function decodeState(
+  source: SourceText,
+  environment: DecodeEnvironment,
+  { type, mismatch }: Pick<Sorting, 'type' | 'mismatch'>,
 ): Promise<DiscoveryUpdate> {
   const { message, faults } = await load<DiscoveryResponse>(SOTW, source, environment);
   const versionInfo = message.version_info ?? '';
   const present: DiscoveredResource[] = [];
   const heartbeats: Heartbeat[] = [];
-  const mismatch = (url: string): string =>
-    `${url} does not match the message-wide type URL ${type.typeUrl} in DiscoveryResponse`;
   const into = { type, versionInfo, present, heartbeats, mismatch };
   for (const [index, any] of (message.resources ?? []).entries()) {
     const fault = faults.get(index);
@@ -156,7 +174,7 @@ async function load<Message>(
 
 /** A rule of the API is broken by what could be read. */
 function isRule({ rule }: Problem): boolean {
-  return rule.startsWith('validate.') || rule === 'unknown_field';
+  return rule.startsWith('validate.') || rule.startsWith('duration_') || rule === 'unknown_field';
 }
 
 function textOf(problem: Problem): string {

@@ -3,7 +3,7 @@
  * wanted, and answers every response with its nonce (ACK with the new version, NACK with the old one
  * and the reason).
  */
-import { decodeResponse } from './decode-response.ts';
+import { decodeStreamedResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';
 import type { DiscoveryUpdate } from './discovery-update.ts';
 import { StreamMux, type RequestCause, type TypeState } from './stream-mux.ts';
@@ -15,7 +15,7 @@ interface SotwState extends TypeState {
 
 export class GrpcMux extends StreamMux<SotwState> {
   constructor(options: MuxOptions) {
-    super(options, { kind: 'sotw', request: 'DiscoveryRequest', decode: decodeResponse });
+    super(options, { kind: 'sotw', request: 'DiscoveryRequest', decode: decodeStreamedResponse });
   }
 
   protected override withState(common: TypeState): SotwState {

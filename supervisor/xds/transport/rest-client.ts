@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
+import { localAddress } from '../../../shared/local-address.ts';
 import type { HostAddress } from '../../../shared/resources/cluster.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
 
@@ -65,14 +66,14 @@ export class RestClient {
 
   async #ask2(host: PickedHost, question: RestQuestion): Promise<RestAnswer> {
     const session = await this.#sessionTo(host, question);
-    const { authority, path, body, signal } = question;
+    const { authority, path, body, signal, timeoutMs } = question;
     const stream = session.request(
       {
         ':method': 'POST',
         ':path': path,
         ':scheme': host.secure === undefined ? 'http' : 'https',
         ':authority': authority,
-        'content-type': 'application/json',
+        ...ownHeaders(timeoutMs),
       },
       { signal },
     );
@@ -140,10 +141,8 @@ function ask1(
         signal,
         headers: {
           host: authority,
-          'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
-          'x-envoy-internal': 'true',
-          'x-envoy-expected-rq-timeout-ms': String(timeoutMs),
+          ...ownHeaders(timeoutMs),
         },
       },
       (response) => {
@@ -159,6 +158,16 @@ function ask1(
     });
     asked.end(body);
   });
+}
+
+/** What the reference says of every question of its own. */
+function ownHeaders(timeoutMs: number): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'x-envoy-internal': 'true',
+    'x-forwarded-for': localAddress('v4'),
+    'x-envoy-expected-rq-timeout-ms': String(timeoutMs),
+  };
 }
 
 /** Rejects when the answer breaks off or is too large. */

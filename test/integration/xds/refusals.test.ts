@@ -50,6 +50,10 @@ const CLUSTERS: readonly { readonly bad: object; readonly words: string }[] = [
 const direct = httpListener([{ match: { prefix: '/' }, direct_response: { status: 200 } }]);
 const LISTENERS: readonly { readonly bad: object; readonly words: string }[] = [
   {
+    bad: httpListener([], { hcm: { stream_idle_timeout: '-3s' } }),
+    words: 'Error adding/updating listener(s) bad: Invalid duration: Expected positive duration\n',
+  },
+  {
     bad: httpListener([], { hcm: { stat_prefix: '' } }),
     words:
       'Error adding/updating listener(s) bad: Proto constraint validation failed (HttpConnectionManagerValidationError.StatPrefix: value length must be at least 1 characters)\n',

@@ -19,6 +19,7 @@ function routes(version: string): string {
 
 interface Asked {
   readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
 }
@@ -44,7 +45,8 @@ describe('resources over REST', () => {
         let text = '';
         request.on('data', (chunk: Buffer) => (text += chunk.toString()));
         request.on('end', () => {
-          asked.push(`${request.url} ${text}`);
+          const { 'x-envoy-internal': isOwn, 'x-forwarded-for': from } = request.headers;
+          asked.push([isOwn, from, request.url, text].join(' '));
           response.end(version === '' ? '{' : routes(version));
         });
       };
@@ -78,7 +80,7 @@ describe('resources over REST', () => {
       assert.equal(await body(), 'first');
       assert.match(
         asked[0] ?? '',
-        /^\/v3\/discovery:routes .*"id":"me".*"resource_names":\["rc"\]/,
+        /^true [\d.]+ \/v3\/discovery:routes .*"id":"me".*"resource_names":\["rc"\]/,
       );
       version = 'second';
       await waitUntil('the second version', async () => (await body()) === 'second');
