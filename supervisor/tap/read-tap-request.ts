@@ -2,7 +2,7 @@
 import type { TapRequest as TapRequestMessage } from '../../shared/api/generated/envoy/admin/v3/tap.ts';
 import { ApiCatalog } from '../config/api/api-catalog.ts';
 import type { MessageObject } from '../config/convert/message-object.ts';
-import { printTextFormat } from '../config/convert/text-format-printer.ts';
+import { printForError } from '../config/convert/text-format-printer.ts';
 import { runPipeline } from '../config/pipeline.ts';
 import type { Problem } from '../config/problem.ts';
 import { resolveTapSettings } from '../resources/filters/tap-filter.ts';
@@ -33,8 +33,7 @@ export async function readTapRequest(body: Uint8Array): Promise<TapRequest | str
 function describe(problem: Problem, message: MessageObject, catalog: ApiCatalog): string {
   const text = problem.reference ?? problem.message;
   if (!problem.rule.startsWith('validate.')) return text;
-  const shown = printTextFormat(catalog, catalog.message(TYPE), message);
-  return `goo.gle/debugstr  \n${shown}: ${text}`;
+  return `${printForError(catalog, catalog.message(TYPE), message)}: ${text}`;
 }
 
 function resolve({ config_id: configId = '', tap_config: config = {} }: TapRequestMessage) {

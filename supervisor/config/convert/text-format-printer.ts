@@ -1,4 +1,7 @@
-/** Prints normalised messages in protobuf's text format, as the reference shows them in errors. */
+/**
+ * Prints normalised messages in protobuf's text format, as the reference shows them in errors. What the
+ * API marks as sensitive is left out of what it prints.
+ */
 import { quoteTextFormat } from '../../../shared/text-format-escapes.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject, textOf } from './message-object.ts';
@@ -15,12 +18,27 @@ export function printTextFormat(
   const fields: MessageObject = toFields(type.fullName, value);
   let text = '';
   for (const field of type.fields.toSorted((left, right) => left.number - right.number)) {
-    if (!Object.hasOwn(fields, field.name)) continue;
+    if (!Object.hasOwn(fields, field.name) || isUnset(field, fields[field.name])) continue;
+    if (field.descriptor.sensitive === true) {
+      text += `${indent}${field.name}: [redacted]\n`;
+      continue;
+    }
     for (const item of valuesOf(field, fields[field.name])) {
       text += `${indent}${field.name}${printValue(catalog, field, item, indent)}\n`;
     }
   }
   return text;
+}
+
+/** For an error's text: the message with the word that the reference puts before it. */
+export function printForError(catalog: ApiCatalog, type: MessageType, value: unknown): string {
+  return `goo.gle/debugstr  \n${printTextFormat(catalog, type, value)}`;
+}
+
+/** Well-known types in their fields have zeros, which only a field with presence shows. */
+function isUnset({ hasPresence, kind }: FieldType, value: unknown): boolean {
+  if (hasPresence) return false;
+  return value === 0 || value === false || value === '' || (value === '0' && kind !== 'string');
 }
 
 /** Entries of a map are messages of a key and a value. */

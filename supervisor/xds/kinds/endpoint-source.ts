@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
+import { canonicalName } from '../../resources/resource-locator.ts';
 import { durationMsOr } from '../../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../../resources/resolved-bootstrap.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
@@ -11,7 +12,11 @@ import type { HostSink, HostSource } from '../../upstreams/sources/host-source.t
 import { keepSameHosts } from '../../upstreams/sources/same-host.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoverySources, OpenSubscription } from '../subscriptions/discovery-sources.ts';
-import type { DiscoveryConsumer, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
+import type {
+  DiscoveredResource,
+  DiscoveryConsumer,
+  DiscoveryUpdate,
+} from '../subscriptions/discovery-update.ts';
 import { type HostsByEndpoint, KnownHosts } from './known-hosts.ts';
 import type { ResourceResolver } from './resource-resolver.ts';
 
@@ -79,12 +84,8 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
       this.#sink.count('update_empty');
       return undefined;
     }
-    if (resources.length > 1) {
-      return this.#refuse(`Unexpected EDS resource length: ${resources.length}`);
-    }
-    if (found.name !== this.#serviceName) {
-      return this.#refuse(`Unexpected EDS cluster (expecting ${this.#serviceName}): ${found.name}`);
-    }
+    const mistake = this.#mistakeIn(resources);
+    if (mistake !== undefined) return this.#refuse(mistake);
     const known = new KnownHosts(this.#known);
     const { resolved: sent, error } = this.#resolver.hosts(this.#cluster, found.message, known);
     if (error !== undefined) return error;
@@ -103,6 +104,14 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     if (this.#isClosed) return undefined;
     this.#take(resolved);
     return undefined;
+  }
+
+  /** The reference's words. */
+  #mistakeIn([found, ...more]: readonly DiscoveredResource[]): string | undefined {
+    if (more.length > 0) return `Unexpected EDS resource length: ${more.length + 1}`;
+    const { cluster_name: own = '' } = (found?.message ?? {}) as ClusterLoadAssignment;
+    if (canonicalName(own) === canonicalName(this.#serviceName)) return undefined;
+    return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${own}`;
   }
 
   /** The reference says by itself what is wrong with an answer as a whole, and returns it. */

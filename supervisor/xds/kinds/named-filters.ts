@@ -25,6 +25,7 @@ class SharedFilter extends SharedResource {
   readonly #options: NamedOptions;
   readonly #reloads: number;
   readonly #failures: number;
+  #isAnswered = false;
 
   constructor(filter: NamedFilter, options: NamedOptions) {
     super();
@@ -44,13 +45,21 @@ class SharedFilter extends SharedResource {
   }
 
   override async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    this.#isAnswered = true;
     const refusal = await this.#change(update);
     if (refusal !== undefined) this.refused();
     return refusal;
   }
 
   override refused(): void {
+    this.#isAnswered = true;
     this.#options.statStore.increment(this.#failures);
+  }
+
+  override settled(): void {
+    // Waited for in vain.
+    if (!this.#isAnswered && !this.isClosed) this.refused();
+    super.settled();
   }
 
   async #change({ resources, removed }: DiscoveryUpdate): Promise<string | undefined> {
@@ -61,6 +70,7 @@ class SharedFilter extends SharedResource {
     if (found === undefined && isGone) {
       this.#options.store.remove('extension', key);
       await this.#options.apply([{ op: 'remove_extension', key }]);
+      this.#options.statStore.increment(this.#reloads);
       return undefined;
     }
     if (found === undefined || resources.length !== 1) {

@@ -13,6 +13,7 @@ import type { NamedRoutes, NamedScopes } from '../../resources/resolved-bootstra
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,
+  withoutDoubles,
   type DiscoveredResource,
   type DiscoveryUpdate,
 } from '../subscriptions/discovery-update.ts';
@@ -68,6 +69,10 @@ class SharedScopes extends SharedResource {
   }
 
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
+    const [double] = withoutDoubles(update.resources).doubles;
+    if (double !== undefined) {
+      return `Error adding/updating scoped route(s): duplicate scoped route configuration '${double.name}' found`;
+    }
     const kept = new Map(this.#live);
     for (const name of removalsOf(update, this.#live.keys())) kept.delete(name);
     const next = new Map(kept);
@@ -95,6 +100,13 @@ class SharedScopes extends SharedResource {
     scope.use ??= this.#options.routes.use(named);
     this.#count();
     void scope.use.ready.then(answered);
+  }
+
+  /** The scopes are answered when they are taken; who uses them waits for their routes too. */
+  override settled(): void {
+    const waits = [...this.#live.values()].flatMap(({ use }) => use ?? []);
+    if (this.isClosed || waits.length === 0) super.settled();
+    else void Promise.all(waits.map(({ ready }) => ready)).then(() => super.settled());
   }
 
   protected override ended(): void {
@@ -178,8 +190,6 @@ class SharedScopes extends SharedResource {
     });
     this.#stats.reloaded(lastUpdatedMs);
     this.#count();
-    const waits = [...next.values()].flatMap(({ use }) => use ?? []);
-    if (!this.isReady) await Promise.all(waits.map(({ ready }) => ready));
   }
 
   #count(): void {

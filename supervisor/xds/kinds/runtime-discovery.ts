@@ -49,7 +49,7 @@ export class RuntimeDiscovery {
   }
 
   close(): void {
-    for (const subscription of this.#subscriptions) subscription.close();
+    for (const subscription of this.#subscriptions.splice(0)) subscription.close();
   }
 }
 

@@ -11,6 +11,7 @@ import type {
 import type { Any, JsonObject } from '../../../shared/api/well-known.ts';
 import type { ApiCatalog } from '../../config/api/api-catalog.ts';
 import { ConfigError } from '../../config/config-error.ts';
+import { printForError } from '../../config/convert/text-format-printer.ts';
 import { loadMessageBytes, type LoadedMessage } from '../../config/load-config.ts';
 import type { UnknownFields } from '../../config/convert/message-reader.ts';
 import type { ConfigSource as SourceText } from '../../config/pipeline.ts';
@@ -67,8 +68,8 @@ export function decodeStreamedResponse(
   type: ResourceType,
   environment: DecodeEnvironment,
 ): Promise<DiscoveryUpdate> {
-  const mismatch = (url: string): string =>
-    `${url} does not match the message-wide type URL ${type.typeUrl} in DiscoveryResponse`;
+  const mismatch = (url: string, shown: string): string =>
+    `${url} does not match the message-wide type URL ${type.typeUrl} in DiscoveryResponse ${shown}`;
   return decodeState(source, environment, { type, mismatch });
 }
 
@@ -78,14 +79,19 @@ async function decodeState(
   { type, mismatch }: Pick<Sorting, 'type' | 'mismatch'>,
 ): Promise<DiscoveryUpdate> {
   const { message, faults } = await load<DiscoveryResponse>(SOTW, source, environment);
+  const { catalog } = environment;
+  const shown = (): string => printForError(catalog, catalog.message(SOTW), message);
   const versionInfo = message.version_info ?? '';
   const present: DiscoveredResource[] = [];
   const heartbeats: Heartbeat[] = [];
-  const into = { type, versionInfo, present, heartbeats, mismatch };
+  const into = { type, versionInfo, present, heartbeats, mismatch, shown };
   for (const [index, any] of (message.resources ?? []).entries()) {
     const fault = faults.get(index);
-    if (typeNameOf(any['@type']) === WRAPPER) sort(any as unknown as Resource, fault, into);
-    else present.push(named(any, fault, into));
+    // Its own version is not looked at in a state of the world.
+    if (typeNameOf(any['@type']) === WRAPPER) {
+      const { version: _version, ...wrapped } = any as unknown as Resource;
+      sort(wrapped, fault, into);
+    } else present.push(named(any, fault, into));
   }
   const removed = type.isWholeSet ? 'rest' : [];
   return { versionInfo, resources: present, removed, ...heartbeatsOf(heartbeats) };
@@ -98,13 +104,15 @@ export async function decodeDeltaResponse(
   environment: DecodeEnvironment,
 ): Promise<DiscoveryUpdate> {
   const { message, faults } = await load<DeltaDiscoveryResponse>(DELTA, source, environment);
+  const { catalog } = environment;
+  const shown = (): string => printForError(catalog, catalog.message(DELTA), message);
   const versionInfo = message.system_version_info ?? '';
   const present: DiscoveredResource[] = [];
   const heartbeats: Heartbeat[] = [];
-  const mismatch = (url: string): string =>
+  const mismatch = (url: string, shown: string): string =>
     `type URL ${url} embedded in an individual Any does not match the message-wide type URL ` +
-    `${type.typeUrl} in DeltaDiscoveryResponse`;
-  const into = { type, versionInfo, present, heartbeats, mismatch };
+    `${type.typeUrl} in DeltaDiscoveryResponse ${shown}`;
+  const into = { type, versionInfo, present, heartbeats, mismatch, shown };
   for (const [index, resource] of (message.resources ?? []).entries()) {
     sort(resource, faults.get(index), into);
   }
@@ -114,13 +122,13 @@ export async function decodeDeltaResponse(
     throw new ResponseError('refused', text);
   }
   const removed = message.removed_resources ?? [];
-  const gone = new Set(removed);
-  const both = present.find(({ name }) => gone.has(name));
-  if (both !== undefined) {
-    throw new ResponseError(
-      'refused',
-      `duplicate name ${both.name} found in the union of added+removed resources`,
-    );
+  const named = new Set(present.map(({ name }) => name));
+  for (const name of removed) {
+    if (named.has(name)) {
+      const text = `duplicate name ${name} found in the union of added+removed resources`;
+      throw new ResponseError('refused', text);
+    }
+    named.add(name);
   }
   return { versionInfo, resources: present, removed, ...heartbeatsOf(heartbeats) };
 }
@@ -131,7 +139,9 @@ interface Sorting {
   readonly versionInfo: string;
   readonly present: DiscoveredResource[];
   readonly heartbeats: Heartbeat[];
-  readonly mismatch: (url: string) => string;
+  readonly mismatch: (url: string, shown: string) => string;
+  /** The whole answer, as text. */
+  readonly shown: () => string;
 }
 
 type Heartbeat = Pick<DiscoveredResource, 'name' | 'ttlMs' | 'aliases'>;
@@ -152,23 +162,22 @@ async function load<Message>(
       catalog,
       besideTraffic: true,
       runtime: environment.runtime(),
-      isLocal: (problem, message) =>
-        isRule(problem) && extensionAt(problem.place, message) !== undefined,
+      isLocal: isRule,
     });
-    environment.onWarnings(loaded);
     const faults = new Map<number, string>();
     for (const problem of loaded.localErrors) {
-      const index = extensionAt(problem.place, loaded.message);
-      if (index !== undefined && !faults.has(index)) faults.set(index, textOf(problem));
+      const broken = brokenMessageAt(problem.place, loaded.message);
+      const text = describe(problem, broken.message, catalog);
+      if (broken.extensionOf === undefined) throw new ResponseError('refused', text);
+      if (!faults.has(broken.extensionOf)) faults.set(broken.extensionOf, text);
     }
+    environment.onWarnings(loaded);
     return { message: loaded.message, faults };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const errors = error.problems.filter(({ severity }) => severity === 'error');
-    const [first] = errors;
+    const first = error.problems.find(({ severity }) => severity === 'error');
     const text = first === undefined ? error.message : textOf(first);
-    const code = errors.every(isRule) ? 'refused' : 'unreadable';
-    throw new ResponseError(code, text, { cause: error });
+    throw new ResponseError('unreadable', text, { cause: error });
   }
 }
 
@@ -181,21 +190,41 @@ function textOf(problem: Problem): string {
   return problem.reference ?? formatProblem(problem);
 }
 
-/** The index of the resource in whose extensions' settings a place lies; undefined: it lies in none. */
-function extensionAt(place: Place | undefined, message: unknown): number | undefined {
+/** As the reference says it: behind the message that breaks a rule of the API stands which. */
+function describe(problem: Problem, message: Any | undefined, catalog: ApiCatalog): string {
+  const text = textOf(problem);
+  const type = message === undefined ? undefined : catalog.findMessage(typeNameOf(message['@type']));
+  if (type === undefined || !problem.rule.startsWith('validate.')) return text;
+  return `${printForError(catalog, type, message)}: ${text}`;
+}
+
+/**
+ * The innermost message with a type of its own around a place, and the index of the resource in whose
+ * extensions' settings the place lies, if it does.
+ */
+function brokenMessageAt(
+  place: Place | undefined,
+  root: unknown,
+): { readonly message?: Any; readonly extensionOf?: number } {
   const keys: (string | number)[] = [];
   for (let step = place; step !== undefined; step = step.parent) keys.unshift(step.key);
   const [list, index] = keys;
-  if (list !== 'resources' || typeof index !== 'number') return undefined;
+  if (list !== 'resources' || typeof index !== 'number') return {};
   // The resource itself may stand in a wrapper.
   const start = keys[2] === 'resource' ? 3 : 2;
-  let value = message;
+  let value = root;
+  let message: Any | undefined;
+  let isExtension = false;
   for (const [depth, key] of keys.entries()) {
     value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[key];
-    if (depth < start || typeof value !== 'object' || value === null) continue;
-    if ('@type' in value) return index;
+    if (typeof value !== 'object' || value === null || !('@type' in value)) continue;
+    message = value as Any;
+    if (depth >= start) isExtension = true;
   }
-  return undefined;
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(isExtension ? { extensionOf: index } : {}),
+  };
 }
 
 /** A heartbeat names a resource and has none: it only keeps what is there. */
@@ -220,10 +249,10 @@ function sort(
 function named(
   any: Any,
   fault: string | undefined,
-  { type, versionInfo, mismatch }: Sorting,
+  { type, versionInfo, mismatch, shown }: Sorting,
 ): DiscoveredResource {
   const { '@type': url, ...message } = any as Any & JsonObject;
-  if (typeNameOf(any['@type']) !== type.message) throw new ResponseError('refused', mismatch(url));
+  if (typeNameOf(any['@type']) !== type.message) throw new ResponseError('refused', mismatch(url, shown()));
   const value = message[type.nameField];
   const name = typeof value === 'string' ? value : '';
   return { name, versionInfo, message, ...(fault === undefined ? {} : { fault }) };

@@ -5,7 +5,7 @@
  */
 import { decodeStreamedResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';
-import type { DiscoveryUpdate } from './discovery-update.ts';
+import { withoutDoubles, type DiscoveryUpdate } from './discovery-update.ts';
 import { StreamMux, type RequestCause, type TypeState } from './stream-mux.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -15,7 +15,7 @@ interface SotwState extends TypeState {
 
 export class GrpcMux extends StreamMux<SotwState> {
   constructor(options: MuxOptions) {
-    super(options, { kind: 'sotw', request: 'DiscoveryRequest', decode: decodeStreamedResponse });
+    super(options, { kind: 'sotw', request: 'DiscoveryRequest', decode: decodeOnce });
   }
 
   protected override withState(common: TypeState): SotwState {
@@ -66,3 +66,10 @@ export class GrpcMux extends StreamMux<SotwState> {
     };
   }
 }
+
+/** Whoever wants a resource by its name gets the first of that name; a whole set is judged as it is. */
+const decodeOnce: typeof decodeStreamedResponse = async (source, type, environment) => {
+  const update = await decodeStreamedResponse(source, type, environment);
+  if (type.isWholeSet) return update;
+  return { ...update, resources: withoutDoubles(update.resources).first };
+};

@@ -62,6 +62,12 @@ export interface RequestCause {
   readonly isNodeSent: boolean;
 }
 
+/** What came of an answer for one subscription. */
+interface Outcome {
+  readonly subscription: Subscription;
+  readonly refusal: string | undefined;
+}
+
 /** What names clusters and is taken without waiting for them. */
 const NAMING: ReadonlySet<DiscoveryKind> = new Set(['listener', 'route_configuration']);
 
@@ -255,7 +261,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       decoded instanceof Error
         ? await this.#refuse(state, decoded)
         : await this.#take(state, decoded as DiscoveryUpdate);
-    if (refusal === undefined) state.versionInfo = versionInfo;
+    if (refusal === undefined && isTaken(state, decoded)) state.versionInfo = versionInfo;
     state.pace.pace(refusal !== undefined, () => {
       // To ask for no name would be to ask for all.
       const isWanted = nonce !== '' || state.interests.all.size > 0;
@@ -275,36 +281,37 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
 
   async #take(state: State, update: DiscoveryUpdate): Promise<string | undefined> {
     const { ttls } = state;
-    const { resources, removed, heartbeats = [] } = update;
+    const { resources, heartbeats = [] } = update;
     for (const { name, ttlMs } of resources) ttls.set(name, ttlMs);
     for (const { name, ttlMs } of heartbeats) ttls.set(name, ttlMs);
-    const isWithoutRemovals = removed === 'rest' || removed.length === 0;
-    // Only to say that what is there stays.
-    const isQuiet = resources.length === 0 && isWithoutRemovals && heartbeats.length > 0;
-    // A virtual host that was asked for and is not there comes as a name alone.
-    if (isQuiet && state.type.kind !== 'virtual_host') return undefined;
-    const refusals = await Promise.all(this.#distribute(state, update));
-    const refusal = refusals.find((text) => text !== undefined);
-    if (refusal === undefined) this.taken(state, update);
+    const outcomes = await Promise.all(this.#distribute(state, update));
+    const refused = outcomes.filter(({ refusal }) => refusal !== undefined);
+    const refusal = refused[0]?.refusal;
+    if (refusal === undefined) {
+      this.taken(state, update);
+      return undefined;
+    }
+    // Everybody hears of it, as in the reference.
+    const others = new Set(state.interests.all);
+    for (const { subscription } of refused) others.delete(subscription);
+    for (const other of others) other.refusedBeside(refusal);
     return refusal;
   }
 
   #expire(state: State, name: string): void {
     this.forget(state, name);
-    const update = { versionInfo: state.versionInfo, resources: [], removed: [name] };
+    // Nobody sent it: it has no version, as in the reference.
+    const update = { versionInfo: '', resources: [], removed: [name] };
     void Promise.all(this.#distribute(state, update));
   }
 
-  #distribute(
-    { interests }: State,
-    update: DiscoveryUpdate,
-  ): readonly Promise<string | undefined>[] {
+  #distribute({ interests }: State, update: DiscoveryUpdate): readonly Promise<Outcome>[] {
     const isDelta = this.#protocol.kind === 'delta';
     return interests.distribute(update).map(async ({ subscription, update: part }) => {
       const refusal = await subscription.deliverStream(() => Promise.resolve(part));
       // The reference counts what it refuses incrementally when it comes and when it fails.
       if (isDelta && refusal !== undefined) subscription.attempted();
-      return refusal;
+      return { subscription, refusal };
     });
   }
 
@@ -342,4 +349,9 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       return this.#encoder.encode(message);
     });
   }
+}
+
+/** Resources that nobody wants are not taken: the version stays, as in the reference. */
+function isTaken({ interests }: TypeState, decoded: unknown): boolean {
+  return interests.all.size > 0 || (decoded as DiscoveryUpdate).resources.length === 0;
 }

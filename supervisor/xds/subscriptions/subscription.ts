@@ -72,6 +72,13 @@ export class Subscription {
     return this.deliver(decode, { isTimed: true });
   }
 
+  /** The answer was refused for what it has for others. */
+  refusedBeside(reason: string): void {
+    if (this.#isClosed) return;
+    this.attempted();
+    this.#reject(reason);
+  }
+
   attempted(): void {
     if (!this.#isClosed) this.#options.stats.count('update_attempt');
   }

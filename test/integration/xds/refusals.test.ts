@@ -14,7 +14,7 @@ const CLUSTERS: readonly { readonly bad: object; readonly words: string }[] = [
   {
     bad: { connect_timeout: '0s' },
     words:
-      'Proto constraint validation failed (ClusterValidationError.ConnectTimeout: value must be greater than 0s)',
+      'goo.gle/debugstr  \nname: "bad"\nconnect_timeout {\n}\n: Proto constraint validation failed (ClusterValidationError.ConnectTimeout: value must be greater than 0s)',
   },
   {
     bad: { type: 'EDS' },
@@ -56,7 +56,7 @@ const LISTENERS: readonly { readonly bad: object; readonly words: string }[] = [
   {
     bad: httpListener([], { hcm: { stat_prefix: '' } }),
     words:
-      'Error adding/updating listener(s) bad: Proto constraint validation failed (HttpConnectionManagerValidationError.StatPrefix: value length must be at least 1 characters)\n',
+      'Error adding/updating listener(s) bad: goo.gle/debugstr  \nroute_config {\n  name: "routes"\n  virtual_hosts {\n    name: "all"\n    domains: "*"\n  }\n}\nhttp_filters {\n  name: "envoy.filters.http.router"\n  typed_config {\n    [type.googleapis.com/envoy.extensions.filters.http.router.v3.Router] {\n    }\n  }\n}\n: Proto constraint validation failed (HttpConnectionManagerValidationError.StatPrefix: value length must be at least 1 characters)\n',
   },
   {
     bad: { ...direct, filter_chains: undefined },

@@ -71,5 +71,6 @@ describe('runtime layers from elsewhere', () => {
 
     moveIntoPlace(scratch, 'layer.json', { version: 'f2', resources: [layer('file', {})] });
     await waitUntil('the empty file', async () => (await valueOf(sluice, 'both')) === undefined);
+    assert.deepEqual(await sluice.stop(), { code: 0, signal: null });
   });
 });

@@ -47,7 +47,7 @@ describe('an answer that is decoded outside the supervisor', () => {
       assert.deepEqual(faults, [
         [
           2,
-          'Proto constraint validation failed (UpstreamTlsContextValidationError.Sni: value length must be at most 255 bytes)',
+          `goo.gle/debugstr  \nsni: "${'x'.repeat(300)}"\n: Proto constraint validation failed (UpstreamTlsContextValidationError.Sni: value length must be at most 255 bytes)`,
         ],
       ]);
     }
