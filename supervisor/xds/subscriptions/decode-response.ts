@@ -193,7 +193,8 @@ function textOf(problem: Problem): string {
 /** As the reference says it: behind the message that breaks a rule of the API stands which. */
 function describe(problem: Problem, message: Any | undefined, catalog: ApiCatalog): string {
   const text = textOf(problem);
-  const type = message === undefined ? undefined : catalog.findMessage(typeNameOf(message['@type']));
+  const type =
+    message === undefined ? undefined : catalog.findMessage(typeNameOf(message['@type']));
   if (type === undefined || !problem.rule.startsWith('validate.')) return text;
   return `${printForError(catalog, type, message)}: ${text}`;
 }
