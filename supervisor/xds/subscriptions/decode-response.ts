@@ -253,7 +253,8 @@ function named(
   { type, versionInfo, mismatch, shown }: Sorting,
 ): DiscoveredResource {
   const { '@type': url, ...message } = any as Any & JsonObject;
-  if (typeNameOf(any['@type']) !== type.message) throw new ResponseError('refused', mismatch(url, shown()));
+  if (typeNameOf(any['@type']) !== type.message)
+    throw new ResponseError('refused', mismatch(url, shown()));
   const value = message[type.nameField];
   const name = typeof value === 'string' ? value : '';
   return { name, versionInfo, message, ...(fault === undefined ? {} : { fault }) };

@@ -4,6 +4,7 @@ import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import {
   decodeDeltaResponse,
   decodeResponse,
+  decodeStreamedResponse,
 } from '../../../supervisor/xds/subscriptions/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
 
@@ -65,7 +66,7 @@ describe('an answer of a control plane', () => {
       version_info: '1',
       resources: [{ '@type': RESOURCE_TYPES.listener.typeUrl, name: 'l' }],
     };
-    await assert.rejects(decodeResponse(source(answer), CLUSTER, ENVIRONMENT), {
+    await assert.rejects(decodeStreamedResponse(source(answer), CLUSTER, ENVIRONMENT), {
       message:
         `${RESOURCE_TYPES.listener.typeUrl} does not match the message-wide type URL ${CLUSTER.typeUrl} ` +
         'in DiscoveryResponse goo.gle/debugstr  \nversion_info: "1"\nresources {\n' +
