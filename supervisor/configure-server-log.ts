@@ -1,9 +1,6 @@
 /** Gives the log of the running process the layout that the bootstrap asks for. */
 import type { Bootstrap } from '../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
-import {
-  withBootstrapLogFormat,
-  type ApplicationLogConfig,
-} from '../shared/logging/bootstrap-log-format.ts';
+import { withBootstrapLogFormat, type ApplicationLogConfig } from './bootstrap-log-format.ts';
 import { logSettings, type LogSettings } from '../shared/logging/log-settings.ts';
 import { configureLogging } from '../shared/logging/process-log.ts';
 import type { Options } from '../shared/options.ts';

@@ -1,6 +1,6 @@
 /** Regular expressions that clients send, in RE2 syntax and run in linear time. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
-import { compileRegex } from '../../shared/regex/compile-regex.ts';
+import { compileRegex } from '../regex/compile-regex.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 
 export interface NameMatcher {

@@ -1,5 +1,5 @@
 /** One step between a worker and the supervisor that others wait for. */
-import { CallError } from '../../shared/channel/pending-calls.ts';
+import { CallError } from './pending-calls.ts';
 
 /** A step that happens once, and rejects everybody who waits when it cannot happen any more. */
 export class Handover {

@@ -6,7 +6,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { buildId } from '../../shared/channel/build-id.ts';
 import { MessageChannel } from '../../shared/channel/message-channel.ts';
-import { CallError, PendingCalls } from '../../shared/channel/pending-calls.ts';
+import { CallError, PendingCalls } from './pending-calls.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import {
   PROTOCOL_VERSION,

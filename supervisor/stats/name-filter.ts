@@ -1,6 +1,6 @@
 /** The `filter` parameter of the statistics pages, in both syntaxes it can have. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
-import { compileRegex } from '../../shared/regex/compile-regex.ts';
+import { compileRegex } from '../regex/compile-regex.ts';
 import { allowLinearEngine, isLinearInV8 } from '../../shared/regex/linear-engine.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { FilterCompiler } from './stats-params.ts';

@@ -1,5 +1,5 @@
 /** Makes route configurations for unit tests: everything that is not given has the API's default. */
-import { compileRegex } from '../../shared/regex/compile-regex.ts';
+import { compileRegex } from '../../supervisor/regex/compile-regex.ts';
 import type { HeaderValueOption } from '../../shared/resources/headers.ts';
 import type { CompiledRegex } from '../../shared/resources/matchers.ts';
 import type {

@@ -1,6 +1,6 @@
 /** Makes the descriptors of a request, by which rate limits tell requests apart. */
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
-import { metadataValue } from '../../shared/matchers/metadata-value.ts';
+import { metadataValue } from '../matching/metadata-value.ts';
 import { networkOf } from '../../shared/network-of.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type {

@@ -5,10 +5,10 @@
 import type { RbacDecider, RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { compileAddressRanges } from '../../shared/matchers/address-matcher.ts';
+import { compileAddressRanges } from '../matching/address-matcher.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
-import { compileMetadataMatcher } from '../../shared/matchers/value-matcher.ts';
+import { compileMetadataMatcher } from '../matching/value-matcher.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { compilePathTemplate } from '../routing/path-template.ts';
 import { compileFilterState } from '../routing/route-conditions.ts';

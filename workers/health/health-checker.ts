@@ -5,7 +5,7 @@
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
-import { checkingWorker } from '../../shared/health/checking-worker.ts';
+import { checkingWorker } from './checking-worker.ts';
 import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';

@@ -1,6 +1,6 @@
 /** Reads what matcher trees look at: parts of a request and facts of its connection. */
 import type { MatchInput } from '../../shared/resources/matcher-tree.ts';
-import { metadataValue } from '../../shared/matchers/metadata-value.ts';
+import { metadataValue } from './metadata-value.ts';
 import { queryValue } from '../http/query.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';

@@ -2,9 +2,9 @@
  * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch with
  * `keep_matching` is passed by, as one that leads nowhere.
  */
-import { compileAddressRanges } from '../../shared/matchers/address-matcher.ts';
+import { compileAddressRanges } from './address-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
-import { compileValueMatcher } from '../../shared/matchers/value-matcher.ts';
+import { compileValueMatcher } from './value-matcher.ts';
 import type {
   MatcherTree,
   MatchPredicate,

@@ -1,8 +1,8 @@
 /** Compiles what a route asks of a request besides its path: headers, parameters, metadata, TLS. */
-import { compileAddressRanges } from '../../shared/matchers/address-matcher.ts';
+import { compileAddressRanges } from '../matching/address-matcher.ts';
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
-import { compileMetadataMatcher } from '../../shared/matchers/value-matcher.ts';
+import { compileMetadataMatcher } from '../matching/value-matcher.ts';
 import type { CookieMatcher, FilterStateMatcher } from '../../shared/resources/matchers.ts';
 import type { RouteMatch } from '../../shared/resources/route.ts';
 import { findCookie } from '../http/cookies.ts';

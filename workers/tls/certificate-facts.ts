@@ -1,6 +1,6 @@
 /** Facts of a certificate for access logs, headers and checks, each read when it is asked for. */
 import type { X509Certificate } from 'node:crypto';
-import { distinguishedName } from '../../shared/tls/distinguished-name.ts';
+import { distinguishedName } from './distinguished-name.ts';
 import { parseSubjectAltNames, type SubjectAltName } from '../../shared/tls/subject-alt-names.ts';
 import type { CertificateFacts } from '../net/connection-info.ts';
 

@@ -1,6 +1,6 @@
 /** One cluster as lines of `cluster::key::value` and `cluster::host::key::value`. */
 import { printInternal } from '../../../shared/resources/cluster.ts';
-import { sixDigits } from '../../../shared/six-digits.ts';
+import { sixDigits } from '../../six-digits.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import { hostStatEntries } from './host-stats.ts';
 

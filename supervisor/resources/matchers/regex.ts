@@ -3,7 +3,7 @@ import type {
   RegexMatchAndSubstitute,
   RegexMatcher,
 } from '../../../shared/api/generated/envoy/type/matcher/v3/regex.ts';
-import { compileRegex, type RegexOptions } from '../../../shared/regex/compile-regex.ts';
+import { compileRegex, type RegexOptions } from '../../regex/compile-regex.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import { parseSubstitution } from '../../../shared/regex/substitution.ts';
 import type { CompiledRegex } from '../../../shared/resources/matchers.ts';

@@ -8,7 +8,7 @@ import {
   QUEUE_BYTES_MAX,
   type AnyMessage,
 } from '../../../shared/channel/message-channel.ts';
-import { PendingCalls } from '../../../shared/channel/pending-calls.ts';
+import { PendingCalls } from '../../../supervisor/processes/pending-calls.ts';
 import { systemClock } from '../../../shared/clock.ts';
 
 interface Text extends AnyMessage {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compileRegex } from '../../../shared/regex/compile-regex.ts';
-import { parseRegex } from '../../../shared/regex/parse.ts';
-import { programSize } from '../../../shared/regex/program-size.ts';
+import { compileRegex } from '../../../supervisor/regex/compile-regex.ts';
+import { parseRegex } from '../../../supervisor/regex/parse.ts';
+import { programSize } from '../../../supervisor/regex/program-size.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 
 /** Patterns with the reference's own words about them. */

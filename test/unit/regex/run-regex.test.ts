@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { compileRegex, type RegexOptions } from '../../../shared/regex/compile-regex.ts';
+import { compileRegex, type RegexOptions } from '../../../supervisor/regex/compile-regex.ts';
 import { makeRegexRunner, type RegexRunner } from '../../../shared/regex/run-regex.ts';
 
 function runner(pattern: string, use: RegexOptions['use'] = 'match'): RegexRunner {

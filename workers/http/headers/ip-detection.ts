@@ -1,5 +1,5 @@
 /** Finds out the client behind proxies by the configured extensions, in their order. */
-import { compileAddressRanges } from '../../../shared/matchers/address-matcher.ts';
+import { compileAddressRanges } from '../../matching/address-matcher.ts';
 import type { IpDetection } from '../../../shared/resources/listener.ts';
 import type { Address } from '../../net/connection-info.ts';
 import type { HeaderMap } from '../header-map.ts';

@@ -2,7 +2,7 @@
  * Chooses a host of a cluster for each request: what all policies implement, and what a choice may
  * depend on.
  */
-import type { NamespacedMetadata } from '../../../shared/matchers/metadata-value.ts';
+import type { NamespacedMetadata } from '../../matching/metadata-value.ts';
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import type { HeaderMap } from '../../http/header-map.ts';
 import type { RequestHash } from '../../routing/hash-policy.ts';

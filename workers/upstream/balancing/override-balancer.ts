@@ -3,7 +3,7 @@
  * whatever their health; else the policy behind it chooses. A request may name several: each choice for
  * it takes the next one.
  */
-import { metadataValue } from '../../../shared/matchers/metadata-value.ts';
+import { metadataValue } from '../../matching/metadata-value.ts';
 import type { HostNamer, OverrideOptions } from '../../../shared/resources/lb-policy.ts';
 import type { MetadataKey } from '../../../shared/resources/route.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';

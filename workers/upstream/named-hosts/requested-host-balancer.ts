@@ -2,7 +2,7 @@
  * Takes the host that filters or a request's header name by address, else the one that its client meant to
  * connect to: a cluster whose hosts are those that were asked for. A host that is not there yet is made.
  */
-import { metadataValue } from '../../../shared/matchers/metadata-value.ts';
+import { metadataValue } from '../../matching/metadata-value.ts';
 import type { OriginalDstOptions } from '../../../shared/resources/cluster.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { parseIpPort } from '../../http/ip-port.ts';

@@ -1,8 +1,8 @@
 /** Compiles matchers of metadata: values of protobuf Structs, looked up by namespace and path. */
-import { toByteString } from '../regex/byte-string.ts';
-import type { MetadataMatcher, ValueMatcher } from '../resources/matchers.ts';
+import { toByteString } from '../../shared/regex/byte-string.ts';
+import type { MetadataMatcher, ValueMatcher } from '../../shared/resources/matchers.ts';
 import { metadataValue, type NamespacedMetadata } from './metadata-value.ts';
-import { compileStringMatcher } from './string-matcher.ts';
+import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 
 /** Undefined stands for a value that is not there. */
 export type ValuePredicate = (value: unknown) => boolean;

@@ -3,7 +3,7 @@
  * template whose text becomes the layout, so that the flags in its strings and keys are replaced
  * per line.
  */
-import type { LogSettings } from './log-settings.ts';
+import type { LogSettings } from '../shared/logging/log-settings.ts';
 
 /** The message's normalised form. Both absent, or the message itself: nothing is set. */
 export interface ApplicationLogConfig {

@@ -1,6 +1,6 @@
 /** Compiles lists of address ranges to a predicate over addresses. */
 import { BlockList } from 'node:net';
-import type { AddressRange } from '../resources/matchers.ts';
+import type { AddressRange } from '../../shared/resources/matchers.ts';
 
 /** An empty text, and what is no address, is in no range. */
 export type AddressPredicate = (ip: string) => boolean;

@@ -3,12 +3,12 @@
  * V8 where its linear-time engine could take over from a match that backtracks too much, re2js
  * elsewhere. Used by the supervisor; workers run the result (run-regex.ts).
  */
-import type { CompiledRegex } from '../resources/matchers.ts';
-import { allowLinearEngine, isLinearInV8 } from './linear-engine.ts';
+import type { CompiledRegex } from '../../shared/resources/matchers.ts';
+import { allowLinearEngine, isLinearInV8 } from '../../shared/regex/linear-engine.ts';
 import { parseRegex, type ParsedRegex } from './parse.ts';
 import { RegexSyntaxError } from './parse-escape.ts';
 import { programSize } from './program-size.ts';
-import { toByteString } from './byte-string.ts';
+import { toByteString } from '../../shared/regex/byte-string.ts';
 import { writeSource } from './write-source.ts';
 
 export interface RegexOptions {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import {
   checkPathTemplate,
   rewriteVariables,
-} from '../../../shared/path-template/check-path-template.ts';
+} from '../../../supervisor/resources/routes/check-path-template.ts';
 
 // Recorded from Envoy 1.40.0.
 describe('path templates', () => {
