@@ -211,7 +211,7 @@ function makeDynamic(
 ): DynamicConfiguration {
   const { bootstrap, resolved } = configuration;
   const configured = (bootstrap.node ?? {}) as JsonObject;
-  const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });
+  const node = nodeMessage({ configured, identity: resolved.node, version });
   return new DynamicConfiguration({
     clusters: new OwnRequests(
       (name) => upstreams().get(name),

@@ -9,6 +9,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { UpstreamClusters } from './upstreams/upstream-clusters.ts';
 import { OwnRequests } from './xds/transport/control-plane-clusters.ts';
 import type { GrpcStream, GrpcStreamHandlers } from './xds/transport/grpc-client.ts';
+import { GrpcConnections } from './xds/transport/grpc-connections.ts';
 
 export interface ServiceStreams {
   /** Rejects when there is no host. */
@@ -37,6 +38,7 @@ export function makeServiceStreams(
   server: StreamingServer,
   parts: () => LaterParts,
 ): ServiceStreams {
+  const connections = new GrpcConnections();
   let requests: OwnRequests | undefined;
   const ownRequests = (): OwnRequests => {
     const { upstreams, store } = parts();
@@ -51,7 +53,7 @@ export function makeServiceStreams(
   return {
     openGrpc: async (target, method, handlers) => {
       const { openGrpcStream } = await import('./xds/transport/grpc-client.ts');
-      return openGrpcStream(target, method, handlers, (cluster) =>
+      return openGrpcStream(connections, { target, method }, handlers, (cluster) =>
         ownRequests().pick(cluster, 'h2'),
       );
     },
@@ -59,7 +61,6 @@ export function makeServiceStreams(
   };
 }
 
-/** The list of extensions is left out. */
 async function encodedIdentifier(
   { configuration, version }: StreamingServer,
   type: string,
@@ -69,7 +70,7 @@ async function encodedIdentifier(
   const { ApiCatalog } = await import('./config/api/api-catalog.ts');
   const { bootstrap, resolved } = configuration;
   const configured = (bootstrap.node ?? {}) as JsonObject;
-  const { extensions: _, ...node } = nodeMessage({ configured, identity: resolved.node, version });
+  const node = nodeMessage({ configured, identity: resolved.node, version });
   const catalog = new ApiCatalog();
   return encodeMessage(catalog, catalog.message(type), { identifier: { node, ...others } });
 }

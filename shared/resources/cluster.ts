@@ -135,6 +135,14 @@ export interface UpstreamHttpOptions {
   readonly http1?: Http1ClientOptions;
   /** Requests say what their host is called, in TLS towards it. */
   readonly names?: UpstreamNameOptions;
+  /** Of the server's own connections over HTTP/2. */
+  readonly http2KeepAlive?: Http2KeepAlive;
+}
+
+/** A host is asked so often whether it is there, and is not when it keeps silent for so long. */
+export interface Http2KeepAlive {
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
 }
 
 export interface UpstreamNameOptions {

@@ -23,7 +23,10 @@ interface AskedFor {
   readonly resource_names_unsubscribe?: readonly string[];
   readonly initial_resource_versions?: Readonly<Record<string, string>>;
   readonly error_detail?: { readonly message: string };
-  readonly node?: { readonly id: string };
+  readonly node?: {
+    readonly id: string;
+    readonly extensions?: readonly { readonly name: string }[];
+  };
   /** What came with the call. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Of the method that was called. */

@@ -3,6 +3,7 @@ import { typeNameOf } from '../../config/type-name.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
   Http1ProtocolOptions,
+  Http2ProtocolOptions,
   HttpProtocolOptions as CommonOptions,
   UpstreamHttpProtocolOptions,
 } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
@@ -11,6 +12,7 @@ import type { Any } from '../../../shared/api/well-known.ts';
 import type {
   ClusterResource,
   Http1ClientOptions,
+  Http2KeepAlive,
   UpstreamHttpOptions,
   UpstreamNameOptions,
 } from '../../../shared/resources/cluster.ts';
@@ -68,6 +70,16 @@ const MAX_HEADERS_COUNT = 100;
 export type UpstreamHttp = Pick<ClusterResource, 'upstreamHttp' | 'maxRequestsPerConnection'>;
 
 export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHttp {
+  const resolved = resolveOptions(message, outer);
+  const keepAlive = http2KeepAlive(message);
+  if (keepAlive === undefined) return resolved;
+  return {
+    ...resolved,
+    upstreamHttp: { ...resolved.upstreamHttp, http2KeepAlive: keepAlive },
+  };
+}
+
+function resolveOptions(message: Cluster, outer: Scope): UpstreamHttp {
   const isOwn = outer.context.ownClusters?.has(message.name ?? '') === true;
   const scope = isOwn ? new Scope({ ...outer.context, allowsHttp2: true }, outer.place) : outer;
   const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
@@ -95,10 +107,21 @@ export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHtt
 
 /** Whether the configuration says so; requests go over HTTP/1 all the same. */
 export function speaksHttp2(message: Cluster): boolean {
+  return http2Options(message) !== undefined;
+}
+
+function http2Options(message: Cluster): Http2ProtocolOptions | undefined {
   const typed: (Any & HttpProtocolOptions) | undefined =
     message.typed_extension_protocol_options?.[EXTENSION];
   const explicit = typed?.explicit_http_config?.http2_protocol_options;
-  return (explicit ?? message.http2_protocol_options) !== undefined;
+  return explicit ?? message.http2_protocol_options;
+}
+
+function http2KeepAlive(message: Cluster): Http2KeepAlive | undefined {
+  const keepAlive = http2Options(message)?.connection_keepalive;
+  const intervalMs = durationMsOr(keepAlive?.interval, 0);
+  if (keepAlive === undefined || intervalMs === 0) return undefined;
+  return { intervalMs, timeoutMs: durationMsOr(keepAlive.timeout, 0) };
 }
 
 /** What a cluster says without HttpProtocolOptions. */

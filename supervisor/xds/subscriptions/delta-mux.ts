@@ -103,16 +103,14 @@ export class DeltaMux extends StreamMux<DeltaState> {
 
   protected override message(
     state: DeltaState,
-    { nonce, refusal, isNodeSent }: RequestCause,
+    { nonce, refusal }: RequestCause,
   ): Readonly<Record<string, unknown>> {
-    const { node, source } = this.options;
     const { interests, type, isFirst, versions } = state;
     const subscribe = [...state.subscribe];
     // All that there are need no name, unless some are named beside them.
     const isBeside = isFirst && interests.isWildcard && type.kind !== 'virtual_host';
     if (isBeside && subscribe.length > 0) subscribe.unshift(WILDCARD);
     const message = {
-      ...(isNodeSent && source.nodeOnFirstMessageOnly ? {} : { node }),
       type_url: type.typeUrl,
       resource_names_subscribe: subscribe,
       resource_names_unsubscribe: [...state.unsubscribe],

@@ -36,13 +36,21 @@ export function errorDetail(refusal: string | undefined): object {
 export class RequestEncoder {
   readonly #catalog: ApiCatalog;
   readonly #message: string;
+  readonly #node: Uint8Array;
 
-  constructor(catalog: ApiCatalog, name: 'DiscoveryRequest' | 'DeltaDiscoveryRequest') {
+  constructor(
+    catalog: ApiCatalog,
+    name: 'DiscoveryRequest' | 'DeltaDiscoveryRequest',
+    node: JsonObject,
+  ) {
     this.#catalog = catalog;
     this.#message = `envoy.service.discovery.v3.${name}`;
+    this.#node = messageToBinary(catalog, this.#message, { node });
   }
 
-  encode(request: Readonly<Record<string, unknown>>): Uint8Array {
-    return messageToBinary(this.#catalog, this.#message, request);
+  encode(request: Readonly<Record<string, unknown>>, isNodeWanted: boolean): Uint8Array {
+    const rest = messageToBinary(this.#catalog, this.#message, request);
+    // Fields come in any order: what never changes is not written anew.
+    return isNodeWanted ? Buffer.concat([this.#node, rest]) : rest;
   }
 }

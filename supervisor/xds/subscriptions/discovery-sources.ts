@@ -12,6 +12,8 @@ import { GrpcMux } from './grpc-mux.ts';
 import { FileSource } from './file-source.ts';
 import type { KeptResources } from './kept-resources.ts';
 import type { ControlPlaneClusters } from '../transport/control-plane-clusters.ts';
+import { GrpcConnections } from '../transport/grpc-connections.ts';
+import { RestClient } from '../transport/rest-client.ts';
 import { RestSource } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
 import { Subscription } from './subscription.ts';
@@ -55,6 +57,9 @@ export interface OpenSubscription {
 
 export class DiscoverySources {
   readonly #options: SourcesOptions;
+  readonly #connections = new GrpcConnections();
+  /** By cluster. */
+  readonly #restClients = new Map<string, RestClient>();
   #aggregated: Mux | undefined;
 
   constructor(options: SourcesOptions) {
@@ -100,9 +105,17 @@ export class DiscoverySources {
     this.#aggregated?.hold(RESOURCE_TYPES[kind], isHeld);
   }
 
-  /** Ends the stream that sources share. */
+  /** Ends what sources share. */
   close(): void {
     this.#aggregated?.close();
+    this.#connections.close();
+    for (const client of this.#restClients.values()) client.close();
+  }
+
+  #restClient(cluster: string): RestClient {
+    const known = this.#restClients.get(cluster) ?? new RestClient();
+    this.#restClients.set(cluster, known);
+    return known;
   }
 
   #aggregatedMux(): Mux | undefined {
@@ -117,7 +130,7 @@ export class DiscoverySources {
     { grpcService, grpcNoun }: Pick<ResourceType, 'grpcService' | 'grpcNoun'>,
     statPrefix: string,
   ): Mux {
-    const options = { ...this.#options, source, statPrefix };
+    const options = { ...this.#options, connections: this.#connections, source, statPrefix };
     return source.isDelta
       ? new DeltaMux({ ...options, method: `/${grpcService}/Delta${grpcNoun}` })
       : new GrpcMux({ ...options, method: `/${grpcService}/Stream${grpcNoun}` });
@@ -139,7 +152,15 @@ export class DiscoverySources {
           clock,
         });
       case 'rest':
-        return new RestSource({ ...source, clusters, node, clock, subscription, decoding });
+        return new RestSource({
+          ...source,
+          client: this.#restClient(source.cluster),
+          clusters,
+          node,
+          clock,
+          subscription,
+          decoding,
+        });
       case 'grpc': {
         const mux = this.#makeMux(source, subscription.type, statPrefix);
         return {

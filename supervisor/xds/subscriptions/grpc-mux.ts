@@ -51,14 +51,12 @@ export class GrpcMux extends StreamMux<SotwState> {
 
   protected override message(
     state: SotwState,
-    { nonce, refusal, isNodeSent }: RequestCause,
+    { nonce, refusal }: RequestCause,
   ): Readonly<Record<string, unknown>> {
-    const { node, source } = this.options;
     const { interests, type, versionInfo } = state;
     state.isRequestWanted = false;
     return {
       ...(versionInfo === '' ? {} : { version_info: versionInfo }),
-      ...(isNodeSent && source.nodeOnFirstMessageOnly ? {} : { node }),
       resource_names: interests.names,
       type_url: type.typeUrl,
       ...(nonce === '' ? {} : { response_nonce: nonce }),

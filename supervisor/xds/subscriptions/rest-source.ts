@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { ControlPlaneClusters } from '../transport/control-plane-clusters.ts';
 import { decodeResponse, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource } from './discovery-update.ts';
-import { RestClient, type RestAnswer } from '../transport/rest-client.ts';
+import type { RestAnswer, RestClient } from '../transport/rest-client.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface RestSourceOptions {
@@ -13,6 +13,8 @@ export interface RestSourceOptions {
   readonly refreshMs: number;
   readonly timeoutMs: number;
   readonly clusters: ControlPlaneClusters;
+  /** Of this cluster; others use it too. */
+  readonly client: RestClient;
   readonly node: JsonObject;
   readonly clock: Clock;
   readonly subscription: Subscription;
@@ -24,8 +26,9 @@ const JITTER_MS = 1_000;
 
 export class RestSource implements DiscoverySource {
   readonly #options: RestSourceOptions;
-  readonly #abort = new AbortController();
-  readonly #client = new RestClient();
+  /** Of the question that is not answered yet. */
+  #asking: AbortController | undefined;
+  #isClosed = false;
   #timer: Timer | undefined;
   #versionInfo = '';
 
@@ -39,8 +42,8 @@ export class RestSource implements DiscoverySource {
   }
 
   close(): void {
-    this.#abort.abort();
-    this.#client.close();
+    this.#isClosed = true;
+    this.#asking?.abort();
     this.#timer?.cancel();
   }
 
@@ -50,10 +53,10 @@ export class RestSource implements DiscoverySource {
     try {
       await this.#take(await this.#ask());
     } catch (error) {
-      if (this.#abort.signal.aborted) return;
+      if (this.#isClosed) return;
       subscription.failed(errorText(error));
     }
-    if (this.#abort.signal.aborted) return;
+    if (this.#isClosed) return;
     const waitMs = refreshMs + Math.floor(Math.random() * Math.min(JITTER_MS, refreshMs));
     this.#timer = clock.after(waitMs, () => void this.#fetch());
   }
@@ -74,7 +77,7 @@ export class RestSource implements DiscoverySource {
   }
 
   async #ask(): Promise<RestAnswer> {
-    const { cluster, clusters, node, subscription, timeoutMs, clock } = this.#options;
+    const { cluster, clusters, client, node, subscription, timeoutMs, clock } = this.#options;
     const host = clusters.pick(cluster);
     if (host === undefined) throw new Error(`${cluster} has no host`);
     const { type, names } = subscription;
@@ -84,17 +87,24 @@ export class RestSource implements DiscoverySource {
       ...(names.length === 0 ? {} : { resource_names: names }),
       type_url: type.typeUrl,
     });
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
-    const startedMs = clock.monotonicMs();
-    const question = { authority: cluster, path: type.restPath, body, signal, timeoutMs };
+    // A signal that is made of others may be forgotten before it speaks.
+    const asking = new AbortController();
+    this.#asking = asking;
+    const timer = clock.after(timeoutMs, () => asking.abort());
+    const { signal } = asking;
+    const request = host.stats.request();
+    const question = { authority: cluster, path: type.restPath, body, signal, timeoutMs, request };
     try {
-      const answer = await this.#client.post(host, question);
-      host.stats.ended(answer, startedMs);
+      const answer = await client.post(host, question);
+      request.ended();
       return answer;
     } catch (error) {
-      const isLate = signal.aborted && !this.#abort.signal.aborted;
-      host.stats.ended({ failed: isLate ? 'timeout' : 'connection' }, startedMs);
-      throw error;
+      const isLate = signal.aborted && !this.#isClosed;
+      request.failed(isLate ? 'timeout' : 'connection');
+      throw isLate ? new Error(`${cluster} did not answer within ${timeoutMs} ms`) : error;
+    } finally {
+      timer.cancel();
+      this.#asking = undefined;
     }
   }
 }

@@ -58,8 +58,6 @@ export interface RequestCause {
   readonly nonce: string;
   /** Why the answer was refused. */
   readonly refusal?: string | undefined;
-  /** A request on this stream named the node already. */
-  readonly isNodeSent: boolean;
 }
 
 /** What came of an answer for one subscription. */
@@ -85,7 +83,8 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   constructor(options: MuxOptions, protocol: MuxProtocol) {
     this.options = options;
     this.#protocol = protocol;
-    this.#encoder = new RequestEncoder(options.decoding.catalog, protocol.request);
+    const { decoding, node } = options;
+    this.#encoder = new RequestEncoder(decoding.catalog, protocol.request, node);
     this.#stream = new ControlStream(options, {
       opened: () => {
         this.#isNodeSent = false;
@@ -217,6 +216,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   async #receive(message: Buffer): Promise<void> {
     const { kind } = this.#protocol;
     const head = readResponseHead(message, kind);
+    if (head === undefined) return this.#stream.break('the answer is no message');
     this.#stream.heard(head.identifier);
     const state = this.#types.get(head.typeUrl);
     if (state === undefined) {
@@ -344,9 +344,9 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   #send(state: State, { nonce, refusal }: Answered): void {
     this.#stream.send(() => {
       state.isRequestQueued = false;
-      const message = this.message(state, { nonce, refusal, isNodeSent: this.#isNodeSent });
+      const isNodeWanted = !this.#isNodeSent || !this.options.source.nodeOnFirstMessageOnly;
       this.#isNodeSent = true;
-      return this.#encoder.encode(message);
+      return this.#encoder.encode(this.message(state, { nonce, refusal }), isNodeWanted);
     });
   }
 }

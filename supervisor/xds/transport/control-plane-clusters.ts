@@ -1,5 +1,5 @@
-/** Picks hosts of clusters for the supervisor's own requests, in turn, and counts them as the cluster's. */
-import type { HostAddress } from '../../../shared/resources/cluster.ts';
+/** Picks hosts of clusters for the supervisor's own requests, in turn, with what counts for the cluster. */
+import type { HostAddress, Http2KeepAlive } from '../../../shared/resources/cluster.ts';
 import { socketOf } from '../../../shared/resources/socket-match.ts';
 import type { TlsSecret, UpstreamTls } from '../../../shared/resources/tls.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -8,22 +8,24 @@ import { SecretMissingError } from '../../../shared/tls/tls-errors.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { LiveCluster } from '../../upstreams/live-cluster.ts';
 import { ControlPlaneTls, type Secure } from './control-plane-tls.ts';
-import { OwnRequestStats } from './own-request-stats.ts';
+import { OwnRequestStats, type OwnProtocol } from './own-request-stats.ts';
 
 /** The clusters of this server, as far as its own requests need them. */
 export interface ControlPlaneClusters {
   /**
-   * A host to ask; undefined when there is none. The request is counted as the cluster's. It is spoken
-   * to by `protocol` where that is given, else as the cluster says. Throws when its TLS cannot be used.
+   * A host to ask; undefined when there is none. It is spoken to by `protocol` where that is given,
+   * else as the cluster says. Throws when its TLS cannot be used.
    */
   pick(cluster: string, protocol?: 'h2'): PickedHost | undefined;
 }
 
 export interface PickedHost {
   readonly address: HostAddress;
-  readonly protocol: 'h2' | 'http/1.1';
+  readonly protocol: OwnProtocol;
   /** Absent: plain text. */
   readonly secure?: Secure;
+  /** Absent: the host is not asked whether it is there. */
+  readonly keepAlive?: Http2KeepAlive;
   /** Counts what is done as the cluster's. */
   readonly stats: OwnRequestStats;
 }
@@ -68,19 +70,18 @@ export class OwnRequests implements ControlPlaneClusters {
     const { resource } = live.resolved;
     const { statName } = resource;
     const stats = this.#statsOf(statName);
-    stats.requested();
     const host = some[this.#turn++ % some.length];
     if (host === undefined) return undefined;
     const isHttp2 = given === 'h2' || resource.upstreamHttp.protocol === 'HTTP2';
-    const protocol = isHttp2 ? 'h2' : 'http/1.1';
+    const protocol: OwnProtocol = isHttp2 ? 'h2' : 'http/1.1';
     const { address } = host;
     const { tls: config } = socketOf(resource, host);
-    if (config === undefined) return { address, protocol, stats };
+    const { http2KeepAlive: keepAlive } = resource.upstreamHttp;
+    const plain = { address, protocol, stats, ...(keepAlive === undefined ? {} : { keepAlive }) };
+    if (config === undefined) return plain;
     const secured = this.#tlsOf(config, statName);
     return {
-      address,
-      protocol,
-      stats,
+      ...plain,
       secure: (socket) => secured.secure(socket, host.hostname, protocol),
     };
   }

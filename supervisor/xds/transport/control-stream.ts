@@ -11,12 +11,15 @@ import type { GrpcSource } from '../../resources/config-source.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
 import { openGrpcStream, type GrpcStream } from './grpc-client.ts';
+import type { GrpcConnections } from './grpc-connections.ts';
+import { StreamEndLog, type StreamEnd } from './stream-end-log.ts';
 
 export interface ControlStreamOptions {
   readonly source: GrpcSource;
   /** Such as `/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources`. */
   readonly method: string;
   readonly clusters: ControlPlaneClusters;
+  readonly connections: GrpcConnections;
   readonly clock: Clock;
   readonly statStore: StatStore;
   /** Before `control_plane.`; empty or ending in a dot. */
@@ -34,8 +37,8 @@ export interface ControlStreamOwner {
 
 /** A queue this long has the same requests again and again: the oldest go. */
 const QUEUE_LIMIT = 100_000;
-/** The log has no more than this of streams that end one after the other. */
-const TOLD_EVERY_MS = 30_000;
+const UNAVAILABLE = 14;
+const INTERNAL = 13;
 /** Answers that may wait; a control plane that sends more is not read meanwhile. */
 const UNFINISHED_LIMIT = 64;
 
@@ -47,6 +50,7 @@ export class ControlStream {
   readonly #base: number;
   /** Of the client that `google_grpc` asks for. */
   readonly #client: number | undefined;
+  readonly #endLog: StreamEndLog;
   #stream: GrpcStream | undefined;
   /** Counts streams, so that an answer goes to the one that the question came on. */
   #generation = 0;
@@ -56,8 +60,6 @@ export class ControlStream {
   #tokens: number;
   #refilledMs: number;
   #failuresInARow = 0;
-  /** When the log last had why a stream ended. */
-  #toldMs = 0;
   #unfinished = 0;
   #hasStarted = false;
   #isClosed = false;
@@ -76,6 +78,8 @@ export class ControlStream {
       this.#client = this.#stats.defineBlock(GRPC_CLIENT, `grpc.${statScope(target.statPrefix)}.`);
       this.#countCall('google_grpc_client_creation');
     }
+    const peer = target.kind === 'uri' ? target.uri : target.cluster;
+    this.#endLog = new StreamEndLog({ method: options.method, peer }, options.clock, options.log);
     this.#tokens = options.source.rateLimit?.maxTokens ?? 0;
     this.#refilledMs = options.clock.monotonicMs();
   }
@@ -104,8 +108,18 @@ export class ControlStream {
   /** The control plane spoke: it is there. */
   heard(identifier: string): void {
     this.#failuresInARow = 0;
+    this.#endLog.heard();
     if (identifier !== '')
       this.#texts.setText(this.#base + CONTROL_PLANE.index.identifier, identifier);
+  }
+
+  /** Ends the stream, whose other side sends what cannot be read; another one follows. */
+  break(reason: string): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#countCall(`streams_closed_${INTERNAL}`);
+    stream.close();
+    this.#ended({ code: INTERNAL, reason });
   }
 
   close(): void {
@@ -120,19 +134,19 @@ export class ControlStream {
   }
 
   async #connect(): Promise<void> {
-    const { source, method, clusters } = this.#options;
+    const { source, method, clusters, connections } = this.#options;
     const generation = this.#generation + 1;
     try {
       const stream = await openGrpcStream(
-        source.target,
-        method,
+        connections,
+        { target: source.target, method },
         {
           received: (message) => {
             if (generation === this.#generation) void this.#receive(message);
           },
           ended: (reason, code) => {
             this.#countCall(`streams_closed_${code}`);
-            this.#ended(reason);
+            this.#ended({ code, reason });
           },
         },
         (cluster) => clusters.pick(cluster, 'h2'),
@@ -144,7 +158,7 @@ export class ControlStream {
       this.#setGauge('connected_state', 1);
       this.#owner.opened();
     } catch (error) {
-      this.#ended((error as Error).message);
+      this.#ended({ code: UNAVAILABLE, reason: (error as Error).message });
     }
   }
 
@@ -157,28 +171,19 @@ export class ControlStream {
     if (this.#unfinished < UNFINISHED_LIMIT) stream?.resume();
   }
 
-  #ended(reason: string): void {
+  #ended(end: StreamEnd): void {
     if (this.#isClosed) return;
     const { clock, source } = this.#options;
-    this.#logEnd(reason);
+    this.#endLog.ended(end);
     this.#stream = undefined;
     this.#queue = [];
     this.#setGauge('connected_state', 0);
     this.#setGauge('pending_requests', 0);
-    this.#owner.ended(reason);
+    this.#owner.ended(end.reason);
     const { firstMs, maxMs } = source.backOff;
     const boundMs = Math.min(maxMs, firstMs * 2 ** this.#failuresInARow);
     this.#failuresInARow = Math.min(this.#failuresInARow + 1, 10);
     this.#retry = clock.after(1 + Math.floor(Math.random() * boundMs), () => void this.#connect());
-  }
-
-  /** A control plane that stays away is spoken of now and then. */
-  #logEnd(reason: string): void {
-    const { clock, log, method } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const isNews = this.#failuresInARow === 0 || nowMs - this.#toldMs >= TOLD_EVERY_MS;
-    if (isNews) this.#toldMs = nowMs;
-    log(isNews ? 'warning' : 'debug', `the stream ${method} has ended: ${reason}`);
   }
 
   #drain(): void {

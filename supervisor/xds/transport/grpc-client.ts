@@ -1,9 +1,10 @@
-/** One bidirectional stream to a control plane over gRPC. The transport is loaded when it is first used. */
-import type { ChannelCredentials, ClientDuplexStream, Metadata } from '@grpc/grpc-js';
-import type { HostAddress } from '../../../shared/resources/cluster.ts';
+/** One bidirectional call to a control plane over gRPC, on a connection that others may share. */
+import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
-import { secureCredentials, type Grpc } from './secure-credentials.ts';
+import type { GrpcConnections } from './grpc-connections.ts';
+import type { OwnRequest } from './own-request-stats.ts';
+import type { Grpc } from './secure-credentials.ts';
 
 export interface GrpcStreamHandlers {
   received(message: Buffer): void;
@@ -23,50 +24,48 @@ export interface GrpcStream {
   close(): void;
 }
 
-/** An answer larger than this ends the stream. */
-const MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024;
-const KEEPALIVE_MS = 30_000;
-
 /** Rejects when there is nobody to connect to. `pick` gives a host of a cluster. */
 export async function openGrpcStream(
-  target: GrpcTarget,
-  method: string,
+  connections: GrpcConnections,
+  { target, method }: { readonly target: GrpcTarget; readonly method: string },
   handlers: GrpcStreamHandlers,
   pick: (cluster: string) => PickedHost | undefined,
 ): Promise<GrpcStream> {
-  const grpc = await import('@grpc/grpc-js');
-  const { address, credentials } = peerOf(grpc, target, pick);
-  const limit = target.kind === 'cluster' ? target.maxMessageBytes : undefined;
-  const client = new grpc.Client(address, credentials, {
-    'grpc.max_receive_message_length': limit ?? MESSAGE_LIMIT_BYTES,
-    'grpc.keepalive_time_ms': KEEPALIVE_MS,
-    'grpc.enable_retries': 0,
-    // Each stream has a connection of its own, so that the next try may go to another host.
-    'grpc.use_local_subchannel_pool': 1,
-    ...(target.kind === 'cluster' ? { 'grpc.default_authority': target.authority } : target.args),
-  });
-  const metadata = metadataOf(grpc, target);
+  const lease = await connections.lease(target, pick);
+  const { grpc, client } = lease;
   const bytes = (message: Buffer): Buffer => message;
   const stream: ClientDuplexStream<Buffer, Buffer> = client.makeBidiStreamRequest(
     method,
     bytes,
     bytes,
-    metadata,
+    metadataOf(grpc, target),
   );
   let hasEnded = false;
-  const end = (reason: string, code: number): void => {
-    if (hasEnded) return;
+  let isAnswered = false;
+  const over = (reason: string, code: number): boolean => {
+    if (hasEnded) return false;
     hasEnded = true;
-    client.close();
-    handlers.ended(reason, code);
+    const isLost = isLostBy(reason, code) || !lease.isAlive;
+    countEnd(lease.request, { reason, code, isLost });
+    lease.release(isLost);
+    return true;
   };
+  const end = (reason: string, code: number): void => {
+    // An answer that breaks off is an error of its own in the reference.
+    const isBroken = isAnswered && (isLostBy(reason, code) || !lease.isAlive);
+    if (over(reason, code)) handlers.ended(reason, isBroken ? grpc.status.INTERNAL : code);
+  };
+  stream.on('metadata', () => {
+    isAnswered = true;
+    lease.request?.answered(200);
+  });
   stream.on('data', (message: Buffer) => {
     if (!hasEnded) handlers.received(message);
   });
-  stream.on('error', (error: Error & { readonly code?: number }) => {
-    end(error.message, error.code ?? grpc.status.UNKNOWN);
+  stream.on('error', (error: Error & { readonly code?: number; readonly details?: string }) => {
+    end(error.details ?? error.message, error.code ?? grpc.status.UNKNOWN);
   });
-  stream.on('end', () => end('the control plane closed the stream', grpc.status.OK));
+  stream.on('end', () => end('', grpc.status.OK));
   return {
     send: (message) => {
       if (!hasEnded) stream.write(Buffer.from(message));
@@ -82,50 +81,37 @@ export async function openGrpcStream(
         stream.once('close', resolve).once('end', resolve).once('error', resolve);
         stream.end();
       });
-      client.close();
+      over('', grpc.status.OK);
     },
     close: () => {
-      hasEnded = true;
+      over('', grpc.status.CANCELLED);
       stream.cancel();
-      client.close();
     },
   };
 }
 
-interface Peer {
-  readonly address: string;
-  readonly credentials: ChannelCredentials;
+const CANCELLED = 1;
+const UNAVAILABLE = 14;
+const HTTP_STATUS = /^Received HTTP status code (\d+)/;
+
+interface CallEnd {
+  readonly reason: string;
+  readonly code: number;
+  readonly isLost: boolean;
 }
 
-function peerOf(
-  grpc: Grpc,
-  target: GrpcTarget,
-  pick: (cluster: string) => PickedHost | undefined,
-): Peer {
-  if (target.kind === 'uri') {
-    const { tls, uri } = target;
-    if (tls === undefined) return { address: uri, credentials: grpc.credentials.createInsecure() };
-    const { roots = null, key = null, chain = null } = tls;
-    return { address: uri, credentials: grpc.credentials.createSsl(roots, key, chain) };
-  }
-  const host = pick(target.cluster);
-  if (host === undefined) throw new Error(`${target.cluster} has no host`);
-  const { address, secure, stats } = host;
-  stats.connects('h2');
-  const credentials =
-    secure === undefined ? grpc.credentials.createInsecure() : secureCredentials(grpc, secure);
-  return { address: targetOf(address), credentials };
+/** The transport's words for a connection that does not answer to pings. */
+function isLostBy(reason: string, code: number): boolean {
+  return code === UNAVAILABLE && reason === 'Connection dropped';
 }
 
-const INSIDE_WORKERS =
-  'a host of the control plane is an internal listener, which only workers reach';
-
-function targetOf(address: HostAddress): string {
-  if (address.kind === 'pipe') return `unix:${address.path}`;
-  if (address.kind === 'internal') throw new Error(INSIDE_WORKERS);
-  return address.address.includes(':')
-    ? `ipv6:[${address.address}]:${address.port}`
-    : `ipv4:${address.address}:${address.port}`;
+function countEnd(request: OwnRequest | undefined, { reason, code, isLost }: CallEnd): void {
+  if (request === undefined) return;
+  if (code === CANCELLED) return request.reset();
+  if (isLost) return request.failed('connection');
+  // An answer without a message has its status in its head.
+  request.answered(Number(HTTP_STATUS.exec(reason)?.[1] ?? 200));
+  request.reset();
 }
 
 function metadataOf(grpc: Grpc, target: GrpcTarget): Metadata {

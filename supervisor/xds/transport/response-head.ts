@@ -1,4 +1,4 @@
-/** Reads what is needed to answer a response, even when the rest of it cannot be read. */
+/** Reads what is needed to answer a response, even when what is inside its fields cannot be read. */
 import protobuf from 'protobufjs/minimal.js';
 
 export interface ResponseHead {
@@ -17,7 +17,11 @@ const NONCE = 5;
 const CONTROL_PLANE = { sotw: 6, delta: 7 } as const;
 const LENGTH_DELIMITED = 2;
 
-export function readResponseHead(message: Buffer, protocol: 'sotw' | 'delta'): ResponseHead {
+/** Undefined for what is no message. */
+export function readResponseHead(
+  message: Buffer,
+  protocol: 'sotw' | 'delta',
+): ResponseHead | undefined {
   const head = { versionInfo: '', typeUrl: '', nonce: '', identifier: '' };
   try {
     const reader = protobuf.Reader.create(message);
@@ -31,7 +35,7 @@ export function readResponseHead(message: Buffer, protocol: 'sotw' | 'delta'): R
       else reader.skipType(tag & 7);
     }
   } catch {
-    // Decoding the whole says what is wrong with it.
+    return undefined;
   }
   return head;
 }

@@ -9,6 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { localAddress } from '../../../shared/local-address.ts';
 import type { HostAddress } from '../../../shared/resources/cluster.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
+import type { OwnRequest } from './own-request-stats.ts';
 
 export interface RestQuestion {
   /** `host` or `:authority`. */
@@ -19,6 +20,8 @@ export interface RestQuestion {
   readonly signal: AbortSignal;
   /** What `signal` leaves, for the other side to know. */
   readonly timeoutMs: number;
+  /** Told when it has a connection, and of the head of its answer. */
+  readonly request: Pick<OwnRequest, 'sent' | 'answered'>;
 }
 
 export interface RestAnswer {
@@ -32,7 +35,9 @@ const IDLE_MS = 60_000;
 
 export class RestClient {
   readonly #agents = new Map<string, HostAgent>();
-  #session: { readonly key: string; readonly session: ClientHttp2Session } | undefined;
+  /** That are open over HTTP/2. */
+  #streams = 0;
+  #session: OpenSession | undefined;
 
   async post(host: PickedHost, question: RestQuestion): Promise<RestAnswer> {
     if (host.protocol === 'h2') return this.#ask2(host, question);
@@ -47,7 +52,7 @@ export class RestClient {
 
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
-    this.#session?.session.destroy();
+    this.#session?.session?.destroy();
   }
 
   /** Of this host alone; those of others go, for their hosts may be gone. */
@@ -67,6 +72,7 @@ export class RestClient {
   async #ask2(host: PickedHost, question: RestQuestion): Promise<RestAnswer> {
     const session = await this.#sessionTo(host, question);
     const { authority, path, body, signal, timeoutMs } = question;
+    question.request.sent();
     const stream = session.request(
       {
         ':method': 'POST',
@@ -77,9 +83,12 @@ export class RestClient {
       },
       { signal },
     );
+    this.#streams += 1;
+    stream.once('close', () => (this.#streams -= 1));
     let status = 0;
     stream.on('response', (headers) => {
       status = headers[':status'] ?? 0;
+      question.request.answered(status);
     });
     stream.end(body);
     return { content: await contentOf(stream), status };
@@ -88,20 +97,41 @@ export class RestClient {
   async #sessionTo(host: PickedHost, { signal }: RestQuestion): Promise<ClientHttp2Session> {
     const key = keyOf(host.address);
     const known = this.#session;
-    if (known?.key === key && !known.session.closed && !known.session.destroyed) {
-      return known.session;
+    if (known?.key === key && isUsable(known.session)) return await known.opening;
+    known?.session?.close();
+    const opening = this.#open(host, signal);
+    const made: OpenSession = { key, opening, session: undefined };
+    this.#session = made;
+    try {
+      made.session = await opening;
+      return made.session;
+    } catch (error) {
+      if (this.#session === made) this.#session = undefined;
+      throw error;
     }
-    known?.session.close();
-    const socket = await connectTo(host, signal);
+  }
+
+  async #open(host: PickedHost, signal: AbortSignal): Promise<ClientHttp2Session> {
+    const socket = await connectTo(host, () => this.#streams > 0, signal);
     const http2 = process.getBuiltinModule('node:http2');
     const session = http2.connect('http://control-plane', { createConnection: () => socket });
     // What was asked over it says what is wrong.
     session.on('error', () => session.destroy()).on('goaway', () => session.close());
     session.setTimeout(IDLE_MS, () => session.close());
     session.unref();
-    this.#session = { key, session };
     return session;
   }
+}
+
+/** Questions that come while it is made wait for it too. */
+interface OpenSession {
+  readonly key: string;
+  readonly opening: Promise<ClientHttp2Session>;
+  session: ClientHttp2Session | undefined;
+}
+
+function isUsable(session: ClientHttp2Session | undefined): boolean {
+  return session === undefined || (!session.closed && !session.destroyed);
 }
 
 /** The host closed the connection before it had seen the question. */
@@ -111,11 +141,15 @@ class HostAgent extends Agent {
   host: PickedHost | undefined;
 
   constructor() {
-    super({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
+    super({ keepAlive: true, timeout: IDLE_MS });
   }
 
   get isBusy(): boolean {
     return Object.keys(this.sockets).length > 0;
+  }
+
+  isUsing(socket: Socket): boolean {
+    return Object.values(this.sockets).some((used) => used?.includes(socket) === true);
   }
 
   override createConnection(
@@ -124,13 +158,14 @@ class HostAgent extends Agent {
   ): undefined {
     if (this.host === undefined || ready === undefined) throw new Error('there is no host');
     const failed = ready as (error: Error) => void;
-    connectTo(this.host, options.signal).then((socket) => ready(null, socket), failed);
+    const isBusy = (socket: Socket): boolean => this.isUsing(socket);
+    connectTo(this.host, isBusy, options.signal).then((socket) => ready(null, socket), failed);
   }
 }
 
 function ask1(
   agent: Agent,
-  { authority, path, body, signal, timeoutMs }: RestQuestion,
+  { authority, path, body, signal, timeoutMs, request: counted }: RestQuestion,
 ): Promise<RestAnswer> {
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request(
@@ -147,11 +182,13 @@ function ask1(
       },
       (response) => {
         const { statusCode: status = 0 } = response;
+        counted.answered(status);
         contentOf(response).then((content) => resolve({ status, content }), reject);
       },
     );
     // The connection stays open by itself in HTTP/1.1.
     asked.removeHeader('connection');
+    asked.on('socket', () => counted.sent());
     asked.on('error', (error) => {
       const isStale = asked.reusedSocket && !signal.aborted;
       reject(isStale ? new StaleConnectionError(error.message, { cause: error }) : error);
@@ -188,6 +225,7 @@ function keyOf(address: HostAddress): string {
 
 async function connectTo(
   { address, secure, protocol, stats }: PickedHost,
+  isBusy: (socket: Socket) => boolean,
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   if (address.kind === 'internal') {
@@ -198,12 +236,15 @@ async function connectTo(
       ? { path: address.path }
       : { host: address.address, port: address.port };
   const socket = connect(target);
-  stats.connecting(socket, protocol);
+  const counted = stats.connection(protocol);
   try {
     // The signal is the question's; the connection outlives it.
     await once(socket, 'connect', signal === undefined ? {} : { signal });
-    return secure === undefined ? socket : await secure(socket);
+    const made = secure === undefined ? socket : await secure(socket);
+    counted.connected(made, () => isBusy(made));
+    return made;
   } catch (error) {
+    counted.failed();
     socket.destroy();
     throw error;
   }

@@ -34,7 +34,9 @@ describe('resources over one aggregated gRPC stream', () => {
     const port = await sluice.listenerPort('web');
     const body = async (): Promise<string> => (await fetchOnce({ port, path: '/' })).body;
     assert.equal(await body(), 'one');
-    assert.equal(control.requests[0]?.node?.id, 'me');
+    const { id, extensions } = control.requests[0]?.node ?? {};
+    assert.equal(id, 'me');
+    assert.ok(extensions?.some(({ name }) => name === 'envoy.filters.http.router'));
     assert.equal(await sluice.stat('control_plane.connected_state'), 1);
 
     control.set('endpoint.v3.ClusterLoadAssignment', 'e2', [resource.endpoints('up', [two.port])]);

@@ -131,7 +131,7 @@ describe('a control plane that misbehaves', () => {
     await waitUntil('no stream', async () => (await state()) === 0);
     // By default there would be some six in this time.
     const tries = (): Promise<number | undefined> =>
-      sluice.stat('cluster.control.upstream_rq_total');
+      sluice.stat('cluster.control.upstream_cx_total');
     await waitUntil('many tries', async () => ((await tries()) ?? 0) >= 10, 10_000);
     assert.equal((await sluice.admin('/ready')).status, 200);
   });

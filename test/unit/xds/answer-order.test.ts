@@ -11,14 +11,13 @@ describe('answers on one stream', () => {
   it('take no clusters away before routes that were sent earlier are taken', async () => {
     await using control = await startControlPlane();
     const statStore = new StatStore();
-    const mux = muxTo(control, statStore);
+    const mux = muxTo(control.port, { statStore });
     const seen: string[] = [];
     const held: (() => void)[] = [];
     const subscribe = (kind: DiscoveryKind, names: readonly string[]): void =>
       mux.add(
         subscriptionTo(kind, names, {
           statStore,
-          prefix: `${kind}.`,
           update: async ({ versionInfo }) => {
             seen.push(`${kind} ${versionInfo} begins`);
             if (kind === 'route_configuration') {

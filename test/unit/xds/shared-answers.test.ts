@@ -12,7 +12,7 @@ describe('an answer that many hear of', () => {
   it('gives each the first resource of its name, is refused for all, and is not taken for nobody', async () => {
     await using control = await startControlPlane();
     const statStore = new StatStore();
-    const mux = muxTo(control, statStore);
+    const mux = muxTo(control.port, { statStore });
     const heard: string[] = [];
     const subscribe = (name: string, refusal?: string): ReturnType<typeof subscriptionTo> => {
       const update = async (given: { resources: readonly { message: object }[] }) => {
