@@ -13,6 +13,8 @@ interface CodeIndices {
 export class ResponseCodeStats {
   readonly #stats: StatWriter;
   readonly #prefix: string;
+  /** Of what appeared. */
+  #names: string[] = [];
   readonly #codes = new Map<number, CodeIndices>();
   #completed = -1;
   #time = -1;
@@ -35,7 +37,7 @@ export class ResponseCodeStats {
   }
 
   recordTime(milliseconds: number): void {
-    if (this.#time < 0) this.#time = this.#stats.defineHistogram(`${this.#prefix}upstream_rq_time`);
+    if (this.#time < 0) this.#time = this.#stats.defineHistogram(this.#named('upstream_rq_time'));
     this.#stats.record(this.#time, milliseconds);
   }
 
@@ -56,7 +58,19 @@ export class ResponseCodeStats {
     return indices;
   }
 
+  /** They go, unless somebody else has them too: who follows begins anew. Nothing is counted here any more. */
+  release(): void {
+    for (const name of this.#names) this.#stats.releaseNamed(name);
+    this.#names = [];
+  }
+
   #counter(name: string): number {
-    return this.#stats.defineCounter(this.#prefix + name);
+    return this.#stats.defineCounter(this.#named(name));
+  }
+
+  #named(name: string): string {
+    const whole = this.#prefix + name;
+    this.#names.push(whole);
+    return whole;
   }
 }

@@ -16,6 +16,8 @@ export interface StatWriter {
   defineCounter(name: string): number;
   defineGauge(name: string): number;
   defineHistogram(name: string): number;
+  /** Takes back one definition by this name: the statistic goes with the last one. */
+  releaseNamed(name: string): void;
   increment(index: number): void;
   add(index: number, amount: number): void;
   subtract(index: number, amount: number): void;

@@ -103,6 +103,11 @@ export class StatStore implements StatWriter {
     return this.holdNamed('histogram', name).base;
   }
 
+  releaseNamed(name: string): void {
+    const definition = this.#definitions.get(name);
+    if (definition !== undefined) this.release(definition);
+  }
+
   defineTextReadout(name: string): number {
     return this.holdNamed('text_readout', name).base;
   }

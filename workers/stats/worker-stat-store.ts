@@ -48,6 +48,8 @@ export class WorkerStatStore implements StatWriter {
   readonly #blocks = new Map<number, Block>();
   readonly #baseOf = new Map<string, number>();
   readonly #named = new Map<string, number>();
+  /** Definitions by name without a release so far. */
+  readonly #holders = new Map<string, number>();
   readonly #histograms = new Map<number, SparseHistogram>();
   readonly #blockIndex = new BlockIndex();
   /** Free bases by block length; see the note on reuse above. */
@@ -88,15 +90,21 @@ export class WorkerStatStore implements StatWriter {
   }
 
   defineCounter(name: string): number {
-    return this.#named.get(name) ?? this.#defineNamed(name, 'counter');
+    return this.#holdNamed(name, 'counter');
   }
 
   defineGauge(name: string): number {
-    return this.#named.get(name) ?? this.#defineNamed(name, 'gauge');
+    return this.#holdNamed(name, 'gauge');
   }
 
   defineHistogram(name: string): number {
-    return this.#named.get(name) ?? this.#defineNamed(name, 'histogram');
+    return this.#holdNamed(name, 'histogram');
+  }
+
+  releaseNamed(name: string): void {
+    const holders = (this.#holders.get(name) ?? 0) - 1;
+    if (holders > 0) this.#holders.set(name, holders);
+    else this.#dropNamed(name);
   }
 
   increment(index: number): void {
@@ -177,6 +185,11 @@ export class WorkerStatStore implements StatWriter {
     this.#flags[index] = (this.#flags[index] as number) | DIRTY;
   }
 
+  #holdNamed(name: string, kind: NamedDefinition['kind']): number {
+    this.#holders.set(name, (this.#holders.get(name) ?? 0) + 1);
+    return this.#named.get(name) ?? this.#defineNamed(name, kind);
+  }
+
   #defineNamed(name: string, kind: NamedDefinition['kind']): number {
     for (const { key, offset } of this.#blockIndex.placesOf(name)) {
       const base = this.#baseOf.get(key);
@@ -209,12 +222,18 @@ export class WorkerStatStore implements StatWriter {
   #releaseNamed(): void {
     if (this.#releasedPrefixes.size === 0) return;
     for (const { prefix } of this.#blocks.values()) this.#releasedPrefixes.delete(prefix);
-    for (const [name, index] of this.#named) {
-      if (!this.#isBelowReleased(name)) continue;
-      this.#named.delete(name);
-      this.#released.push(index, 1);
+    for (const name of this.#named.keys()) {
+      if (this.#isBelowReleased(name)) this.#dropNamed(name);
     }
     this.#releasedPrefixes.clear();
+  }
+
+  #dropNamed(name: string): void {
+    const index = this.#named.get(name);
+    this.#holders.delete(name);
+    if (index === undefined) return;
+    this.#named.delete(name);
+    this.#released.push(index, 1);
   }
 
   #isBelowReleased(name: string): boolean {

@@ -48,6 +48,11 @@ export class AnswerStats {
     this.#zoneOf(origin)?.recordTime(milliseconds);
   }
 
+  release(): void {
+    const all = [this.#all, this.#internal, this.#external, this.#canary, ...this.#zones.values()];
+    for (const stats of all) stats.release();
+  }
+
   /** `zone.<from>.<to>.`, where both zones are known. */
   #zoneOf({ info, ownZone }: AnswerOrigin): ResponseCodeStats | undefined {
     const zone = info.upstreamHost?.zone ?? '';

@@ -83,6 +83,9 @@ export class ClusterStats {
   }
 
   release(): void {
+    // By name below the block's prefix: a version of the cluster that follows begins with none.
+    for (const stats of [this.answers, this.retried, ...this.#alternatives.values()])
+      stats.release();
     this.writer.releaseBlock(this.base);
     if (this.budgetsBase !== undefined) this.writer.releaseBlock(this.budgetsBase);
     if (this.sizesBase !== undefined) this.writer.releaseBlock(this.sizesBase);

@@ -37,7 +37,7 @@ export function printForError(catalog: ApiCatalog, type: MessageType, value: unk
 
 /** Well-known types in their fields have zeros, which only a field with presence shows. */
 function isUnset({ hasPresence, kind }: FieldType, value: unknown): boolean {
-  if (hasPresence) return false;
+  if (hasPresence || kind === 'message') return false;
   return value === 0 || value === false || value === '' || (value === '0' && kind !== 'string');
 }
 

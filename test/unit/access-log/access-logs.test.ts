@@ -19,6 +19,7 @@ import { requestHeaders, streamInfo } from '../../support/stream.ts';
 const COUNTED: StatWriter = {
   defineBlock: () => 0,
   releaseBlock: () => undefined,
+  releaseNamed: () => undefined,
   defineCounter: () => 100,
   defineGauge: () => 100,
   defineHistogram: () => 100,

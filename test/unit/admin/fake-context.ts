@@ -13,6 +13,7 @@ export interface FakeContext {
 const silentWriter: StatWriter = {
   defineBlock: () => 0,
   releaseBlock: () => undefined,
+  releaseNamed: () => undefined,
   defineCounter: () => 0,
   defineGauge: () => 0,
   defineHistogram: () => 0,

@@ -25,6 +25,7 @@ export function recordingWriter(): StatWriter & { readonly named: ReadonlyMap<st
       return base;
     },
     releaseBlock: () => undefined,
+    releaseNamed: () => undefined,
     defineCounter: define,
     defineGauge: define,
     defineHistogram: define,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ResponseCodeStats } from '../../../shared/stats/response-code-stats.ts';
 import { bucketOf, bucketStart } from '../../../shared/stats/histogram-buckets.ts';
 import { defineTemplate } from '../../../shared/stats/template.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
@@ -107,4 +108,26 @@ test('a bucket holds the values that share their first two digits', () => {
   ];
   for (const [value, start] of cases)
     assert.equal(Math.round(bucketStart(bucketOf(value)) * 100), start * 100, `${value}`);
+});
+
+test('a statistic by name goes with the last of those who defined it, beside a block that stays', () => {
+  const store = new WorkerStatStore();
+  store.defineBlock(POOL, 'pool.a.');
+  const [before, after] = [
+    new ResponseCodeStats(store, 'pool.a.'),
+    new ResponseCodeStats(store, 'pool.a.'),
+  ];
+  before.charge(200);
+  before.charge(503);
+  after.charge(200);
+  const indices = new Map(store.takeReport().named.map(({ name, index }) => [name, index]));
+  before.release();
+  const gone = ['pool.a.upstream_rq_503', 'pool.a.upstream_rq_5xx'].map((name) =>
+    indices.get(name),
+  );
+  assert.deepEqual(store.takeReport().released, gone);
+  after.release();
+  assert.equal(store.takeReport().released.length, indices.size - gone.length);
+  new ResponseCodeStats(store, 'pool.a.').charge(200);
+  assert.equal(store.takeReport().named.length, indices.size - gone.length);
 });

@@ -51,8 +51,8 @@ describe('an answer of a control plane', () => {
       );
     };
     assert.equal(
-      await reason({ type: 'EDS', connect_timeout: '1.5s' }),
-      'goo.gle/debugstr  \ntype: EDS\nconnect_timeout {\n  seconds: 1\n  nanos: 500000000\n}\n' +
+      await reason({ type: 'EDS', connect_timeout: '1.5s', per_connection_buffer_limit_bytes: 0 }),
+      'goo.gle/debugstr  \ntype: EDS\nconnect_timeout {\n  seconds: 1\n  nanos: 500000000\n}\nper_connection_buffer_limit_bytes {\n}\n' +
         ': Proto constraint validation failed (ClusterValidationError.Name: value length must be at least 1 characters)',
     );
     const keys = { keys: [{ inline_string: 'hidden' }, { filename: '' }] };
