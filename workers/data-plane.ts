@@ -11,7 +11,7 @@ import type { Notice } from '../shared/messages/worker-notices.ts';
 import type { ListenerConnections } from '../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress } from '../shared/resources/listener.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
-import type { StatWriter } from '../shared/stats/stat-writer.ts';
+import type { WorkerStats } from './stats/worker-stats.ts';
 
 /** What the data plane tells the supervisor unasked; records of a tap may be lost on their way. */
 export type DataPlaneNotice = Exclude<Notice, { readonly kind: 'tap_lost' }>;
@@ -19,7 +19,7 @@ export type DataPlaneNotice = Exclude<Notice, { readonly kind: 'tap_lost' }>;
 /** What the data plane takes from its process: `createDataPlane(env)` in listener/data-plane.ts. */
 export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
-  readonly stats: StatWriter;
+  readonly stats: WorkerStats;
   readonly clock: Clock;
   readonly notify: (notice: DataPlaneNotice) => void;
   /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */

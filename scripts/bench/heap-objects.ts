@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { waitUntil } from '../../test/support/wait.ts';
 
 const SIGNAL = 'SIGUSR2';
+const LIMIT_MS = 120_000;
 const COUNTED = new Set(['object', 'closure', 'native', 'regexp', 'bigint', 'symbol']);
+/** Parts of objects, which bear no name of their own; tables of maps are among them. */
+const GROUPS = new Map([['array', 'arrays']]);
 const TEXTS = new Set(['string', 'concatenated string', 'sliced string']);
 
 /** The part that is read of what V8 writes: nodes are rows of numbers. */
@@ -23,53 +26,63 @@ interface Snapshot {
   readonly strings: readonly string[];
 }
 
+export interface Held {
+  readonly count: number;
+  /** Of the objects alone, without what they refer to. */
+  readonly bytes: number;
+}
+
 /** Arguments of Node.js. */
 export function snapshotArguments(folder: string): readonly string[] {
   return [`--heapsnapshot-signal=${SIGNAL}`, `--diagnostic-dir=${folder}`];
 }
 
 /** By constructor; texts as one. */
-export async function heapObjects(
-  folder: string,
-  pid: number,
-): Promise<ReadonlyMap<string, number>> {
+export async function heapObjects(folder: string, pid: number): Promise<ReadonlyMap<string, Held>> {
   process.kill(pid, SIGNAL);
   const read = (): Snapshot | undefined => {
     const name = readdirSync(folder).find((each) => each.includes(`.${pid}.`));
     if (name === undefined) return undefined;
-    try {
-      return JSON.parse(readFileSync(join(folder, name), 'utf8')) as Snapshot;
-    } catch {
-      return undefined; // it is being written
-    }
+    const text = readFileSync(join(folder, name), 'utf8');
+    // Else it is being written.
+    return /\]\}\s*$/.test(text.slice(-16)) ? (JSON.parse(text) as Snapshot) : undefined;
   };
-  const found = await waitUntil(`the snapshot of ${pid}`, read, 30_000);
+  const found = await waitUntil(`the snapshot of ${pid}`, read, LIMIT_MS);
   for (const name of readdirSync(folder)) {
     if (name.includes(`.${pid}.`) && name.endsWith('.heapsnapshot')) rmSync(join(folder, name));
   }
   return count(found);
 }
 
-/** How many of each there are more, the most first. */
+/** What there is more of, most bytes first. */
 export function objectsMore(
-  before: ReadonlyMap<string, number>,
-  after: ReadonlyMap<string, number>,
-): readonly (readonly [name: string, more: number])[] {
+  before: ReadonlyMap<string, Held>,
+  after: ReadonlyMap<string, Held>,
+): readonly (readonly [name: string, more: Held])[] {
   return [...after]
-    .map(([name, number]) => [name, number - (before.get(name) ?? 0)] as const)
-    .filter(([, more]) => more > 0)
-    .toSorted(([, left], [, right]) => right - left);
+    .map(([name, { count, bytes }]) => {
+      const known = before.get(name) ?? NONE;
+      return [name, { count: count - known.count, bytes: bytes - known.bytes }] as const;
+    })
+    .filter(([, more]) => more.count > 0 || more.bytes > 0)
+    .toSorted(([, left], [, right]) => right.bytes - left.bytes);
 }
 
-function count({ snapshot, nodes, strings }: Snapshot): ReadonlyMap<string, number> {
+const NONE: Held = { count: 0, bytes: 0 };
+
+function count({ snapshot, nodes, strings }: Snapshot): ReadonlyMap<string, Held> {
   const { node_fields: fields, node_types: types } = snapshot.meta;
-  const [typeAt, nameAt] = [fields.indexOf('type'), fields.indexOf('name')];
-  const counts = new Map<string, number>();
+  const [typeAt, nameAt, sizeAt] = ['type', 'name', 'self_size'].map((each) =>
+    fields.indexOf(each),
+  ) as [number, number, number];
+  const counts = new Map<string, Held>();
   for (let at = 0; at < nodes.length; at += fields.length) {
     const type = types[0][nodes[at + typeAt] ?? 0] ?? '';
     const name = strings[nodes[at + nameAt] ?? 0] ?? '';
-    const key = TEXTS.has(type) ? 'texts' : COUNTED.has(type) ? name : undefined;
-    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const key = TEXTS.has(type) ? 'texts' : COUNTED.has(type) ? name : GROUPS.get(type);
+    if (key === undefined) continue;
+    const { count: known, bytes } = counts.get(key) ?? NONE;
+    counts.set(key, { count: known + 1, bytes: bytes + (nodes[at + sizeAt] ?? 0) });
   }
   return counts;
 }

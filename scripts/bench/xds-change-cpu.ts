@@ -46,7 +46,7 @@ for (const program of programs()) {
 }
 
 async function measure(program: Program): Promise<void> {
-  await using fleet = await startFleet(program, clusters, Number(values.workers));
+  await using fleet = await startFleet(program, clusters, { concurrency: Number(values.workers) });
   const first = await startUpstream(fleet.scratch.file('first'), PORTS[0]);
   const second = await startUpstream(fleet.scratch.file('second'), PORTS[1]);
   try {

@@ -37,11 +37,21 @@ export function programs(flags: readonly string[] = []): readonly Program[] {
   return isThere ? [own, { name: 'envoy', command: ['envoy'] }] : [own];
 }
 
+export interface FleetOptions {
+  readonly concurrency?: number;
+  /** 1 without it. */
+  readonly drainTimeS?: string;
+  /** What the control plane has before the server starts, instead of one plain listener. */
+  readonly prepare?: (control: ControlPlane, scratch: Scratch) => void;
+  /** Fields of the bootstrap beside or instead of its own. */
+  readonly fields?: (scratch: Scratch) => object;
+}
+
 /** Resolves when the server is LIVE. Clusters are `service_<n>`, each with one endpoint. */
 export async function startFleet(
   { command: [program = '', ...words] }: Program,
   clusters: number,
-  concurrency = 1,
+  { concurrency = 1, drainTimeS = '1', prepare, fields }: FleetOptions = {},
 ): Promise<Fleet> {
   const scratch = makeScratch();
   const control = await startControlPlane();
@@ -53,13 +63,14 @@ export async function startFleet(
     names.map((each) => resource.endpoints(each, [10_000])),
   );
   control.set(LISTENER, '1', [listenerSaying('first')]);
+  prepare?.(control, scratch);
   const config = scratch.file('bootstrap.json');
   const addressPath = scratch.file('admin');
   const ads = { apiType: 'DELTA_GRPC', hasCds: true, nodeOnFirstMessageOnly: true } as const;
   const bootstrap = adsBootstrap(control.port, { ...ads, source: ADS });
-  writeFileSync(config, JSON.stringify(bootstrap));
+  writeFileSync(config, JSON.stringify({ ...bootstrap, ...fields?.(scratch) }));
   const options = ['-c', config, '--disable-hot-restart', '--concurrency', String(concurrency)];
-  const own = ['--admin-address-path', addressPath, '--drain-time-s', '1', '-l', 'off'];
+  const own = ['--admin-address-path', addressPath, '--drain-time-s', drainTimeS, '-l', 'off'];
   const startedMs = performance.now();
   const server = spawn(program, [...words, ...options, ...own], { stdio: 'ignore' });
   const closed = once(server, 'close');

@@ -1,165 +1,113 @@
 /**
- * What is left of a thousand updates: listeners, listeners over TLS, chains of one listener and routes,
- * each changed so often, four times. After each thousand all garbage is collected; what the supervisor and the
- * worker then hold outside of V8's heap and in descriptors is to be what it was before, and so is the
- * number of objects of each kind; the heap itself grows by code that V8 compiles. Anonymous memory is
- * printed beside it: allocators keep what they got. Three minutes:
- * `node dist/scripts/bench/xds-leaks.js [updates]`.
+ * What is left of a thousand updates of each kind of resource, of other names where names can be others, of
+ * files and of reconnects. After as many to warm up, all garbage is collected and counted, once more after the
+ * updates and the drains that follow them. Descriptors, what is held outside of V8's heap, the lines of `/stats`
+ * and the objects of each class are to be what they were; the heap itself grows by code that V8 compiles.
+ * `node dist/scripts/bench/xds-leaks.js [updates] [part of a question's name]`; half a minute for each question.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { httpListener } from '../../test/support/bootstrap.ts';
-import { resource } from '../../test/support/discovery-files.ts';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeScratch } from '../../test/support/scratch.ts';
+import { startHttpUpstream } from '../../test/support/upstream.ts';
 import { certificateFiles } from './certificates.ts';
-import { heapObjects, objectsMore, snapshotArguments } from './heap-objects.ts';
+import { heapObjects, objectsMore, snapshotArguments, type Held } from './heap-objects.ts';
 import { heldBy, probeArguments } from './held-memory.ts';
 import { treeOf } from './processes.ts';
-import { makeScratch } from '../../test/support/scratch.ts';
-import { acknowledged, ADS, drained, LISTENER, programs, startFleet } from './xds-fleet.ts';
+import { leakQuestions, type Question } from './xds-leak-questions.ts';
+import { drained, programs, startFleet } from './xds-fleet.ts';
 
 const updates = Number(process.argv[2] ?? 1000);
-const TLS_CONTEXT =
-  'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
-const ROUTES = 'route.v3.RouteConfiguration';
+const part = process.argv[3] ?? '';
+/** Classes that are printed, those with the most bytes. */
+const PRINTED = 8;
+/** Updates between two readings of the pages. */
+const READ_EVERY = 10;
+const PAGES = [
+  '/stats?format=prometheus',
+  '/stats?usedonly&format=json',
+  '/clusters?format=json',
+  '/config_dump?include_eds',
+  '/listeners',
+  '/init_dump',
+];
 
-interface Question {
-  readonly name: string;
-  readonly kind: string;
-  /** What is sent before the first update. */
-  readonly first?: object;
-  readonly make: (version: number) => object;
+/** What one process has. */
+interface State {
+  readonly heap: number;
+  readonly external: number;
+  readonly descriptors: number;
+  readonly objects: ReadonlyMap<string, Held>;
 }
 
 using folder = makeScratch();
+await using upstream = await startHttpUpstream();
+const logs = join(folder.path, 'logs');
+mkdirSync(logs);
 const certificates = (['rsa', 'ecdsa'] as const).map((kind) => certificateFiles(folder.path, kind));
-for (const question of questions()) await measure(question);
+for (const question of leakQuestions({ upstreamPort: upstream.port, certificates, logs })) {
+  if (question.name.includes(part)) await measure(question);
+}
 
-async function measure({ name, kind, first, make }: Question): Promise<void> {
+async function measure(question: Question): Promise<void> {
   const [program] = programs([...probeArguments(folder.path), ...snapshotArguments(folder.path)]);
   if (program === undefined) return;
-  await using fleet = await startFleet(program, 1);
-  const { control, admin, pid } = fleet;
-  if (first !== undefined) await acknowledged(control, () => control.set(LISTENER, '1', [first]));
+  await using fleet = await startFleet(program, 1, question);
   let version = 0;
   const update = async (count: number): Promise<void> => {
     for (let each = 0; each < count; each += 1) {
       version += 1;
-      await acknowledged(control, () => control.set(kind, `${version}`, [make(version)]));
+      await question.update(fleet, version);
+      if (version % READ_EVERY === 0) await readPages(fleet.admin);
     }
-    await drained(admin);
+    await drained(fleet.admin);
+    await readPages(fleet.admin);
   };
-  // What is made once, compiled code among it, is there before the first count.
+  // What is made once, compiled code and the first snapshot's own among it, is there before the count.
   await update(updates);
-  const rows = [await held(pid)];
-  for (let turn = 0; turn < 2; turn += 1) {
-    await update(updates);
-    rows.push(await held(pid));
-  }
-  // Writing a snapshot takes memory itself.
-  const before = await objects(pid);
+  await states(fleet.pid);
+  await update(Math.ceil(updates / 10));
+  const [before, linesBefore] = [await states(fleet.pid), await statLines(fleet.admin)];
   await update(updates);
-  const after = await objects(pid);
-  console.log(`${name}: after ${updates}, ${2 * updates} and ${3 * updates} updates`);
+  const [after, linesAfter] = [await states(fleet.pid), await statLines(fleet.admin)];
+  console.log(
+    `${question.name}: ${updates} updates, ${linesBefore} and ${linesAfter} lines of /stats`,
+  );
   for (const [index, process] of ['supervisor', 'worker'].entries()) {
-    const column = (field: keyof Held): string =>
-      rows
-        .map((row) => (row[index]?.[field] ?? 0).toFixed(field === 'descriptors' ? 0 : 2))
-        .join(' ');
-    console.log(
-      `  ${process.padEnd(10)} heap ${column('heap')} MiB, outside ${column('external')} MiB, ` +
-        `anonymous ${column('anonymous')} MiB, descriptors ${column('descriptors')}`,
-    );
-    const more = objectsMore(before[index] ?? new Map(), after[index] ?? new Map());
-    const most = more.slice(0, 5).map(([what, count]) => `${count} ${what}`);
-    console.log(`    objects more after ${updates} updates: ${most.join(', ') || 'none'}`);
+    const [then, now] = [before[index], after[index]];
+    if (then !== undefined && now !== undefined) print(process, then, now);
   }
 }
 
-async function objects(root: number): Promise<readonly ReadonlyMap<string, number>[]> {
-  const all: ReadonlyMap<string, number>[] = [];
-  for (const pid of treeOf(root)) all.push(await heapObjects(folder.path, pid));
-  return all;
+function print(process: string, before: State, after: State): void {
+  const kib = (bytes: number): string => (bytes / 1024).toFixed(0);
+  const more = objectsMore(before.objects, after.objects);
+  const most = more
+    .slice(0, PRINTED)
+    .map(([name, { count, bytes }]) => `${count} ${name} (${bytes} B)`);
+  console.log(
+    `  ${process.padEnd(10)} descriptors ${before.descriptors} and ${after.descriptors}, heap ` +
+      `${kib(after.heap - before.heap)} KiB more of ${kib(before.heap)}, outside ` +
+      `${kib(after.external - before.external)} KiB more of ${kib(before.external)}; ` +
+      `objects more: ${most.join(', ') || 'none'}`,
+  );
 }
 
-interface Held {
-  readonly heap: number;
-  readonly external: number;
-  readonly anonymous: number;
-  readonly descriptors: number;
-}
-
-async function held(root: number): Promise<readonly Held[]> {
-  const all: Held[] = [];
+async function states(root: number): Promise<readonly State[]> {
+  const all: State[] = [];
   for (const pid of treeOf(root)) {
+    const objects = await heapObjects(folder.path, pid);
     const { heapUsed, external } = await heldBy(folder.path, pid);
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    all.push({
-      heap: heapUsed / 2 ** 20,
-      external: external / 2 ** 20,
-      anonymous: Number(/RssAnon:\s*(\d+)/.exec(status)?.[1] ?? 0) / 1024,
-      descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    });
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+    all.push({ heap: heapUsed, external, descriptors, objects });
   }
   return all;
 }
 
-function questions(): readonly Question[] {
-  const rds = {
-    route_config: undefined,
-    rds: { config_source: ADS, route_config_name: 'routes' },
-  };
-  return [
-    { name: 'listeners', kind: LISTENER, make: (version) => listenerOf(version, whole(version)) },
-    {
-      name: 'listeners over TLS',
-      kind: LISTENER,
-      make: (version) => listenerOf(version, { ...whole(version), chain: tls(version) }),
-    },
-    {
-      name: 'chains over TLS',
-      kind: LISTENER,
-      make: (version) => listenerOf(version, { chain: tls(version) }),
-    },
-    {
-      name: 'routes',
-      kind: ROUTES,
-      first: resource.listener(httpListener([], { hcm: rds })),
-      make: (version) => resource.routes('routes', [routeSaying(version)]),
-    },
-  ];
+/** What pages make for themselves is to go with what they show. */
+async function readPages(admin: string): Promise<void> {
+  for (const page of PAGES) await (await fetch(`http://${admin}${page}`)).text();
 }
 
-/** More than chains changes, so that the listener drains as a whole. */
-function whole(version: number): { readonly listener: object } {
-  return { listener: { per_connection_buffer_limit_bytes: 100_000 + (version % 2) } };
-}
-
-function tls(version: number): object {
-  const files = certificates[version % 2];
-  const text = (path = ''): object => ({ inline_string: readFileSync(path, 'utf8') });
-  const certificate = { certificate_chain: text(files?.chain), private_key: text(files?.key) };
-  return {
-    transport_socket: {
-      name: 'tls',
-      typed_config: {
-        '@type': TLS_CONTEXT,
-        common_tls_context: { tls_certificates: [certificate] },
-      },
-    },
-  };
-}
-
-function listenerOf(
-  version: number,
-  { listener = {}, chain = {} }: { readonly listener?: object; readonly chain?: object },
-): object {
-  const message = httpListener([routeSaying(version)], { listener }) as {
-    readonly filter_chains: readonly object[];
-  };
-  const chains = message.filter_chains.map((each) => ({ ...each, ...chain }));
-  return resource.listener({ ...message, filter_chains: chains });
-}
-
-function routeSaying(version: number): object {
-  const body = { inline_string: `${version}` };
-  return { match: { prefix: '/' }, direct_response: { status: 200, body } };
+async function statLines(admin: string): Promise<number> {
+  return (await (await fetch(`http://${admin}/stats`)).text()).split('\n').length;
 }

@@ -63,7 +63,8 @@ export class FrameEncoder {
 
 /** Collects chunks of the stream and hands out whole messages. */
 export class FrameDecoder {
-  readonly #unpackr = new Unpackr({ useRecords: true });
+  /** What is kept of a message does not keep all of its bytes. */
+  readonly #unpackr = new Unpackr({ useRecords: true, copyBuffers: true });
   #chunks: Buffer[] = [];
   #bytes = 0;
   #parts: Buffer[] = [];

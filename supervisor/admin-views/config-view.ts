@@ -13,12 +13,13 @@ import type {
 import { mapLazily } from '../admin/config-dump/lazy-list.ts';
 import { inlineRoutes, inlineScopes, namedScopes } from './routes-in-listeners.ts';
 import { endpointMessage } from './endpoint-message.ts';
-import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import { connectionManagersOf, hasDiscoveredFilter } from '../resources/lingering-listener.ts';
 import type {
   ResourceEntry,
   ResourceKind,
   ResourceStore,
   ResourceVersion,
+  ShownVersion,
 } from '../resources/resource-store.ts';
 
 const TYPE_URLS: Readonly<Record<ResourceKind, string>> = {
@@ -73,7 +74,7 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       dynamicScopes: [...namedScopes(store)],
     }),
     extensions: () => ({
-      isUsed: hasDiscoveredFilter(store),
+      isUsed: usesDiscoveredFilter(store),
       filters: select(store, 'extension', 'dynamic', 'active'),
     }),
     secrets: () => ({
@@ -90,31 +91,25 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
 }
 
 function hasConnectionManager(store: ResourceStore): boolean {
-  return connectionManagers(store).next().done === false;
+  return (
+    connectionManagers(store).next().done === false ||
+    [...store.lingering()].some((version) => version.hasConnectionManager)
+  );
 }
 
-function hasDiscoveredFilter(store: ResourceStore): boolean {
-  for (const { filters } of connectionManagers(store)) {
-    if (filters.some(({ kind }) => kind === 'discovered')) return true;
-  }
-  return false;
+function usesDiscoveredFilter(store: ResourceStore): boolean {
+  return (
+    [...connectionManagers(store)].some(hasDiscoveredFilter) ||
+    [...store.lingering()].some((version) => version.hasDiscoveredFilter)
+  );
 }
 
 function* connectionManagers(store: ResourceStore): Generator<HttpConnectionManager> {
-  for (const { resource } of listenerVersions(store)) {
-    for (const chain of [...resource.filterChains, resource.defaultFilterChain]) {
-      const last = chain?.networkFilters.at(-1);
-      if (last?.kind === 'http_connection_manager') yield last;
+  for (const { active, warming } of store.list('listener')) {
+    for (const version of [active, warming]) {
+      if (version !== undefined) yield* connectionManagersOf(version.resolved.resource);
     }
   }
-}
-
-function* listenerVersions(store: ResourceStore): Generator<ResolvedListener> {
-  for (const { active, warming } of store.list('listener')) {
-    if (active !== undefined) yield active.resolved;
-    if (warming !== undefined) yield warming.resolved;
-  }
-  for (const { resolved } of store.lingering()) yield resolved;
 }
 
 const STATES = ['active', 'warming', 'draining'] as const;
@@ -126,7 +121,7 @@ function select<Kind extends ResourceKind>(
   source: 'static' | 'dynamic',
   state: State,
 ): Iterable<DumpedResource> {
-  const versions: (readonly [ResourceEntry<Kind>, ResourceVersion<Kind>])[] = [];
+  const versions: (readonly [ResourceEntry<Kind>, ShownVersion])[] = [];
   for (const entry of store.list(kind)) {
     const version = entry.source === source ? entry[state] : undefined;
     if (version !== undefined) versions.push([entry, version]);
@@ -143,7 +138,7 @@ const hasKeyOfItsOwn: ReadonlySet<ResourceKind> = new Set([
 
 function dumped<Kind extends ResourceKind>(
   { kind, name, refused }: ResourceEntry<Kind>,
-  { message, versionInfo, lastUpdatedMs }: ResourceVersion<Kind>,
+  { message, versionInfo, lastUpdatedMs }: ShownVersion,
 ): DumpedResource {
   const own = (message as { readonly name?: unknown }).name;
   return {

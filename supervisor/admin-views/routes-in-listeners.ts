@@ -1,20 +1,22 @@
 /** Routes and scopes that listeners hold themselves or get from elsewhere, as `/config_dump` shows them. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { DumpedResource } from '../admin/admin-context.ts';
-import type { ResourceStore, ResourceVersion } from '../resources/resource-store.ts';
+import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
+import type { InlineScopes } from '../resources/resolved-bootstrap.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
 
 const ROUTES = 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration';
 const SCOPE = 'type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration';
 
 /** Of listeners from elsewhere; those of the bootstrap are in the store by themselves. */
 export function* inlineRoutes(store: ResourceStore): Generator<DumpedResource> {
-  for (const { source, version } of versionsOf(store)) {
+  for (const { source, lastUpdatedMs, routes } of versionsOf(store)) {
     if (source !== 'dynamic') continue;
-    for (const message of version.resolved.inlineRoutes) {
+    for (const message of routes) {
       yield {
         name: message.name ?? '',
         versionInfo: '',
-        lastUpdatedMs: version.lastUpdatedMs,
+        lastUpdatedMs,
         message: { '@type': ROUTES, ...(message as unknown as JsonObject) },
       };
     }
@@ -22,9 +24,8 @@ export function* inlineRoutes(store: ResourceStore): Generator<DumpedResource> {
 }
 
 export function* inlineScopes(store: ResourceStore): Generator<DumpedResource> {
-  for (const { version } of versionsOf(store)) {
-    for (const { name, scopes } of version.resolved.inlineScopes) {
-      const { lastUpdatedMs } = version;
+  for (const { lastUpdatedMs, scopes: all } of versionsOf(store)) {
+    for (const { name, scopes } of all) {
       yield { name, versionInfo: '', lastUpdatedMs, message: dumpedScopes(scopes) };
     }
   }
@@ -47,14 +48,22 @@ function dumpedScopes(scopes: readonly object[]): JsonObject {
   return { scoped_route_configs: typed };
 }
 
-function* versionsOf(store: ResourceStore): Generator<{
+interface Inline {
   readonly source: 'static' | 'dynamic';
-  readonly version: ResourceVersion<'listener'>;
-}> {
+  readonly lastUpdatedMs: number;
+  readonly routes: readonly RouteConfiguration[];
+  readonly scopes: readonly InlineScopes[];
+}
+
+function* versionsOf(store: ResourceStore): Generator<Inline> {
   for (const { source, active, warming } of store.list('listener')) {
     for (const version of [active, warming]) {
-      if (version !== undefined) yield { source, version };
+      if (version === undefined) continue;
+      const { lastUpdatedMs, resolved } = version;
+      yield { source, lastUpdatedMs, routes: resolved.inlineRoutes, scopes: resolved.inlineScopes };
     }
   }
-  for (const version of store.lingering()) yield { source: 'dynamic', version };
+  for (const { lastUpdatedMs, inline } of store.lingering()) {
+    yield { source: 'dynamic', lastUpdatedMs, ...inline };
+  }
 }

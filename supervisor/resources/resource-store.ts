@@ -11,6 +11,7 @@ import type { RouteConfigurationResource } from '../../shared/resources/route.ts
 import type { NamedScope } from '../../shared/resources/scoped-routes.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { RefusedUpdate } from '../admin/admin-context.ts';
+import type { LingeringListener } from './lingering-listener.ts';
 import type { ResolvedCluster, ResolvedListener } from './resolved-bootstrap.ts';
 
 /** What the resolved form of each kind is. */
@@ -29,14 +30,23 @@ export interface ResolvedKinds {
 
 export type ResourceKind = keyof ResolvedKinds;
 
-export interface ResourceVersion<Kind extends ResourceKind> {
+/** What dumps show of a version. */
+export interface ShownVersion {
   /** The normalised message without `@type`. */
   readonly message: JsonObject;
   /** Empty for static resources. */
   readonly versionInfo: string;
   /** Unix milliseconds. */
   readonly lastUpdatedMs: number;
+}
+
+export interface ResourceVersion<Kind extends ResourceKind> extends ShownVersion {
   readonly resolved: ResolvedKinds[Kind];
+}
+
+export interface DrainingVersion<Kind extends ResourceKind> extends ShownVersion {
+  /** Absent where nothing uses it any more but open connections. */
+  readonly resolved?: ResolvedKinds[Kind];
 }
 
 export interface ResourceEntry<Kind extends ResourceKind> {
@@ -45,7 +55,7 @@ export interface ResourceEntry<Kind extends ResourceKind> {
   readonly source: 'static' | 'dynamic';
   readonly active?: ResourceVersion<Kind>;
   readonly warming?: ResourceVersion<Kind>;
-  readonly draining?: ResourceVersion<Kind>;
+  readonly draining?: DrainingVersion<Kind>;
   /** The last update that was refused for this name; cleared by the next one that is taken. */
   readonly refused?: RefusedUpdate;
 }
@@ -70,7 +80,7 @@ export class ResourceStore {
     endpoints: new Map(),
   };
   readonly #updateVersions = new Map<ResourceKind, string>();
-  readonly #lingering = new Set<ResourceVersion<'listener'>>();
+  readonly #lingering = new Set<LingeringListener>();
   readonly #subscribers = new Set<(change: ResourceChange) => void>();
 
   /** Adds a resource or replaces its active version; what was warming is dropped. */
@@ -115,9 +125,9 @@ export class ResourceStore {
   drain<Kind extends ResourceKind>(
     kind: Kind,
     name: string,
-    draining: ResourceVersion<Kind>,
+    draining: DrainingVersion<Kind>,
   ): void {
-    const known = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
+    const known: ResourceEntry<Kind> = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
     this.#set<Kind>({ ...known, draining });
   }
 
@@ -165,17 +175,17 @@ export class ResourceStore {
   }
 
   /** Connections may still use this version of a listener, or what it says of chains that are gone. */
-  linger(version: ResourceVersion<'listener'>): void {
+  linger(version: LingeringListener): void {
     this.#lingering.add(version);
   }
 
   /** Nothing uses the version any more. */
-  endLingering(version: ResourceVersion<'listener'>): void {
+  endLingering(version: LingeringListener): void {
     this.#lingering.delete(version);
   }
 
   /** Versions of listeners that only old connections use, the oldest first. */
-  lingering(): IterableIterator<ResourceVersion<'listener'>> {
+  lingering(): IterableIterator<LingeringListener> {
     return this.#lingering.values();
   }
 

@@ -38,8 +38,8 @@ export function* startUpdates(
 function* clustersOf(store: ResourceStore, hostsOf: HostsOf): Generator<ClusterWithHosts> {
   for (const { name, active, draining } of store.list('cluster')) {
     // One that goes is used for a while.
-    const version = active ?? draining;
-    if (version === undefined) continue;
-    yield { cluster: version.resolved.resource, hosts: hostsOf(name) };
+    const resolved = (active ?? draining)?.resolved;
+    if (resolved === undefined) continue;
+    yield { cluster: resolved.resource, hosts: hostsOf(name) };
   }
 }

@@ -34,9 +34,12 @@ export class ListenerGauges {
 
   #follow(name: string): void {
     const entry = this.#resources.get('listener', name);
-    const version = entry?.active ?? entry?.draining;
-    const statName = version?.resolved.resource.statName;
     const known = this.#blocks.get(name);
+    // One that is gone is counted as before while it drains.
+    const statName =
+      entry?.active === undefined && entry?.draining !== undefined
+        ? known?.statName
+        : entry?.active?.resolved.resource.statName;
     if (known?.statName === statName) return;
     if (statName === undefined) this.#blocks.delete(name);
     else {

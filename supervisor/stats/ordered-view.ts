@@ -48,7 +48,8 @@ const YIELD_AFTER = 4096;
 
 export class OrderedView {
   readonly #store: StatStore;
-  readonly #shapes = new Map<string, Shape>();
+  /** Those that segments have now: a shape may say the name of a listener's connection manager. */
+  #shapes = new Map<string, Shape>();
   #segments: readonly Segment[] = [];
   #generation = -1;
 
@@ -62,39 +63,38 @@ export class OrderedView {
     const generation = this.#store.generation;
     const sorted = await sortedDefinitions(this.#store.definitions());
     const segments: Segment[] = [];
+    const shapes = new Map<string, Shape>();
     for (let position = 0; position < sorted.length;) {
       const end = endOfRun(sorted, position);
-      segments.push(this.#segment(sorted, position, end));
+      segments.push(this.#segment(sorted.slice(position, end), shapes));
       position = end;
       if (segments.length % YIELD_AFTER === 0) await setImmediate();
     }
     this.#segments = segments;
+    this.#shapes = shapes;
     this.#generation = generation;
     return segments;
   }
 
-  #segment(sorted: readonly Definition[], start: number, end: number): Segment {
-    const first = sorted[start] as Definition;
-    const members = sorted.slice(start, end);
+  #segment(members: readonly Definition[], shapes: Map<string, Shape>): Segment {
+    const first = members[0] as Definition;
     const prefix = first.template === undefined ? '' : first.name;
     const blocks = members.filter((definition) => definition.template !== undefined);
     const named = members.filter((definition) => definition.template === undefined);
     return {
       prefix,
       blocks,
-      shape: blocks.length === 0 ? NO_SHAPE : this.#shape(prefix, blocks),
+      shape: blocks.length === 0 ? NO_SHAPE : this.#shape(prefix, blocks, shapes),
       named: named.length === 0 ? NO_NAMED : this.#groupNamed(prefix, named),
     };
   }
 
-  #shape(prefix: string, blocks: readonly Definition[]): Shape {
+  #shape(prefix: string, blocks: readonly Definition[], shapes: Map<string, Shape>): Shape {
     const key = blocks
       .map((block) => `${block.template?.id ?? ''} ${block.name.slice(prefix.length)}`)
       .join('|');
-    const known = this.#shapes.get(key);
-    if (known !== undefined) return known;
-    const shape = makeShape(prefix, blocks);
-    this.#shapes.set(key, shape);
+    const shape = shapes.get(key) ?? this.#shapes.get(key) ?? makeShape(prefix, blocks);
+    shapes.set(key, shape);
     return shape;
   }
 

@@ -150,7 +150,7 @@ export const HERITAGE: WorkerHeritage = {
   node: { id: '', cluster: '', zone: '' },
 };
 
-function listener(
+export function listener(
   setup: DataPlaneSetup,
   addresses: ListenerResource['addresses'],
 ): ListenerResource {

@@ -8,6 +8,7 @@ import type {
   LineLogConfig,
   LogServiceConfig,
 } from '../../shared/resources/access-log.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { Runtime } from '../runtime.ts';
@@ -29,7 +30,8 @@ export interface OpenAccessLogs {
   release(): void;
 }
 
-export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'notify' | 'stats'> & {
+export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'notify'> & {
+  readonly stats: StatWriter;
   readonly runtime: Runtime;
   readonly pages: SharedPages;
 };

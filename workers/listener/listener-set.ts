@@ -71,7 +71,6 @@ export class ListenerSet {
     if (listener === undefined) return;
     const { clock, heritage } = this.#env;
     this.#listeners.delete(name);
-    this.#draining.add(listener);
     this.startDrain({
       startedAtNs: clock.monotonicNs(),
       immediate: heritage.drainStrategy === 'immediate',
@@ -80,7 +79,11 @@ export class ListenerSet {
     this.#drainChains(listener, listener.openChains());
     void listener.stopListening();
     listener.remove();
-    this.#afterDrain(() => this.#cutRemoved(listener));
+    if (listener.isUsed) {
+      this.#draining.add(listener);
+      this.#afterDrain(() => this.#cutRemoved(listener));
+    }
+    this.#afterDrain(() => this.#forgetRemoved(name));
   }
 
   /** Rejects on the first descriptor that cannot be listened on. */
@@ -156,6 +159,10 @@ export class ListenerSet {
   #cutRemoved(listener: WorkerListener): void {
     listener.closeConnections();
     this.#draining.delete(listener);
-    if (!this.#listeners.has(listener.name)) this.#parts.drain.forget(listener.name);
+  }
+
+  /** Of another listener of the name it is not known that this one drained. */
+  #forgetRemoved(name: string): void {
+    if (!this.#listeners.has(name)) this.#parts.drain.forget(name);
   }
 }

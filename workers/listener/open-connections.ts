@@ -31,6 +31,10 @@ export class OpenConnections {
     return new Set([...this.#connections.values()].map(({ chain }) => chain));
   }
 
+  get size(): number {
+    return this.#connections.size;
+  }
+
   uses(version: CompiledListener): boolean {
     for (const each of this.#connections.values()) if (each.version === version) return true;
     return false;

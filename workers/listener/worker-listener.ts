@@ -6,10 +6,10 @@ import type net from 'node:net';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ListeningDescriptor } from '../data-plane.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 import type { OverloadGate } from '../overload-gate.ts';
+import type { WorkerStats } from '../stats/worker-stats.ts';
 import type { WorkerLoop } from '../worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
 import type { ConnectionObserver, OpenedConnection, ServedConnection } from './chain-server.ts';
@@ -30,11 +30,12 @@ import {
   socketOf,
   type TransportUse,
 } from './open-transport.ts';
+import { RetiredVersion } from './retired-version.ts';
 import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
 
 export interface ListenerContext {
   readonly loop: WorkerLoop;
-  readonly stats: StatWriter;
+  readonly stats: WorkerStats;
   readonly workerIndex: number;
   readonly limits: ConnectionLimits;
   readonly overload: OverloadGate;
@@ -56,10 +57,9 @@ export class WorkerListener implements ConnectionObserver {
   readonly #acceptors = new Set<Acceptor>();
   readonly #connections = new OpenConnections();
   /** Accepted connections that listener filters look at. */
-  readonly #waiting = new Set<PreConnection>();
-  /** Versions that were replaced or removed, while they drain. */
-  readonly #draining = new Set<CompiledListener>();
-  #isRemoved = false;
+  readonly #waiting = new Map<PreConnection, CompiledListener>();
+  /** Versions that were replaced or removed, while connections use them. */
+  readonly #retired = new Map<CompiledListener, RetiredVersion>();
   #isStopped = false;
 
   constructor(compiled: CompiledListener, context: ListenerContext) {
@@ -117,12 +117,7 @@ export class WorkerListener implements ConnectionObserver {
 
   /** Statistics of what is gone are there while it drains. */
   #endCounts(): void {
-    const counts = this.#ownCounts;
-    const extensions = this.#extensions;
-    this.#context.afterDrain(() => {
-      counts?.end();
-      this.#context.stats.releaseBlock(extensions);
-    });
+    this.#context.afterDrain(endOf(this.#ownCounts, this.#extensions, this.#context.stats));
   }
 
   get #counts(): ListenerCounts {
@@ -146,18 +141,20 @@ export class WorkerListener implements ConnectionObserver {
 
   /** The listener is gone: its last connection releases what it holds. */
   remove(): void {
-    this.#isRemoved = true;
     this.#endCounts();
     this.#retire(this.#current);
   }
 
-  /** What a version counts is there while it drains, with connections or without. */
+  /** Whether any connection is open, or looked at by listener filters. */
+  get isUsed(): boolean {
+    return this.#connections.size > 0 || this.#waiting.size > 0;
+  }
+
   #retire(version: CompiledListener): void {
-    this.#draining.add(version);
-    this.#context.afterDrain(() => {
-      this.#draining.delete(version);
-      this.#releaseUnused(version);
-    });
+    const retired = new RetiredVersion(version.release, this.#context.stats);
+    this.#retired.set(version, retired);
+    this.#letGoOfUnused(version);
+    this.#context.afterDrain(() => retired.drained());
   }
 
   /** How well an address is this listener's; undefined: it is not. */
@@ -182,7 +179,7 @@ export class WorkerListener implements ConnectionObserver {
 
   /** Cuts every open connection. */
   closeConnections(): void {
-    for (const waiting of this.#waiting) waiting.close();
+    for (const waiting of this.#waiting.keys()) waiting.close();
     this.#connections.closeAll();
   }
 
@@ -193,7 +190,7 @@ export class WorkerListener implements ConnectionObserver {
       if (version.accessLogs.length > 0) this.#log(version.accessLogs, connection);
     }
     counts.closed(Math.round(this.#context.loop.clock.ms - connection.openedMs));
-    if (version !== undefined) this.#releaseUnused(version);
+    if (version !== undefined) this.#letGoOfUnused(version);
   }
 
   /** Takes connections without a socket. */
@@ -307,8 +304,9 @@ export class WorkerListener implements ConnectionObserver {
         this.#limits.closed(version.resource);
         socket.destroy();
       }
+      this.#letGoOfUnused(version);
     });
-    this.#waiting.add(waiting);
+    this.#waiting.set(waiting, version);
   }
 
   /** Finds the chain by what is known, and serves the connection with it. */
@@ -356,11 +354,30 @@ export class WorkerListener implements ConnectionObserver {
     };
   }
 
-  #releaseUnused(version: CompiledListener): void {
-    const isCurrent = version === this.#current && !this.#isRemoved;
-    if (isCurrent || this.#draining.has(version) || this.#connections.uses(version)) return;
-    version.release();
+  #isUsed(version: CompiledListener): boolean {
+    for (const each of this.#waiting.values()) if (each === version) return true;
+    return this.#connections.uses(version);
   }
+
+  /** Of a version that is not in force any more. */
+  #letGoOfUnused(version: CompiledListener): void {
+    const retired = this.#retired.get(version);
+    if (retired === undefined || this.#isUsed(version)) return;
+    this.#retired.delete(version);
+    retired.unused();
+  }
+}
+
+/** Holds nothing else of the listener. */
+function endOf(
+  counts: ListenerCounts | undefined,
+  extensions: number,
+  stats: WorkerStats,
+): () => void {
+  return () => {
+    counts?.end();
+    stats.releaseBlock(extensions);
+  };
 }
 
 const PLAIN = { transportProtocol: 'raw_buffer', applicationProtocols: [] } as const;

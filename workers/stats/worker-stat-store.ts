@@ -9,9 +9,9 @@
 import assert from 'node:assert/strict';
 import { BlockIndex } from '../../shared/stats/block-index.ts';
 import type { BlockDefinition, NamedDefinition, StatsReport } from '../../shared/stats/report.ts';
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StatKind, StatTemplate } from '../../shared/stats/template.ts';
 import { SparseHistogram } from './sparse-histogram.ts';
+import type { WorkerStats } from './worker-stats.ts';
 
 const FREE = 0;
 const COUNTER = 1;
@@ -37,7 +37,7 @@ interface Block {
   holders: number;
 }
 
-export class WorkerStatStore implements StatWriter {
+export class WorkerStatStore implements WorkerStats {
   #values = new Float64Array(1024);
   #flags = new Uint8Array(1024);
   /** Indices that changed since the last report, and each one's value before its first change. */
@@ -59,6 +59,8 @@ export class WorkerStatStore implements StatWriter {
   /** Pairs of base and length. */
   #released: number[] = [];
   readonly #releasedPrefixes = new Set<string>();
+  /** Set while releases are put off. */
+  #deferred: number[] | undefined;
 
   defineBlock(template: StatTemplate, prefix: string): number {
     const key = `${template.id} ${prefix}`;
@@ -79,7 +81,22 @@ export class WorkerStatStore implements StatWriter {
     return base;
   }
 
+  deferReleases(action: () => void): readonly number[] {
+    const deferred: number[] = [];
+    this.#deferred = deferred;
+    try {
+      action();
+    } finally {
+      this.#deferred = undefined;
+    }
+    return deferred;
+  }
+
   releaseBlock(base: number): void {
+    if (this.#deferred !== undefined) {
+      this.#deferred.push(base);
+      return;
+    }
     const block = this.#blocks.get(base);
     assert(block !== undefined, `no block of statistics begins at ${base}`);
     if (--block.holders > 0) return;

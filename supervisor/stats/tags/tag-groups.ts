@@ -38,13 +38,17 @@ export interface GroupedBlock {
 
 /** Blocks looked at between two turns of the event loop where each costs a hundred extractions. */
 const YIELD_AFTER = 32;
+const FIRST_SWEEP = 256;
 const CLUSTER_PREFIX = /^cluster\.([^.]+)\./;
 
 export class TagGroups {
   readonly #extractor: TagExtractor;
   /** Whether a cluster's name can only ever be a value: true for the default rules. */
   readonly #clusterNamesAreValues: boolean;
-  readonly #groups = new Map<string, TagGroup[]>();
+  /** Each is there as long as a block of it is: a key may say a name that no rule takes for a value. */
+  readonly #groups = new Map<string, WeakRef<TagGroup>[]>();
+  /** With this many keys those are looked for that have no group any more. */
+  #sweepAt = FIRST_SWEEP;
   readonly #clusterGroups = new Map<string, TagGroup>();
   readonly #known = new WeakMap<Definition, GroupedBlock>();
   #extracted = 0;
@@ -107,15 +111,26 @@ export class TagGroups {
   }
 
   #shared(key: string, group: TagGroup): TagGroup {
-    const candidates = this.#groups.get(key);
-    if (candidates === undefined) {
-      this.#groups.set(key, [group]);
-      return group;
+    const candidates = (this.#groups.get(key) ?? []).filter(isThere);
+    for (const candidate of candidates) {
+      const known = candidate.deref();
+      if (known !== undefined && isSameGroup(known, group)) return known;
     }
-    const known = candidates.find((candidate) => isSameGroup(candidate, group));
-    if (known === undefined) candidates.push(group);
-    return known ?? group;
+    this.#groups.set(key, [...candidates, new WeakRef(group)]);
+    if (this.#groups.size >= this.#sweepAt) this.#sweep();
+    return group;
   }
+
+  #sweep(): void {
+    for (const [key, candidates] of this.#groups) {
+      if (!candidates.some(isThere)) this.#groups.delete(key);
+    }
+    this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#groups.size);
+  }
+}
+
+function isThere(group: WeakRef<TagGroup>): boolean {
+  return group.deref() !== undefined;
 }
 
 /** The values of a block in the holes of a template. */

@@ -14,6 +14,7 @@ import type {
   NamedSecret,
   ResolvedListener,
 } from '../../resources/resolved-bootstrap.ts';
+import { LingeringListener } from '../../resources/lingering-listener.ts';
 import type { ResourceStore, ResourceVersion } from '../../resources/resource-store.ts';
 import type { ServerStats } from '../../server-stats.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
@@ -52,6 +53,8 @@ type Version = ResourceVersion<'listener'>;
 /** What one version of a listener holds. */
 interface Holding {
   readonly uses: readonly ResourceUse[];
+  /** What it waits for alone: released when it is ready, and nothing that drains needs it. */
+  readonly clusters?: ResourceUse;
 }
 
 export class DynamicListeners {
@@ -64,7 +67,7 @@ export class DynamicListeners {
   #isStarted = false;
   #isServing = false;
   /** By listener, the oldest first. */
-  readonly #draining = new Map<string, readonly Version[]>();
+  readonly #draining = new Map<string, readonly LingeringListener[]>();
   #drainingChains = 0;
   #isClosed = false;
 
@@ -82,7 +85,7 @@ export class DynamicListeners {
 
   /** Resolves when all listeners that are there now have what they need. */
   async ready(): Promise<void> {
-    const uses = [...this.#active.values()].flatMap((holding) => holding.uses);
+    const uses = [...this.#active.values()].flatMap(awaited);
     await Promise.all(uses.map((use) => use.ready));
   }
 
@@ -93,10 +96,12 @@ export class DynamicListeners {
 
   /** What listeners wait for: every listener before the server serves, those that warm from then on. */
   unreadyTargets(): readonly UnreadyTargets[] {
-    const waiting = [...(this.#isServing ? this.#warming : this.#active)].map(([name, { uses }]) =>
+    const waiting = [...(this.#isServing ? this.#warming : this.#active)].map(([name, holding]) =>
       unready(
         name,
-        uses.filter((use) => !use.isReady()).map((use) => use.target),
+        awaited(holding)
+          .filter((use) => !use.isReady())
+          .map((use) => use.target),
       ),
     );
     return this.#isStarted ? waiting : [...this.#notStarted(), ...waiting];
@@ -125,14 +130,14 @@ export class DynamicListeners {
     this.#forgetWarming(name);
     const clusters = this.#options.swap.hold([version.message]);
     void clusters.ready.then(() => clusters.release());
-    const holding = { uses: [...this.#hold(version.resolved).uses, clusters] };
-    if (!this.#isServing || holding.uses.every((use) => use.isReady())) {
+    const holding = { ...this.#hold(version.resolved), clusters };
+    if (!this.#isServing || awaited(holding).every((use) => use.isReady())) {
       return this.#activate(name, version, { holding, prepared });
     }
     store.putWarming('listener', name, version);
     this.#warming.set(name, holding);
     this.#count();
-    void Promise.all(holding.uses.map((use) => use.ready)).then(async () => {
+    void Promise.all(awaited(holding).map((use) => use.ready)).then(async () => {
       if (this.#warming.get(name) !== holding || this.#isClosed) {
         open.discard(prepared);
         return;
@@ -211,7 +216,7 @@ export class DynamicListeners {
     const holding = this.#warming.get(name);
     if (holding === undefined) return;
     this.#warming.delete(name);
-    for (const use of holding.uses) use.release();
+    for (const use of awaited(holding)) use.release();
   }
 
   async #activate(
@@ -264,11 +269,12 @@ export class DynamicListeners {
 
   /** The connections of this version. */
   #drain(name: string, holding: Holding, version: Version | undefined): void {
+    const lingering = version && new LingeringListener(version);
     const draining = this.#draining.get(name) ?? [];
-    if (version !== undefined) this.#draining.set(name, [...draining, version]);
+    if (lingering !== undefined) this.#draining.set(name, [...draining, lingering]);
     this.#showDraining(name);
-    this.#afterDrain(holding, version, () => {
-      const rest = (this.#draining.get(name) ?? []).filter((each) => each !== version);
+    this.#afterDrain(holding, lingering, () => {
+      const rest = (this.#draining.get(name) ?? []).filter((each) => each !== lingering);
       if (rest.length > 0) this.#draining.set(name, rest);
       else this.#draining.delete(name);
       if (rest.length > 0) this.#showDraining(name);
@@ -278,16 +284,16 @@ export class DynamicListeners {
 
   #drainChains(holding: Holding, earlier: Version, later: Version): void {
     const gone = goneChains(earlier.message, later.message);
-    const { resolved } = earlier;
-    const inlineRoutes = resolved.inlineRoutes.filter((routes) => holdsRoutes(gone, routes));
-    this.#drainingChains += gone.length;
-    this.#afterDrain(holding, { ...earlier, resolved: { ...resolved, inlineRoutes } }, () => {
-      this.#drainingChains -= gone.length;
+    const count = gone.length;
+    const routes = earlier.resolved.inlineRoutes.filter((each) => holdsRoutes(gone, each));
+    this.#drainingChains += count;
+    this.#afterDrain(holding, new LingeringListener(earlier, routes), () => {
+      this.#drainingChains -= count;
     });
   }
 
   /** What only connections of before use is there, and shown, while they drain. */
-  #afterDrain({ uses }: Holding, version: Version | undefined, done: () => void): void {
+  #afterDrain({ uses }: Holding, version: LingeringListener | undefined, done: () => void): void {
     const { clock, drainTimeMs, store } = this.#options;
     this.#count();
     if (version !== undefined) store.linger(version);
@@ -313,6 +319,10 @@ export class DynamicListeners {
     const draining = [...this.#draining.values()].reduce((sum, { length }) => sum + length, 0);
     serverStats.setListenersInBetween(this.#warming.size, draining, this.#drainingChains);
   }
+}
+
+function awaited({ uses, clusters }: Holding): readonly ResourceUse[] {
+  return clusters === undefined ? uses : [...uses, clusters];
 }
 
 function unready(name: string, targetNames: readonly string[]): UnreadyTargets {
