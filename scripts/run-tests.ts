@@ -20,9 +20,8 @@ if (files.length === 0) {
   console.error(`no test file matches: ${wanted.join(' ')}`);
   process.exit(1);
 }
-// Most files wait for processes and timers: one at a time, which is the runner's choice on two cores,
-// leaves the machine idle half of the time.
-const concurrency = Math.max(2, availableParallelism() - 1);
+// Most files wait for processes and timers: with one for each core and one more no core is idle.
+const concurrency = availableParallelism() + 1;
 const options = ['--enable-source-maps', '--test', `--test-concurrency=${concurrency}`];
 const result = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' });
 process.exit(result.status ?? 1);
