@@ -43,7 +43,7 @@ describe('docs/migrate.md', { skip }, () => {
       writeBootstrap(epochs, kinds.bootstrap);
       await migrate(
         epochs,
-        kinds.targets.map((target) => ({ ...target, restMs: 5 })),
+        kinds.targets.map((target) => ({ ...target, restMs: 8 })),
       );
     } finally {
       kinds.close();
