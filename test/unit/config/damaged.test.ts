@@ -1,6 +1,6 @@
 /**
  * Damages bootstraps at random and loads them: no exception, no hang, and every refusal has a
- * place. SLUICE_FUZZ_RUNS sets how many (1,000); the seed is fixed. A share of them goes through the
+ * place. SLUICE_FUZZ_RUNS sets how many (400); the seed is fixed. A share of them goes through the
  * command line and `--mode validate` as a whole.
  */
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ import { makeScratch } from '../../support/scratch.ts';
 import { bootstrapType } from './load.ts';
 import { NO_OVERRIDES } from '../resources/resolve-text.ts';
 
-const runs = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 1000);
+const runs = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 400);
 const slowestMs = 1000;
 
 const base = {

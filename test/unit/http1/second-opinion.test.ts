@@ -11,7 +11,7 @@ import { ClientHarness, type SeenMessage, ServerHarness } from '../../support/ht
 import { readAsRuntime, type ReadMessage } from '../../support/second-opinion.ts';
 
 const SEED = 20_261_121;
-const RUNS = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 1000);
+const RUNS = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 500);
 /** Inputs up to this length are also cut at every place. */
 const SHORT = 200;
 /** Names of this hop, or kept elsewhere than among the headers. */

@@ -9,7 +9,7 @@ const file = join(process.cwd(), 'test/unit/resources/golden/rich-bootstrap.json
 const richBootstrap = readFileSync(file, 'utf8');
 
 /** A tenth of SLUICE_FUZZ_RUNS, since each of them is large. */
-const runs = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 1500) / 10;
+const runs = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 600) / 10;
 
 type Json = { [key: string]: Json } | Json[] | string | number | boolean | null;
 type Parent = { [key: string | number]: Json };
