@@ -1,92 +1,40 @@
 /**
- * Turns a listener's resource into what serves its connections: the filter chain's connection manager
- * with its policy, routes, filters and access logs. Throws, with nothing changed, when a part cannot
- * be made.
+ * Turns a listener's resource into what serves its connections: chains with their network filters and
+ * TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
  */
-import assert from 'node:assert/strict';
-import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type {
   FilterChain,
-  HttpConnectionManager,
   ListenerResource,
   NetworkFilter,
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
 import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
-import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
-import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
-import type { FilterFactory, TerminalFilterFactory } from '../http/filter.ts';
-import { http1ServerCodecs } from '../http/http1/server-codec-factory.ts';
-import { ConnectionManager, type RouteSource } from '../http/conn-manager/manager.ts';
-import { serveHttp } from '../http/conn-manager/http-server.ts';
-import { compileLocalReplies } from '../http/conn-manager/local-reply-rewriter.ts';
-import { ManagerStats } from '../http/conn-manager/manager-stats.ts';
-import type { ExtensionStore } from '../filters/extension-store.ts';
-import type { FilterContext } from '../filters/filter-context.ts';
 import { sharedBucket } from '../filters/token-bucket.ts';
-import { makeFilterFactory } from '../filters/make-filter-factory.ts';
-import { localAddress } from '../../shared/local-address.ts';
-import { buildHeaderPolicy } from '../http/headers/header-policy.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/transport.ts';
-import type { RouteTable } from '../routing/types.ts';
-import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
-import { RouterStats } from '../router/router-stats.ts';
-import { holdViews } from '../router/route-views.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { makeGate } from '../tcp/make-gates.ts';
 import { smallServer } from '../tcp/small-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
-import type { Taps } from '../tap/taps.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
-import type { SecretStore } from '../tls/secret-store.ts';
-import type { ClusterManager } from '../upstream/cluster-manager.ts';
-import type { Runtime } from '../runtime.ts';
-import { OverloadGate } from '../overload-gate.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
-import type { ChainServer } from './chain-server.ts';
 import { ChainSelector, type CompiledChain } from './chain-selector.ts';
 import { HttpInspector } from './filters/http-inspector.ts';
 import type { ListenerFilterRunner } from './filters/listener-filter.ts';
 import { ProxyProtocolReader } from './filters/proxy-protocol.ts';
 import { TlsInspector } from './filters/tls-inspector.ts';
-import { ChainDrain, type DrainState } from './drain-state.ts';
-import type { RouteDemand } from '../routing/route-demand.ts';
-import type { RouteStore } from './route-store.ts';
-import { SharedCount, type SharedPages } from './shared-count.ts';
+import { ChainDrain } from './drain-state.ts';
+import { SharedCount } from './shared-count.ts';
 import type { CompiledListener } from './compiled-listener.ts';
-
-export interface CompilerContext {
-  readonly env: DataPlaneEnv;
-  readonly loop: WorkerLoop;
-  readonly clusters: ClusterManager;
-  readonly routes: RouteStore;
-  readonly routeDemand: RouteDemand;
-  readonly secrets: SecretStore;
-  readonly extensions: ExtensionStore;
-  readonly overload: OverloadGate;
-  readonly drain: DrainState;
-  readonly buildRoutes: (config: RouteConfigurationResource) => RouteTable;
-  readonly accessLogs: AccessLogs;
-  readonly runtime: Runtime;
-  readonly taps: Taps;
-  /** Of limits that all workers keep together. */
-  readonly pages: SharedPages;
-  /** Of requests that the proxy makes by itself. */
-  readonly ownStats: RouterStats;
-}
-
-interface ChainContext extends CompilerContext {
-  readonly chainDrain: ChainDrain;
-}
-
-type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
-
-const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
+import {
+  type ChainContext,
+  type CompiledFilter,
+  type CompilerContext,
+  overloadOf,
+} from './compiler-context.ts';
+import { compileManager } from './manager-compiler.ts';
 
 export function compileListener(
   resource: ListenerResource,
@@ -204,11 +152,6 @@ function isGate(filter: NetworkFilter): filter is GateFilter {
   );
 }
 
-interface CompiledFilter {
-  readonly server: ChainServer;
-  readonly release: () => void;
-}
-
 function compileTcpProxy(
   config: TcpProxy,
   listener: ListenerResource,
@@ -267,159 +210,4 @@ function compileTls(
     runtime: runtimeTls(),
     log: (line) => env.log('debug', 'connection', line),
   });
-}
-
-function compileManager(
-  config: HttpConnectionManager,
-  listener: ListenerResource,
-  context: ChainContext,
-): CompiledFilter {
-  const { env, loop } = context;
-  const routes = routeSource(config, context);
-  const accessLogs = context.accessLogs.open(config.accessLogs);
-  const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
-  const policy = buildHeaderPolicy(config, {
-    localAddressIpVersion: env.heritage.localAddressIpVersion,
-    node: env.heritage.node,
-    countDroppedHeader: () => stats.countDroppedHeader(),
-    internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
-  });
-  const drain = context.drain.viewOf(listener, context.chainDrain);
-  const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
-  const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
-  const terminal = terminalFilter(
-    config,
-    listener,
-    { stats: routerStats, upstreamLogs: upstreamLogs.logs },
-    context,
-  );
-  const filterBlocks: number[] = [];
-  const bucketOwner = `${listener.name}/${routesName(config)}`;
-  const filterContext: FilterContext = {
-    loop,
-    stats: env.stats,
-    runtime: context.runtime,
-    statPrefix: `http.${config.statPrefix}.`,
-    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
-    compressorOffers: new WeakMap(),
-    taps: context.taps,
-    clusterHealth: (name) => context.clusters.get(name)?.health(),
-    wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
-    missingRoutes: (headers) => routes.missingFor?.(headers),
-    routeDemand: context.routeDemand,
-    extensions: context.extensions,
-    nodeCluster: env.heritage.node.cluster,
-    sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
-    onBlock: (base) => void filterBlocks.push(base),
-  };
-  const manager = new ConnectionManager(config, {
-    loop,
-    makeCodec: http1ServerCodecs(config),
-    stats,
-    policy,
-    accessLogs: accessLogs.logs,
-    rewriteLocalReply:
-      config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
-    routes,
-    filters: filtersOf(config, filterContext),
-    terminal,
-    drain,
-    overload: overloadOf(listener, context),
-    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
-  });
-  const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
-  const release = (): void => {
-    for (const letGo of views) letGo();
-    stats.release();
-    routerStats.release();
-    accessLogs.release();
-    upstreamLogs.release();
-    for (const base of filterBlocks) env.stats.releaseBlock(base);
-  };
-  return { server: serveHttp(manager), release };
-}
-
-/** Those before the router. */
-function filtersOf(
-  config: HttpConnectionManager,
-  context: FilterContext,
-): readonly FilterFactory[] {
-  return config.filters.slice(0, -1).map((filter) => {
-    const factory = makeFilterFactory(filter, context);
-    return filter.isOffByDefault === true ? offByDefault(factory) : factory;
-  });
-}
-
-/** Another one, which is never told of any pressure, for listeners that serve in any case. */
-function overloadOf(listener: ListenerResource, context: CompilerContext): OverloadGate {
-  if (!listener.bypassesOverload) return context.overload;
-  const { env, loop } = context;
-  return new OverloadGate({ random: Math.random, stats: env.stats, timers: loop.timers });
-}
-
-function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
-  const { routes } = config;
-  if (routes.kind === 'named') return context.routes.sourceOf(routes.name);
-  if (routes.kind === 'scoped') {
-    return context.routes.scopedSourceOf(routes, (each) => context.buildRoutes(each.config));
-  }
-  const table = context.buildRoutes(routes.config);
-  return { tableFor: () => table };
-}
-
-function inlineRoutes({ routes }: HttpConnectionManager): readonly RouteConfigurationResource[] {
-  switch (routes.kind) {
-    case 'named':
-      return [];
-    case 'inline':
-      return [routes.config];
-    case 'scoped': {
-      const { scopes } = routes;
-      return scopes.kind === 'inline' ? scopes.scopes.map(({ config }) => config) : [];
-    }
-  }
-}
-
-function routerOf(config: HttpConnectionManager): RouterSettings {
-  const last = config.filters.at(-1);
-  assert(last?.kind === 'router', 'the last filter of a connection manager is the router');
-  return last;
-}
-
-function terminalFilter(
-  config: HttpConnectionManager,
-  listener: ListenerResource,
-  own: Pick<RouterContext, 'stats' | 'upstreamLogs'>,
-  context: CompilerContext,
-): TerminalFilterFactory {
-  const last = routerOf(config);
-  const routerContext = {
-    loop: context.loop,
-    clusters: context.clusters,
-    ...own,
-    respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
-    suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
-    proxy100Continue: config.proxy100Continue,
-    overload: overloadOf(listener, context),
-    shadows: {
-      loop: context.loop,
-      clusters: context.clusters,
-      runtime: context.runtime,
-      ownStats: context.ownStats,
-      localAddress: localAddress(context.env.heritage.localAddressIpVersion),
-    },
-    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
-  };
-  return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
-}
-
-function offByDefault(factory: FilterFactory): FilterFactory {
-  const { name } = factory;
-  return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
-}
-
-/** Empty for routes that stand in the listener, whose places begin there. */
-function routesName({ routes }: HttpConnectionManager): string {
-  return routes.kind === 'named' ? routes.name : '';
 }

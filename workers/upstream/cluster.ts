@@ -26,13 +26,11 @@ import type { HttpPool } from './pools/http-pool.ts';
 import type { TcpPool } from './pools/tcp-pool-connection.ts';
 import { mayBeNamed } from './balancing/override-status.ts';
 import { Preconnecting } from './pools/preconnecting.ts';
-import { AggregateBalancer, type MemberCluster } from './balancing/aggregate-balancer.ts';
+import type { MemberCluster } from './balancing/aggregate-balancer.ts';
 import type { BalanceContext, LoadBalancer } from './balancing/load-balancer.ts';
-import { RequestedHostBalancer } from './named-hosts/requested-host-balancer.ts';
-import { RequestedHosts } from './named-hosts/requested-hosts.ts';
-import { ForwardProxyBalancer } from './named-hosts/forward-proxy-balancer.ts';
-import { makeBalancer } from './make-balancer.ts';
-import { WantedHosts } from './named-hosts/wanted-hosts.ts';
+import type { RequestedHosts } from './named-hosts/requested-hosts.ts';
+import { makeClusterBalancer } from './cluster-balancer.ts';
+import type { WantedHosts } from './named-hosts/wanted-hosts.ts';
 import type { LocalCluster } from './balancing/zone-picker.ts';
 import { ReportedUse } from './balancing/load-aware-localities.ts';
 import { ReportedLoadTeller } from './load-reports/reported-load-teller.ts';
@@ -45,8 +43,8 @@ import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableFigures } from './hashing/hash-table-figures.ts';
 import { isSamePlace } from '../../shared/resources/host-place.ts';
 
-const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
+
 export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly name: string;
   readonly stats: ClusterStats;
@@ -65,9 +63,9 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #active = new ActiveRequests();
   readonly #pools = new ClusterPools(this, () => this.#beginTraffic());
   #hasTraffic = false;
-  #requested: RequestedHosts | undefined = undefined;
+  readonly #requested: RequestedHosts | undefined;
   /** Where requests wait for their hosts, when these are whatever names they bear. */
-  wantedHosts: WantedHosts | undefined = undefined;
+  readonly wantedHosts: WantedHosts | undefined;
   readonly #tableFigures: HashTableFigures;
   resource: ClusterResource;
   readonly #work: SlicedWork;
@@ -86,7 +84,15 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
       // All workers have the same table: one of them tells of it.
       tells: context.duty.workerIndex === 0,
     });
-    this.#balancer = this.#makeBalancer();
+    const { balancer, requested, wantedHosts } = makeClusterBalancer({
+      cluster: this,
+      context,
+      tableFigures: this.#tableFigures,
+      makeHost: (host) => this.#keepOrMake(undefined, host),
+    });
+    this.#balancer = balancer;
+    this.#requested = requested;
+    this.wantedHosts = wantedHosts;
     this.#preconnecting = this.#makePreconnecting();
     this.#loadTeller = this.#makeLoadTeller();
     this.#checker = this.#makeChecker();
@@ -270,76 +276,6 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     if (this.#hasTraffic) return;
     this.#hasTraffic = true;
     if (this.#checker !== undefined) this.#context.trafficBegan(this.name);
-  }
-
-  /** The reference's main thread has every balancer too: one worker counts for it. */
-  #countStructure(offset: number, change: number): void {
-    const copies = this.#context.duty.workerIndex === 0 ? 2 : 1;
-    this.stats.writer.add(this.stats.base + offset, copies * change);
-  }
-
-  #makeBalancer(): LoadBalancer {
-    const { resource } = this;
-    const context = this.#context;
-    const count = (offset: number): void => this.stats.writer.increment(this.stats.base + offset);
-    if (resource.aggregate !== undefined) {
-      return new AggregateBalancer({
-        clusters: resource.aggregate.clusters,
-        find: (name) => context.find(name),
-        panicThreshold: resource.lbPolicy.healthyPanicThreshold,
-        random: Math.random,
-      });
-    }
-    if (resource.forwardProxy !== undefined) {
-      this.wantedHosts = new WantedHosts({
-        options: resource.forwardProxy,
-        nowMs: () => context.loop.clock.ms,
-        workerIndex: context.duty.workerIndex,
-        want: (host, ticket) => context.hostWanted(this.name, host, ticket),
-        used: (host) => context.hostUsed(this.name, host),
-        findCluster: (name) => context.find(name),
-      });
-      return new ForwardProxyBalancer(this.wantedHosts);
-    }
-    if (resource.originalDst !== undefined) {
-      const hosts = this.#followRequests(resource.originalDst.cleanupIntervalMs);
-      const hostAt = (ip: string, port: number): UpstreamHost => hosts.at(ip, port);
-      return new RequestedHostBalancer({ options: resource.originalDst, hostAt, count });
-    }
-    return makeBalancer(resource, {
-      runtime: context.runtime,
-      ownLocality: context.ownLocality,
-      localCluster: this.#localCluster(),
-      nowMs: () => context.loop.clock.ms,
-      count,
-      countLoadAware: (name, change) => {
-        if (context.duty.workerIndex === 0) this.stats.countLoadAware(name, change);
-      },
-      countStructure: (offset, change) => this.#countStructure(offset, change),
-      onDuplicates: (count) => {
-        if (context.duty.workerIndex === 0) this.stats.setDuplicateSubsetHosts(count);
-      },
-      allActiveRequests: () => this.stats.writer.valueOf(this.stats.base + RQ_ACTIVE),
-      onTable: (table) => this.#tableFigures.show(table),
-    });
-  }
-
-  /** That cluster itself has none. */
-  #localCluster(): (() => LocalCluster | undefined) | undefined {
-    const context = this.#context;
-    const name = context.localClusterName;
-    return name === undefined || name === this.name ? undefined : () => context.find(name);
-  }
-
-  #followRequests(cleanupIntervalMs: number): RequestedHosts {
-    this.#requested = new RequestedHosts({
-      cluster: this.name,
-      cleanupIntervalMs,
-      nowMs: () => this.loop.clock.ms,
-      make: (host) => this.#keepOrMake(undefined, host),
-      used: (host) => this.#context.hostRequested(this.name, host),
-    });
-    return this.#requested;
   }
 
   #makeHostSet(): HostSet {

@@ -1,0 +1,120 @@
+/**
+ * Which balancer a cluster has, after what it is: one of other clusters, one whose hosts requests name,
+ * or one that chooses among its own hosts; with what such a cluster needs beside it.
+ */
+import type { HostResource } from '../../shared/resources/cluster.ts';
+import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
+import { AggregateBalancer } from './balancing/aggregate-balancer.ts';
+import type { LoadBalancer } from './balancing/load-balancer.ts';
+import type { LocalCluster } from './balancing/zone-picker.ts';
+import type { UpstreamCluster } from './cluster.ts';
+import type { ClusterContext } from './cluster-context.ts';
+import type { HashTableFigures } from './hashing/hash-table-figures.ts';
+import type { UpstreamHost } from './hosts/host.ts';
+import { makeBalancer } from './make-balancer.ts';
+import { ForwardProxyBalancer } from './named-hosts/forward-proxy-balancer.ts';
+import { RequestedHostBalancer } from './named-hosts/requested-host-balancer.ts';
+import { RequestedHosts } from './named-hosts/requested-hosts.ts';
+import { WantedHosts } from './named-hosts/wanted-hosts.ts';
+
+const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
+
+/** What a cluster gives to its balancer. */
+export interface BalancedCluster {
+  readonly cluster: Pick<UpstreamCluster, 'name' | 'resource' | 'stats'>;
+  readonly context: ClusterContext;
+  readonly tableFigures: HashTableFigures;
+  readonly makeHost: (host: HostResource) => UpstreamHost;
+}
+
+export interface ClusterBalancer {
+  readonly balancer: LoadBalancer;
+  /** Hosts that requests name by their address, where these are the cluster's. */
+  readonly requested?: RequestedHosts;
+  /** Where requests wait for their hosts, when these are whatever names they bear. */
+  readonly wantedHosts?: WantedHosts;
+}
+
+export function makeClusterBalancer(balanced: BalancedCluster): ClusterBalancer {
+  const { cluster, context } = balanced;
+  const { resource, stats } = cluster;
+  const count = (offset: number): void => stats.writer.increment(stats.base + offset);
+  if (resource.aggregate !== undefined) {
+    const balancer = new AggregateBalancer({
+      clusters: resource.aggregate.clusters,
+      find: (name) => context.find(name),
+      panicThreshold: resource.lbPolicy.healthyPanicThreshold,
+      random: Math.random,
+    });
+    return { balancer };
+  }
+  if (resource.forwardProxy !== undefined) {
+    const wantedHosts = new WantedHosts({
+      options: resource.forwardProxy,
+      nowMs: () => context.loop.clock.ms,
+      workerIndex: context.duty.workerIndex,
+      want: (host, ticket) => context.hostWanted(cluster.name, host, ticket),
+      used: (host) => context.hostUsed(cluster.name, host),
+      findCluster: (name) => context.find(name),
+    });
+    return { balancer: new ForwardProxyBalancer(wantedHosts), wantedHosts };
+  }
+  const { originalDst } = resource;
+  if (originalDst !== undefined) {
+    const requested = followRequests(balanced, originalDst.cleanupIntervalMs);
+    const hostAt = (ip: string, port: number): UpstreamHost => requested.at(ip, port);
+    return {
+      balancer: new RequestedHostBalancer({ options: originalDst, hostAt, count }),
+      requested,
+    };
+  }
+  return { balancer: amongOwnHosts(balanced, count) };
+}
+
+function followRequests(
+  { cluster: { name }, context, makeHost }: BalancedCluster,
+  cleanupIntervalMs: number,
+): RequestedHosts {
+  return new RequestedHosts({
+    cluster: name,
+    cleanupIntervalMs,
+    nowMs: () => context.loop.clock.ms,
+    make: makeHost,
+    used: (host) => context.hostRequested(name, host),
+  });
+}
+
+function amongOwnHosts(
+  { cluster, context, tableFigures }: BalancedCluster,
+  count: (offset: number) => void,
+): LoadBalancer {
+  const { resource, stats } = cluster;
+  const isFirstWorker = context.duty.workerIndex === 0;
+  return makeBalancer(resource, {
+    runtime: context.runtime,
+    ownLocality: context.ownLocality,
+    localCluster: localClusterOf(cluster.name, context),
+    nowMs: () => context.loop.clock.ms,
+    count,
+    countLoadAware: (name, change) => {
+      if (isFirstWorker) stats.countLoadAware(name, change);
+    },
+    // The reference's main thread has every balancer too: one worker counts for it.
+    countStructure: (offset, change) =>
+      stats.writer.add(stats.base + offset, (isFirstWorker ? 2 : 1) * change),
+    onDuplicates: (hosts) => {
+      if (isFirstWorker) stats.setDuplicateSubsetHosts(hosts);
+    },
+    allActiveRequests: () => stats.writer.valueOf(stats.base + RQ_ACTIVE),
+    onTable: (table) => tableFigures.show(table),
+  });
+}
+
+/** That cluster itself has none. */
+function localClusterOf(
+  name: string,
+  context: ClusterContext,
+): (() => LocalCluster | undefined) | undefined {
+  const local = context.localClusterName;
+  return local === undefined || local === name ? undefined : () => context.find(local);
+}
