@@ -51,11 +51,10 @@ export function expirations(store: ResourceStore): ReadonlyMap<string, number> {
   return found;
 }
 
-/** Owners of contexts that have another certificate or authority since this secret changed. */
+/** Owners of contexts that use this secret, complete or not: the reference counts each of its arrivals. */
 export function* contextsWith(key: string, store: ResourceStore): Generator<OwnedContext> {
   for (const owned of contextsOf(store)) {
-    const isUsed = secretKeysOf(owned.context).includes(key);
-    if (isUsed && completeTls(owned.context, secretsOf(store)) !== undefined) yield owned;
+    if (secretKeysOf(owned.context).includes(key)) yield owned;
   }
 }
 

@@ -69,10 +69,25 @@ class SharedSecret extends SharedResource {
       log('warning', `secret ${name} was taken away; what came before it stays in use`);
       return undefined;
     }
-    if (found === undefined) return `Missing SDS resources for ${name} in onConfigUpdate()`;
-    if (resources.length > 1) return `Unexpected SDS secrets length: ${resources.length}`;
-    if (found.name !== name) return `Unexpected SDS secret (expecting ${name}): ${found.name}`;
+    if (found === undefined) {
+      return this.#refuse(`Missing SDS resources for ${name} in onConfigUpdate()`);
+    }
+    if (resources.length > 1) {
+      const counts = `added resources ${resources.length}, number of removed resources ${removed.length}`;
+      const text = `Unexpected SDS secrets length for ${name}, number of ${counts}`;
+      return this.#refuse(`${text}. Expected sum is 1`);
+    }
+    if (found.name !== name) {
+      return this.#refuse(`Unexpected SDS secret (expecting ${name}): ${found.name}`);
+    }
     return await this.#load(found);
+  }
+
+  /** The reference says by itself what is wrong with an answer as a whole, and returns it. */
+  #refuse(reason: string): string {
+    const { log } = this.#options;
+    log('warning', `sds: secret '${this.#secret.name}' config rejected: ${reason}`);
+    return reason;
   }
 
   protected override ended(): void {

@@ -28,8 +28,8 @@ function named(name: string, scratch: Scratch, file: string): object {
   return { name, sds_config: fileSource(scratch.file(file)) };
 }
 
-function servedWith(config: object): object {
-  const context = { tls_certificate_sds_secret_configs: [config] };
+function servedWith(config: object, others: object = {}): object {
+  const context = { tls_certificate_sds_secret_configs: [config], ...others };
   return secureListener(GREETING, tlsSocket('Downstream', { common_tls_context: context }));
 }
 
@@ -61,8 +61,14 @@ describe('secrets from files', () => {
       version: '1',
       resources: [secretMessage('server', { tls_certificate: certificateFiles(live) })],
     });
+    const trusted = { trusted_ca: { filename: authority.certPath } };
+    moveIntoPlace(scratch, 'trust.json', {
+      version: '1',
+      resources: [secretMessage('trust', { validation_context: trusted })],
+    });
+    const trust = { validation_context_sds_secret_config: named('trust', scratch, 'trust.json') };
     await using sluice = await startSluice({
-      bootstrap: bootstrapOf([servedWith(named('server', scratch, 'sds.json'))]),
+      bootstrap: bootstrapOf([servedWith(named('server', scratch, 'sds.json'), trust)]),
       concurrency: 2,
     });
     const port = await sluice.listenerPort('web');
@@ -75,8 +81,9 @@ describe('secrets from files', () => {
     });
     assert.equal((await askSecurely(port)).name, 'first');
     moveIntoPlace(scratch, 'live.key', second.key);
+    // Once for each secret, though the context was complete with the second alone.
     await waitUntil('the new pair is in use', async () => {
-      return (await counter(sluice, 'ssl_context_update_by_sds')) === 2;
+      return (await counter(sluice, 'ssl_context_update_by_sds')) === 3;
     });
     assert.equal((await askSecurely(port)).name, 'second');
     const answer = new Promise<string>((resolve) => {
