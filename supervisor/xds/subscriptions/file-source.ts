@@ -144,8 +144,9 @@ export class FileSource implements DiscoverySource {
 
 async function identityOf(path: string): Promise<string | undefined> {
   try {
-    const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
-    return `${dev} ${ino} ${size} ${mtimeNs}`;
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    // A file that was moved away and back is read again, as in the reference: moves change `ctime`.
+    return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch {
     // Not there, or not to be read: reading it says why.
     return undefined;

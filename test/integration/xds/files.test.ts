@@ -71,6 +71,10 @@ describe('resources from files', () => {
     put('rds.json', 'r2', resource.routes('rc', [answering('routes')]));
     await waitUntil('the second routes', async () => (await body(port)) === 'routes');
 
+    renameSync(scratch.file('rds.json'), scratch.file('away'));
+    renameSync(scratch.file('away'), scratch.file('rds.json'));
+    await sluice.waitForStat('http.web.rds.rc.update_success', (count) => count >= 3);
+
     moveIntoPlace(scratch, 'rds.json', '{ this is no JSON');
     await sluice.waitForStat('http.web.rds.rc.update_failure', (count) => count === 1);
     put('rds.json', 'r3', { ...resource.routes('rc', []), virtual_hosts: [{ name: '' }] });
