@@ -205,7 +205,19 @@ export class DynamicConfiguration {
   /** Begins to fetch runtime layers; resolves when they are there or were waited for in vain. */
   async runtimeLayers(): Promise<void> {
     await this.#kept?.load();
+    await this.#fileSecrets();
     await this.#runtime.start();
+  }
+
+  /** What clusters of the bootstrap need of files: control planes may be behind them. */
+  async #fileSecrets(): Promise<void> {
+    const clusters = [...this.#options.store.list('cluster')];
+    const secrets = clusters.flatMap(({ active }) => active?.resolved.secrets ?? []);
+    const uses = secrets
+      .filter(({ source }) => source.kind === 'path')
+      .map((secret) => this.secrets.use(secret));
+    await Promise.all(uses.map(({ ready }) => ready));
+    for (const use of uses) use.release();
   }
 
   /** Begins to fetch clusters; resolves when the first answer was taken or waited for in vain. */

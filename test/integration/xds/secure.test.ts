@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { staticCluster } from '../../support/bootstrap.ts';
@@ -17,15 +19,30 @@ const CLUSTER = resource.cluster({
   load_assignment: { cluster_name: 'up' },
 });
 
-function tlsSocket(authority: TestAuthority, san: string): object {
+const SECRET = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+
+/** With `secretPath` the certificate comes by SDS from that file. */
+function tlsSocket(authority: TestAuthority, san: string, secretPath?: string): object {
   const client = authority.issue('client', 'DNS:client.test');
   const file = (path: string) => ({ filename: path });
+  const certificate = {
+    certificate_chain: file(client.certPath),
+    private_key: file(client.keyPath),
+  };
+  if (secretPath !== undefined) {
+    const secret = { '@type': SECRET, name: 'client', tls_certificate: certificate };
+    writeFileSync(secretPath, JSON.stringify({ resources: [secret] }));
+  }
   const context = {
     sni: 'control.test',
     common_tls_context: {
-      tls_certificates: [
-        { certificate_chain: file(client.certPath), private_key: file(client.keyPath) },
-      ],
+      ...(secretPath === undefined
+        ? { tls_certificates: [certificate] }
+        : {
+            tls_certificate_sds_secret_configs: [
+              { name: 'client', sds_config: { path_config_source: { path: secretPath } } },
+            ],
+          }),
       validation_context: {
         trusted_ca: file(authority.certPath),
         match_typed_subject_alt_names: [{ san_type: 'DNS', matcher: { exact: san } }],
@@ -95,11 +112,14 @@ describe('a control plane behind a cluster with a TLS transport socket', () => {
       ServerCredentials.createSsl(Buffer.from(authority.cert), [pair], true),
     );
     control.set('cluster.v3.Cluster', 'c1', [CLUSTER]);
+    const socket = tlsSocket(authority, 'control.test', join(scratch.path, 'client.json'));
     await using sluice = await startSluice({
-      bootstrap: bootstrapOf(control.port, tlsSocket(authority, 'control.test'), GRPC),
+      bootstrap: bootstrapOf(control.port, socket, GRPC),
     });
     await waitUntil('the cluster', async () => await knows(sluice, 'up'));
     await sluice.waitForStat('cluster.control.ssl.handshake', (value) => value === 1);
+    // It waited for its certificate.
+    assert.equal(await sluice.stat('cluster_manager.cds.update_failure'), 0);
     assert.equal(control.requests[0]?.metadata['x-token'], 'secret');
     assert.deepEqual(control.requests[0].metadata['x-raw-bin'], Buffer.from('AAEC'));
   });

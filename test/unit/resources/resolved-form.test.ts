@@ -290,6 +290,26 @@ describe('a resolved route', () => {
 });
 
 describe('a resolved cluster', () => {
+  it('says how often its connections over HTTP/2 ask whether the host is there', async () => {
+    const bootstrap = base();
+    const keepAlive = { interval: '30s', timeout: '5s' };
+    bootstrap.static_resources.clusters.push({
+      name: 'control',
+      connect_timeout: '1s',
+      load_assignment: { cluster_name: 'control' },
+      http2_protocol_options: { connection_keepalive: keepAlive },
+    });
+    const grpc = [{ envoy_grpc: { cluster_name: 'control' } }];
+    const ads = { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: grpc };
+    const { clusters } = await resolved({
+      ...bootstrap,
+      node: { id: 'me', cluster: 'mine' },
+      dynamic_resources: { ads_config: ads },
+    });
+    const { upstreamHttp } = clusters.at(-1)!.resource;
+    assert.deepEqual(upstreamHttp.http2KeepAlive, { intervalMs: 30_000, timeoutMs: 5000 });
+  });
+
   it("has the API's defaults", async () => {
     const [cluster] = (await resolved(base())).clusters;
     const thresholds = {
