@@ -74,7 +74,7 @@ static_resources:
       validate(yaml, '--validate-skip-secrets'),
     ]);
     assert.equal(read.code, 1);
-    assert.match(read.stderr, /\/no\/cert/);
+    assert.match(read.stderr, /Failed to load incomplete private key from path: \/no\/key/);
     assert.deepEqual([skipped.code, skipped.stdout], [0, "configuration '' OK\n"]);
   });
 
