@@ -2,10 +2,10 @@
  * Statistics of loaded certificates that the supervisor keeps: when they expire, and how often secrets
  * renewed a TLS context.
  */
-import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import { contextsWith, expirations } from './loaded-certificates.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
+import type { Definition, StatStore } from '../stats/stat-store.ts';
 
 /** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */
 interface ExpirationView {
@@ -14,13 +14,13 @@ interface ExpirationView {
 
 export class CertificateStats {
   readonly #store: ResourceStore;
-  readonly #stats: StatWriter;
+  readonly #stats: StatStore;
   readonly #view: ExpirationView;
-  readonly #gauges = new Map<string, number>();
+  readonly #gauges = new Map<string, Definition>();
   /** Held blocks by prefix. */
   readonly #blocks = new Map<string, number>();
 
-  constructor(store: ResourceStore, stats: StatWriter, view: ExpirationView) {
+  constructor(store: ResourceStore, stats: StatStore, view: ExpirationView) {
     this.#store = store;
     this.#stats = stats;
     this.#view = view;
@@ -31,13 +31,11 @@ export class CertificateStats {
     const stats = this.#stats;
     const present = expirations(this.#store);
     for (const [name, seconds] of present) {
-      let index = this.#gauges.get(name);
-      if (index === undefined) {
-        index = stats.defineGauge(name);
-        this.#gauges.set(name, index);
-      }
-      stats.setGauge(index, seconds);
+      const gauge = this.#gauges.get(name) ?? stats.holdNamed('gauge', name);
+      this.#gauges.set(name, gauge);
+      stats.setGauge(gauge.base, seconds);
     }
+    this.#releaseOthers(present);
     const first = Math.min(...present.values());
     this.#view.setFirstExpiration(Number.isFinite(first) ? first * 1000 : undefined);
   }
@@ -55,5 +53,14 @@ export class CertificateStats {
       stats.increment(base + TLS_SOCKET_FACTORY.index.ssl_context_update_by_sds);
     }
     this.publish();
+  }
+
+  /** Gauges of certificates that no version in force has any more. */
+  #releaseOthers(present: ReadonlyMap<string, number>): void {
+    for (const [name, gauge] of this.#gauges) {
+      if (present.has(name)) continue;
+      this.#gauges.delete(name);
+      this.#stats.release(gauge);
+    }
   }
 }

@@ -5,6 +5,7 @@ import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/genera
 
 import { unexpectedType } from '../../resources/http/discovered-filter.ts';
 import type { NamedFilter } from '../../resources/resolved-bootstrap.ts';
+import type { Definition } from '../../stats/stat-store.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
@@ -23,8 +24,9 @@ export function discoverFilters(options: NamedOptions): NamedResources<NamedFilt
 class SharedFilter extends SharedResource {
   readonly #filter: NamedFilter;
   readonly #options: NamedOptions;
-  readonly #reloads: number;
-  readonly #failures: number;
+  readonly #reloads: Definition;
+  readonly #failures: Definition;
+  readonly #conflicts: Definition;
   #isAnswered = false;
 
   constructor(filter: NamedFilter, options: NamedOptions) {
@@ -33,9 +35,9 @@ class SharedFilter extends SharedResource {
     this.#options = options;
     const { statStore, sources } = options;
     const prefix = statScope(`extension_config_discovery.http_filter.${filter.name}.`);
-    this.#reloads = statStore.defineCounter(`${prefix}config_reload`);
-    this.#failures = statStore.defineCounter(`${prefix}config_fail`);
-    statStore.defineCounter(`${prefix}config_conflict`);
+    this.#reloads = statStore.holdNamed('counter', `${prefix}config_reload`);
+    this.#failures = statStore.holdNamed('counter', `${prefix}config_fail`);
+    this.#conflicts = statStore.holdNamed('counter', `${prefix}config_conflict`);
     this.subscribe((interest) => sources.open(interest), {
       kind: 'extension',
       source: filter.source,
@@ -53,7 +55,7 @@ class SharedFilter extends SharedResource {
 
   override refused(): void {
     this.#isAnswered = true;
-    this.#options.statStore.increment(this.#failures);
+    this.#count(this.#failures);
   }
 
   override settled(): void {
@@ -70,7 +72,7 @@ class SharedFilter extends SharedResource {
     if (found === undefined && isGone) {
       this.#options.store.remove('extension', key);
       await this.#options.apply([{ op: 'remove_extension', key }]);
-      this.#options.statStore.increment(this.#reloads);
+      this.#count(this.#reloads);
       return undefined;
     }
     if (found === undefined || resources.length !== 1) {
@@ -87,10 +89,18 @@ class SharedFilter extends SharedResource {
     if (this.#options.store.remove('extension', key)) {
       void this.#options.apply([{ op: 'remove_extension', key }]);
     }
+    for (const each of [this.#reloads, this.#failures, this.#conflicts]) {
+      this.#options.statStore.release(each);
+    }
+  }
+
+  /** An update may be on its way to the workers when the last user goes. */
+  #count({ base }: Definition): void {
+    if (!this.isClosed) this.#options.statStore.increment(base);
   }
 
   async #take({ message, versionInfo }: DiscoveredResource): Promise<string | undefined> {
-    const { store, resolver, clock, statStore } = this.#options;
+    const { store, resolver, clock } = this.#options;
     const { name, key, types } = this.#filter;
     const present = store.get('extension', key)?.active;
     if (present !== undefined && isSameMessage(present.message, message)) return undefined;
@@ -103,7 +113,7 @@ class SharedFilter extends SharedResource {
     if (refusal !== undefined) return refusal;
     const lastUpdatedMs = clock.wallMs();
     store.putActive('extension', key, { message, versionInfo, lastUpdatedMs, resolved });
-    statStore.increment(this.#reloads);
+    this.#count(this.#reloads);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { NamedSecret } from '../../resources/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
+import type { Definition } from '../../stats/stat-store.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import { isSameMessage } from './same-message.ts';
@@ -30,7 +31,7 @@ type Given = Pick<DiscoveredResource, 'message' | 'versionInfo'>;
 class SharedSecret extends SharedResource {
   readonly #secret: NamedSecret;
   readonly #options: SecretDiscoveryOptions;
-  readonly #rotationFailures: number;
+  readonly #rotationFailures: Definition;
   /** As its source gave it, its files unread. */
   #given: Given | undefined;
   #watch: DirectoryWatch | undefined;
@@ -45,7 +46,7 @@ class SharedSecret extends SharedResource {
     this.#options = options;
     const { store, statStore, sources, clock } = options;
     const prefix = statScope(`sds.${secret.name}.`);
-    this.#rotationFailures = statStore.defineCounter(`${prefix}key_rotation_failed`);
+    this.#rotationFailures = statStore.holdNamed('counter', `${prefix}key_rotation_failed`);
     store.putWarming('secret', secret.key, {
       message: { name: secret.name },
       versionInfo: 'uninitialized',
@@ -93,7 +94,8 @@ class SharedSecret extends SharedResource {
   protected override ended(): void {
     const { key } = this.#secret;
     this.#watch?.close();
-    const { store } = this.#options;
+    const { store, statStore } = this.#options;
+    statStore.release(this.#rotationFailures);
     const wasThere = store.get('secret', key)?.active !== undefined;
     store.remove('secret', key);
     if (wasThere) void this.#options.apply([{ op: 'remove_secret', key }]);
@@ -158,7 +160,7 @@ class SharedSecret extends SharedResource {
     this.#loading = reread;
     void reread.then((refusal) => {
       if (refusal === undefined || this.isClosed) return;
-      this.#options.statStore.increment(this.#rotationFailures);
+      this.#options.statStore.increment(this.#rotationFailures.base);
       this.#options.log('warning', `cannot rotate secret ${this.#secret.name}: ${refusal}`);
     });
   }
