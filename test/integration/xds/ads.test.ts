@@ -42,6 +42,16 @@ describe('resources over one aggregated gRPC stream', () => {
     control.set('endpoint.v3.ClusterLoadAssignment', 'e2', [resource.endpoints('up', [two.port])]);
     await waitUntil('the second upstream', async () => (await body()) === 'two');
 
+    const everything = { numerator: 100, denominator: 'HUNDRED' };
+    const drops = [{ category: 'all', drop_percentage: everything }];
+    // It is in force with other hosts.
+    const dropping = { ...resource.endpoints('up', [one.port]), policy: { drop_overloads: drops } };
+    control.set('endpoint.v3.ClusterLoadAssignment', 'e3', [dropping]);
+    await waitUntil('requests that are dropped', async () => (await body()) !== 'two');
+    assert.equal((await fetchOnce({ port, path: '/' })).status, 503);
+    control.set('endpoint.v3.ClusterLoadAssignment', 'e4', [resource.endpoints('up', [two.port])]);
+    await waitUntil('requests that are not', async () => (await body()) === 'two');
+
     const bad = resource.cluster({ name: 'bad', type: 'EDS' });
     control.set('cluster.v3.Cluster', 'c2', [cluster, bad]);
     const refusal = await waitUntil('a refusal', () =>
