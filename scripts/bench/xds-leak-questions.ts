@@ -182,7 +182,6 @@ function clusterQuestions({ upstreamPort, certificates }: Surroundings): readonl
         const assignment = resource.endpoints('service_0', []);
         const endpoints = [{ lb_endpoints: [endpoint] }];
         await sending(ENDPOINTS, () => [{ ...assignment, endpoints }])(fleet, version);
-        await askFor(fleet, 'service_0');
       },
     },
   ];
@@ -224,17 +223,13 @@ function routeQuestions(): readonly Question[] {
       prepare: (control) => {
         const hcm = { route_config: undefined, scoped_routes: scoped };
         control.set(LISTENER, '1', [resource.listener(httpListener([], { hcm }))]);
+        control.set(ROUTES, '0', [resource.routes('scope_0', [routeSaying(0)])]);
+        control.set(SCOPES, '0', [scopeOf(0)]);
       },
       update: async (fleet, version) => {
-        const name = `scope_${version}`;
-        fleet.control.set(ROUTES, `${version}`, [resource.routes(name, [routeSaying(version)])]);
-        const scope = {
-          '@type': `${API}.config.${SCOPES}`,
-          name,
-          route_configuration_name: name,
-          key: { fragments: [{ string_key: name }] },
-        };
-        await sending(SCOPES, () => [scope])(fleet, version);
+        const routes = resource.routes(`scope_${version}`, [routeSaying(version)]);
+        fleet.control.set(ROUTES, `${version}`, [routes]);
+        await sending(SCOPES, () => [scopeOf(version)])(fleet, version);
       },
     },
     {
@@ -441,6 +436,16 @@ function pem(path = ''): object {
 function strictDns(name: string, port: number): object {
   const cluster = staticCluster(name, [port], { type: 'STRICT_DNS', dns_lookup_family: 'V4_ONLY' });
   return JSON.parse(JSON.stringify(cluster).replace('"127.0.0.1"', '"localhost"')) as object;
+}
+
+function scopeOf(version: number): object {
+  const name = `scope_${version}`;
+  return {
+    '@type': `${API}.config.${SCOPES}`,
+    name,
+    route_configuration_name: name,
+    key: { fragments: [{ string_key: name }] },
+  };
 }
 
 function hostOf(version: number): object {
