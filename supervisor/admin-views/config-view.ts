@@ -40,7 +40,7 @@ export interface ConfigViewParts {
   /** Unix milliseconds. */
   readonly loadedAtMs: number;
   /** The hosts that a cluster has now. */
-  hostsOf(cluster: string): ClusterHostsResource;
+  assignmentOf(cluster: string): ClusterHostsResource;
   /** Components that are not ready yet. */
   unreadyTargets(): readonly UnreadyTargets[];
   /** Before the server serves its listeners are shown as warming. */
@@ -83,8 +83,8 @@ export function makeConfigView(parts: ConfigViewParts): ConfigView {
       dynamicWarming: select(store, 'secret', 'dynamic', 'warming'),
     }),
     endpoints: () => ({
-      static: endpointsOf(store, 'static', (name) => parts.hostsOf(name)),
-      dynamic: endpointsOf(store, 'dynamic', (name) => parts.hostsOf(name)),
+      static: endpointsOf(store, 'static', (name) => parts.assignmentOf(name)),
+      dynamic: endpointsOf(store, 'dynamic', (name) => parts.assignmentOf(name)),
     }),
     unreadyTargets: () => parts.unreadyTargets(),
   };
@@ -186,7 +186,7 @@ function rankOf(entry: ResourceEntry<'listener'>): number {
 function endpointsOf(
   store: ResourceStore,
   wanted: 'static' | 'dynamic',
-  hostsOf: ConfigViewParts['hostsOf'],
+  assignmentOf: ConfigViewParts['assignmentOf'],
 ): Iterable<DumpedResource> {
   const clusters: { readonly name: string; readonly active: ResourceVersion<'cluster'> }[] = [];
   for (const { source, name, active } of store.list('cluster')) {
@@ -202,7 +202,7 @@ function endpointsOf(
       name: asked,
       versionInfo: '',
       lastUpdatedMs: active.lastUpdatedMs,
-      message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(hostsOf(name), options) },
+      message: { '@type': TYPE_URLS.endpoints, ...endpointMessage(assignmentOf(name), options) },
     };
   });
 }

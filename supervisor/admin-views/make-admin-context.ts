@@ -44,7 +44,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
       bootstrap: configuration.bootstrap,
       node,
       loadedAtMs: configuration.loadedAtMs,
-      hostsOf: (name) => upstreams.hostsOf(name),
+      assignmentOf: (name) => upstreams.assignmentOf(name),
       unreadyTargets: () => (input.phase() === 'loading' ? [] : parts.dynamic.unreadyTargets()),
       isStarting: () => input.phase() === 'warming' || input.phase() === 'initializing',
     }),

@@ -2,7 +2,11 @@
  * One version of a cluster with the hosts that it has now: runs their source, takes what workers say of
  * them, and says when it may be used. It sends nothing: its owner hears of changes.
  */
-import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  DropOverload,
+  HostResource,
+} from '../../shared/resources/cluster.ts';
 import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
@@ -134,19 +138,12 @@ export class LiveCluster implements HostSink {
 
   /** As workers get them and as `/clusters` shows them. */
   get hosts(): ClusterHostsResource {
-    const overprovisioningFactor =
-      this.#overprovisioningFactor ?? this.resolved.hosts.overprovisioningFactor;
-    const { dropOverload: _, ...resolved } = this.resolved.hosts;
-    const { present: dropOverload } = this.#drop;
-    return {
-      ...resolved,
-      hosts: this.#list.hosts,
-      overprovisioningFactor,
-      ...(dropOverload === undefined ? {} : { dropOverload }),
-      ...(this.version === undefined ? {} : { version: this.version }),
-      ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
-      ...(this.#hasTraffic ? { hasTraffic: true } : {}),
-    };
+    return this.#hostsWith(this.#drop.present);
+  }
+
+  /** As an assignment: with the share of dropped requests that was said last, in force or not. */
+  get assignment(): ClusterHostsResource {
+    return this.#hostsWith(this.#drop.planned);
   }
 
   /** As of the last change. */
@@ -279,6 +276,21 @@ export class LiveCluster implements HostSink {
     if (this.#breakerSlots !== undefined) this.#options.breakers.giveBackPair(this.#breakerSlots);
     this.#checks.release();
     this.readiness.close();
+  }
+
+  #hostsWith(dropOverload: DropOverload | undefined): ClusterHostsResource {
+    const overprovisioningFactor =
+      this.#overprovisioningFactor ?? this.resolved.hosts.overprovisioningFactor;
+    const { dropOverload: _, ...resolved } = this.resolved.hosts;
+    return {
+      ...resolved,
+      hosts: this.#list.hosts,
+      overprovisioningFactor,
+      ...(dropOverload === undefined ? {} : { dropOverload }),
+      ...(this.version === undefined ? {} : { version: this.version }),
+      ...(this.#breakerSlots === undefined ? {} : { breakerSlots: this.#breakerSlots }),
+      ...(this.#hasTraffic ? { hasTraffic: true } : {}),
+    };
   }
 
   #makeDetector(): OutlierDetector | undefined {

@@ -124,9 +124,8 @@ export class UpstreamClusters {
   }
 
   /** Empty for a cluster that is not there. */
-  hostsOf(name: string): ClusterHostsResource {
-    const none = { cluster: name, hosts: [], overprovisioningFactor: 140 };
-    return (this.#clusters.get(name) ?? this.#warming.get(name))?.hosts ?? none;
+  assignmentOf(name: string): ClusterHostsResource {
+    return this.#present(name)?.assignment ?? noHosts(name);
   }
 
   /** What a new worker gets beside the clusters in use: versions whose hosts are checked before they are. */
@@ -143,7 +142,7 @@ export class UpstreamClusters {
   hostsToStartWith(name: string): ClusterHostsResource {
     const live = this.#clusters.get(name);
     if (live !== undefined) this.#updates.workerStarts(live);
-    return this.hostsOf(name);
+    return this.#present(name)?.hosts ?? noHosts(name);
   }
 
   /** A worker's word about a cluster; one that is gone meanwhile needs none. */
@@ -316,6 +315,11 @@ export class UpstreamClusters {
     else live.hostWanted(host, answered);
   }
 
+  /** The version in use, before there is one the first that warms. */
+  #present(name: string): LiveCluster | undefined {
+    return this.#clusters.get(name) ?? this.#warming.get(name);
+  }
+
   #breakers(): BreakerSlots {
     const { pages, concurrency } = this.#options;
     return (this.#breakerSlots ??= new BreakerSlots(pages.breakerFd, concurrency));
@@ -339,4 +343,8 @@ export class UpstreamClusters {
     if (updates.length > 0) this.#pace.flushed();
     return updates;
   }
+}
+
+function noHosts(cluster: string): ClusterHostsResource {
+  return { cluster, hosts: [], overprovisioningFactor: 140 };
 }

@@ -25,6 +25,11 @@ export class DropPolicy {
     return this.#present;
   }
 
+  /** What comes into force with other hosts, which the admin pages show already, as in the reference. */
+  get planned(): DropOverload | undefined {
+    return this.#next;
+  }
+
   /** The limit is looked at once per assignment; more than 100 percent is none. */
   plan(drop: DropOverload | undefined): void {
     this.#next = drop === undefined ? undefined : limited(drop, this.#runtime());

@@ -138,7 +138,7 @@ describe('a store with a bootstrap', () => {
     const shown = (isStarting: boolean): string[] => {
       const view = makeConfigView({
         store,
-        hostsOf: none,
+        assignmentOf: none,
         bootstrap: {},
         node: {},
         loadedAtMs: 1,
@@ -155,7 +155,7 @@ describe('a store with a bootstrap', () => {
     const store = await filled();
     const view = makeConfigView({
       store,
-      hostsOf: (name) => store.get('cluster', name)?.active?.resolved.hosts ?? none(name),
+      assignmentOf: (name) => store.get('cluster', name)?.active?.resolved.hosts ?? none(name),
       bootstrap: {},
       node: {},
       loadedAtMs: 1,

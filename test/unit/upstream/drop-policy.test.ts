@@ -20,6 +20,7 @@ describe('the share of requests that a cluster drops', () => {
     policy.plan(undefined);
     policy.hostsSet(false);
     assert.equal(policy.present, HALF);
+    assert.equal(policy.planned, undefined, 'what the admin pages show goes at once');
     policy.hostsSet(true);
     assert.equal(policy.present, undefined);
   });
