@@ -7,10 +7,11 @@ import type { TlsContext, TlsSecret } from '../../shared/resources/tls.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
 import { parseSubjectAltNames } from '../../shared/tls/subject-alt-names.ts';
 import type { CertificateDetails, CertificateStatus } from '../admin/admin-context.ts';
+import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 
 /** One TLS context with what stands before `ssl.` in its statistics. */
-interface OwnedContext {
+export interface OwnedContext {
   readonly owner: string;
   /** What the process is in its handshakes. */
   readonly side: 'client' | 'server';
@@ -53,31 +54,59 @@ export function expirations(store: ResourceStore): ReadonlyMap<string, number> {
 
 /** Owners of contexts that use this secret, complete or not: the reference counts each of its arrivals. */
 export function* contextsWith(key: string, store: ResourceStore): Generator<OwnedContext> {
-  for (const owned of contextsOf(store)) {
+  for (const owned of [...contextsOf(store), ...contextsOf(store, 'warming')]) {
     if (secretKeysOf(owned.context).includes(key)) yield owned;
   }
+}
+
+/** Before the names of what the reference counts of the sockets of one owner. */
+export function factoryOf(owner: string, side: OwnedContext['side']): string {
+  return `${owner}${side}_ssl_socket_factory.`;
+}
+
+/** Of all owners that are used or warm. */
+export function factoriesOf(store: ResourceStore): ReadonlySet<string> {
+  const contexts = [...contextsOf(store), ...contextsOf(store, 'warming')];
+  return new Set(contexts.map(({ owner, side }) => factoryOf(owner, side)));
+}
+
+/** What stands before `ssl.` for clusters whose secrets are all there, used or still warming. */
+export function completeClusters(store: ResourceStore): ReadonlySet<string> {
+  const owners = new Set<string>();
+  for (const { owner, side, context } of [...contextsOf(store), ...contextsOf(store, 'warming')]) {
+    if (side !== 'client' || secretKeysOf(context).length === 0 || owners.has(owner)) continue;
+    if (completeTls(context, secretsOf(store)) !== undefined) owners.add(owner);
+  }
+  return owners;
 }
 
 /** The reference names certificates that have no name by the hash of nothing. */
 const UNNAMED = createHash('sha256').digest('hex').slice(0, 8);
 
-function* contextsOf(store: ResourceStore): Generator<OwnedContext> {
-  for (const { active } of store.list('cluster')) {
-    const resource = active?.resolved.resource;
-    if (resource === undefined) continue;
-    for (const { tls } of [resource, ...(resource.socketMatches ?? [])]) {
-      if (tls === undefined) continue;
-      yield { owner: `cluster.${resource.statName}.`, side: 'client', context: tls };
-    }
+function* contextsOf(
+  store: ResourceStore,
+  version: 'active' | 'warming' = 'active',
+): Generator<OwnedContext> {
+  for (const { [version]: given } of store.list('cluster')) {
+    if (given !== undefined) yield* contextsOfCluster(given.resolved);
   }
-  for (const { active } of store.list('listener')) {
-    const resource = active?.resolved.resource;
-    if (resource === undefined) continue;
-    const { filterChains, defaultFilterChain: last, statName } = resource;
-    for (const { tls } of last === undefined ? filterChains : [...filterChains, last]) {
-      if (tls === undefined) continue;
-      yield { owner: `listener.${statName}.`, side: 'server', context: tls };
-    }
+  for (const { [version]: given } of store.list('listener')) {
+    if (given !== undefined) yield* contextsOfListener(given.resolved);
+  }
+}
+
+export function* contextsOfListener({ resource }: ResolvedListener): Generator<OwnedContext> {
+  const { filterChains, defaultFilterChain: last, statName } = resource;
+  for (const { tls } of last === undefined ? filterChains : [...filterChains, last]) {
+    if (tls === undefined) continue;
+    yield { owner: `listener.${statName}.`, side: 'server', context: tls };
+  }
+}
+
+export function* contextsOfCluster({ resource }: ResolvedCluster): Generator<OwnedContext> {
+  for (const { tls } of [resource, ...(resource.socketMatches ?? [])]) {
+    if (tls === undefined) continue;
+    yield { owner: `cluster.${resource.statName}.`, side: 'client', context: tls };
   }
 }
 

@@ -122,6 +122,7 @@ export class DownstreamTlsFactory {
   #handshakeParts(): HandshakeParts | undefined {
     const material = this.#material.present;
     if (material === undefined) return undefined;
+    this.#stats.open();
     const { clock, log, handshakeTimeoutMs, stats, runtime } = this.#env;
     const alpn = encodeNames(this.#config.alpn);
     if (alpn !== undefined && runtime !== undefined) {

@@ -13,7 +13,8 @@ export interface HandshakeFacts {
 export class TlsStats {
   readonly #writer: StatWriter;
   readonly #prefix: string;
-  readonly #base: number;
+  /** Undefined before `open`. */
+  #base: number | undefined;
   readonly #factoryBase: number;
   /** Indices of what appears by name. */
   readonly #named = new Map<string, number>();
@@ -22,15 +23,19 @@ export class TlsStats {
   constructor(writer: StatWriter, owner: string, side: 'client' | 'server') {
     this.#writer = writer;
     this.#prefix = `${owner}ssl.`;
-    this.#base = writer.defineBlock(TLS, this.#prefix);
     this.#factoryBase = writer.defineBlock(
       TLS_SOCKET_FACTORY,
       `${owner}${side}_ssl_socket_factory.`,
     );
   }
 
+  /** The secrets are there: before that the reference has no statistics of handshakes. */
+  open(): void {
+    this.#base ??= this.#writer.defineBlock(TLS, this.#prefix);
+  }
+
   count(name: keyof typeof TLS.index): void {
-    this.#writer.increment(this.#base + TLS.index[name]);
+    if (this.#base !== undefined) this.#writer.increment(this.#base + TLS.index[name]);
   }
 
   countFactory(index: number): void {
@@ -47,7 +52,7 @@ export class TlsStats {
   }
 
   release(): void {
-    this.#writer.releaseBlock(this.#base);
+    if (this.#base !== undefined) this.#writer.releaseBlock(this.#base);
     this.#writer.releaseBlock(this.#factoryBase);
   }
 

@@ -81,6 +81,7 @@ export class UpstreamTlsFactory {
   /** Throws when OpenSSL does not take the configuration. */
   constructor(config: UpstreamTls, env: UpstreamTlsEnv) {
     this.#config = config;
+    this.#stats = new TlsStats(env.stats, env.statOwner, 'client');
     this.#material = new TlsMaterial({
       context: config,
       secrets: env.secrets,
@@ -88,9 +89,10 @@ export class UpstreamTlsFactory {
       changed: () => {
         // What was accepted by other rules is not resumed.
         this.#sessions.length = 0;
+        if (this.#material.present !== undefined) this.#stats.open();
       },
     });
-    this.#stats = new TlsStats(env.stats, env.statOwner, 'client');
+    if (this.#material.present !== undefined) this.#stats.open();
   }
 
   /**

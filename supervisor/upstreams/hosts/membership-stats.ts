@@ -14,6 +14,7 @@ import {
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../../shared/stats/templates/cluster.ts';
 import { TLS, TLS_SOCKET_FACTORY } from '../../../shared/stats/templates/tls.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
+import { secretKeysOf } from '../../../shared/tls/complete-tls.ts';
 import type { UpdateCounter } from '../sources/host-source.ts';
 
 export class MembershipStats {
@@ -125,8 +126,14 @@ function defineFeatures(
   prefix: string,
 ): readonly number[] {
   const blocks: number[] = [];
-  if (tls !== undefined || socketMatches.some((match) => match.tls !== undefined)) {
+  const contexts = [tls, ...socketMatches.map((match) => match.tls)].filter(
+    (context) => context !== undefined,
+  );
+  // Those that wait for secrets have none before these are there.
+  if (contexts.some((context) => secretKeysOf(context).length === 0)) {
     blocks.push(writer.defineBlock(TLS, `${prefix}ssl.`));
+  }
+  if (contexts.length > 0) {
     blocks.push(writer.defineBlock(TLS_SOCKET_FACTORY, `${prefix}client_ssl_socket_factory.`));
   }
   const { timeoutBudgets, requestResponseSizes } = trackClusterStats;
