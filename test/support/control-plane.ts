@@ -9,7 +9,6 @@ import {
 import { ApiCatalog } from '../../supervisor/config/api/api-catalog.ts';
 import { messageFromBinary, messageToBinary } from '../../supervisor/config/message-codec.ts';
 import { RESOURCE_TYPES } from '../../supervisor/xds/subscriptions/resource-type.ts';
-
 import { Signal } from './signal.ts';
 
 const PACKAGE = 'envoy.service.discovery.v3';
@@ -23,10 +22,12 @@ interface AskedFor {
   readonly resource_names_unsubscribe?: readonly string[];
   readonly initial_resource_versions?: Readonly<Record<string, string>>;
   readonly error_detail?: { readonly message: string };
-  readonly node?: {
-    readonly id: string;
-    readonly extensions?: readonly { readonly name: string }[];
-  };
+  readonly node?:
+    | {
+        readonly id: string;
+        readonly extensions?: readonly { readonly name: string }[];
+      }
+    | undefined;
   /** What came with the call. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Of the method that was called. */
@@ -77,6 +78,14 @@ export async function startControlPlane(
   const server = new Server();
   const calls = new Set<Call>();
   const requests: AskedFor[] = [];
+  /** Most of a request is what it says of the node, and that is the same each time. */
+  const nodes = new Map<string, AskedFor['node']>();
+  const withOneNode = (request: AskedFor): AskedFor => {
+    const key = JSON.stringify(request.node);
+    if (key === undefined) return request;
+    if (!nodes.has(key)) nodes.set(key, request.node);
+    return { ...request, node: nodes.get(key) };
+  };
   const answers = new Map<string, Answer>();
   const signal = new Signal();
   let nonce = 0;
@@ -117,8 +126,8 @@ export async function startControlPlane(
       const sink = { report: (): void => undefined };
       const options = { catalog, sink, unknownFields: 'ignore' } as const;
       const name = `${PACKAGE}.${isDelta ? 'Delta' : ''}DiscoveryRequest`;
-      const read: unknown = messageFromBinary(options, name, bytes);
-      const request = { ...(read as AskedFor), metadata: stream.metadata.getMap(), path };
+      const read = withOneNode(messageFromBinary(options, name, bytes) as unknown as AskedFor);
+      const request = { ...read, metadata: stream.metadata.getMap(), path };
       requests.push(request);
       const { type_url: url, response_nonce: answered } = request;
       if (call.unanswered.get(url) === answered) call.unanswered.delete(url);
