@@ -24,7 +24,7 @@ export interface NamedDefinition {
 export interface StatsReport {
   readonly blocks: readonly BlockDefinition[];
   readonly named: readonly NamedDefinition[];
-  /** Blocks and named statistics that went away (base indices); to be applied after the deltas. */
+  /** Blocks and named statistics that went away (base indices), maybe before `blocks` has them again. */
   readonly released: readonly number[];
   readonly deltas: readonly number[];
   readonly histograms: readonly number[];

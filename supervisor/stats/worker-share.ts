@@ -30,19 +30,21 @@ export class WorkerShare {
     this.#templates = templates;
   }
 
-  /** Takes in one report. Throws when it names a template that this build does not have. */
+  /**
+   * Takes in one report. What the worker gave up goes before the rest is made: what it made again under
+   * the same name begins at zero, unless somebody else has that too. Throws when the report names a
+   * template that this build does not have.
+   */
   apply(report: StatsReport): void {
-    for (const { base, template, prefix } of report.blocks) {
-      const known = this.#templates.get(template);
-      if (known === undefined) throw new Error(`unknown template of statistics: ${template}`);
-      this.#map(base, this.#store.hold(known, prefix));
-    }
-    for (const { index, kind, name } of report.named) {
-      this.#map(index, this.#store.holdNamed(kind, name));
-    }
-    this.#applyDeltas(report.deltas);
-    this.#applyHistograms(report.histograms);
-    for (const base of report.released) this.#release(base);
+    const gone = new Set(report.released);
+    // It may have been made since the last report too.
+    this.#define(report, (base) => gone.has(base));
+    const deltas = this.#applyDeltas(report.deltas);
+    const histograms = this.#applyHistograms(report.histograms);
+    for (const base of gone) this.#release(base);
+    this.#define(report, (base) => !gone.has(base));
+    this.#applyDeltas(deltas);
+    this.#applyHistograms(histograms);
   }
 
   /** The worker is gone: its gauges count no more. */
@@ -56,28 +58,47 @@ export class WorkerShare {
     this.#indices.fill(UNMAPPED);
   }
 
-  #applyDeltas(deltas: readonly number[]): void {
-    for (let position = 0; position < deltas.length; position += 2) {
-      const workerIndex = deltas[position] as number;
-      const index = this.#indices[workerIndex] ?? UNMAPPED;
-      // A write that came after its block's release in the worker.
-      if (index === UNMAPPED) continue;
-      const delta = deltas[position + 1] as number;
-      this.#store.add(index, delta);
-      if (this.#store.kindOf(index) === 'gauge') this.#addShare(workerIndex, delta);
+  #define({ blocks, named }: StatsReport, isMeant: (base: number) => boolean): void {
+    for (const { base, template, prefix } of blocks) {
+      if (!isMeant(base)) continue;
+      const known = this.#templates.get(template);
+      if (known === undefined) throw new Error(`unknown template of statistics: ${template}`);
+      this.#map(base, this.#store.hold(known, prefix));
+    }
+    for (const { index, kind, name } of named) {
+      if (isMeant(index)) this.#map(index, this.#store.holdNamed(kind, name));
     }
   }
 
-  #applyHistograms(triples: readonly number[]): void {
-    for (let position = 0; position < triples.length; position += 3) {
-      const index = this.#indices[triples[position] as number] ?? UNMAPPED;
-      if (index === UNMAPPED) continue;
-      this.#store.recordBucket(
-        index,
-        triples[position + 1] as number,
-        triples[position + 2] as number,
-      );
+  /** Returns what has no place: of what is yet to be defined, and writes that came after a release. */
+  #applyDeltas(deltas: readonly number[]): readonly number[] {
+    const rest: number[] = [];
+    for (let position = 0; position < deltas.length; position += 2) {
+      const workerIndex = deltas[position] as number;
+      const index = this.#indices[workerIndex] ?? UNMAPPED;
+      const delta = deltas[position + 1] as number;
+      if (index === UNMAPPED) {
+        rest.push(workerIndex, delta);
+        continue;
+      }
+      this.#store.add(index, delta);
+      if (this.#store.kindOf(index) === 'gauge') this.#addShare(workerIndex, delta);
     }
+    return rest;
+  }
+
+  /** As above. */
+  #applyHistograms(triples: readonly number[]): readonly number[] {
+    const rest: number[] = [];
+    for (let position = 0; position < triples.length; position += 3) {
+      const workerIndex = triples[position] as number;
+      const bucket = triples[position + 1] as number;
+      const count = triples[position + 2] as number;
+      const index = this.#indices[workerIndex] ?? UNMAPPED;
+      if (index === UNMAPPED) rest.push(workerIndex, bucket, count);
+      else this.#store.recordBucket(index, bucket, count);
+    }
+    return rest;
   }
 
   #addShare(workerIndex: number, delta: number): void {

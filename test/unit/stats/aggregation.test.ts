@@ -292,6 +292,35 @@ test('a block that only a dead worker held stays until its next holder releases 
   assert.equal(store.find(POOL, 'pool.a.'), undefined);
 });
 
+test('what is given up and made again within one report begins at zero, unless it is shared', () => {
+  const store = new StatStore();
+  const worker = new Worker(store);
+  const shared = store.defineBlock(POOL, 'pool.b.');
+  const remake = (position: number, isKnown: boolean): void => {
+    const base = worker.bases[position] as number;
+    worker.store.add(base, 5);
+    worker.store.add(base + POOL.index.active, 4);
+    if (isKnown) worker.report();
+    worker.store.add(base, 2);
+    worker.store.releaseBlock(base);
+    const again = worker.store.defineBlock(POOL, PREFIXES[position] as string);
+    worker.store.increment(again);
+    worker.store.increment(again + POOL.index.active);
+    worker.report();
+  };
+  for (const [position, isKnown] of [
+    [0, false],
+    [2, true],
+  ] as const) {
+    remake(position, isKnown);
+    const own = store.find(POOL, PREFIXES[position] as string)?.base ?? -1;
+    assert.deepEqual([store.valueOf(own), store.valueOf(own + POOL.index.active)], [1, 1]);
+  }
+  remake(1, true);
+  assert.equal(store.find(POOL, 'pool.b.')?.base, shared);
+  assert.deepEqual([store.valueOf(shared), store.valueOf(shared + POOL.index.active)], [8, 1]);
+});
+
 test('what a worker writes after it released a block is dropped', () => {
   const store = new StatStore();
   const worker = new Worker(store);
