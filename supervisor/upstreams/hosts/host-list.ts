@@ -8,7 +8,7 @@ import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import { isSamePlace } from '../../../shared/resources/host-place.ts';
 import type { OutlierDetector } from '../../health/outlier-detector.ts';
-import { changedPriorities, isSameHost } from '../sources/same-host.ts';
+import { changedPriorities, isSameButForHealth, isSameHost } from '../sources/same-host.ts';
 import type { HostChecks } from './host-checks.ts';
 import { type HostState, joinState } from './host-state.ts';
 import { HostStates, type HostStatesOptions } from './host-states.ts';
@@ -80,7 +80,7 @@ export class HostList {
     if (priorities.size > 0) outlier?.setHosts(this.#states.watched());
     const isOther = changes.isOther || priorities.size > 0;
     // The order alone is nothing new.
-    this.#put(isOther ? taken : [...this.#ordered]);
+    this.#put(isOther ? taken : [...this.#ordered], isOther);
     return isOther;
   }
 
@@ -130,8 +130,11 @@ export class HostList {
     }
     // Where the source says nothing new of it, it is what it was.
     if (!isSameHost(state.given, host)) {
+      const isTold = !isSameButForHealth(state.given, host);
+      const { health } = state.host;
       for (const priority of this.#changeHost(state, host)) priorities.add(priority);
-      changes.isOther = true;
+      // Another reason for the same health is shown, but as in the reference no other set.
+      if (isTold || state.host.health !== health) changes.isOther = true;
     }
     return state;
   }
@@ -182,7 +185,7 @@ export class HostList {
   }
 
   /** Joins configuration and states, and counts. */
-  #put(states: HostState[]): void {
+  #put(states: HostState[], isOther: boolean): void {
     if (!isByPriority(states)) {
       states.sort((left, right) => left.host.priority - right.host.priority);
     }
@@ -192,7 +195,7 @@ export class HostList {
       state.position = position;
       return state.host;
     });
-    this.#options.stats.setHosts(this.#hosts);
+    this.#options.stats.setHosts(this.#hosts, isOther);
     this.#options.checks.countAll(states);
   }
 }

@@ -26,6 +26,8 @@ export class MembershipStats {
   readonly #matches = new Map<string, number>();
   #isReleased = false;
   #counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
+  /** As shown. */
+  #excluded = 0;
 
   constructor(resource: ClusterResource, writer: StatWriter) {
     const prefix = `cluster.${resource.statName}.`;
@@ -49,10 +51,11 @@ export class MembershipStats {
     this.#set(CLUSTER.index.warming_state, isWarming ? 1 : 0);
   }
 
-  /** The hosts as they are now, whatever changed. */
-  setHosts(hosts: readonly HostResource[]): void {
+  /** The hosts as they are now. Those left out are counted only with a set that is another. */
+  setHosts(hosts: readonly HostResource[], isOther = true): void {
     this.#counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, excluded: 0 };
     for (const host of hosts) this.#note(host, 1);
+    if (isOther) this.#excluded = this.#counts.excluded;
     this.show();
   }
 
@@ -60,6 +63,7 @@ export class MembershipStats {
   replaceHost(before: HostResource, after: HostResource): void {
     this.#note(before, -1);
     this.#note(after, 1);
+    this.#excluded = this.#counts.excluded;
     this.show();
   }
 
@@ -111,7 +115,7 @@ export class MembershipStats {
     this.#set(index.membership_total, this.#counts.total);
     this.#set(index.membership_healthy, this.#counts.healthy);
     this.#set(index.membership_degraded, this.#counts.degraded);
-    this.#set(index.membership_excluded, this.#counts.excluded);
+    this.#set(index.membership_excluded, this.#excluded);
   }
 
   #set(offset: number, value: number): void {

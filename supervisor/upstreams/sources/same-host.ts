@@ -10,6 +10,13 @@ export function isSameHost(before: HostResource, after: HostResource): boolean {
   return before === after || (before.id === after.id && isSameValue(before, after));
 }
 
+/** Whether at most its state is another, for which the configuration may have several words. */
+export function isSameButForHealth(before: HostResource, after: HostResource): boolean {
+  const { healthBits: _bits, configuredHealth: _said, ...known } = before;
+  const { health, healthBits: _newBits, configuredHealth: _newlySaid, ...said } = after;
+  return isSameHost({ ...known, health }, { ...said, health });
+}
+
 /**
  * The hosts of `after`, each as the object that stands for it in `before` where that says the same;
  * `before` itself where all do, in whatever order they come.

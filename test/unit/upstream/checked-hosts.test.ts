@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { flagsOf, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import { flagsOf, HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
 import { EventLogs } from '../../../supervisor/health/event-log.ts';
+import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { BreakerSlots } from '../../../supervisor/upstreams/breakers/breaker-slots.ts';
 import { LiveCluster } from '../../../supervisor/upstreams/live-cluster.ts';
@@ -17,7 +18,7 @@ import { MergeWindow } from '../../../supervisor/upstreams/merge-window.ts';
 const CHECKED = cluster('c', { healthChecks: [TCP_CHECK] });
 const UNCHECKED: Partial<HostResource> = { check: { isDisabled: true } };
 
-function liveCluster(): LiveCluster {
+function liveCluster(writer = new StatStore()): LiveCluster {
   const unused = (): never => assert.fail('a static cluster needs none');
   return new LiveCluster({
     resolved: {
@@ -26,7 +27,7 @@ function liveCluster(): LiveCluster {
       observabilityName: 'c',
       secrets: [],
     },
-    writer: new StatStore(),
+    writer,
     clock: systemClock,
     random: Math.random,
     slots: unused,
@@ -67,6 +68,34 @@ describe('a set of hosts', () => {
     const ids = live.hosts.hosts.map(({ id }) => id);
     assert.deepEqual(ids, ['127.0.0.1:1', '127.0.0.1:2']);
     assert.equal(live.setHosts([host(2)]), true);
+    live.close();
+  });
+
+  it('is the same set where a host is in the same health for another reason, which is shown', () => {
+    const store = new StatStore();
+    const live = liveCluster(store);
+    const base = store.find(CLUSTER, 'cluster.c.')?.base ?? NaN;
+    const figure = (name: keyof typeof CLUSTER.index): number =>
+      store.valueOf(base + CLUSTER.index[name]);
+    live.setActiveBits('127.0.0.1:1', 0);
+    live.setActiveBits('127.0.0.1:2', 0);
+    const say = (
+      healthBits: number,
+      configuredHealth?: HostResource['configuredHealth'],
+    ): boolean => {
+      const said = configuredHealth === undefined ? {} : { configuredHealth };
+      const state = { health: healthOf(healthBits), healthBits, ...said };
+      return live.setHosts([host(1), host(2, state)]);
+    };
+    const flags = (): readonly string[] => flagsOf(live.hosts.hosts[1]?.healthBits ?? 0);
+    assert.equal(say(HEALTH_BITS.failed_eds_health, 'UNHEALTHY'), true);
+    assert.equal(say(HEALTH_BITS.eds_status_draining, 'DRAINING'), false);
+    assert.deepEqual(flags(), ['eds_status_draining']);
+    assert.equal(figure('membership_excluded'), 0);
+    assert.equal(say(0), true);
+    assert.equal(say(HEALTH_BITS.eds_status_draining, 'DRAINING'), true);
+    assert.equal(figure('membership_excluded'), 1);
+    assert.equal(figure('membership_healthy'), 1);
     live.close();
   });
 
