@@ -100,7 +100,7 @@ async function measure(name: string): Promise<void> {
 
 async function startOwnFleet(name: string): Promise<Fleet> {
   const child = fork(join(import.meta.dirname, 'xds-changes-main.js'), [name, String(clusters)]);
-  const closed = once(child, 'close');
+  const closed = once(child, 'exit');
   const heard = async (): Promise<Said> => {
     const [said] = (await Promise.race([
       once(child, 'message'),
