@@ -1,29 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import {
   decodeDeltaResponse,
   decodeResponse,
   decodeStreamedResponse,
 } from '../../../supervisor/xds/subscriptions/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
+import { answerSource, DECODING } from '../../support/discovery-parts.ts';
 
-const ENVIRONMENT = {
-  unknownFields: 'warn',
-  catalog: new ApiCatalog(),
-  runtime: () => ({}),
-  onWarnings: () => undefined,
-} as const;
 const { cluster: CLUSTER, secret: SECRET } = RESOURCE_TYPES;
-
-function source(answer: object): { name: string; format: 'json'; content: Buffer } {
-  return { name: 'test', format: 'json', content: Buffer.from(JSON.stringify(answer)) };
-}
 
 describe('an answer of a control plane', () => {
   it('may not take away the same name twice', async () => {
     await assert.rejects(
-      decodeDeltaResponse(source({ removed_resources: ['a', 'b', 'a'] }), CLUSTER, ENVIRONMENT),
+      decodeDeltaResponse(answerSource({ removed_resources: ['a', 'b', 'a'] }), CLUSTER, DECODING),
       { message: 'duplicate name a found in the union of added+removed resources' },
     );
   });
@@ -35,7 +25,7 @@ describe('an answer of a control plane', () => {
       version_info: '1',
       resources: [{ '@type': wrapper, name: 'a', version: '7', resource }],
     };
-    const { resources } = await decodeResponse(source(answer), CLUSTER, ENVIRONMENT);
+    const { resources } = await decodeResponse(answerSource(answer), CLUSTER, DECODING);
     assert.deepEqual(
       resources.map(({ versionInfo }) => versionInfo),
       ['1'],
@@ -45,7 +35,7 @@ describe('an answer of a control plane', () => {
   it('is refused with the message that breaks a rule, without what is secret in it', async () => {
     const reason = async (resource: object, type = CLUSTER): Promise<string> => {
       const answer = { resources: [{ '@type': type.typeUrl, ...resource }] };
-      return await decodeResponse(source(answer), type, ENVIRONMENT).then(
+      return await decodeResponse(answerSource(answer), type, DECODING).then(
         () => 'taken',
         (error: unknown) => (error as Error).message,
       );
@@ -66,7 +56,7 @@ describe('an answer of a control plane', () => {
       version_info: '1',
       resources: [{ '@type': RESOURCE_TYPES.listener.typeUrl, name: 'l' }],
     };
-    await assert.rejects(decodeStreamedResponse(source(answer), CLUSTER, ENVIRONMENT), {
+    await assert.rejects(decodeStreamedResponse(answerSource(answer), CLUSTER, DECODING), {
       message:
         `${RESOURCE_TYPES.listener.typeUrl} does not match the message-wide type URL ${CLUSTER.typeUrl} ` +
         'in DiscoveryResponse goo.gle/debugstr  \nversion_info: "1"\nresources {\n' +

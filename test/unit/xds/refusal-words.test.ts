@@ -1,39 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import {
   decodeResponse,
   decodeStreamedResponse,
 } from '../../../supervisor/xds/subscriptions/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
-import { ResourceResolver } from '../../../supervisor/xds/kinds/resource-resolver.ts';
 import { httpListener } from '../../support/bootstrap.ts';
+import { answerSource, DECODING, testResolver } from '../../support/discovery-parts.ts';
 
-const ENVIRONMENT = {
-  unknownFields: 'warn',
-  catalog: new ApiCatalog(),
-  runtime: () => ({}),
-  onWarnings: () => undefined,
-} as const;
 const LISTENER = 'type.googleapis.com/envoy.config.listener.v3.Listener';
 const CLUSTER = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 
-function answer(...resources: readonly object[]): {
-  readonly name: string;
-  readonly format: 'json';
-  readonly content: Buffer;
-} {
-  return { name: 'test', format: 'json', content: Buffer.from(JSON.stringify({ resources })) };
-}
-
-const resolver = new ResourceResolver({
-  bootstrap: {},
-  maxRegexProgramSize: 100,
-  disabledExtensions: new Set(),
-  isKnownCluster: () => true,
-  isStaticCluster: () => true,
-  warn: () => undefined,
-});
+const resolver = testResolver();
 
 /** Of a listener whose only chain has these ranges each. */
 function ofRanges(...ranges: readonly (readonly [string, number])[]): string | undefined {
@@ -49,13 +27,13 @@ function ofRanges(...ranges: readonly (readonly [string, number])[]): string | u
 
 describe('an answer with a resource of another type', () => {
   it('is refused in other words when it came over a stream', async () => {
-    const source = answer({ '@type': LISTENER, name: 'a' });
+    const source = answerSource({ resources: [{ '@type': LISTENER, name: 'a' }] });
     const type = RESOURCE_TYPES.cluster;
-    await assert.rejects(decodeResponse(source, type, ENVIRONMENT), {
+    await assert.rejects(decodeResponse(source, type, DECODING), {
       code: 'refused',
       message: `Unable to unpack as envoy.config.cluster.v3.Cluster: [${LISTENER}]`,
     });
-    await assert.rejects(decodeStreamedResponse(source, type, ENVIRONMENT), {
+    await assert.rejects(decodeStreamedResponse(source, type, DECODING), {
       code: 'refused',
       message: /Listener does not match the message-wide type URL .*Cluster in DiscoveryResponse /,
     });
@@ -64,8 +42,10 @@ describe('an answer with a resource of another type', () => {
 
 describe('a negative duration', () => {
   it('refuses the answer and is no failure to read it', async () => {
-    const source = answer({ '@type': CLUSTER, name: 'a', connect_timeout: '-1s' });
-    await assert.rejects(decodeResponse(source, RESOURCE_TYPES.cluster, ENVIRONMENT), {
+    const source = answerSource({
+      resources: [{ '@type': CLUSTER, name: 'a', connect_timeout: '-1s' }],
+    });
+    await assert.rejects(decodeResponse(source, RESOURCE_TYPES.cluster, DECODING), {
       code: 'refused',
       message: 'Invalid duration: Expected positive duration',
     });

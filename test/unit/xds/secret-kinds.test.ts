@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ResourceResolver } from '../../../supervisor/xds/kinds/resource-resolver.ts';
+import { testResolver } from '../../support/discovery-parts.ts';
 
-const resolver = new ResourceResolver({
-  bootstrap: {},
-  maxRegexProgramSize: 100,
-  disabledExtensions: new Set(),
-  isKnownCluster: () => true,
-  isStaticCluster: () => true,
-  warn: () => undefined,
-});
+const resolver = testResolver();
 
 describe('a secret of another kind than is asked for', () => {
   for (const [kind, error] of [
