@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { decodeResponse } from '../../../supervisor/xds/subscriptions/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
+import { DECODING } from '../../support/discovery-parts.ts';
 
 const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
-const ENVIRONMENT = {
-  unknownFields: 'warn',
-  catalog: new ApiCatalog(),
-  runtime: () => ({}),
-  onWarnings: () => undefined,
-} as const;
 
 /** More than what the supervisor decodes by itself, with one resource in it that has a broken part. */
 function answer(count: number, bad: number): Buffer {
@@ -36,7 +30,7 @@ describe('an answer that is decoded outside the supervisor', () => {
       const content = answer(count, 2);
       assert.equal(content.length > 64 * 1024, count === 1000);
       const source = { name: 'test', format: 'json', content } as const;
-      const update = await decodeResponse(source, RESOURCE_TYPES.cluster, ENVIRONMENT);
+      const update = await decodeResponse(source, RESOURCE_TYPES.cluster, DECODING);
       assert.deepEqual(
         update.resources.map(({ name }) => name),
         Array.from({ length: count }, (_, index) => `cluster-${index}`),
