@@ -4,6 +4,7 @@
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { SanMatcher, SanType, TlsValidation } from '../resources/tls.ts';
+import { readCertificate } from './certificate-parts.ts';
 import { parseSubjectAltNames, type SubjectAltName } from './subject-alt-names.ts';
 import { compileStringMatcher } from '../matchers/string-matcher.ts';
 
@@ -29,6 +30,15 @@ export interface ExpectedNames {
   readonly instead?: string;
   /** A DNS name, an address or a URI besides what the matchers ask for. */
   readonly besides?: string;
+}
+
+/**
+ * Whether a chain is judged by more than OpenSSL's word for it. A ticket does not keep the chain, and one is
+ * sent before the client is judged: such sessions are not resumed.
+ */
+export function needsWholeChain(validation: TlsValidation | undefined): boolean {
+  if (validation?.trustedCa === undefined) return false;
+  return validation.allowExpired || validation.maxVerifyDepth !== undefined;
 }
 
 type NameTest = (name: SubjectAltName) => boolean;
@@ -82,6 +92,43 @@ export class PeerCheck {
     );
   }
 
+  /**
+   * The same for a session that is resumed: a ticket keeps the first certificate and what OpenSSL thought
+   * of its chain, so that names, pins and the certificate's own dates are judged as ever. What is trusted
+   * is the same as it was (session-context.ts).
+   */
+  judgeResumed(
+    peer: X509Certificate,
+    verifyError: NodeJS.ErrnoException | null | undefined,
+    nowMs: number,
+    expected: ExpectedNames = {},
+  ): PeerRefusal | undefined {
+    return (
+      this.#judgeKept(peer, verifyError, nowMs) ??
+      this.#judgeNames(peer, expected) ??
+      this.#judgePins(peer)
+    );
+  }
+
+  #judgeKept(
+    peer: X509Certificate,
+    error: NodeJS.ErrnoException | null | undefined,
+    nowMs: number,
+  ): PeerRefusal | undefined {
+    const { trustedCa, allowExpired } = this.#validation;
+    if (trustedCa === undefined) return undefined;
+    const code = error?.code;
+    if (code !== undefined && !(code === EXPIRED && allowExpired)) {
+      return refusedChain(code, DEPTHS[code] ?? 0, error?.message);
+    }
+    if (allowExpired) return undefined;
+    const parts = readCertificate(peer.raw);
+    if (parts === undefined || !(nowMs <= parts.validToMs + LAST_SECOND_MS)) {
+      return refusedChain(EXPIRED, 0);
+    }
+    return nowMs >= parts.validFromMs ? undefined : refusedChain('CERT_NOT_YET_VALID', 0);
+  }
+
   #judgeChain(
     peer: X509Certificate,
     error: NodeJS.ErrnoException | null | undefined,
@@ -89,7 +136,7 @@ export class PeerCheck {
     const { trustedCa, allowExpired, maxVerifyDepth } = this.#validation;
     if (trustedCa === undefined) return undefined;
     const code = error?.code;
-    const isOnlyExpired = code === 'CERT_HAS_EXPIRED' && allowExpired;
+    const isOnlyExpired = code === EXPIRED && allowExpired;
     // OpenSSL tells its last complaint only: what it may hide is looked at here.
     const isLookedAt =
       isOnlyExpired || code === 'UNABLE_TO_GET_CRL' || maxVerifyDepth !== undefined;
@@ -148,6 +195,9 @@ export class PeerCheck {
   }
 }
 
+const EXPIRED = 'CERT_HAS_EXPIRED';
+/** A certificate is good until the end of the second that it names. */
+const LAST_SECOND_MS = 999;
 const NO_ISSUER = 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY';
 
 function refusedChain(code: string, depth: number, message = code): PeerRefusal {
@@ -183,6 +233,7 @@ const LONGEST_CHAIN = 16;
 /** The reference's words for OpenSSL's complaints, where they differ from this runtime's. */
 const VERIFY_TEXTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'certificate has expired',
+  CERT_NOT_YET_VALID: 'certificate is not yet valid',
   CERT_REVOKED: 'certificate revocation check against provided CRLs failed: certificate revoked',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'self signed certificate',
   SELF_SIGNED_CERT_IN_CHAIN: 'self signed certificate in certificate chain',

@@ -3,9 +3,11 @@
  * an RSA and an ECDSA certificate for the same names stand in one and are chosen by what the client
  * can verify. Knows which context serves which server name.
  */
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import type tls from 'node:tls';
 import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
+import { needsWholeChain } from './peer-check.ts';
+import { SessionContext } from './session-context.ts';
 
 export interface ServerSessions {
   /** 48 bytes. */
@@ -13,6 +15,10 @@ export interface ServerSessions {
   readonly usesTickets: boolean;
   readonly timeoutS: number;
   readonly preferClientCiphers: boolean;
+  readonly requiresPeer: boolean;
+  readonly requiresServerName: boolean;
+  /** For which the filter chain is chosen. */
+  readonly serverNames: readonly string[];
 }
 
 export interface ContextInput {
@@ -23,9 +29,6 @@ export interface ContextInput {
   readonly sessions?: ServerSessions;
 }
 
-/** Bound of a session id context. */
-const SESSION_CONTEXT_HEX = 32;
-
 export class SecureContexts {
   readonly #byName = new Map<string, tls.SecureContext>();
   /** For clients that name nobody, or nobody who is here. */
@@ -33,10 +36,13 @@ export class SecureContexts {
   /** All but the first. */
   readonly others: readonly tls.SecureContext[];
   readonly #onlyChain: string | undefined;
+  /** Absent for clients. */
+  readonly #sessions: SessionContext | undefined;
   #only: X509Certificate | undefined;
 
   /** Throws when OpenSSL takes a part of it not. */
   constructor(input: ContextInput) {
+    this.#sessions = sessionContextOf(input);
     const groups = groupByNames(input.certificates);
     const contexts = groups.map((group) => {
       const context = makeContext(input, group);
@@ -59,6 +65,16 @@ export class SecureContexts {
 
   get hasSeveral(): boolean {
     return this.others.length > 0;
+  }
+
+  /** Before each handshake of a server: which tickets its client may resume with at this moment. */
+  renewSessions(nowMs: number): void {
+    const sessions = this.#sessions;
+    if (sessions?.isOver(nowMs) !== true) return;
+    const text = sessions.at(nowMs);
+    for (const { context } of [this.first, ...this.others]) {
+      (context as InnerSecureContext).setSessionIdContext(text);
+    }
   }
 
   /** An exact name, then a wildcard for its first label, then the first certificate. */
@@ -105,7 +121,6 @@ function makeContext(
   if (sessions !== undefined) {
     options.ticketKeys = sessions.ticketKeys;
     options.sessionTimeout = sessions.timeoutS;
-    options.sessionIdContext = sessionContext(input);
     options.honorCipherOrder = !sessions.preferClientCiphers;
   }
   options.secureOptions = protections(input);
@@ -129,17 +144,31 @@ const NO_RENEGOTIATION = 0x4000_0000;
  * A peer that begins handshakes again and again costs much and gains nothing: listeners never let it,
  * as the reference. Clients that have ChaCha20 on top have no instructions for AES.
  */
-function protections({ tls: context, sessions }: ContextInput): number {
+function protections({ tls: context, sessions, validation }: ContextInput): number {
   const { SSL_OP_NO_TICKET, SSL_OP_PRIORITIZE_CHACHA } =
     process.getBuiltinModule('node:crypto').constants;
   if (sessions === undefined) return context.allowsRenegotiation === true ? 0 : NO_RENEGOTIATION;
   const always = NO_RENEGOTIATION | SSL_OP_PRIORITIZE_CHACHA;
-  return sessions.usesTickets ? always : always | SSL_OP_NO_TICKET;
+  const usesTickets = sessions.usesTickets && !needsWholeChain(validation);
+  return usesTickets ? always : always | SSL_OP_NO_TICKET;
 }
 
-/** Sessions are resumed only where the same certificates and the same checks of clients hold. */
-function sessionContext({ certificates, validation }: ContextInput): string {
-  const hash = createHash('sha256');
-  hash.update(JSON.stringify([certificates.map(({ chain }) => chain), validation ?? null]));
-  return hash.digest('hex').slice(0, SESSION_CONTEXT_HEX);
+function sessionContextOf(input: ContextInput): SessionContext | undefined {
+  const { tls: context, certificates, validation, sessions } = input;
+  if (sessions === undefined) return undefined;
+  const { requiresPeer, requiresServerName, serverNames } = sessions;
+  const { parameters } = context;
+  return new SessionContext({
+    parameters,
+    certificates,
+    validation,
+    requiresPeer,
+    requiresServerName,
+    serverNames,
+  });
+}
+
+/** Parts of the runtime's contexts that its types leave out. */
+interface InnerSecureContext {
+  setSessionIdContext(text: string): void;
 }

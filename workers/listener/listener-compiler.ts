@@ -195,7 +195,7 @@ function makeListenerFilter(
 }
 
 function compileTls(
-  { tls, handshakeTimeoutMs }: FilterChain,
+  { tls, handshakeTimeoutMs, match }: FilterChain,
   listener: ListenerResource,
   { env, secrets }: CompilerContext,
 ): DownstreamTlsFactory | undefined {
@@ -207,6 +207,7 @@ function compileTls(
     statOwner: `listener.${listener.statName}.`,
     ticketKeys: Buffer.from(env.heritage.ticketKeys, 'base64'),
     secrets,
+    serverNames: match?.serverNames ?? [],
     runtime: runtimeTls(),
     log: (line) => env.log('debug', 'connection', line),
   });

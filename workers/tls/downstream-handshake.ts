@@ -26,6 +26,8 @@ export interface HandshakeParts {
   readonly log: (line: string) => void;
 }
 
+const MISSING_PEER = 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE';
+
 export class DownstreamHandshake implements ServerHandshake {
   readonly info = new HandshakeInfo();
   readonly choose: ServerHandshake['choose'];
@@ -36,7 +38,9 @@ export class DownstreamHandshake implements ServerHandshake {
   constructor(parts: HandshakeParts, connection: ConnectionInfo) {
     this.#parts = parts;
     this.#connection = connection;
-    this.choose = parts.material.contexts.hasSeveral ? chooseContext(parts.material) : undefined;
+    // A name that nothing was chosen by is not in the session, and missing when that is resumed.
+    const needsName = parts.material.contexts.hasSeveral || parts.config.requireServerName;
+    this.choose = needsName ? chooseContext(parts.material) : undefined;
     connection.tls = this.info;
   }
 
@@ -49,7 +53,10 @@ export class DownstreamHandshake implements ServerHandshake {
     return material.check !== undefined || config.requireClientCertificate;
   }
 
-  /** Only a missing certificate is OpenSSL's to refuse: what it is worth is judged afterwards. */
+  /**
+   * Only a missing certificate is OpenSSL's to refuse, and only where it makes a full handshake: what a
+   * certificate is worth, and whether a resumed session has one, is judged afterwards.
+   */
   get refusesMissingPeer(): boolean {
     const { material, config } = this.#parts;
     return config.requireClientCertificate || material.check?.needsPeer === true;
@@ -82,7 +89,7 @@ export class DownstreamHandshake implements ServerHandshake {
   ): Error | undefined {
     this.onEnd();
     const { info } = this;
-    const { material, config, stats } = this.#parts;
+    const { material, config, stats, clock } = this.#parts;
     const { check, contexts } = material;
     info.complete(source, this.asksPeer, contexts.onlyCertificate);
     if (config.requireServerName && typeof serverName !== 'string') {
@@ -90,8 +97,17 @@ export class DownstreamHandshake implements ServerHandshake {
       return new Error('the client names no server');
     }
     const peer = info.peerCertificate;
+    const isReused = source.isSessionReused();
+    if (peer === undefined && this.refusesMissingPeer) {
+      const error: NodeJS.ErrnoException = new Error('the client shows no certificate');
+      error.code = MISSING_PEER;
+      this.onFailure(error);
+      return error;
+    }
     if (peer !== undefined && check !== undefined) {
-      const refusal = check.judge(peer, verifyError);
+      const refusal = isReused
+        ? check.judgeResumed(peer, verifyError, clock.wallMs())
+        : check.judge(peer, verifyError);
       if (refusal !== undefined) stats.count(refusal.stat);
       if (refusal !== undefined && !check.acceptsUntrusted) {
         const error = new PeerRefusedError(refusal.detail);
@@ -100,14 +116,14 @@ export class DownstreamHandshake implements ServerHandshake {
       }
       info.isPeerVerified = check.verifiesChain && refusal === undefined;
     }
-    stats.countHandshake(info.counted(source.isSessionReused()));
+    stats.countHandshake(info.counted(isReused));
     return undefined;
   }
 
   onFailure(error: NodeJS.ErrnoException): void {
     // A client that goes away in the middle of its handshake is no error of TLS.
     if (error.code?.startsWith('ERR_SSL_') !== true) return;
-    const isMissing = error.code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE';
+    const isMissing = error.code === MISSING_PEER;
     this.#parts.stats.count(isMissing ? 'fail_verify_no_cert' : 'connection_error');
     this.#report(error);
   }

@@ -33,6 +33,8 @@ export interface DownstreamTlsEnv {
   /** The server's own 48 bytes. */
   readonly ticketKeys: Buffer;
   readonly secrets: SecretStore;
+  /** For which the filter chain is chosen. */
+  readonly serverNames: readonly string[];
   /** Undefined: by the sockets of node:tls. */
   readonly runtime: RuntimeTls | undefined;
   /** Debug lines of component `connection`. */
@@ -65,6 +67,9 @@ export class DownstreamTlsFactory {
         usesTickets: config.usesTickets,
         timeoutS: config.sessionTimeoutS,
         preferClientCiphers: config.preferClientCiphers,
+        requiresPeer: config.requireClientCertificate,
+        requiresServerName: config.requireServerName,
+        serverNames: env.serverNames,
       },
       log: env.log,
       changed: () => {
@@ -88,6 +93,7 @@ export class DownstreamTlsFactory {
   ): Transport {
     const present = this.#present;
     if (present === undefined) return this.#refuse(carrier, connection, parts);
+    present.material.contexts.renewSessions(this.#env.clock.wallMs());
     const handshake = new DownstreamHandshake(present, connection);
     const handles = runtimeHandles;
     const { runtime } = this.#env;

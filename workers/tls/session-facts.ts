@@ -4,9 +4,8 @@
  *   SEQUENCE { INTEGER 1, INTEGER version, OCTET STRING cipher, OCTET STRING session id, ...,
  *              [19] { INTEGER group } }
  */
+import { elementAt, TAG } from '../../shared/tls/der.ts';
 
-const SEQUENCE = 0x30;
-const OCTET_STRING = 0x04;
 /** Context-specific, constructed, number 19. */
 const GROUP = 0xb3;
 
@@ -29,7 +28,7 @@ const NONE: SessionFacts = { id: '', group: undefined };
 
 /** Never throws: what cannot be read is not known. */
 export function readSession(session: Buffer | undefined): SessionFacts {
-  if (session === undefined || session[0] !== SEQUENCE) return NONE;
+  if (session === undefined || session[0] !== TAG.sequence) return NONE;
   const outer = elementAt(session, 0);
   if (outer === undefined) return NONE;
   let id = '';
@@ -39,7 +38,7 @@ export function readSession(session: Buffer | undefined): SessionFacts {
   while (at < outer.end) {
     const element = elementAt(session, at);
     if (element === undefined) break;
-    if (element.tag === OCTET_STRING) {
+    if (element.tag === TAG.octetString) {
       strings += 1;
       if (strings === 2) id = session.toString('hex', element.start, element.end);
     } else if (element.tag === GROUP) {
@@ -48,28 +47,6 @@ export function readSession(session: Buffer | undefined): SessionFacts {
     at = element.end;
   }
   return { id, group };
-}
-
-interface Element {
-  readonly tag: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-function elementAt(data: Buffer, at: number): Element | undefined {
-  const tag = data[at];
-  const first = data[at + 1];
-  if (tag === undefined || first === undefined) return undefined;
-  let start = at + 2;
-  let length = first;
-  if (first > 0x80) {
-    const bytes = first - 0x80;
-    if (bytes > 4 || start + bytes > data.length) return undefined;
-    length = data.readUIntBE(start, bytes);
-    start += bytes;
-  }
-  const end = start + length;
-  return end > data.length ? undefined : { tag, start, end };
 }
 
 function readInteger(data: Buffer, at: number): number {

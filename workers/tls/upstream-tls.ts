@@ -52,6 +52,7 @@ export interface UpstreamTlsEnv {
   /** Such as `cluster.web.`. */
   readonly statOwner: string;
   readonly log: (line: string) => void;
+  readonly loop: { readonly clock: { readonly wallMs: number } };
 }
 
 /** What a request's own name for its host asks of TLS; empty texts ask nothing. */
@@ -73,6 +74,7 @@ interface ConnectWishes {
 
 export class UpstreamTlsFactory {
   readonly #config: UpstreamTls;
+  readonly #env: UpstreamTlsEnv;
   readonly #stats: TlsStats;
   readonly #material: TlsMaterial;
   /** Of hosts that were accepted by these names, since a resumed session is not judged; the newest last. */
@@ -81,6 +83,7 @@ export class UpstreamTlsFactory {
   /** Throws when OpenSSL does not take the configuration. */
   constructor(config: UpstreamTls, env: UpstreamTlsEnv) {
     this.#config = config;
+    this.#env = env;
     this.#stats = new TlsStats(env.stats, env.statOwner, 'client');
     this.#material = new TlsMaterial({
       context: config,
@@ -167,11 +170,18 @@ export class UpstreamTlsFactory {
       return false;
     }
     const judge = check ?? UNJUDGED;
-    const refusal = peer && judge.judge(peer, verifyError, this.#expected(name, expectedName));
+    const expected = this.#expected(name, expectedName);
+    const isReused = socket.isSessionReused();
+    // What is resumed was accepted by this check before, and does not have its chain any more.
+    const refusal =
+      peer &&
+      (isReused
+        ? judge.judgeResumed(peer, verifyError, this.#env.loop.clock.wallMs, expected)
+        : judge.judge(peer, verifyError, expected));
     if (refusal !== undefined) this.#stats.count(refusal.stat);
     if (refusal === undefined || judge.acceptsUntrusted) {
       info.isPeerVerified = judge.verifiesChain && refusal === undefined;
-      this.#stats.countHandshake(info.counted(socket.isSessionReused()));
+      this.#stats.countHandshake(info.counted(isReused));
       return true;
     }
     socket.destroy(new PeerRefusedError(refusal.detail));

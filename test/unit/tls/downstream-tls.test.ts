@@ -133,6 +133,7 @@ async function serveEcho(
     statOwner: 'listener.echo.',
     ticketKeys: Buffer.alloc(48),
     secrets: new SecretStore(),
+    serverNames: [],
     runtime,
     log: () => undefined,
   });

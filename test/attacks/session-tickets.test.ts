@@ -1,0 +1,100 @@
+/**
+ * Tickets of one listener at another that differs in one setting. Whoever comes with a ticket gets what the
+ * same client gets by a full handshake there, and sessions are resumed only where nothing that decides
+ * differs.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { attackRandom, attackRuns } from '../support/attack.ts';
+import { bootstrap } from '../support/bootstrap.ts';
+import { fileSource, moveIntoPlace } from '../support/discovery-files.ts';
+import { makeScratch } from '../support/scratch.ts';
+import { type Credential, makeParties, type SessionParties } from '../support/session-parties.ts';
+import { makeVariants, type TlsVersion, type Variant, visit } from '../support/session-tickets.ts';
+import { startSluice } from '../support/sluice.ts';
+import { secretMessage } from '../support/tls.ts';
+
+interface Attempt {
+  readonly version: TlsVersion;
+  readonly credential: Credential;
+  readonly from: Variant;
+  readonly to: Variant;
+}
+
+const VERSIONS: readonly TlsVersion[] = ['TLSv1.2', 'TLSv1.3'];
+
+function allAttempts({ credentials }: SessionParties, variants: readonly Variant[]): Attempt[] {
+  return VERSIONS.flatMap((version) =>
+    credentials.flatMap((credential) =>
+      variants.flatMap((from) => variants.map((to) => ({ version, credential, from, to }))),
+    ),
+  );
+}
+
+/** Some of all, every one in the long form; those that must resume are among them. */
+function chosen(attempts: Attempt[], count: number, salt: number): readonly Attempt[] {
+  const random = attackRandom(salt);
+  const same = ({ from, to, credential }: Attempt): boolean =>
+    from === to && credential.name === 'good';
+  const shuffled = attempts
+    .map((attempt) => ({ attempt, rank: same(attempt) ? -1 : random() }))
+    .sort((one, other) => one.rank - other.rank);
+  return shuffled.slice(0, count).map(({ attempt }) => attempt);
+}
+
+describe('tickets of listeners that differ in one setting', () => {
+  const kinds = ['own keys', 'keys by file', 'keys by a secret'] as const;
+  for (const [salt, kind] of kinds.entries()) {
+    it(`let nobody pass who would not pass without one: ${kind}`, async () => {
+      using scratch = makeScratch();
+      const parties = makeParties(scratch);
+      const keys = { keys: [{ filename: parties.ticketPath }] };
+      moveIntoPlace(scratch, 'keys.json', {
+        version: '1',
+        resources: [secretMessage('keys', { session_ticket_keys: keys })],
+      });
+      const source = { name: 'keys', sds_config: fileSource(scratch.file('keys.json')) };
+      const tickets = {
+        'own keys': {},
+        'keys by file': { session_ticket_keys: keys },
+        'keys by a secret': { session_ticket_keys_sds_secret_config: source },
+      }[kind];
+      const variants = makeVariants(parties, tickets);
+      await using sluice = await startSluice({
+        bootstrap: bootstrap({ listeners: variants.map(({ listener }) => listener) }),
+        concurrency: 1,
+      });
+      const ports = new Map<string, number>();
+      for (const { name } of variants) ports.set(name, await sluice.listenerPort(name));
+      const seen = await tryAll(allAttempts(parties, variants), salt, (variant) =>
+        Number(ports.get(variant.name)),
+      );
+      assert.ok(seen.resumed > 0 && seen.refused > 0, JSON.stringify(seen));
+    });
+  }
+});
+
+async function tryAll(
+  all: Attempt[],
+  salt: number,
+  portOf: (variant: Variant) => number,
+): Promise<{ readonly resumed: number; readonly refused: number }> {
+  const seen = { resumed: 0, refused: 0 };
+  for (const { version, credential, from, to } of chosen(all, attackRuns(64, all.length), salt)) {
+    const { name, ...shown } = credential;
+    const options = { ...shown, minVersion: version, maxVersion: version };
+    const first = await visit(portOf(from), options);
+    const full = await visit(portOf(to), options);
+    const { session } = first;
+    if (session === undefined) continue;
+    const again = await visit(portOf(to), { ...options, session });
+    const case_ = `${version} ${name} from ${from.name} (${first.passes}) to ${to.name}`;
+    assert.equal(again.passes, full.passes, `${case_}: passes`);
+    const mayResume = from.group === to.group && to.resumes;
+    if (!mayResume) assert.equal(again.isReused, false, `${case_}: resumed`);
+    else if (full.passes) assert.equal(again.isReused, true, `${case_}: resumed`);
+    seen.resumed += Number(again.isReused);
+    seen.refused += Number(!again.passes);
+  }
+  return seen;
+}
