@@ -18,7 +18,7 @@ export interface CertificateParts {
   readonly validToMs: number;
   /** SubjectPublicKeyInfo. */
   readonly publicKey: DerElement;
-  /** What stands in extensions, by their identifiers; of several with one identifier the first. */
+  /** What stands in extensions, by their identifiers; nothing of those with the same identifier. */
   readonly extensions: ReadonlyMap<string, DerElement>;
 }
 
@@ -49,9 +49,16 @@ export function readCertificate(raw: Buffer): CertificateParts | undefined {
   };
 }
 
+/** Whether Envoy could read a peer's certificate: OpenSSL lets dates pass that are none. */
+export function isReadable(raw: Buffer): boolean {
+  const parts = readCertificate(raw);
+  return parts !== undefined && !Number.isNaN(parts.validFromMs + parts.validToMs);
+}
+
 /** [3] { SEQUENCE { SEQUENCE { identifier, critical OPTIONAL, OCTET STRING { value } } ... } } */
 function readExtensions(raw: Buffer, outer: DerElement): ReadonlyMap<string, DerElement> {
   const found = new Map<string, DerElement>();
+  const seen = new Set<string>();
   const list = elementAt(raw, outer.start, outer.end);
   for (const extension of list === undefined ? [] : elementsIn(raw, list)) {
     const [identifier, ...rest] = elementsIn(raw, extension);
@@ -59,7 +66,10 @@ function readExtensions(raw: Buffer, outer: DerElement): ReadonlyMap<string, Der
     if (identifier?.tag !== TAG.oid || value?.tag !== TAG.octetString) continue;
     const name = readOid(raw, identifier);
     const inner = elementAt(raw, value.start, value.end);
-    if (inner !== undefined && !found.has(name)) found.set(name, inner);
+    const isWhole = inner?.end === value.end && !seen.has(name);
+    if (inner !== undefined && isWhole) found.set(name, inner);
+    else found.delete(name);
+    seen.add(name);
   }
   return found;
 }

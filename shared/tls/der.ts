@@ -85,8 +85,8 @@ export function readOid(data: Buffer, { start, end }: DerElement): string {
   return arcs.join('.');
 }
 
-const UTC_TIME = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?Z$/;
-const GENERALIZED_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?Z$/;
+const UTC_TIME = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z|([+-]\d{4}))$/;
+const GENERALIZED_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
 /** Two digits from here on are years of the last century. */
 const LAST_CENTURY = 50;
 
@@ -95,11 +95,17 @@ export function readTime(data: Buffer, { tag, start, end }: DerElement): number 
   const text = data.toString('latin1', start, end);
   const parts = (tag === TAG.utcTime ? UTC_TIME : GENERALIZED_TIME).exec(text);
   if (parts === null) return Number.NaN;
-  const [given = 0, month = 0, day = 0, ...time] = parts.slice(1).map((part) => Number(part ?? 0));
-  const dayMs = readDay(tag === TAG.utcTime ? fullYear(given) : given, month, day);
-  const [hour = 0, minute = 0, second = 0] = time;
+  const [, year, month, day, hour, minute, second, offset = '+0000'] = parts;
+  const given = Number(year);
+  const dayMs = readDay(tag === TAG.utcTime ? fullYear(given) : given, Number(month), Number(day));
+  const timeMs = readDayTime(Number(hour), Number(minute), Number(second));
+  const offsetMs = readDayTime(Number(offset.slice(1, 3)), Number(offset.slice(3)), 0);
+  return dayMs + timeMs - (offset.startsWith('-') ? -offsetMs : offsetMs);
+}
+
+function readDayTime(hour: number, minute: number, second: number): number {
   const isTime = hour < 24 && minute < 60 && second < 60;
-  return isTime ? dayMs + ((hour * 60 + minute) * 60 + second) * 1000 : Number.NaN;
+  return isTime ? ((hour * 60 + minute) * 60 + second) * 1000 : Number.NaN;
 }
 
 function fullYear(twoDigits: number): number {

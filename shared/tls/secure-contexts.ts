@@ -6,6 +6,7 @@
 import { X509Certificate } from 'node:crypto';
 import type tls from 'node:tls';
 import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
+import { asciiLower } from '../ascii.ts';
 import { needsWholeChain } from './peer-check.ts';
 import { SessionContext } from './session-context.ts';
 
@@ -79,7 +80,7 @@ export class SecureContexts {
 
   /** An exact name, then a wildcard for its first label, then the first certificate. */
   choose(serverName: string): tls.SecureContext {
-    const name = serverName.toLowerCase();
+    const name = asciiLower(serverName);
     const dot = name.indexOf('.');
     const wildcard = dot > 0 ? `*${name.slice(dot)}` : '';
     return this.#byName.get(name) ?? this.#byName.get(wildcard) ?? this.first;

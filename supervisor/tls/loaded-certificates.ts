@@ -5,7 +5,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import type { TlsContext, TlsSecret } from '../../shared/resources/tls.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
-import { parseSubjectAltNames } from '../../shared/tls/subject-alt-names.ts';
+import { subjectAltNames } from '../../shared/tls/certificate-names.ts';
 import type { CertificateDetails, CertificateStatus } from '../admin/admin-context.ts';
 import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
@@ -135,7 +135,7 @@ function loadedIn(
 }
 
 function detailsOf({ path, certificate }: LoadedCertificate): CertificateDetails {
-  const names = parseSubjectAltNames(certificate.subjectAltName).flatMap(({ kind, value }) =>
+  const names = subjectAltNames(certificate).flatMap(({ kind, value }) =>
     kind === 'dns' || kind === 'uri' || kind === 'ip' ? [{ kind, value }] : [],
   );
   return {

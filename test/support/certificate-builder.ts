@@ -15,7 +15,7 @@ export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
 
 export const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, ...parts);
 
-export function oid(text: string): Buffer {
+function oid(text: string): Buffer {
   const [first = 0, second = 0, ...rest] = text.split('.').map(Number);
   const bytes = [first * 40 + second, ...rest].flatMap((arc) => {
     const sevens = [arc & 0x7f];
@@ -145,7 +145,10 @@ export function buildRevocationList(
 function signed(tbs: Buffer, signer: BuiltKeys, label: string): string {
   const signature = sign('sha256', tbs, signer.privateKey);
   const whole = sequence(tbs, ECDSA_SHA256, der(0x03, Buffer.of(0), signature));
-  const text = whole.toString('base64').replace(/(.{64})/g, '$1\n');
+  const text = whole
+    .toString('base64')
+    .match(/.{1,64}/g)
+    ?.join('\n');
   return `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`;
 }
 

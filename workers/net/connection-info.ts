@@ -38,6 +38,7 @@ export interface CertificateFacts {
   readonly dnsSans: readonly string[];
   readonly ipSans: readonly string[];
   readonly emailSans: readonly string[];
+  /** NaN where it has no such time. */
   readonly validFromMs: number;
   readonly validToMs: number;
   /** The certificate that signed this one, as far as the peer sent it or it is trusted. */
@@ -63,6 +64,7 @@ export interface ConnectionInfo {
   readonly listenerName: string;
   readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
   filterChainName: string;
+  /** As the client sent it, in lower case, a byte in each character; `shownServerName` for output. */
   requestedServerName: string;
   /** `raw_buffer` or `tls`, where a listener filter has looked. */
   transportProtocol?: string;

@@ -4,6 +4,7 @@ import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import { RESPONSE_FLAG_NAMES, TCP_RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
+import { shownServerName } from '../net/server-name.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
 import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
 import { plain, present } from './reader-factory.ts';
@@ -154,7 +155,7 @@ function grpcStatus({ args: [form = 'CAMEL_STRING'] }: FormatCommand): Reader {
 }
 
 function requestedServerName({ args: [order = 'SNI_ONLY', which = ''] }: FormatCommand): Reader {
-  const sni: Reader = (info) => present(info.connection.requestedServerName);
+  const sni: Reader = (info) => present(shownServerName(info.connection.requestedServerName));
   if (order === 'SNI_ONLY' || order === '') return sni;
   const host: Reader = (info) => {
     const headers = info.requestHeaders;

@@ -88,7 +88,8 @@ function certificateTime(sideOf: SideOf, timeOf: (of: CertificateFacts) => numbe
     const print = format === '' ? makeIsoFormatter() : compileTimeFormat(format, 'utc');
     return (info) => {
       const certificate = sideOf(info)?.peer;
-      return certificate === undefined ? undefined : print(timeOf(certificate));
+      const ms = certificate === undefined ? Number.NaN : timeOf(certificate);
+      return Number.isNaN(ms) ? undefined : print(ms);
     };
   };
 }

@@ -1,11 +1,17 @@
 /** Facts of a certificate for access logs, headers and checks, each read when it is asked for. */
 import type { X509Certificate } from 'node:crypto';
-import { distinguishedName } from './distinguished-name.ts';
-import { parseSubjectAltNames, type SubjectAltName } from '../../shared/tls/subject-alt-names.ts';
+import {
+  altNamesOf,
+  distinguishedName,
+  serialText,
+  type SubjectAltName,
+} from '../../shared/tls/certificate-names.ts';
+import { type CertificateParts, readCertificate } from '../../shared/tls/certificate-parts.ts';
 import type { CertificateFacts } from '../net/connection-info.ts';
 
 export class X509Facts implements CertificateFacts {
   readonly #certificate: X509Certificate;
+  #parts: CertificateParts | null | undefined = undefined;
   #names: readonly SubjectAltName[] | undefined = undefined;
 
   constructor(certificate: X509Certificate) {
@@ -13,15 +19,18 @@ export class X509Facts implements CertificateFacts {
   }
 
   get subject(): string {
-    return distinguishedName(this.#certificate.subject);
+    const parts = this.#read();
+    return parts === undefined ? '' : distinguishedName(parts.raw, parts.subject);
   }
 
   get issuer(): string {
-    return distinguishedName(this.#certificate.issuer);
+    const parts = this.#read();
+    return parts === undefined ? '' : distinguishedName(parts.raw, parts.issuer);
   }
 
   get serial(): string {
-    return this.#certificate.serialNumber.toLowerCase();
+    const parts = this.#read();
+    return parts === undefined ? '' : serialText(parts);
   }
 
   get fingerprint1(): string {
@@ -53,11 +62,11 @@ export class X509Facts implements CertificateFacts {
   }
 
   get validFromMs(): number {
-    return Date.parse(this.#certificate.validFrom);
+    return this.#read()?.validFromMs ?? Number.NaN;
   }
 
   get validToMs(): number {
-    return Date.parse(this.#certificate.validTo);
+    return this.#read()?.validToMs ?? Number.NaN;
   }
 
   get issuedBy(): CertificateFacts | undefined {
@@ -69,8 +78,14 @@ export class X509Facts implements CertificateFacts {
   }
 
   #sansOf(wanted: SubjectAltName['kind']): readonly string[] {
-    this.#names ??= parseSubjectAltNames(this.#certificate.subjectAltName);
+    const parts = this.#read();
+    this.#names ??= parts === undefined ? [] : altNamesOf(parts);
     return this.#names.filter(({ kind }) => kind === wanted).map(({ value }) => value);
+  }
+
+  #read(): CertificateParts | undefined {
+    if (this.#parts === undefined) this.#parts = readCertificate(this.#certificate.raw) ?? null;
+    return this.#parts ?? undefined;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
+import { isReadable } from '../../shared/tls/certificate-parts.ts';
 import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { InnerContext, TlsHandle } from '../net/runtime-tls.ts';
@@ -27,6 +28,7 @@ export interface HandshakeParts {
 }
 
 const MISSING_PEER = 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE';
+const UNREADABLE = 'ERR_SSL_DECODE_ERROR';
 
 export class DownstreamHandshake implements ServerHandshake {
   readonly info = new HandshakeInfo();
@@ -98,12 +100,8 @@ export class DownstreamHandshake implements ServerHandshake {
     }
     const peer = info.peerCertificate;
     const isReused = source.isSessionReused();
-    if (peer === undefined && this.refusesMissingPeer) {
-      const error: NodeJS.ErrnoException = new Error('the client shows no certificate');
-      error.code = MISSING_PEER;
-      this.onFailure(error);
-      return error;
-    }
+    if (peer === undefined && this.refusesMissingPeer) return this.#refuse(MISSING_PEER);
+    if (peer !== undefined && !isReadable(peer.raw)) return this.#refuse(UNREADABLE);
     if (peer !== undefined && check !== undefined) {
       const refusal = isReused
         ? check.judgeResumed(peer, verifyError, clock.wallMs())
@@ -131,6 +129,13 @@ export class DownstreamHandshake implements ServerHandshake {
   onEnd(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+  }
+
+  #refuse(code: string): Error {
+    const error: NodeJS.ErrnoException = new Error(code);
+    error.code = code;
+    this.onFailure(error);
+    return error;
   }
 
   #report(error: NodeJS.ErrnoException): void {

@@ -9,6 +9,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import type { UpstreamTls } from '../../shared/resources/tls.ts';
 import { HandshakeInfo, type InnerTlsSocket } from './handshaken.ts';
+import { isReadable } from '../../shared/tls/certificate-parts.ts';
 import { type ExpectedNames, NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError, SecretMissingError } from '../../shared/tls/tls-errors.ts';
@@ -167,6 +168,13 @@ export class UpstreamTlsFactory {
     if (expectedName !== '' && check === undefined) {
       // Without an authority no name in a certificate can be relied on.
       socket.destroy(new PeerRefusedError(''));
+      return false;
+    }
+    if (peer !== undefined && !isReadable(peer.raw)) {
+      const error: NodeJS.ErrnoException = new Error("the host's certificate cannot be read");
+      error.code = 'ERR_SSL_DECODE_ERROR';
+      this.#stats.count('connection_error');
+      socket.destroy(error);
       return false;
     }
     const judge = check ?? UNJUDGED;

@@ -6,7 +6,7 @@ import type { TlsCertificate } from '../../../shared/resources/tls.ts';
 import { isSkippedSecret, readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
-import { parseSubjectAltNames } from '../../../shared/tls/subject-alt-names.ts';
+import { subjectAltNames } from '../../../shared/tls/certificate-names.ts';
 
 const FIELDS = knownFields<CertificateMessage>(
   ['certificate_chain', 'private_key', 'password'],
@@ -131,8 +131,8 @@ const CAUSES = {
 } as const;
 
 function namesOf(leaf: X509Certificate): readonly string[] {
-  const dns = parseSubjectAltNames(leaf.subjectAltName).filter(({ kind }) => kind === 'dns');
+  const dns = subjectAltNames(leaf).filter(({ kind }) => kind === 'dns');
   if (dns.length > 0) return dns.map(({ value }) => value.toLowerCase());
-  const commonName = /^CN=(.*)$/m.exec(leaf.subject)?.[1];
+  const commonName = /^CN=(.*)$/m.exec(leaf.subject ?? '')?.[1];
   return commonName === undefined ? [] : [commonName.toLowerCase()];
 }

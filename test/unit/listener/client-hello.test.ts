@@ -50,7 +50,7 @@ function records(of: Buffer, size = of.length): Buffer {
   return Buffer.concat(parts);
 }
 
-const NAMED = message([GREASE, serverName('A.Example.COM'), alpn('h2', 'http/1.1'), GREASE]);
+const NAMED = message([GREASE, serverName('A.Example.COM'), alpn('h2', 'http/1.1')]);
 const READ: HelloResult = {
   kind: 'hello',
   hello: { serverName: 'a.example.com', protocols: ['h2', 'http/1.1'] },
@@ -76,11 +76,16 @@ describe('the reader of the first message of a TLS client', () => {
     ['an empty list of extensions', [], NAMELESS],
     ['unknown extensions alone', [GREASE, { type: 0xffff, body: Buffer.alloc(70) }], NAMELESS],
     ['no server name', [alpn('h2')], { serverName: '', protocols: ['h2'] }],
-    ['an empty list of names', [serverName()], NAMELESS],
-    ['a name of another type', [{ type: 0, body: vector(2, Buffer.of(9, 0, 1, 97)) }], NAMELESS],
-    ['several names', [serverName('one', 'two')], { serverName: 'one', protocols: [] }],
-    ['a name longer than its list', [{ type: 0, body: Buffer.of(0, 4, 0, 0, 9, 97) }], NAMELESS],
-    ['a list longer than its extension', [{ type: 0, body: Buffer.of(0, 99, 0) }], NAMELESS],
+    [
+      'bytes that are no letters',
+      [serverName('\u00c0A\r\n')],
+      { serverName: '\xc3\x80a\r\n', protocols: [] },
+    ],
+    [
+      'a name of 255 bytes',
+      [serverName('a'.repeat(255))],
+      { serverName: 'a'.repeat(255), protocols: [] },
+    ],
     ['an empty protocol', [alpn('')], { serverName: '', protocols: [''] }],
     [
       'many protocols',
@@ -118,6 +123,27 @@ describe('the reader of the first message of a TLS client', () => {
       Buffer.concat([records(NAMED, 60).subarray(0, 65), Buffer.of(23, 3, 3)]),
     ],
   ];
+  // Another reader might find another name in these than we do.
+  const ambiguous: readonly (readonly [string, readonly Extension[]])[] = [
+    ['an empty server name extension', [{ type: 0, body: Buffer.alloc(0) }]],
+    ['an empty list of names', [serverName()]],
+    ['an empty name', [serverName('')]],
+    ['a name of 256 bytes', [serverName('a'.repeat(256))]],
+    ['a name with NUL', [serverName('a\0b')]],
+    ['a name of another type', [{ type: 0, body: vector(2, Buffer.of(9, 0, 1, 97)) }]],
+    ['several names', [serverName('one', 'two')]],
+    ['several server name extensions', [serverName('one'), serverName('two')]],
+    ['an extension twice', [serverName('one'), GREASE, GREASE]],
+    ['a name longer than its list', [{ type: 0, body: Buffer.of(0, 4, 0, 0, 9, 97) }]],
+    ['a list longer than its extension', [{ type: 0, body: Buffer.of(0, 99, 0) }]],
+    ['bytes behind the list', [{ type: 0, body: Buffer.of(0, 4, 0, 0, 1, 97, 1) }]],
+  ];
+  for (const [what, extensions] of ambiguous) {
+    it(`takes ${what} for something else, as Envoy`, () => {
+      assert.deepEqual(readClientHello(records(message(extensions))), OTHER);
+    });
+  }
+
   for (const [what, data] of others) {
     it(`takes ${what} for something else`, () => {
       assert.deepEqual(readClientHello(data), OTHER);

@@ -7,8 +7,10 @@
  *              compressions <1>, extensions <2>: { type(2), body <2> }
  */
 
+import { asciiLower } from '../../../shared/ascii.ts';
+
 interface ClientHello {
-  /** Lower case; empty without one. */
+  /** Lower case, as its bytes; empty without one. */
   readonly serverName: string;
   readonly protocols: readonly string[];
 }
@@ -27,6 +29,7 @@ const HANDSHAKE_HEADER = 4;
 const HANDSHAKE_RECORD = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
+const MAX_SERVER_NAME_BYTES = 255;
 const ALPN = 16;
 const NOTHING: ClientHello = { serverName: '', protocols: [] };
 
@@ -59,7 +62,8 @@ function resultOf(parts: readonly Buffer[], gathered: number): HelloResult | und
   const wanted = HANDSHAKE_HEADER + head.readUIntBE(1, 3);
   if (wanted > MAX_HELLO_BYTES) return { kind: 'too_large' };
   if (gathered < wanted) return undefined;
-  return { kind: 'hello', hello: readMessage(Buffer.concat(parts), wanted) };
+  const hello = readMessage(Buffer.concat(parts), wanted);
+  return hello === undefined ? { kind: 'other' } : { kind: 'hello', hello };
 }
 
 /** The type and the major version, as far as they are there. */
@@ -72,8 +76,11 @@ function moreUnlessTooLarge(data: Buffer): HelloResult {
   return data.length > MAX_HELLO_BYTES ? { kind: 'too_large' } : { kind: 'more' };
 }
 
-/** Never throws: what is malformed names nothing, and the handshake refuses it. */
-function readMessage(message: Buffer, end: number): ClientHello {
+/**
+ * Never throws: what is malformed names nothing, and the handshake refuses it. Undefined where the server
+ * name is malformed or an extension stands twice, which Envoy's inspector does not take for TLS.
+ */
+function readMessage(message: Buffer, end: number): ClientHello | undefined {
   const reader = new ByteReader(message, HANDSHAKE_HEADER, end);
   reader.skip(2 + 32);
   reader.vector(1);
@@ -81,22 +88,31 @@ function readMessage(message: Buffer, end: number): ClientHello {
   reader.vector(1);
   const extensions = reader.vector(2);
   if (extensions === undefined) return NOTHING;
+  const seen = new Set<number>();
   let serverName = '';
   let protocols: readonly string[] = [];
   while (!extensions.isAtEnd) {
     const type = extensions.number(2);
     const body = extensions.vector(2);
     if (type === undefined || body === undefined) break;
-    if (type === SERVER_NAME) serverName = readServerName(body);
-    else if (type === ALPN) protocols = readProtocols(body);
+    if (seen.has(type)) return undefined;
+    seen.add(type);
+    if (type === SERVER_NAME) {
+      const name = readServerName(body);
+      if (name === undefined) return undefined;
+      serverName = name;
+    } else if (type === ALPN) protocols = readProtocols(body);
   }
   return { serverName, protocols };
 }
 
-function readServerName(body: ByteReader): string {
+/** One name, with its bytes as characters; undefined for what is none. */
+function readServerName(body: ByteReader): string | undefined {
   const names = body.vector(2);
-  if (names?.number(1) !== 0) return '';
-  return names.vector(2)?.text().toLowerCase() ?? '';
+  if (names?.number(1) !== 0) return undefined;
+  const name = names.vector(2)?.text();
+  const isWhole = names.isAtEnd && body.isAtEnd && name !== '' && name?.includes('\0') === false;
+  return isWhole && name.length <= MAX_SERVER_NAME_BYTES ? asciiLower(name) : undefined;
 }
 
 function readProtocols(body: ByteReader): readonly string[] {
