@@ -20,8 +20,14 @@ export interface CertificateParts {
   readonly publicKey: DerElement;
   /** What stands in extensions, by their identifiers; nothing of those with the same identifier. */
   readonly extensions: ReadonlyMap<string, DerElement>;
+  /** Identifiers of those that are critical. */
+  readonly critical: readonly string[];
+  readonly hasExtensions: boolean;
 }
 
+type Extensions = Pick<CertificateParts, 'extensions' | 'critical'>;
+
+const NO_EXTENSIONS: Extensions = { extensions: new Map(), critical: [] };
 const VERSION = 0xa0;
 const EXTENSIONS = 0xa3;
 
@@ -45,7 +51,8 @@ export function readCertificate(raw: Buffer): CertificateParts | undefined {
     validFromMs: from === undefined ? Number.NaN : readTime(raw, from),
     validToMs: to === undefined ? Number.NaN : readTime(raw, to),
     publicKey,
-    extensions: extensions === undefined ? new Map() : readExtensions(raw, extensions),
+    ...(extensions === undefined ? NO_EXTENSIONS : readExtensions(raw, extensions)),
+    hasExtensions: extensions !== undefined,
   };
 }
 
@@ -56,7 +63,8 @@ export function isReadable(raw: Buffer): boolean {
 }
 
 /** [3] { SEQUENCE { SEQUENCE { identifier, critical OPTIONAL, OCTET STRING { value } } ... } } */
-function readExtensions(raw: Buffer, outer: DerElement): ReadonlyMap<string, DerElement> {
+function readExtensions(raw: Buffer, outer: DerElement): Extensions {
+  const critical: string[] = [];
   const found = new Map<string, DerElement>();
   const seen = new Set<string>();
   const list = elementAt(raw, outer.start, outer.end);
@@ -65,13 +73,14 @@ function readExtensions(raw: Buffer, outer: DerElement): ReadonlyMap<string, Der
     const value = rest.at(-1);
     if (identifier?.tag !== TAG.oid || value?.tag !== TAG.octetString) continue;
     const name = readOid(raw, identifier);
+    if (rest.length > 1) critical.push(name);
     const inner = elementAt(raw, value.start, value.end);
     const isWhole = inner?.end === value.end && !seen.has(name);
     if (inner !== undefined && isWhole) found.set(name, inner);
     else found.delete(name);
     seen.add(name);
   }
-  return found;
+  return { extensions: found, critical };
 }
 
 /** The certificates or lists of a PEM text, in their order; `label` is such as `CERTIFICATE`. */

@@ -6,6 +6,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { SanMatcher, SanType, TlsValidation } from '../resources/tls.ts';
 import { readCertificate } from './certificate-parts.ts';
 import { type SubjectAltName, subjectAltNames } from './certificate-names.ts';
+import { hiddenFault, type PeerRole } from './dated-chain.ts';
 import { wholeOf } from './der.ts';
 import { compileStringMatcher } from '../matchers/string-matcher.ts';
 
@@ -53,12 +54,14 @@ const SAN_KINDS: Readonly<Record<SanType, SubjectAltName['kind']>> = {
 
 export class PeerCheck {
   readonly #validation: TlsValidation;
+  readonly #role: PeerRole;
   readonly #names: readonly NameTest[];
   /** Read when OpenSSL's word is not enough. */
   #authorities: readonly X509Certificate[] | undefined = undefined;
 
-  constructor(validation: TlsValidation) {
+  constructor(validation: TlsValidation, role: PeerRole = 'host') {
     this.#validation = validation;
+    this.#role = role;
     this.#names = validation.sanMatchers.map(compileName);
   }
 
@@ -118,16 +121,16 @@ export class PeerCheck {
   ): PeerRefusal | undefined {
     const { trustedCa, allowExpired } = this.#validation;
     if (trustedCa === undefined) return undefined;
-    const code = error?.code;
-    if (code !== undefined && !(code === EXPIRED && allowExpired)) {
-      return refusedChain(code, DEPTHS[code] ?? 0, error?.message);
+    if (!(allowExpired && DATES.has(error?.code ?? ''))) {
+      const refusal = refusedByOpenSsl(error);
+      if (refusal !== undefined) return refusal;
     }
     if (allowExpired) return undefined;
     const parts = readCertificate(peer.raw);
     if (parts === undefined || !(nowMs <= parts.validToMs + LAST_SECOND_MS)) {
       return refusedChain(EXPIRED, 0);
     }
-    return nowMs >= parts.validFromMs ? undefined : refusedChain('CERT_NOT_YET_VALID', 0);
+    return nowMs >= parts.validFromMs ? undefined : refusedChain(NOT_YET_VALID, 0);
   }
 
   #judgeChain(
@@ -137,17 +140,16 @@ export class PeerCheck {
     const { trustedCa, allowExpired, maxVerifyDepth } = this.#validation;
     if (trustedCa === undefined) return undefined;
     const code = error?.code;
-    const isOnlyExpired = code === EXPIRED && allowExpired;
+    const isDated = allowExpired && DATES.has(code ?? '');
     // OpenSSL tells its last complaint only: what it may hide is looked at here.
-    const isLookedAt =
-      isOnlyExpired || code === 'UNABLE_TO_GET_CRL' || maxVerifyDepth !== undefined;
-    const anchor = isLookedAt ? this.#anchorDepth(peer) : 0;
-    if (anchor === undefined) return refusedChain(NO_ISSUER, 0);
-    if (maxVerifyDepth !== undefined && anchor > Math.max(maxVerifyDepth, 1)) {
-      return refusedChain(NO_ISSUER, Math.max(maxVerifyDepth, 1));
-    }
-    if (code === undefined || isOnlyExpired) return undefined;
-    return refusedChain(code, DEPTHS[code] ?? 0, error?.message);
+    const isLookedAt = isDated || code === 'UNABLE_TO_GET_CRL' || maxVerifyDepth !== undefined;
+    const chain = isLookedAt ? this.#chainOf(peer) : [];
+    if (chain === undefined) return refusedChain(NO_ISSUER, 0);
+    const deepest = Math.max(maxVerifyDepth ?? LONGEST_CHAIN, 1);
+    if (chain.length - 1 > deepest) return refusedChain(NO_ISSUER, deepest);
+    if (!isDated) return refusedByOpenSsl(error);
+    const fault = hiddenFault(chain, { role: this.#role, crl: this.#validation.crl });
+    return fault === undefined ? undefined : refusedChain(fault, 0);
   }
 
   #judgeNames(peer: X509Certificate, { instead, besides }: ExpectedNames): PeerRefusal | undefined {
@@ -181,14 +183,17 @@ export class PeerCheck {
     return { stat: 'fail_verify_cert_hash', detail: 'verify cert failed: cert hash and spki' };
   }
 
-  /** How far from the peer's certificate an authority stands; undefined: none vouches for it. */
-  #anchorDepth(peer: X509Certificate): number | undefined {
+  /** From the peer's certificate to an authority; undefined: none vouches for it. */
+  #chainOf(peer: X509Certificate): readonly X509Certificate[] | undefined {
     this.#authorities ??= parseAll(this.#validation.trustedCa ?? '');
     const authorities = this.#authorities;
+    const chain: X509Certificate[] = [];
     let present: X509Certificate | undefined = peer;
-    for (let depth = 0; present !== undefined && depth < LONGEST_CHAIN; depth += 1) {
+    while (present !== undefined && chain.length < LONGEST_CHAIN) {
       const signed: X509Certificate = present;
-      if (authorities.some((authority) => isIssuedBy(signed, authority))) return depth + 1;
+      chain.push(signed);
+      const anchor = authorities.find((authority) => isIssuedBy(signed, authority));
+      if (anchor !== undefined) return [...chain, anchor];
       const issuer: X509Certificate | undefined = signed.issuerCertificate;
       if (issuer === undefined || !isIssuedBy(signed, issuer)) return undefined;
       present = issuer.fingerprint256 === signed.fingerprint256 ? undefined : issuer;
@@ -198,6 +203,8 @@ export class PeerCheck {
 }
 
 const EXPIRED = 'CERT_HAS_EXPIRED';
+const NOT_YET_VALID = 'CERT_NOT_YET_VALID';
+const DATES: ReadonlySet<string> = new Set([EXPIRED, NOT_YET_VALID]);
 /** A certificate is good until the end of the second that it names. */
 const LAST_SECOND_MS = 999;
 const NO_ISSUER = 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY';
@@ -208,6 +215,13 @@ function refusedChain(code: string, depth: number, message = code): PeerRefusal 
     stat: 'fail_verify_error',
     detail: `verify cert failed: X509_verify_cert: certificate verification error at depth ${depth}: ${text}`,
   };
+}
+
+function refusedByOpenSsl(
+  error: NodeJS.ErrnoException | null | undefined,
+): PeerRefusal | undefined {
+  const code = error?.code;
+  return code === undefined ? undefined : refusedChain(code, DEPTHS[code] ?? 0, error?.message);
 }
 
 function refusedName(detail: string): PeerRefusal {

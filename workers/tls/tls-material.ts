@@ -69,6 +69,9 @@ export class TlsMaterial {
       validation,
       ...(sessions === undefined ? {} : { sessions: { ...sessions, ...ticketKeys } }),
     });
-    return { contexts, check: validation === undefined ? undefined : new PeerCheck(validation) };
+    return {
+      contexts,
+      check: validation && new PeerCheck(validation, sessions === undefined ? 'host' : 'client'),
+    };
   }
 }
