@@ -118,7 +118,8 @@ function makeContext(
   };
   if (parameters.signatureAlgorithms !== undefined)
     options.sigalgs = parameters.signatureAlgorithms;
-  if (validation?.crl !== undefined) options.crl = validation.crl;
+  // The runtime reads one list of each text.
+  if (validation?.crl !== undefined) options.crl = validation.crl.split(/(?=-----BEGIN X509 CRL)/);
   if (sessions !== undefined) {
     options.ticketKeys = sessions.ticketKeys;
     options.sessionTimeout = sessions.timeoutS;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { bootstrap, GREETING } from '../support/bootstrap.ts';
-import { buildRevocationList } from '../support/certificate-builder.ts';
+import { buildRevocationList, commonName, makeKeys } from '../support/certificate-builder.ts';
 import { certificateFiles, secureListener, tlsSocket } from '../support/tls.ts';
 import { makeOddChains } from '../support/odd-chains.ts';
 import { makeScratch } from '../support/scratch.ts';
@@ -12,9 +12,12 @@ import { visit } from '../support/session-tickets.ts';
 import { startSluice } from '../support/sluice.ts';
 
 const NONE = '';
-/** Of plain, crl, old (expired ones are allowed), old_crl, shallow (depth 1) and old_deep (depth 2). */
+/**
+ * Of plain, crl, old (expired ones are allowed), old_crl, shallow (depth 1), old_deep (depth 2), and of lists
+ * that stand among the authorities (bundled) or behind another one (second).
+ */
 const PASSES: Readonly<Record<string, string>> = {
-  good: 'plain crl old old_crl shallow old_deep',
+  good: 'plain crl old old_crl shallow old_deep bundled second',
   expired: 'old old_crl old_deep',
   early: 'old old_crl old_deep',
   revoked: 'plain old shallow old_deep',
@@ -41,7 +44,13 @@ describe('chains of clients with one fault each', () => {
     const { server } = makeParties(scratch);
     const [caPath, crlPath] = [scratch.file('root.pem'), scratch.file('root.crl')];
     writeFileSync(caPath, root.cert);
-    writeFileSync(crlPath, buildRevocationList(root.name, root.keys, [revoked]));
+    const list = buildRevocationList(root.name, root.keys, [revoked]);
+    const others = makeKeys();
+    const otherList = buildRevocationList(commonName('other'), others, []);
+    const [bundlePath, listsPath] = [scratch.file('bundle.pem'), scratch.file('lists.crl')];
+    writeFileSync(crlPath, list);
+    writeFileSync(bundlePath, root.cert + list);
+    writeFileSync(listsPath, otherList + list);
     const trusted_ca = { filename: caPath };
     const crl = { filename: crlPath };
     const old = { trusted_ca, allow_expired_certificate: true };
@@ -52,6 +61,8 @@ describe('chains of clients with one fault each', () => {
       old_crl: { ...old, crl },
       shallow: { trusted_ca, max_verify_depth: 1 },
       old_deep: { ...old, max_verify_depth: 2 },
+      bundled: { trusted_ca: { filename: bundlePath } },
+      second: { trusted_ca, crl: { filename: listsPath } },
     };
     const listeners = Object.entries(validations).map(([name, validation_context]) => {
       const tls_certificates = [certificateFiles(server)];

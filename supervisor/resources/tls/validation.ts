@@ -56,10 +56,7 @@ export function resolveValidation(
   return {
     ...optional('trustedCa', trustedCa),
     caPath: message.system_root_certs === undefined ? pathOf(message.trusted_ca) : SYSTEM_ROOTS,
-    ...optional(
-      'crl',
-      crlText?.includes('-----BEGIN X509 CRL-----') === true ? crlText : undefined,
-    ),
+    ...optional('crl', listsIn(crlText, trustedCa)),
     ...optional('maxVerifyDepth', message.max_verify_depth),
     allowExpired: message.allow_expired_certificate ?? false,
     acceptUntrusted: message.trust_chain_verification === 'ACCEPT_UNTRUSTED',
@@ -69,6 +66,14 @@ export function resolveValidation(
     ),
     spkiHashes: message.verify_certificate_spki ?? [],
   };
+}
+
+const LISTS = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
+
+/** The revocation lists of all texts: a bundle of authorities may hold some too, as in Envoy. */
+function listsIn(...texts: readonly (string | undefined)[]): string | undefined {
+  const lists = texts.flatMap((text) => text?.match(LISTS) ?? []);
+  return lists.length === 0 ? undefined : lists.join('\n');
 }
 
 function refuseUnsupported(message: ValidationMessage, scope: Scope): void {
