@@ -38,6 +38,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
   });
   return {
     clock,
+    turns: parts.turns,
     server: makeServerView(input, node),
     config: makeConfigView({
       store: configuration.store,

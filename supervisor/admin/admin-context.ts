@@ -13,12 +13,15 @@ import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../contention.ts';
+import type { LoopTurns } from '../loop-turns.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
 import type { DrainCommands } from './drain-view.ts';
 import type { Query } from './http/query.ts';
 
 export interface AdminContext {
   readonly clock: Clock;
+  /** Shared by everything that takes long. */
+  readonly turns: LoopTurns;
   readonly server: ServerView;
   readonly config: ConfigView;
   readonly clusters: ClustersView;
@@ -246,8 +249,14 @@ export interface AdminResponse {
   readonly body: AdminBody;
   /** Lasts until the client goes: no limit on the time of the whole answer. */
   readonly isEndless?: boolean;
+  /** Compressed while it is sent, which costs more time than making the page. */
+  readonly isGzipped?: boolean;
 }
 
+/**
+ * What is computed is iterable: every step is short, and an empty text is a place to pause at. What comes
+ * asynchronously are events.
+ */
 export type AdminBody =
   | string
   | Uint8Array

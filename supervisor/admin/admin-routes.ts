@@ -70,6 +70,7 @@ export function adminRoutes({
     read({
       path: '/',
       help: 'Admin home page',
+      large: true,
       handle: async (_request, context) =>
         await answerHome(offeredRoutes(routes, context), context),
     }),

@@ -7,17 +7,19 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../shared/clock.ts';
+import type { LoopTurns } from '../loop-turns.ts';
 import type { AdminLogEntry } from './access-log/admin-log-format.ts';
 import type { AdminResponse } from './admin-context.ts';
 import type { AdminRouter } from './admin-router.ts';
 import { ADMIN_LIMITS } from './http/admin-limits.ts';
 import type { AdminLimits } from './http/admin-limits.ts';
 import type { AdminStats } from './http/admin-stats.ts';
-import { LargePageGate } from './http/large-page-gate.ts';
+import { AdminConnections } from './http/admin-connections.ts';
+import { LargePageGate, type Place } from './http/large-page-gate.ts';
 import type { AdminExchange, Refusal } from './http/exchange.ts';
 import { readFirstBytes } from './http/first-bytes.ts';
 import { http1Exchange } from './http/http1-exchange.ts';
-import { readBody } from './http/read-body.ts';
+import { BodyBudget, readBody, type BodyFailure } from './http/read-body.ts';
 import { renderRefusal, statusOfParserError } from './http/refusals.ts';
 import type { ParserError } from './http/refusals.ts';
 import { parseRequestTarget } from './http/request-target.ts';
@@ -28,6 +30,7 @@ export interface AdminServerParts {
   readonly router: AdminRouter;
   readonly stats: AdminStats;
   readonly clock: Clock;
+  readonly turns: LoopTurns;
   readonly limits?: AdminLimits;
   /** Absent: everybody may. */
   readonly mayConnect?: (socket: Socket) => boolean;
@@ -49,7 +52,13 @@ interface Outcome {
 
 /** `host:port`, which CONNECT asks for. */
 const AUTHORITY_FORM = /^[^/*]+:\d+$/;
-const TOO_LARGE: Refusal = { status: 413, close: true, text: 'Payload Too Large' };
+
+/** What is answered where a body does not come whole. */
+const BODY_REFUSALS: Readonly<Record<Exclude<BodyFailure, 'gone'>, Refusal>> = {
+  too_large: { status: 413, close: true, text: 'Payload Too Large' },
+  too_many: { status: 503, close: true, text: 'Service Unavailable' },
+  too_slow: { status: 408, close: true, text: 'Request Timeout' },
+};
 
 /** One HTTP server per listening address; all of them share the parts and their limits. */
 export class AdminServer {
@@ -57,17 +66,22 @@ export class AdminServer {
   readonly #limits: AdminLimits;
   readonly #gate: LargePageGate;
   readonly #servers: Server[] = [];
-  readonly #sockets = new Set<Socket>();
+  readonly #connected: AdminConnections;
+  readonly #bodies: BodyBudget;
   /** Connections so far: what each is called in the log. */
   #connections = 0;
   readonly #ids = new WeakMap<Duplex, number>();
   /** The newest request of each HTTP/1.1 connection that is not answered yet. */
   readonly #answering = new Map<Duplex, Answering>();
+  /** Requests of each HTTP/1.1 connection that wait for the one before, which is being answered. */
+  readonly #pipelines = new WeakMap<Duplex, Answering[]>();
 
   constructor(parts: AdminServerParts) {
     this.#parts = parts;
     this.#limits = parts.limits ?? ADMIN_LIMITS;
     this.#gate = new LargePageGate(this.#limits, parts.clock);
+    this.#connected = new AdminConnections(this.#limits, () => parts.stats.idleClosed());
+    this.#bodies = new BodyBudget(this.#limits.allBodyBytes);
   }
 
   /** A server that is not listening yet; `bindAdmin` makes it listen. */
@@ -77,15 +91,15 @@ export class AdminServer {
       maxHeaderSize: limits.headerBytes,
       // A missing Host is answered below, with the reference's headers instead of node's.
       requireHostHeader: false,
-      headersTimeout: limits.headersMs,
-      requestTimeout: 0,
+      headersTimeout: Math.min(limits.headersMs, limits.requestMs),
+      requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: 5000,
     });
     // The count is checked below; node itself would drop fields silently.
     server.maxHeadersCount = limits.headerFields + 1;
     const serve = (request: IncomingMessage, response: ServerResponse) => {
-      void this.#serveHttp1(request, response);
+      this.#receive({ request, response });
     };
     const [serveConnection] = server.listeners('connection');
     server.removeAllListeners('connection');
@@ -107,7 +121,7 @@ export class AdminServer {
   /** Stops listening and ends every connection. */
   close(): void {
     for (const server of this.#servers) server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#connected.closeAll();
   }
 
   /** Stops listening; connections that are open go on. A parent epoch does this for its child. */
@@ -120,13 +134,12 @@ export class AdminServer {
       socket.destroy();
       return;
     }
-    if (this.#sockets.size >= this.#limits.connections) {
+    if (!this.#connected.admit(socket)) {
       this.#parts.stats.overLimit();
       socket.end(renderRefusal(503, this.#parts.clock));
       socket.destroySoon();
       return;
     }
-    this.#sockets.add(socket);
     this.#ids.set(socket, this.#connections);
     this.#connections += 1;
     const counted = this.#parts.stats.connectionOpened(socket);
@@ -138,7 +151,7 @@ export class AdminServer {
     socket.on('error', () => undefined);
     socket.once('close', () => {
       silence.cancel();
-      this.#sockets.delete(socket);
+      this.#connected.closed(socket);
       counted.closed();
     });
     readFirstBytes(socket, (protocol) => {
@@ -161,22 +174,49 @@ export class AdminServer {
     serveHttp2(socket, { clock: this.#parts.clock, limits: this.#limits, serve });
   }
 
-  async #serveHttp1(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { socket } = request;
-    const answering = { request, response };
+  /** Requests of one connection are answered one after the other, as they are over HTTP/1.1 anyway. */
+  #receive(answering: Answering): void {
+    const { socket } = answering.request;
     this.#answering.set(socket, answering);
+    const waiting = this.#pipelines.get(socket);
+    if (waiting === undefined) {
+      this.#pipelines.set(socket, []);
+      void this.#serveHttp1(answering);
+      return;
+    }
+    waiting.push(answering);
+    if (waiting.length >= this.#limits.pipelinedRequests) socket.pause();
+  }
+
+  async #serveHttp1({ request, response }: Answering): Promise<void> {
+    const { socket } = request;
     const { clock } = this.#parts;
     await this.#serve(http1Exchange(request, response, { clock, limits: this.#limits }));
     // A client may have sent the next request meanwhile.
-    if (this.#answering.get(socket) === answering) this.#answering.delete(socket);
+    if (this.#answering.get(socket)?.request === request) this.#answering.delete(socket);
+    if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve));
+    const waiting = this.#pipelines.get(socket);
+    const next = socket.destroyed ? undefined : waiting?.shift();
+    if (next === undefined) {
+      this.#pipelines.delete(socket);
+      return;
+    }
+    if (socket.isPaused()) socket.resume();
+    void this.#serveHttp1(next);
   }
 
   async #serve(exchange: AdminExchange): Promise<void> {
     const { clock } = this.#parts;
     const begun = { startMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
     const counted = this.#parts.stats.requestBegun(exchange.socket, exchange.protocol);
-    const body = await readBody(exchange.input, this.#limits.bodyBytes);
-    const refused = exchange.refusal() ?? (isTooLarge(body) ? TOO_LARGE : undefined);
+    const body = await readBody(exchange.input, {
+      clock,
+      bytes: this.#limits.bodyBytes,
+      ms: this.#limits.requestMs,
+      budget: this.#bodies,
+    });
+    this.#connected.requestBegun(exchange.socket);
+    const refused = exchange.refusal() ?? refusalOf(body);
     const isGone = refused === undefined && typeof body !== 'string';
     const outcome: Outcome = { status: 0, bytesSent: 0 };
     if (refused !== undefined) {
@@ -188,6 +228,7 @@ export class AdminServer {
         counted.answers(status);
       }).then((bytes) => (outcome.bytesSent = bytes));
     }
+    this.#connected.requestEnded(exchange.socket);
     counted.ended(outcome.status);
     this.#parts.onAnswered?.({
       ...(refused === undefined ? describeRequest(exchange) : describeRefused(exchange.socket)),
@@ -208,21 +249,28 @@ export class AdminServer {
     body: string,
     answers: (status: number) => void,
   ): Promise<number> {
-    const { target } = exchange;
-    const isLarge = this.#parts.router.isLarge(target);
-    const send = async (answer: AdminResponse): Promise<number> => {
+    const { method, target, headers } = exchange;
+    const send = async (answer: AdminResponse, place?: Place): Promise<number> => {
       answers(answer.status);
-      return await this.#send(exchange, answer);
+      return await this.#send(exchange, answer, place);
     };
-    if (isLarge && !(await this.#gate.enter())) {
+    const isLarge = this.#parts.router.isLarge(target);
+    if (isLarge && this.#connected.isReserved(exchange.socket)) {
+      this.#parts.stats.overLimit();
+      return await send(textResponse('too many connections at once\n', 503));
+    }
+    const place = isLarge ? await this.#gate.enter(exchange.output) : undefined;
+    if (place === 'gone') return 0;
+    if (place === 'refused') {
       this.#parts.stats.overLimit();
       return await send(textResponse('too many large pages at once\n', 503));
     }
     try {
-      const { method, headers } = exchange;
+      // Whoever waited for its place may come in the middle of another's turn.
+      if (isLarge) await this.#parts.turns.next();
       const client = describeClient(exchange.socket);
       const answer = await this.#parts.router.answer({ method, target, headers, body, client });
-      if (answer !== undefined) return await send(answer);
+      if (answer !== undefined) return await send(answer, place);
       answers(404);
       return exchange.sendBare({ status: 404, close: false });
     } catch {
@@ -230,15 +278,17 @@ export class AdminServer {
       exchange.output.destroy();
       return 0;
     } finally {
-      if (isLarge) this.#gate.leave();
+      place?.leave();
     }
   }
 
-  async #send(exchange: AdminExchange, answer: AdminResponse): Promise<number> {
+  async #send(exchange: AdminExchange, answer: AdminResponse, place?: Place): Promise<number> {
     return await sendResponse(exchange, answer, {
       clock: this.#parts.clock,
+      turns: this.#parts.turns,
       limits: this.#limits,
       isHead: exchange.method === 'HEAD',
+      place,
       onStalledReader: () => this.#parts.stats.stalledReaderClosed(),
     });
   }
@@ -280,8 +330,10 @@ export class AdminServer {
   }
 }
 
-function isTooLarge(body: Awaited<ReturnType<typeof readBody>>): boolean {
-  return typeof body !== 'string' && body.failed === 'too_large';
+function refusalOf(body: Awaited<ReturnType<typeof readBody>>): Refusal | undefined {
+  return typeof body === 'string' || body.failed === 'gone'
+    ? undefined
+    : BODY_REFUSALS[body.failed];
 }
 
 function describeRequest({ socket, method, target: asked, headers }: AdminExchange) {

@@ -79,6 +79,7 @@ export async function startAdmin(
     router,
     stats: new AdminStats(context.statWriter, clock),
     clock,
+    turns: context.turns,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     mayConnect: (socket) => mayConnect(socket, options),
     onAnswered: (entry) => accessLog.write(entry),

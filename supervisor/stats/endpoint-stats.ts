@@ -63,12 +63,15 @@ export class EndpointStats {
     for (const figures of this.#figures()) yield* this.#statsOf(figures);
   }
 
-  *selected(selection: Selection): Generator<EndpointStat> {
+  /** Undefined stands for one that is not selected: long work may pause there too. */
+  *selected(selection: Selection): Generator<EndpointStat | undefined> {
     const { kind, acceptsName, hidden } = selection;
     if (hidden === 'only') return;
     for (const stat of this.all()) {
-      if (kind !== undefined && stat.kind !== kind) continue;
-      if (acceptsName === undefined || acceptsName(stat.name)) yield stat;
+      const isSelected =
+        (kind === undefined || stat.kind === kind) &&
+        (acceptsName === undefined || acceptsName(stat.name));
+      yield isSelected ? stat : undefined;
     }
   }
 

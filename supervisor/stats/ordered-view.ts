@@ -6,8 +6,8 @@
  * statistics below the same prefix. The order within a segment is a shape, which ten thousand
  * clusters with the same blocks share. Statistics below no block make segments without blocks.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { StatKind } from '../../shared/stats/template.ts';
+import { LoopTurns, sortedInSteps, type Steps } from '../loop-turns.ts';
 import type { Definition, StatStore } from './stat-store.ts';
 
 /** The three groups in which the pages list statistics. */
@@ -43,32 +43,55 @@ export type Visit = (index: number, prefix: string, suffix: string) => void;
 const NO_ORDER: ShapeOrder = { blocks: [], offsets: [], suffixes: [] };
 const NO_SHAPE: Shape = { texts: NO_ORDER, scalars: NO_ORDER, histograms: NO_ORDER };
 const NO_NAMED: Segment['named'] = { texts: [], scalars: [], histograms: [] };
-/** Definitions looked at between two yields to the event loop. */
-const YIELD_AFTER = 4096;
+/** Statistics that are ordered in one step. */
+const ORDERED_PER_STEP = 512;
+
+/** Segments that are being made. */
+interface Making {
+  readonly generation: number;
+  readonly segments: Promise<readonly Segment[]>;
+}
 
 export class OrderedView {
   readonly #store: StatStore;
+  readonly #turns: LoopTurns;
   /** Those that segments have now: a shape may say the name of a listener's connection manager. */
   #shapes = new Map<string, Shape>();
   #segments: readonly Segment[] = [];
   #generation = -1;
+  #making: Making | undefined;
 
-  constructor(store: StatStore) {
+  constructor(store: StatStore, turns = new LoopTurns()) {
     this.#store = store;
+    this.#turns = turns;
   }
 
   /** The segments in order. They stay valid: statistics removed meanwhile are not `live`. */
   async segments(): Promise<readonly Segment[]> {
-    if (this.#generation === this.#store.generation) return this.#segments;
-    const generation = this.#store.generation;
-    const sorted = await sortedDefinitions(this.#store.definitions());
+    const { generation } = this.#store;
+    if (this.#generation === generation) return this.#segments;
+    // Readers that come meanwhile wait for the same.
+    if (this.#making?.generation !== generation) {
+      const segments = this.#turns.run(this.#make(generation));
+      this.#making = { generation, segments };
+    }
+    const making = this.#making;
+    try {
+      return await making.segments;
+    } finally {
+      if (this.#making === making) this.#making = undefined;
+    }
+  }
+
+  *#make(generation: number): Steps<readonly Segment[]> {
+    const sorted = yield* sortedInSteps(this.#shown(), byName);
     const segments: Segment[] = [];
     const shapes = new Map<string, Shape>();
     for (let position = 0; position < sorted.length;) {
-      const end = endOfRun(sorted, position);
-      segments.push(this.#segment(sorted.slice(position, end), shapes));
+      const end = yield* endOfRun(sorted, position);
+      segments.push(yield* this.#segment(sorted.slice(position, end), shapes));
       position = end;
-      if (segments.length % YIELD_AFTER === 0) await setImmediate();
+      yield;
     }
     this.#segments = segments;
     this.#shapes = shapes;
@@ -76,7 +99,16 @@ export class OrderedView {
     return segments;
   }
 
-  #segment(members: readonly Definition[], shapes: Map<string, Shape>): Segment {
+  /** All at once: definitions that come and go meanwhile must not be seen half. */
+  #shown(): readonly Definition[] {
+    const shown: Definition[] = [];
+    for (const definition of this.#store.definitions()) {
+      if (definition.template?.internal !== true) shown.push(definition);
+    }
+    return shown;
+  }
+
+  *#segment(members: readonly Definition[], shapes: Map<string, Shape>): Steps<Segment> {
     const first = members[0] as Definition;
     const prefix = first.template === undefined ? '' : first.name;
     const blocks = members.filter((definition) => definition.template !== undefined);
@@ -84,16 +116,16 @@ export class OrderedView {
     return {
       prefix,
       blocks,
-      shape: blocks.length === 0 ? NO_SHAPE : this.#shape(prefix, blocks, shapes),
+      shape: blocks.length === 0 ? NO_SHAPE : yield* this.#shape(prefix, blocks, shapes),
       named: named.length === 0 ? NO_NAMED : this.#groupNamed(prefix, named),
     };
   }
 
-  #shape(prefix: string, blocks: readonly Definition[], shapes: Map<string, Shape>): Shape {
+  *#shape(prefix: string, blocks: readonly Definition[], shapes: Map<string, Shape>): Steps<Shape> {
     const key = blocks
       .map((block) => `${block.template?.id ?? ''} ${block.name.slice(prefix.length)}`)
       .join('|');
-    const shape = shapes.get(key) ?? this.#shapes.get(key) ?? makeShape(prefix, blocks);
+    const shape = shapes.get(key) ?? this.#shapes.get(key) ?? (yield* makeShape(prefix, blocks));
     shapes.set(key, shape);
     return shape;
   }
@@ -114,19 +146,41 @@ export class OrderedView {
 
 /** Visits the statistics of one group of a segment in the order of their names. */
 export function visitSegment(segment: Segment, group: StatGroup, visit: Visit): void {
+  const steps = visitInSteps(segment, group, visit, Number.POSITIVE_INFINITY);
+  while (steps.next().done !== true);
+}
+
+/** The same in steps of so many statistics. */
+export function* visitInSteps(
+  segment: Segment,
+  group: StatGroup,
+  visit: Visit,
+  perStep: number,
+): Generator<undefined, void, undefined> {
   const { blocks, offsets, suffixes } = segment.shape[group];
   const named = segment.named[group];
+  const { prefix } = segment;
   let next = 0;
+  let left = perStep;
   for (let position = 0; position < suffixes.length; position++) {
     const suffix = suffixes[position] as string;
     while (next < named.length && (named[next] as NamedStat).suffix < suffix) {
       visitNamed(segment, named[next] as NamedStat, visit);
       next++;
+      left--;
     }
     const block = segment.blocks[blocks[position] as number] as Definition;
-    if (block.live) visit(block.base + (offsets[position] as number), segment.prefix, suffix);
+    if (block.live) visit(block.base + (offsets[position] as number), prefix, suffix);
+    if (--left > 0) continue;
+    left = perStep;
+    yield;
   }
-  for (; next < named.length; next++) visitNamed(segment, named[next] as NamedStat, visit);
+  for (; next < named.length; next++) {
+    visitNamed(segment, named[next] as NamedStat, visit);
+    if (--left > 0) continue;
+    left = perStep;
+    yield;
+  }
 }
 
 function visitNamed(segment: Segment, named: NamedStat, visit: Visit): void {
@@ -145,51 +199,6 @@ export function groupOf(kind: StatKind): StatGroup {
   }
 }
 
-async function sortedDefinitions(all: Iterable<Definition>): Promise<Definition[]> {
-  const runs: Definition[][] = [];
-  let run: Definition[] = [];
-  for (const definition of all) {
-    if (definition.template?.internal === true) continue;
-    run.push(definition);
-    if (run.length < YIELD_AFTER) continue;
-    runs.push(run.sort(byName));
-    run = [];
-    await setImmediate();
-  }
-  runs.push(run.sort(byName));
-  while (runs.length > 1) {
-    for (let position = 0; position + 1 < runs.length; position++) {
-      const merged = await mergedRuns(
-        runs[position] as Definition[],
-        runs[position + 1] as Definition[],
-      );
-      runs.splice(position, 2, merged);
-    }
-  }
-  return runs[0] as Definition[];
-}
-
-async function mergedRuns(left: Definition[], right: Definition[]): Promise<Definition[]> {
-  const merged: Definition[] = [];
-  let fromLeft = 0;
-  let fromRight = 0;
-  while (fromLeft < left.length && fromRight < right.length) {
-    const a = left[fromLeft] as Definition;
-    const b = right[fromRight] as Definition;
-    if (byName(a, b) <= 0) {
-      merged.push(a);
-      fromLeft++;
-    } else {
-      merged.push(b);
-      fromRight++;
-    }
-    if (merged.length % (4 * YIELD_AFTER) === 0) await setImmediate();
-  }
-  while (fromLeft < left.length) merged.push(left[fromLeft++] as Definition);
-  while (fromRight < right.length) merged.push(right[fromRight++] as Definition);
-  return merged;
-}
-
 /** By name; a block before a named statistic, blocks with one prefix by template. */
 function byName(a: Definition, b: Definition): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
@@ -198,32 +207,45 @@ function byName(a: Definition, b: Definition): number {
   return templateOfA < templateOfB ? 1 : -1;
 }
 
-function endOfRun(sorted: readonly Definition[], start: number): number {
+function* endOfRun(sorted: readonly Definition[], start: number): Steps<number> {
   const first = sorted[start] as Definition;
   let end = start + 1;
   if (first.template === undefined) return end;
-  while (end < sorted.length && (sorted[end] as Definition).name.startsWith(first.name)) end++;
+  while (end < sorted.length && (sorted[end] as Definition).name.startsWith(first.name)) {
+    end++;
+    if ((end - start) % ORDERED_PER_STEP === 0) yield;
+  }
   return end;
 }
 
-function makeShape(prefix: string, blocks: readonly Definition[]): Shape {
-  const entries = blocks.flatMap((block, position) =>
-    (block.template?.stats ?? []).map((spec, offset) => ({
-      position,
-      offset,
-      suffix: block.name.slice(prefix.length) + spec.name,
-      group: groupOf(spec.kind),
-    })),
-  );
-  entries.sort((a, b) => (a.suffix < b.suffix ? -1 : 1));
-  const order = (group: StatGroup): ShapeOrder => {
-    const members = entries.filter((entry) => entry.group === group);
-    if (members.length === 0) return NO_ORDER;
-    return {
-      blocks: members.map((entry) => entry.position),
-      offsets: members.map((entry) => entry.offset),
-      suffixes: members.map((entry) => entry.suffix),
-    };
+interface ShapeEntry {
+  readonly position: number;
+  readonly offset: number;
+  readonly suffix: string;
+}
+
+function* makeShape(prefix: string, blocks: readonly Definition[]): Steps<Shape> {
+  const entries: Record<StatGroup, ShapeEntry[]> = { texts: [], scalars: [], histograms: [] };
+  for (const [position, block] of blocks.entries()) {
+    const before = block.name.slice(prefix.length);
+    block.template?.stats.forEach((spec, offset) => {
+      entries[groupOf(spec.kind)].push({ position, offset, suffix: before + spec.name });
+    });
+    yield;
+  }
+  return {
+    texts: yield* makeOrder(entries.texts),
+    scalars: yield* makeOrder(entries.scalars),
+    histograms: yield* makeOrder(entries.histograms),
   };
-  return { texts: order('texts'), scalars: order('scalars'), histograms: order('histograms') };
+}
+
+function* makeOrder(entries: readonly ShapeEntry[]): Steps<ShapeOrder> {
+  if (entries.length === 0) return NO_ORDER;
+  const sorted = yield* sortedInSteps(entries, (a, b) => (a.suffix < b.suffix ? -1 : 1));
+  return {
+    blocks: sorted.map(({ position }) => position),
+    offsets: sorted.map(({ offset }) => offset),
+    suffixes: sorted.map(({ suffix }) => suffix),
+  };
 }

@@ -7,6 +7,7 @@ import { errorText } from '../../shared/error-text.ts';
 import type { WaitTracer } from '../contention.ts';
 import type { Query } from '../admin/http/query.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { LoopTurns } from '../loop-turns.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { SERVER } from '../../shared/stats/templates/server.ts';
@@ -47,13 +48,15 @@ export interface SinkCluster extends DashboardCluster {
 export interface StatsEngineOptions {
   readonly config: StatsConfig;
   readonly clock: Clock;
+  /** Shared with whatever else takes long. */
+  readonly turns?: LoopTurns;
   /** Asks every worker for its deltas; resolves with the workers that did not answer in time. */
   collect(limitMs: number): Promise<readonly number[]>;
   /** Told of waits for the thread that matches filters. */
   readonly traceWait?: WaitTracer | undefined;
   /** Sets gauges that are only computed for readers, such as `server.uptime`. */
   refresh(): void | Promise<void>;
-  htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
+  htmlForm(query: Query, listing: Iterable<string>): AdminResponse;
   /** The final runtime values as they are now; none without it. */
   runtime?(): RuntimeValues;
   /** For sinks: what clusters there are now; none without it. */
@@ -97,7 +100,8 @@ export class StatsEngine {
     const { config } = options;
     this.store = new StatStore(acceptedNames(config.matcher));
     const extractor = new TagExtractor(config.tagRules);
-    const view = new OrderedView(this.store);
+    const { turns = new LoopTurns(options.clock) } = options;
+    const view = new OrderedView(this.store, turns);
     const figures = (): Iterable<EndpointFigures> => options.endpoints?.() ?? [];
     const endpoints = new EndpointStats(this.store, figures, extractor.fixedTags);
     this.#view = view;
@@ -119,6 +123,7 @@ export class StatsEngine {
       tagGroups: new TagGroups(extractor, config.customTagRules),
       endpoints,
       clock: options.clock,
+      turns,
       traceWait: options.traceWait,
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),

@@ -4,6 +4,7 @@
  */
 import type { WaitTracer } from '../contention.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { LoopTurns, type Steps } from '../loop-turns.ts';
 import type { Query } from '../admin/http/query.ts';
 import type {
   AdminResponse,
@@ -12,9 +13,8 @@ import type {
 } from '../admin/admin-context.ts';
 import { CONTENT_TYPES } from './exposition.ts';
 import type { EndpointStats } from './endpoint-stats.ts';
-import { gzipped } from './gzipped.ts';
 import { ecmaScriptFilter, mayBacktrack, re2Filter } from './name-filter.ts';
-import { visitSegment, type OrderedView, type Segment } from './ordered-view.ts';
+import { visitInSteps, type OrderedView, type Segment } from './ordered-view.ts';
 import { jsonPage } from './render/json-page.ts';
 import { prometheusPage } from './render/prometheus-page.ts';
 import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
@@ -30,6 +30,8 @@ export interface StatsPagesOptions {
   readonly tagGroups: TagGroups;
   readonly endpoints: EndpointStats;
   readonly clock: Clock;
+  /** Shared with whatever else takes long. */
+  readonly turns?: LoopTurns;
   readonly traceWait?: WaitTracer | undefined;
   readonly boundsOf: (name: string) => readonly number[];
   /** Whether `filter` is ECMAScript's syntax instead of RE2's. */
@@ -38,17 +40,26 @@ export interface StatsPagesOptions {
   beforeRead(): Promise<void>;
   readonly dashboardStream: (() => AdminResponse) | undefined;
   /** Builds the page around the listing for `format=html`. */
-  htmlForm(query: Query, listing: AsyncIterable<string>): AdminResponse;
+  htmlForm(query: Query, listing: Iterable<string>): AdminResponse;
 }
+
+/** The families of a Prometheus page, and the segments that they are made from. */
+interface Plan {
+  readonly segments: readonly Segment[];
+  readonly families: Promise<readonly Family[]>;
+}
+
+/** Names collected in one step. */
+const NAMES_PER_STEP = 512;
 
 export class StatsPages implements StatsEndpoints {
   readonly #options: StatsPagesOptions;
-  #families: readonly Family[] = [];
-  /** The segments that the families were made from. */
-  #plannedFor: readonly Segment[] | undefined;
+  readonly #turns: LoopTurns;
+  #plan: Plan | undefined;
 
   constructor(options: StatsPagesOptions) {
     this.#options = options;
+    this.#turns = options.turns ?? new LoopTurns(options.clock);
   }
 
   get dashboardStream(): (() => AdminResponse) | undefined {
@@ -68,7 +79,7 @@ export class StatsPages implements StatsEndpoints {
     if (!read.ok) return { status: 400, body: read.error };
     await this.#options.beforeRead();
     const page = await this.#page(read.params, query);
-    return query.has('gzip') ? gzipped(page, acceptEncoding) : page;
+    return query.has('gzip') && acceptsGzip(acceptEncoding) ? { ...page, isGzipped: true } : page;
   }
 
   recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse {
@@ -97,13 +108,22 @@ export class StatsPages implements StatsEndpoints {
   }
 
   async #names(): Promise<readonly string[]> {
+    return await this.#turns.run(this.#namesOf(await this.#options.view.segments()));
+  }
+
+  *#namesOf(segments: readonly Segment[]): Steps<readonly string[]> {
     const names: string[] = [];
-    for (const segment of await this.#options.view.segments()) {
+    for (const segment of segments) {
       for (const group of ['texts', 'scalars', 'histograms'] as const) {
-        visitSegment(segment, group, (_, prefix, suffix) => names.push(prefix + suffix));
+        const add = (_: number, prefix: string, suffix: string) => names.push(prefix + suffix);
+        yield* visitInSteps(segment, group, add, NAMES_PER_STEP);
       }
+      yield;
     }
-    for (const { name } of this.#options.endpoints.all()) names.push(name);
+    for (const { name } of this.#options.endpoints.all()) {
+      names.push(name);
+      yield;
+    }
     return names;
   }
 
@@ -134,11 +154,18 @@ export class StatsPages implements StatsEndpoints {
   }
 
   async #familiesOf(segments: readonly Segment[]): Promise<readonly Family[]> {
-    if (this.#plannedFor === segments) return this.#families;
-    const families = await prometheusPlan(this.#options.store, segments, this.#options.tagGroups);
-    this.#families = families;
-    this.#plannedFor = segments;
-    return families;
+    if (this.#plan?.segments === segments) return await this.#plan.families;
+    const { store, tagGroups } = this.#options;
+    const families = this.#turns.run(prometheusPlan(store, segments, tagGroups));
+    // Readers that come meanwhile wait for the same.
+    const plan = { segments, families };
+    this.#plan = plan;
+    try {
+      return await families;
+    } catch (error) {
+      if (this.#plan === plan) this.#plan = undefined;
+      throw error;
+    }
   }
 
   #recentLookupsPage(): AdminResponse {
@@ -153,4 +180,8 @@ export class StatsPages implements StatsEndpoints {
       .map(([name, count]) => `${String(count).padStart(8)} ${name}\n`);
     return { status: 200, body: `   Count Lookup\n${lines.join('')}${total}` };
   }
+}
+
+function acceptsGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some((entry) => /^\s*(gzip|\*)\s*(;|$)/.test(entry));
 }

@@ -5,7 +5,7 @@ import { loadPageAssets } from './page-assets.ts';
 
 export interface PageParts {
   /** HTML within `<body>`, in chunks. */
-  readonly content: Iterable<string> | AsyncIterable<string>;
+  readonly content: Iterable<string>;
   readonly hasScript: boolean;
   /** Further elements of `<head>`. */
   readonly head?: string;
@@ -16,7 +16,7 @@ export function htmlPage(parts: PageParts): AdminResponse {
   if (assets === undefined) {
     return textResponse('HTML output was disabled by building with SLUICE_ADMIN_HTML=disabled\n');
   }
-  async function* body(style: string, script: string): AsyncGenerator<string> {
+  function* body(style: string, script: string): Generator<string> {
     // With no-referrer a browser would send `Origin: null` with the page's own forms, which is refused.
     yield (
       `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n` +

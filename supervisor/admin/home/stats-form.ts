@@ -12,7 +12,7 @@ import { htmlPage } from './page-frame.ts';
 const ACTIVE_PERIOD_S = 5;
 
 /** The listing is text; it is escaped here. */
-export function statsForm(query: Query, listing: AsyncIterable<string>): AdminResponse {
+export function statsForm(query: Query, listing: Iterable<string>): AdminResponse {
   const isActive = query.first('format') === 'active-html';
   return htmlPage({
     hasScript: false,
@@ -21,10 +21,7 @@ export function statsForm(query: Query, listing: AsyncIterable<string>): AdminRe
   });
 }
 
-async function* formAndListing(
-  query: Query,
-  listing: AsyncIterable<string>,
-): AsyncGenerator<string> {
+function* formAndListing(query: Query, listing: Iterable<string>): Generator<string> {
   const rows = STATS_PARAMS.map((param) => renderParam('stats', param, query.first(param.name)));
   yield (
     `<h1><a href="./">Sluice</a></h1>\n<table class="commands">\n<thead><tr><th>Command</th>` +
@@ -32,6 +29,6 @@ async function* formAndListing(
     `<form action="stats" method="get" id="stats"><button class="get">stats</button></form></td>` +
     `<td></td></tr>\n${rows.join('')}</tbody>\n</table>\n<pre>\n`
   );
-  for await (const chunk of listing) yield escapeHtml(chunk);
+  for (const chunk of listing) yield escapeHtml(chunk);
   yield '</pre>\n';
 }

@@ -1,5 +1,6 @@
 /** Open connections of each worker, summed over listeners from the statistics that they have anyway. */
-import type { AdminContext } from '../admin-context.ts';
+import type { Steps } from '../../loop-turns.ts';
+import type { AdminBody, AdminContext } from '../admin-context.ts';
 import { parseQuery } from '../http/query.ts';
 
 const FILTER = '^listener\\..*\\.worker_[0-9]+\\.downstream_cx_active$';
@@ -7,22 +8,25 @@ const LINE = /\.worker_(\d+)\.downstream_cx_active: (\d+)$/gm;
 
 export async function countWorkerConnections({
   stats,
+  turns,
 }: AdminContext): Promise<ReadonlyMap<number, number>> {
   const query = parseQuery(`filter=${encodeURIComponent(FILTER)}`);
   const { body } = await stats.read('/stats', { query, accept: '', acceptEncoding: '' });
-  const counts = new Map<number, number>();
-  for (const [, worker = '', count = ''] of (await textOf(body)).matchAll(LINE)) {
-    counts.set(Number(worker), (counts.get(Number(worker)) ?? 0) + Number(count));
-  }
-  return counts;
+  return await turns.run(countIn(body));
 }
 
-async function textOf(body: Awaited<ReturnType<AdminContext['stats']['read']>>['body']) {
-  if (typeof body === 'string') return body;
-  if (body instanceof Uint8Array) return Buffer.from(body).toString('latin1');
+function* countIn(body: AdminBody): Steps<ReadonlyMap<number, number>> {
+  const counts = new Map<number, number>();
+  // A page of statistics is never made of events.
+  const pieces = typeof body === 'string' || Symbol.asyncIterator in body ? [String(body)] : body;
   let text = '';
-  for await (const piece of body) {
-    text += typeof piece === 'string' ? piece : Buffer.from(piece).toString('latin1');
+  for (const piece of pieces) {
+    text += String(piece);
+    yield;
   }
-  return text;
+  for (const [, worker = '', count = ''] of text.matchAll(LINE)) {
+    counts.set(Number(worker), (counts.get(Number(worker)) ?? 0) + Number(count));
+    yield;
+  }
+  return counts;
 }

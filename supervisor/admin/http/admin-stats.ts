@@ -143,6 +143,11 @@ export class AdminStats {
     this.#writer.increment(this.#writer.defineCounter('sluice.admin.stalled_readers_closed'));
   }
 
+  /** An idle connection was closed because others came. */
+  idleClosed(): void {
+    this.#writer.increment(this.#writer.defineCounter('sluice.admin.idle_closed_for_others'));
+  }
+
   /** A connection or a large page was refused because there are too many. */
   overLimit(): void {
     this.#writer.increment(this.#writer.defineCounter('sluice.admin.refused_over_limit'));

@@ -1,26 +1,30 @@
 /**
- * Writes an answer with the reference's headers, in its order, chunk by chunk
- * with back-pressure. A client that stops reading is closed after a limit, so that a page never
- * grows in memory; between chunks the event loop gets its turn.
+ * Writes an answer with the reference's headers, in its order, chunk by chunk with back-pressure. Pages
+ * are made while they are sent, in turns of the loop that all of them share, and only as long as their
+ * client is there. A client that stops reading is closed after a limit, so that a page never grows in memory.
  */
 import type { Writable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import type { Clock } from '../../../shared/clock.ts';
+import type { LoopTurns } from '../../loop-turns.ts';
 import type { AdminBody, AdminResponse } from '../admin-context.ts';
 import type { AdminLimits } from './admin-limits.ts';
 import type { AdminExchange, AnswerFields } from './exchange.ts';
+import type { Place } from './large-page-gate.ts';
 import { TEXT } from './responses.ts';
 
 export const SERVER_NAME = 'sluice';
 
-/** Milliseconds of work after which the event loop gets a turn. */
-const TURN_MS = 2;
 /** Pieces are joined up to this many characters before they are written. */
 const CHUNK_CHARACTERS = 32 * 1024;
 
 export interface SendOptions {
   readonly clock: Clock;
+  readonly turns: LoopTurns;
   readonly limits: AdminLimits;
   readonly isHead: boolean;
+  /** Of a large page. */
+  readonly place?: Place | undefined;
   /** Told when a client is closed for not reading. */
   readonly onStalledReader: () => void;
 }
@@ -34,8 +38,8 @@ export async function sendResponse(
   response: AdminResponse,
   options: SendOptions,
 ): Promise<number> {
+  const { body, isGzipped = false } = response;
   exchange.sendHead(response.status, headOf(response, options.clock));
-  const { body } = response;
   const { output } = exchange;
   if (options.isHead) {
     output.end();
@@ -50,11 +54,12 @@ export async function sendResponse(
     response.isEndless === true
       ? Number.POSITIVE_INFINITY
       : options.clock.monotonicMs() + options.limits.answerMs;
-  if (!(Symbol.asyncIterator in body)) {
-    return await sendChunks(output, joinSmall(body), { ...options, deadlineMs });
-  }
   exchange.flushHead();
-  return await sendEvents(output, body, { ...options, deadlineMs });
+  const limited = { ...options, deadlineMs };
+  if (Symbol.asyncIterator in body) return await sendEvents(output, body, limited);
+  return isGzipped
+    ? await sendGzipped(output, body, limited)
+    : await sendPage(output, body, limited);
 }
 
 function headOf(response: AdminResponse, clock: Clock): AnswerFields {
@@ -63,6 +68,9 @@ function headOf(response: AdminResponse, clock: Clock): AnswerFields {
     'cache-control': 'no-cache, max-age=0',
     'x-content-type-options': 'nosniff',
     ...response.headers,
+    ...(response.isGzipped === true
+      ? { 'content-encoding': 'gzip', vary: 'accept-encoding' }
+      : undefined),
     date: new Date(clock.wallMs()).toUTCString(),
     server: SERVER_NAME,
   });
@@ -73,70 +81,120 @@ interface ChunkOptions extends SendOptions {
   readonly deadlineMs: number;
 }
 
-/** What comes asynchronously may be events: each is sent as it comes. */
+/** Each event is sent as it comes. */
 async function sendEvents(
   output: Writable,
   body: AsyncIterable<string | Uint8Array>,
   options: ChunkOptions,
 ): Promise<number> {
+  const { clock, deadlineMs } = options;
   const iterator = body[Symbol.asyncIterator]();
   // A source that has nothing to say for long must learn that nobody listens any more.
   const onClose = (): void => void iterator.return?.();
   output.once('close', onClose);
+  let bytes = 0;
   try {
-    return await sendChunks(output, { [Symbol.asyncIterator]: () => iterator }, options);
+    for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) {
+      if (output.destroyed) return bytes;
+      bytes += chunk.length;
+      if ((await write(output, chunk, options)) && clock.monotonicMs() <= deadlineMs) continue;
+      giveUp(output, options);
+      return bytes;
+    }
+    output.end();
+    return bytes;
   } finally {
     output.off('close', onClose);
   }
 }
 
-async function sendChunks(
+/** Makes a page step by step while it is sent. */
+async function sendPage(
   output: Writable,
-  body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+  body: Iterable<string | Uint8Array>,
   options: ChunkOptions,
 ): Promise<number> {
-  const { clock, deadlineMs } = options;
-  let turnMs = clock.monotonicMs();
+  const { clock, turns, deadlineMs } = options;
+  const pieces = body[Symbol.iterator]();
   let bytes = 0;
-  for await (const chunk of body) {
-    if (output.destroyed) return bytes;
+  const send = async (chunk: string | Uint8Array): Promise<boolean> => {
     const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     bytes += encoded.length;
-    if (!output.write(encoded) && !(await untilDrained(output, options))) {
-      giveUp(output, options);
-      return bytes;
+    return await write(output, encoded, options);
+  };
+  try {
+    // Pieces are a line or an element at a time; written one by one they would cost a call each.
+    for (let joined = ''; ;) {
+      if (turns.isOver) {
+        await turns.next();
+        if (output.destroyed) return bytes;
+        if (clock.monotonicMs() > deadlineMs) break;
+      }
+      const { done = false, value: piece } = pieces.next();
+      const isText = typeof piece === 'string';
+      if (!done && isText) joined += piece;
+      if (joined.length >= CHUNK_CHARACTERS || (joined !== '' && (done || !isText))) {
+        if (!(await send(joined))) break;
+        joined = '';
+      }
+      if (done) {
+        output.end();
+        return bytes;
+      }
+      if (!isText && !(await send(piece))) break;
     }
-    // A write that the kernel takes whole drains without a turn of the loop.
-    if (clock.monotonicMs() - turnMs <= TURN_MS) continue;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    turnMs = clock.monotonicMs();
-    if (turnMs > deadlineMs) {
-      giveUp(output, options);
-      return bytes;
-    }
+    giveUp(output, options);
+    return bytes;
+  } finally {
+    // It lets go of what it holds.
+    pieces.return?.();
   }
-  output.end();
-  return bytes;
+}
+
+/** Resolves with the bytes that were sent. */
+async function sendGzipped(
+  output: Writable,
+  body: Iterable<string | Uint8Array>,
+  options: ChunkOptions,
+): Promise<number> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  let bytes = 0;
+  gzip.on('data', (chunk: Buffer) => (bytes += chunk.length));
+  gzip.on('error', () => output.destroy());
+  const onClose = (): void => void gzip.destroy();
+  output.once('close', onClose);
+  gzip.pipe(output);
+  try {
+    await sendPage(gzip, body, options);
+    if (gzip.destroyed) output.destroy();
+    else await new Promise<void>((resolve) => gzip.once('close', resolve));
+    return bytes;
+  } catch (error) {
+    gzip.destroy();
+    throw error;
+  }
+}
+
+/** False when the client left or took nothing for too long. */
+async function write(
+  output: Writable,
+  chunk: string | Uint8Array,
+  options: ChunkOptions,
+): Promise<boolean> {
+  if (output.write(chunk)) return true;
+  const { place } = options;
+  place?.pause(() => giveUp(output, options));
+  try {
+    return await untilDrained(output, options);
+  } finally {
+    place?.resume();
+  }
 }
 
 function giveUp(output: Writable, options: SendOptions): void {
   if (output.destroyed) return;
   options.onStalledReader();
   output.destroy();
-}
-
-/** Pages yield a line or an element at a time; written one by one they would cost a call each. */
-function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<string | Uint8Array> {
-  let joined = '';
-  for (const piece of pieces) {
-    if (typeof piece === 'string') joined += piece;
-    if (joined.length >= CHUNK_CHARACTERS || (typeof piece !== 'string' && joined !== '')) {
-      yield joined;
-      joined = '';
-    }
-    if (typeof piece !== 'string') yield piece;
-  }
-  if (joined !== '') yield joined;
 }
 
 /** False when the client left or took nothing for too long. */

@@ -1,15 +1,15 @@
 /**
- * Streams pages in chunks: a page's text is collected statistic by statistic and handed on when
- * enough of it is there, with a turn of the event loop in between, so that no page, however long,
- * holds up anything else and none is ever whole in memory.
+ * Makes pages in pieces: a page's text is collected statistic by statistic and handed on when enough of
+ * it is there, so that no page is ever whole in memory. A page is a generator whose every step is short:
+ * where nothing is to be shown it yields an empty piece, at which whoever sends it may pause.
  */
-import { setImmediate } from 'node:timers/promises';
-import { visitSegment, type Segment, type StatGroup, type Visit } from '../ordered-view.ts';
+import { visitInSteps, type Segment, type StatGroup, type Visit } from '../ordered-view.ts';
 
-/** Characters after which a chunk is handed on. */
+/** Characters after which a piece is handed on. */
 const CHUNK_LENGTH = 64 * 1024;
-/** Segments without output after which the event loop gets its turn all the same. */
-const QUIET_SEGMENTS = 64;
+/** Statistics looked at in one step. One whose name is matched may take as long as a hundred others. */
+const STATS_PER_STEP = 256;
+const MATCHED_PER_STEP = 8;
 
 /** Collects text; what is collected is taken away chunk by chunk. */
 export class PageText {
@@ -19,8 +19,9 @@ export class PageText {
     this.#text += text;
   }
 
-  get isChunk(): boolean {
-    return this.#text.length >= CHUNK_LENGTH;
+  /** What there is once it is enough, and nothing before. */
+  takeChunk(): string {
+    return this.#text.length >= CHUNK_LENGTH ? this.take() : '';
   }
 
   take(): string {
@@ -30,37 +31,32 @@ export class PageText {
   }
 }
 
+/** How many statistics are looked at in one step of a page. */
+export function statsPerStep(selection: { readonly acceptsName?: unknown }): number {
+  return selection.acceptsName === undefined ? STATS_PER_STEP : MATCHED_PER_STEP;
+}
+
 /** Visits one group of all segments; `visit` writes into `text`. What is left there is the caller's. */
-export async function* streamGroup(
-  segments: readonly Segment[],
+export function* streamGroup(
+  { segments, perStep }: { readonly segments: readonly Segment[]; readonly perStep: number },
   group: StatGroup,
   text: PageText,
   visit: Visit,
-): AsyncGenerator<string> {
-  let quiet = 0;
+): Generator<string> {
   for (const segment of segments) {
-    visitSegment(segment, group, visit);
-    quiet++;
-    if (text.isChunk) {
-      yield text.take();
-    } else if (quiet < QUIET_SEGMENTS) {
-      continue;
-    }
-    quiet = 0;
-    await setImmediate();
+    for (const _ of visitInSteps(segment, group, visit, perStep)) yield text.takeChunk();
+    yield text.takeChunk();
   }
 }
 
-/** Adds the text of each member, in chunks. */
-export async function* addAll<T>(
-  members: Iterable<T>,
+/** Adds the text of each member, in chunks; undefined is a member that is not shown. */
+export function* addAll<T>(
+  members: Iterable<T | undefined>,
   text: PageText,
   textOf: (member: T) => string,
-): AsyncGenerator<string> {
+): Generator<string> {
   for (const member of members) {
-    text.add(textOf(member));
-    if (!text.isChunk) continue;
-    yield text.take();
-    await setImmediate();
+    if (member !== undefined) text.add(textOf(member));
+    yield text.takeChunk();
   }
 }

@@ -1,4 +1,5 @@
 /** Statistics of single hosts as metric families, which stand behind all others on a Prometheus page. */
+import { sortedInSteps } from '../../loop-turns.ts';
 import type { EndpointStats } from '../endpoint-stats.ts';
 import { labelText, metricName } from '../tags/prometheus-names.ts';
 import type { Family } from './prometheus-plan.ts';
@@ -15,13 +16,16 @@ export interface EndpointFamily extends Family {
   readonly series: readonly EndpointSeries[];
 }
 
-/** Counters before gauges, families and series by name. */
-export function endpointFamilies(
+/** Counters before gauges, families and series by name. The pieces are empty. */
+export function* endpointFamilies(
   endpoints: EndpointStats,
   selection: Selection,
-): readonly EndpointFamily[] {
+): Generator<'', readonly EndpointFamily[], undefined> {
   const families = new Map<string, EndpointFamily & { readonly series: EndpointSeries[] }>();
-  for (const { name, kind, value, extracted } of endpoints.selected(selection)) {
+  for (const selected of endpoints.selected(selection)) {
+    yield '';
+    if (selected === undefined) continue;
+    const { name, kind, value, extracted } = selected;
     const metric = metricName(extracted.name);
     let family = families.get(metric);
     if (family === undefined) {
@@ -33,8 +37,12 @@ export function endpointFamilies(
   const sorted = [...families.values()].sort((a, b) =>
     a.kind === b.kind ? compare(a.metric, b.metric) : compare(a.kind, b.kind),
   );
-  for (const { series } of sorted) series.sort((a, b) => compare(a.name, b.name));
-  return sorted;
+  const ordered: EndpointFamily[] = [];
+  for (const family of sorted) {
+    const series = yield* sortedInSteps(family.series, (a, b) => compare(a.name, b.name));
+    ordered.push({ ...family, series });
+  }
+  return ordered;
 }
 
 function compare(a: string, b: string): number {

@@ -4,7 +4,7 @@
  */
 import type { BucketCounts } from '../bucket-counts.ts';
 import type { HistogramStat } from '../histogram-stat.ts';
-import { addAll, PageText, streamGroup } from './chunks.ts';
+import { addAll, PageText, statsPerStep, streamGroup } from './chunks.ts';
 import {
   disjointCounts,
   QUANTILE_SHARES,
@@ -17,14 +17,15 @@ import type { TextPageOptions } from './text-page.ts';
 
 const NO_VALUES: readonly number[] = QUANTILES.map(() => Number.NaN);
 
-export async function* jsonPage(options: TextPageOptions): AsyncGenerator<string> {
+export function* jsonPage(options: TextPageOptions): Generator<string> {
   const { store, segments, endpoints, selection } = options;
   const selects = selector(store, selection);
   const text = new PageText();
+  const listed = { segments, perStep: statsPerStep(selection) };
   text.add('{"stats":[');
   let separator = '';
   if (selectsGroup(selection, 'texts')) {
-    yield* streamGroup(segments, 'texts', text, (index, prefix, suffix) => {
+    yield* streamGroup(listed, 'texts', text, (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       const value = JSON.stringify(store.textOf(index));
       text.add(`${separator}{"name":${jsonName(prefix + suffix)},"value":${value}}`);
@@ -32,7 +33,7 @@ export async function* jsonPage(options: TextPageOptions): AsyncGenerator<string
     });
   }
   if (selectsGroup(selection, 'scalars')) {
-    yield* streamGroup(segments, 'scalars', text, (index, prefix, suffix) => {
+    yield* streamGroup(listed, 'scalars', text, (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       const value = store.printedValue(index);
       text.add(separator + '{"name":' + jsonName(prefix + suffix) + ',"value":' + value + '}');
@@ -48,7 +49,7 @@ export async function* jsonPage(options: TextPageOptions): AsyncGenerator<string
     const frame = frames[options.histogramMode];
     const opening = `${separator}{"histograms":${frame.opening}`;
     let isOpen = false;
-    yield* streamGroup(segments, 'histograms', text, (index, prefix, suffix) => {
+    yield* streamGroup(listed, 'histograms', text, (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
       text.add(isOpen ? ',' : opening);

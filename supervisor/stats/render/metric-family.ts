@@ -91,6 +91,13 @@ export class MetricFamilyWriter {
     return this.#writer.finish();
   }
 
+  /** What was written since it was called the last time: a long family is encoded part by part. */
+  takePart(): Uint8Array {
+    const part = this.#writer.finish();
+    this.#writer.reset();
+    return part;
+  }
+
   #add({ labels, timestampMs }: MetricFrame, field: number, writeValue: () => void): void {
     const writer = this.#writer.uint32(tag(4, BYTES)).fork();
     for (const { name, value } of labels) {

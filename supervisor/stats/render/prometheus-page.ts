@@ -2,12 +2,11 @@
  * `/stats/prometheus` as text, one contiguous block of lines per family: the exposition format 0.0.4,
  * or OpenMetrics, whose rules openmetrics.ts knows.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { EndpointStats } from '../endpoint-stats.ts';
 import type { StatStore } from '../stat-store.ts';
 import { filledLabels, type LabelTemplate } from '../tags/tag-groups.ts';
 import type { Exposition } from '../exposition.ts';
-import { addAll, PageText } from './chunks.ts';
+import { addAll, PageText, statsPerStep } from './chunks.ts';
 import { endpointFamilies } from './endpoint-families.ts';
 import { END_OF_OPENMETRICS, openMetricsTypes } from './openmetrics.ts';
 import { PrometheusHistograms, type PrometheusHistogramMode } from './prometheus-histograms.ts';
@@ -31,32 +30,23 @@ export interface PrometheusPageOptions {
 /** Writes one statistic; `labels` is what stands between the braces. */
 type WriteLine = (index: number, name: string, labels: string) => void;
 
-/** Statistics tested between two turns of the event loop; a histogram has two dozen lines. */
-const SLICE = 1024;
-const HISTOGRAM_SLICE = 48;
+/** Histograms in one step: each has two dozen lines. */
+const HISTOGRAMS_PER_STEP = 16;
 /** How most lines end. */
 const ZERO_END = '} 0\n';
 
-export async function* prometheusPage(options: PrometheusPageOptions): AsyncGenerator<string> {
+export function* prometheusPage(options: PrometheusPageOptions): Generator<string> {
   const text = new PageText();
   const histograms = new PrometheusHistograms(options, text);
-  const ofEndpoints = endpointFamilies(options.endpoints, options.selection);
+  const ofEndpoints = yield* endpointFamilies(options.endpoints, options.selection);
   const headOf = headWriter([...options.families, ...ofEndpoints], options, histograms);
-  let tested = 0;
   for (const family of options.families) {
     if (family.kind === 'text_readout' && !options.textReadouts) continue;
     const head = headOf(family);
     const write = headedOnce(head, text, lineWriter(family, options, text, histograms));
-    const length = family.run?.blocks.length ?? family.members.length;
-    const slice = family.kind === 'histogram' ? HISTOGRAM_SLICE : SLICE;
-    for (let start = 0; start < length; start += slice) {
-      const end = Math.min(length, start + slice);
-      visitFamily(options, family, { start, end }, write);
-      tested += end - start;
-      if (!text.isChunk && tested < SLICE) continue;
-      tested = 0;
-      if (text.isChunk) yield text.take();
-      await setImmediate();
+    for (const range of stepsOf(family, options.selection)) {
+      visitFamily(options, family, range, write);
+      yield text.takeChunk();
     }
   }
   for (const family of ofEndpoints) {
@@ -66,6 +56,21 @@ export async function* prometheusPage(options: PrometheusPageOptions): AsyncGene
   }
   if (options.exposition === 'openmetrics') text.add(END_OF_OPENMETRICS);
   yield text.take();
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The parts of a family that are written in one step each. */
+export function* stepsOf(family: Family, selection: Selection): Generator<Range> {
+  const length = family.run?.blocks.length ?? family.members.length;
+  const most = statsPerStep(selection);
+  const perStep = family.kind === 'histogram' ? Math.min(most, HISTOGRAMS_PER_STEP) : most;
+  for (let start = 0; start < length; start += perStep) {
+    yield { start, end: Math.min(length, start + perStep) };
+  }
 }
 
 function headWriter(
@@ -134,7 +139,7 @@ function lineWriter(
 export function visitFamily(
   { store, selection }: PrometheusPageOptions,
   family: Family,
-  { start, end }: { readonly start: number; readonly end: number },
+  { start, end }: Range,
   write: WriteLine,
 ): void {
   const selects = selector(store, selection);

@@ -2,8 +2,8 @@
  * Which metric families a Prometheus page has and what stands in each, in the order of the page. It
  * knows no values and no selection; it is made anew only when statistics came or went.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { StatKind } from '../../../shared/stats/template.ts';
+import { sortedInSteps, type Steps } from '../../loop-turns.ts';
 import type { Segment, StatGroup } from '../ordered-view.ts';
 import type { Definition, StatStore } from '../stat-store.ts';
 import { metricName } from '../tags/prometheus-names.ts';
@@ -65,31 +65,37 @@ interface Group {
   readonly blocks: GroupMember[];
 }
 
-const YIELD_AFTER = 1024;
+/** Members made in one step. */
+const MADE_PER_STEP = 256;
 const kindOrder: readonly StatKind[] = ['counter', 'gauge', 'text_readout', 'histogram'];
 const statGroups: readonly StatGroup[] = ['scalars', 'texts', 'histograms'];
 
-export async function prometheusPlan(
+export function* prometheusPlan(
   store: StatStore,
   segments: readonly Segment[],
   tagGroups: TagGroups,
-): Promise<readonly Family[]> {
+): Steps<readonly Family[]> {
   const drafts = new Map<string, Draft>();
   const groups = new Map<TagGroup, Group>();
-  let seen = 0;
   for (const segment of segments) {
-    for (const block of segment.blocks) addToGroup(groups, block, await tagGroups.groupOf(block));
+    for (const block of segment.blocks) {
+      addToGroup(groups, block, tagGroups.groupOf(block));
+      yield;
+    }
     for (const statGroup of statGroups) {
       for (const { definition } of segment.named[statGroup]) {
         addNamed(drafts, store.kindOf(definition.base), definition, tagGroups);
+        yield;
       }
     }
-    if (++seen % YIELD_AFTER === 0) await setImmediate();
   }
-  for (const group of groups.values()) addGroup(drafts, group);
+  for (const group of groups.values()) {
+    addGroup(drafts, group);
+    yield;
+  }
   const families: Family[] = [];
-  for (const draft of [...drafts.values()].sort(byKindAndName)) {
-    families.push(await finished(draft));
+  for (const draft of yield* sortedInSteps([...drafts.values()], byKindAndName)) {
+    families.push(yield* finished(draft));
   }
   return families;
 }
@@ -146,7 +152,7 @@ function byKindAndName(a: Draft, b: Draft): number {
   return a.sortName < b.sortName ? -1 : 1;
 }
 
-async function finished({ metric, kind, help, runs, members }: Draft): Promise<Family> {
+function* finished({ metric, kind, help, runs, members }: Draft): Steps<Family> {
   const [run] = runs;
   if (run !== undefined && runs.length === 1 && members.length === 0) {
     return { metric, kind, help, run, members };
@@ -161,11 +167,11 @@ async function finished({ metric, kind, help, runs, members }: Draft): Promise<F
         suffix,
         labels: filledLabels(labels, values),
       });
-      if (members.length % YIELD_AFTER === 0) await setImmediate();
+      if (members.length % MADE_PER_STEP === 0) yield;
     }
   }
-  members.sort(byStatName);
-  return { metric, kind, help, members: withoutDuplicates(members) };
+  const sorted = yield* sortedInSteps(members, byStatName);
+  return { metric, kind, help, members: yield* withoutDuplicates(sorted) };
 }
 
 function byStatName(a: FamilyMember, b: FamilyMember): number {
@@ -175,11 +181,11 @@ function byStatName(a: FamilyMember, b: FamilyMember): number {
 }
 
 /** Names that differ only in characters which Prometheus does not allow would make one series twice. */
-function withoutDuplicates(members: readonly FamilyMember[]): readonly FamilyMember[] {
-  const seen = new Set<string>();
-  return members.filter(({ labels }) => {
-    if (seen.has(labels)) return false;
-    seen.add(labels);
-    return true;
-  });
+function* withoutDuplicates(members: readonly FamilyMember[]): Steps<readonly FamilyMember[]> {
+  const kept = new Map<string, FamilyMember>();
+  for (const member of members) {
+    if (!kept.has(member.labels)) kept.set(member.labels, member);
+    if (kept.size % MADE_PER_STEP === 0) yield;
+  }
+  return [...kept.values()];
 }

@@ -1,43 +1,60 @@
 /** `/stats/prometheus` as length-delimited protobuf messages, one per family. */
-import { setImmediate } from 'node:timers/promises';
 import protobuf from 'protobufjs/minimal.js';
 import { BucketCounts } from '../bucket-counts.ts';
 import { labelsOf } from '../tags/prometheus-names.ts';
 import { MetricFamilyWriter, type MetricType } from './metric-family.ts';
 import type { PrometheusHistogramMode } from './prometheus-histograms.ts';
 import { endpointFamilies } from './endpoint-families.ts';
-import { visitFamily, type PrometheusPageOptions } from './prometheus-page.ts';
+import { stepsOf, visitFamily, type PrometheusPageOptions } from './prometheus-page.ts';
 import type { Family } from './prometheus-plan.ts';
 
-/** Series written between two turns of the event loop. */
-const SLICE = 256;
+/** Of a page's piece. */
+const PARTS_PER_PIECE = 64;
 const NOTHING = new BucketCounts();
 
-/** A family is in memory whole: its length stands before it. */
-export async function* protobufPage(options: PrometheusPageOptions): AsyncGenerator<Uint8Array> {
+/** A family is in memory whole: its length stands before it. Empty pieces are places to pause at. */
+export function* protobufPage(options: PrometheusPageOptions): Generator<Uint8Array | ''> {
   for (const family of options.families) {
     if (family.kind === 'text_readout' && !options.textReadouts) continue;
     const { metric, help } = family;
     const type = typeOf(family, options.histogramMode);
     const writer = new MetricFamilyWriter(metric, type, options.hasHelp ? help : '');
+    const parts: Uint8Array[] = [];
     let isEmpty = true;
-    const length = family.run?.blocks.length ?? family.members.length;
-    for (let start = 0; start < length; start += SLICE) {
-      const range = { start, end: Math.min(length, start + SLICE) };
+    for (const range of stepsOf(family, options.selection)) {
       visitFamily(options, family, range, (index, name, labels) => {
         isEmpty = false;
         addSeries(writer, family, options, { index, name, labels });
       });
-      if (range.end < length) await setImmediate();
+      parts.push(writer.takePart());
+      yield '';
     }
-    if (!isEmpty) yield protobuf.Writer.create().bytes(writer.finish()).finish();
-    await setImmediate();
+    if (!isEmpty) yield* withLength(parts);
   }
-  for (const { metric, kind, series } of endpointFamilies(options.endpoints, options.selection)) {
+  const ofEndpoints = yield* endpointFamilies(options.endpoints, options.selection);
+  for (const { metric, kind, series } of ofEndpoints) {
     const writer = new MetricFamilyWriter(metric, kind === 'counter' ? 'counter' : 'gauge', '');
-    for (const { labels, value } of series) writer.addValue({ labels: labelsOf(labels) }, value);
-    yield protobuf.Writer.create().bytes(writer.finish()).finish();
+    const parts: Uint8Array[] = [];
+    for (const { labels, value } of series) {
+      writer.addValue({ labels: labelsOf(labels) }, value);
+      parts.push(writer.takePart());
+      yield '';
+    }
+    yield* withLength(parts);
   }
+}
+
+/** Parts are joined to pieces of some length, so that none is written by itself. */
+function* withLength(parts: readonly Uint8Array[]): Generator<Uint8Array | ''> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  let joined: Uint8Array[] = [protobuf.Writer.create().uint32(length).finish()];
+  for (const part of parts) {
+    joined.push(part);
+    if (joined.length < PARTS_PER_PIECE) continue;
+    yield Buffer.concat(joined);
+    joined = [];
+  }
+  yield Buffer.concat(joined);
 }
 
 function typeOf({ kind }: Family, mode: PrometheusHistogramMode): MetricType {

@@ -5,7 +5,7 @@
 import type { EndpointStats } from '../endpoint-stats.ts';
 import type { Segment } from '../ordered-view.ts';
 import type { StatStore } from '../stat-store.ts';
-import { addAll, PageText, streamGroup } from './chunks.ts';
+import { addAll, PageText, statsPerStep, streamGroup } from './chunks.ts';
 import { histogramText, type HistogramMode } from './histogram-text.ts';
 import { selector, selectsGroup, type Selection } from './selection.ts';
 
@@ -18,25 +18,26 @@ export interface TextPageOptions {
   readonly boundsOf: (name: string) => readonly number[];
 }
 
-export async function* textPage(options: TextPageOptions): AsyncGenerator<string> {
+export function* textPage(options: TextPageOptions): Generator<string> {
   const { store, segments, endpoints, selection, histogramMode, boundsOf } = options;
   const selects = selector(store, selection);
   const text = new PageText();
+  const listed = { segments, perStep: statsPerStep(selection) };
   if (selectsGroup(selection, 'texts')) {
-    yield* streamGroup(segments, 'texts', text, (index, prefix, suffix) => {
+    yield* streamGroup(listed, 'texts', text, (index, prefix, suffix) => {
       if (selects(index, prefix, suffix))
         text.add(`${prefix}${suffix}: "${store.textOf(index)}"\n`);
     });
   }
   if (selectsGroup(selection, 'scalars')) {
-    yield* streamGroup(segments, 'scalars', text, (index, prefix, suffix) => {
+    yield* streamGroup(listed, 'scalars', text, (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       text.add(prefix + suffix + ': ' + store.printedValue(index) + '\n');
     });
     yield* addAll(endpoints.selected(selection), text, ({ name, value }) => `${name}: ${value}\n`);
   }
   if (selectsGroup(selection, 'histograms')) {
-    yield* streamGroup(segments, 'histograms', text, (index, prefix, suffix) => {
+    yield* streamGroup(listed, 'histograms', text, (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
       text.add(`${name}:${histogramText(store.histogramOf(index), histogramMode, boundsOf(name))}`);

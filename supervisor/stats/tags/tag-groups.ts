@@ -6,7 +6,6 @@
  * A group holds, for each statistic of a template, the extracted name and its labels as texts with
  * holes; a block of the group fills the holes with the values that its prefix gives.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Definition } from '../stat-store.ts';
 import { escapeLabelValue, labelName, labelText } from './prometheus-names.ts';
 import type { ExtractedTag, TagExtractor } from './tag-extractor.ts';
@@ -36,8 +35,6 @@ export interface GroupedBlock {
   readonly values: readonly string[];
 }
 
-/** Blocks looked at between two turns of the event loop where each costs a hundred extractions. */
-const YIELD_AFTER = 32;
 const FIRST_SWEEP = 256;
 const CLUSTER_PREFIX = /^cluster\.([^.]+)\./;
 
@@ -51,7 +48,6 @@ export class TagGroups {
   #sweepAt = FIRST_SWEEP;
   readonly #clusterGroups = new Map<string, TagGroup>();
   readonly #known = new WeakMap<Definition, GroupedBlock>();
-  #extracted = 0;
 
   constructor(extractor: TagExtractor, customRules: readonly TagRule[]) {
     this.#extractor = extractor;
@@ -60,13 +56,12 @@ export class TagGroups {
     );
   }
 
-  /** The group of a block; yields to the event loop now and then when groups have to be found. */
-  async groupOf(block: Definition): Promise<GroupedBlock> {
+  /** The group of a block; finding one that is not known costs a hundred extractions. */
+  groupOf(block: Definition): GroupedBlock {
     const known = this.#known.get(block) ?? this.#asCluster(block);
     if (known !== undefined) return known;
     const grouped = this.#extract(block);
     this.#known.set(block, grouped);
-    if (++this.#extracted % YIELD_AFTER === 0) await setImmediate();
     return grouped;
   }
 

@@ -2,6 +2,7 @@
 import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { systemClock } from '../../../shared/clock.ts';
+import { LoopTurns } from '../../../supervisor/loop-turns.ts';
 
 export interface FakeContext {
   readonly context: AdminContext;
@@ -34,6 +35,7 @@ export function fakeContext(overrides: Partial<AdminContext> = {}): FakeContext 
   };
   const base: AdminContext = {
     clock: systemClock,
+    turns: new LoopTurns(),
     server: {
       state: () => 'LIVE',
       version: 'revision/0.1.0/Clean/RELEASE/OpenSSL',

@@ -1,8 +1,10 @@
 /** The admin listener on a real socket: its limits, and clients that do not read what they asked for. */
 import assert from 'node:assert/strict';
+import { get, type IncomingHttpHeaders } from 'node:http';
 import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
 import { waitUntil } from '../../support/wait.ts';
 import { exchange, start } from './admin-socket.ts';
@@ -60,6 +62,23 @@ function connectAndAsk(port: number, path: string): Socket {
   return socket;
 }
 
+function fetchBytes(
+  port: number,
+  path: string,
+): Promise<{ readonly headers: IncomingHttpHeaders; readonly body: Buffer }> {
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => resolve({ headers: answer.headers, body: Buffer.concat(chunks) }));
+    }).on('error', reject);
+  });
+}
+
+async function answered(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => socket.once('data', () => resolve()));
+}
+
 async function closed(socket: Socket): Promise<void> {
   if (socket.closed) return;
   await new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -86,6 +105,32 @@ for (const path of ['/stats', '/config_dump']) {
 test('a page ends when its client leaves', async () => {
   const { state, stats } = endlessPage();
   const { admin, port } = await start({ stats });
+  const socket = connectAndAsk(port, '/stats');
+  await new Promise<void>((resolve) => socket.once('data', () => resolve()));
+  socket.destroy();
+  await waitUntil('the end of the page', () => state.ended);
+  admin.close();
+});
+
+test('a compressed page holds the same, and ends when its client leaves', async () => {
+  const read = (body: Iterable<string>): AdminContext['stats'] => ({
+    ...endlessPage().stats,
+    read: async () => await Promise.resolve({ status: 200, body, isGzipped: true }),
+  });
+  const short = await start({ stats: read(['first\n', '', 'second\n']) });
+  const { headers, body } = await fetchBytes(short.port, '/stats');
+  assert.equal(headers['content-encoding'], 'gzip');
+  assert.equal(gunzipSync(body).toString(), 'first\nsecond\n');
+  short.admin.close();
+  const state = { ended: false };
+  function* silence(): Generator<string> {
+    try {
+      for (;;) yield '';
+    } finally {
+      state.ended = true;
+    }
+  }
+  const { admin, port } = await start({ stats: read(silence()) });
   const socket = connectAndAsk(port, '/stats');
   await new Promise<void>((resolve) => socket.once('data', () => resolve()));
   socket.destroy();
@@ -123,13 +168,93 @@ test('large pages beyond the limit wait their turn, then get 503', async () => {
   admin.close();
 });
 
-test('connections beyond the limit get 503 and are closed', async () => {
-  const { admin, port } = await start({}, { connections: 1 });
-  const first = connectAndAsk(port, '/ready');
-  await new Promise<void>((resolve) => first.once('data', () => resolve()));
-  const answer = await exchange(port, '');
-  assert.match(answer, /^HTTP\/1.1 503 Service Unavailable/);
+test('beyond the limit the connection that is idle for longest gives way', async () => {
+  const writer = recordingWriter();
+  const { admin, port } = await start({ statWriter: writer }, { connections: 2 });
+  const [first, second] = [connectAndAsk(port, '/ready'), connectAndAsk(port, '/ready')];
+  await Promise.all([first, second].map(answered));
+  // The first is not idle for longest any more.
+  first.write('GET /ready HTTP/1.1\r\nhost: a\r\n\r\n');
+  await answered(first);
+  const request = 'GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+  assert.match(await exchange(port, request), /LIVE/);
+  await closed(second);
+  assert.equal(first.closed, false);
+  const index = writer.named.get('sluice.admin.idle_closed_for_others') ?? -1;
+  assert.equal(writer.valueOf(index), 1);
   first.destroy();
-  await closed(first);
+  admin.close();
+});
+
+for (const [what, bytes] of [
+  ['no bytes', ''],
+  ['half a head', 'POST /logging HTTP/1.1\r\nhost: a\r\n'],
+  ['half a body', 'POST /logging HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nlevel'],
+] as const) {
+  test(`a connection that has sent ${what} gives way`, async () => {
+    const { admin, port } = await start({}, { connections: 1 });
+    const slow = createConnection({ port, host: '127.0.0.1' }, () => slow.write(bytes));
+    slow.on('error', () => undefined);
+    slow.resume();
+    await new Promise<void>((resolve) => slow.once('connect', () => resolve()));
+    const request = 'GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+    assert.match(await exchange(port, request), /LIVE/);
+    await closed(slow);
+    admin.close();
+  });
+}
+
+test('where all connections are busy, further ones get small answers, and then 503', async () => {
+  const { stats } = endlessPage();
+  const limits = { connections: 1, reservedConnections: 1 };
+  const { admin, port } = await start({ stats }, limits);
+  const busy = connectAndAsk(port, '/stats');
+  await answered(busy);
+  busy.pause();
+  const request = 'GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+  assert.match(await exchange(port, request), /LIVE/);
+  const large = await exchange(port, request.replace('/ready', '/stats'));
+  assert.match(large, /^HTTP\/1.1 503 .*too many connections/s);
+  busy.destroy();
+  admin.close();
+});
+
+test('a page whose client is slow gives its place to the next one', async () => {
+  const { stats } = endlessPage();
+  const limits = { largePages: 1, parkAfterMs: 20, parkedPages: 1 };
+  const { admin, port } = await start({ stats }, limits);
+  const slow = connectAndAsk(port, '/stats');
+  await answered(slow);
+  slow.pause();
+  const second = connectAndAsk(port, '/stats');
+  await answered(second);
+  second.pause();
+  const third = connectAndAsk(port, '/stats');
+  await answered(third);
+  slow.resume();
+  await closed(slow);
+  second.destroy();
+  third.destroy();
+  admin.close();
+});
+
+test('pipelined requests are answered one after the other, however many there are', async () => {
+  const { admin, port } = await start({}, { pipelinedRequests: 3 });
+  const request = 'GET /ready HTTP/1.1\r\nhost: a\r\n\r\n';
+  const last = 'GET /help HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+  const answers = await exchange(port, request.repeat(500) + last);
+  assert.equal(answers.match(/LIVE\n/g)?.length, 500);
+  assert.match(answers, /admin commands are:/);
+  admin.close();
+});
+
+test('bodies that come slowly or too many at once are refused', async () => {
+  const { admin, port } = await start({}, { requestMs: 50, allBodyBytes: 20 });
+  const head = 'POST /logging HTTP/1.1\r\nhost: a\r\ncontent-length: 30\r\n\r\n';
+  assert.match(await exchange(port, `${head}0123456789`), /^HTTP\/1.1 408 /);
+  assert.match(await exchange(port, head + '0'.repeat(30)), /^HTTP\/1.1 503 /);
+  // Both have given back what they held.
+  const small = `${head.replace('30', '20\r\nconnection: close')}${'0'.repeat(20)}`;
+  assert.match(await exchange(port, small), /^HTTP\/1.1 200 /);
   admin.close();
 });

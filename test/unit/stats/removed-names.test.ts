@@ -37,7 +37,7 @@ describe('statistics that were removed', () => {
     const made: WeakRef<object>[] = [];
     for (let name = 0; name < NAMES; name += 1) {
       const block = store.hold(HTTP_CONNECTION_MANAGER, `untagged.m_${name}.`);
-      made.push(new WeakRef((await groups.groupOf(block)).group));
+      made.push(new WeakRef(groups.groupOf(block).group));
       store.release(block);
     }
     assert.ok((await stillThere(made)) <= 1);

@@ -138,8 +138,9 @@ test('statistics that go while a page is written are left out of its rest', asyn
   );
   const { body } = await pagesOf(store).read('/stats', ask(''));
   let text = '';
-  for await (const chunk of body as AsyncIterable<string>) {
-    if (text === '') bases.slice(1000).forEach((base) => store.releaseBlock(base));
+  for (const chunk of body as Iterable<string>) {
+    const isFirst = text === '' && chunk !== '';
+    if (isFirst) bases.slice(1000).forEach((base) => store.releaseBlock(base));
     text += chunk;
   }
   const clusters = new Set(text.split('\n').map((line) => line.split('.')[1]));
@@ -364,3 +365,14 @@ describe('statistics of single hosts', () => {
     );
   });
 });
+
+for (const [accepted, isGzipped] of [
+  ['br, gzip;q=0.5', true],
+  ['*', true],
+  ['br', undefined],
+] as const) {
+  test(`a page asked for compressed is ${isGzipped ? '' : 'not '}so for ${accepted}`, async () => {
+    const question = { ...ask('gzip'), acceptEncoding: accepted };
+    assert.equal((await pagesOf(recordedStore()).read('/stats', question)).isGzipped, isGzipped);
+  });
+}
