@@ -16,7 +16,6 @@ import { Drains } from './drain/drains.ts';
 import type { Ending } from './life-cycle/ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { LoopDelay } from './loop-delay.ts';
-import { LoopTurns } from './loop-turns.ts';
 import { ListenerGauges } from './sockets/listener-gauges.ts';
 import { Activation } from './sockets/activation.ts';
 import { OpenListeners } from './sockets/open-listeners.ts';
@@ -48,8 +47,6 @@ export interface ServerPartsInput {
 
 export interface ServerParts {
   readonly configuration: Configuration;
-  /** Of all work that takes long. */
-  readonly turns: LoopTurns;
   readonly stats: StatsEngine;
   readonly serverStats: ServerStats;
   readonly listeners: OpenListeners;
@@ -117,11 +114,9 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const listeners = makeListeners();
   const { contention, waits } = makeContention(input, () => upstreams);
   const streams = makeServiceStreams(input, () => ({ upstreams, store: stats.store }));
-  const turns = new LoopTurns(clock);
   const stats = new StatsEngine({
     config: resolved.stats,
     clock,
-    turns,
     ...waits,
     refresh: async () => {
       serverStats.refresh(pidsOf(pool), gauges.connections());
@@ -149,7 +144,6 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
   const upstreams = makeUpstreams(input, { stats, serverStats, dynamic, runtime, eventLogs });
   return {
     configuration,
-    turns,
     stats,
     serverStats,
     listeners,

@@ -11,12 +11,15 @@ export interface ProbeLine {
   readonly isWorker: boolean;
   /** Beyond the timer's own period, in milliseconds. */
   readonly longestBlockMs: number;
+  /** The process' processor time in it, helper threads included: other programs do not change it. */
+  readonly longestBlockCpuMs: number;
   readonly longestCollectionMs: number;
   readonly collectionsMs: number;
 }
 
 const PERIOD_MS = 1;
 const NANOSECONDS = 1e6;
+const MICROSECONDS = 1e3;
 
 const path = process.env['BENCH_PROBE'];
 if (path !== undefined && isMainThread) watch(path);
@@ -26,6 +29,13 @@ function watch(to: string): void {
   delays.enable();
   let longestCollectionMs = 0;
   let collectionsMs = 0;
+  let longestBlockCpuMs = 0;
+  let cpuBefore = process.cpuUsage();
+  setInterval(() => {
+    const { user, system } = process.cpuUsage(cpuBefore);
+    cpuBefore = process.cpuUsage();
+    longestBlockCpuMs = Math.max(longestBlockCpuMs, (user + system) / MICROSECONDS);
+  }, PERIOD_MS).unref();
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) {
       longestCollectionMs = Math.max(longestCollectionMs, duration);
@@ -40,11 +50,13 @@ function watch(to: string): void {
       pid: process.pid,
       isWorker,
       longestBlockMs,
+      longestBlockCpuMs,
       longestCollectionMs,
       collectionsMs,
     };
     longestCollectionMs = 0;
     collectionsMs = 0;
+    longestBlockCpuMs = 0;
     appendFileSync(to, `${JSON.stringify(line)}\n`);
   }, 1000).unref();
 }

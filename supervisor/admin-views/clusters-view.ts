@@ -10,6 +10,7 @@ import type {
   HostStatus,
   OutlierStatus,
 } from '../admin/admin-context.ts';
+import { NO_HOST_STATS } from '../admin/endpoints/host-stats.ts';
 import { certificateStatuses } from '../tls/loaded-certificates.ts';
 import type { ResourceEntry, ResourceStore } from '../resources/resource-store.ts';
 import { optional } from '../resources/values.ts';
@@ -58,10 +59,15 @@ function clusterStatus(
     addedViaApi: entry?.source === 'dynamic',
     circuitBreakers: breakers.thresholds(),
     ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
-    hosts: hosts.hosts.map((host, at) => {
-      const weight = weights[at] ?? host.weight;
-      return hostStatus(resource.name, { host, weight, outlier }, store);
-    }),
+    hosts: {
+      length: hosts.hosts.length,
+      *[Symbol.iterator]() {
+        for (const [at, host] of hosts.hosts.entries()) {
+          const weight = weights[at] ?? host.weight;
+          yield hostStatus(resource.name, { host, weight, outlier }, store);
+        }
+      },
+    },
   };
 }
 
@@ -94,7 +100,7 @@ function hostStatus(
   return {
     address: host.address,
     hostname: host.hostname,
-    healthFlags: flagsOf(host.healthBits ?? 0),
+    healthFlags: host.healthBits ? flagsOf(host.healthBits) : NO_FLAGS,
     edsHealth: host.configuredHealth ?? 'HEALTHY',
     weight,
     region: host.region,
@@ -102,29 +108,28 @@ function hostStatus(
     subZone: host.subZone,
     canary: host.canary,
     priority: host.priority,
-    ...(outlier?.ratesOf(host.id) ?? { successRate: -1, localOriginSuccessRate: -1 }),
+    ...(outlier?.ratesOf(host.id) ?? NO_RATES),
     stats: hostStats(`host.${cluster}.${host.id}.`, store),
   };
 }
 
-const hostStatNames = [
-  'cx_active',
-  'cx_connect_fail',
-  'cx_total',
-  'rq_active',
-  'rq_pending_active',
-  'rq_error',
-  'rq_success',
-  'rq_timeout',
-  'rq_total',
-] as const satisfies readonly (keyof HostStats)[];
+const NO_FLAGS: HostStatus['healthFlags'] = [];
+const NO_RATES = { successRate: -1, localOriginSuccessRate: -1 };
 
 /** Zeros until a worker has used the host. */
 function hostStats(prefix: string, store: StatStore): HostStats {
   const base = store.find(HOST, prefix)?.base;
-  const values = hostStatNames.map((name) => [
-    name,
-    base === undefined ? 0 : store.valueOf(base + HOST.index[name]),
-  ]);
-  return Object.fromEntries(values) as Record<(typeof hostStatNames)[number], number>;
+  if (base === undefined) return NO_HOST_STATS;
+  const value = (name: keyof HostStats): number => store.valueOf(base + HOST.index[name]);
+  return {
+    cx_active: value('cx_active'),
+    cx_connect_fail: value('cx_connect_fail'),
+    cx_total: value('cx_total'),
+    rq_active: value('rq_active'),
+    rq_pending_active: value('rq_pending_active'),
+    rq_error: value('rq_error'),
+    rq_success: value('rq_success'),
+    rq_timeout: value('rq_timeout'),
+    rq_total: value('rq_total'),
+  };
 }

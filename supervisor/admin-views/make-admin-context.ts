@@ -38,7 +38,7 @@ export function makeAdminContext(input: AdminContextInput): AdminContext {
   });
   return {
     clock,
-    turns: parts.turns,
+    turns: stats.turns,
     server: makeServerView(input, node),
     config: makeConfigView({
       store: configuration.store,

@@ -182,7 +182,8 @@ export interface ClusterStatus {
   readonly circuitBreakers: Readonly<Record<'DEFAULT' | 'HIGH', CircuitBreakerThresholds>>;
   /** Present only with an outlier detector. Each is -1 without enough data. */
   readonly outlier?: OutlierStatus;
-  readonly hosts: readonly HostStatus[];
+  /** Made while they are read: there may be a hundred thousand. */
+  readonly hosts: Iterable<HostStatus> & { readonly length: number };
 }
 
 export interface OutlierStatus {

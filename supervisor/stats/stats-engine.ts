@@ -48,8 +48,6 @@ export interface SinkCluster extends DashboardCluster {
 export interface StatsEngineOptions {
   readonly config: StatsConfig;
   readonly clock: Clock;
-  /** Shared with whatever else takes long. */
-  readonly turns?: LoopTurns;
   /** Asks every worker for its deltas; resolves with the workers that did not answer in time. */
   collect(limitMs: number): Promise<readonly number[]>;
   /** Told of waits for the thread that matches filters. */
@@ -84,6 +82,8 @@ const NO_SERVICES: SinkServices = {
 export class StatsEngine {
   readonly store: StatStore;
   readonly pages: StatsPages;
+  /** Shared by everything of the supervisor that takes long. */
+  readonly turns: LoopTurns;
   readonly #dashboard: DashboardSink | undefined;
   readonly #sinks: SinkWriter | undefined;
   readonly #view: OrderedView;
@@ -100,8 +100,8 @@ export class StatsEngine {
     const { config } = options;
     this.store = new StatStore(acceptedNames(config.matcher));
     const extractor = new TagExtractor(config.tagRules);
-    const { turns = new LoopTurns(options.clock) } = options;
-    const view = new OrderedView(this.store, turns);
+    this.turns = new LoopTurns(options.clock);
+    const view = new OrderedView(this.store, this.turns);
     const figures = (): Iterable<EndpointFigures> => options.endpoints?.() ?? [];
     const endpoints = new EndpointStats(this.store, figures, extractor.fixedTags);
     this.#view = view;
@@ -123,7 +123,7 @@ export class StatsEngine {
       tagGroups: new TagGroups(extractor, config.customTagRules),
       endpoints,
       clock: options.clock,
-      turns,
+      turns: this.turns,
       traceWait: options.traceWait,
       boundsOf: bucketBounds(config.histogramBuckets),
       beforeRead: async () => this.#cycle.beforeRead(),

@@ -1,46 +1,135 @@
-/** envoy.admin.v3.ClusterStatus in JSON form; fields at their default are left out. */
+/** `/clusters?format=json`: envoy.admin.v3.Clusters; fields at their default are left out. */
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
+import { quoteJson } from '../../../shared/json/quote-json.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
-import { hostAddressMessage } from '../address-message.ts';
 import type { HealthFlag } from '../../../shared/resources/host-health.ts';
-import type { ClusterStatus, HostStatus, OutlierStatus } from '../admin-context.ts';
-import { HOST_COUNTERS, HOST_GAUGES } from './host-stats.ts';
+import { hostAddressMessage } from '../address-message.ts';
+import type { ClusterStatus, HostStatus } from '../admin-context.ts';
+import { printJsonAt } from '../json-printer.ts';
+import { HOST_COUNTERS, HOST_GAUGES, isUnused, keyOfFacts, NO_HOST_STATS } from './host-stats.ts';
+import { PrintedOnce } from './printed-once.ts';
 
-export function clusterMessage(cluster: ClusterStatus): JsonObject {
-  const { outlier } = cluster;
-  return present({
-    name: cluster.name,
-    added_via_api: cluster.addedViaApi,
-    success_rate_ejection_threshold: percent(outlier?.externalThreshold),
-    host_statuses: cluster.hosts.map((host) => hostMessage(host, outlier)),
-    local_origin_success_rate_ejection_threshold: percent(outlier?.localThreshold),
-    circuit_breakers: {
-      thresholds: [
-        thresholdsMessage(undefined, cluster.circuitBreakers.DEFAULT),
-        thresholdsMessage('HIGH', cluster.circuitBreakers.HIGH),
-      ],
-    },
-    observability_name: cluster.observabilityName,
-    eds_service_name: cluster.edsServiceName,
-  });
+/** Hosts printed in one step. */
+const HOSTS_PER_STEP = 16;
+/** Levels at which the fields of a cluster and of a host stand. */
+const CLUSTER_DEPTH = 3;
+const HOST_DEPTH = 5;
+
+/** What many clusters or hosts of a page have in common. */
+class Printed {
+  readonly breakers = new PrintedOnce<string>();
+  /** Behind a host's statistics. */
+  readonly facts = new PrintedOnce<string>();
 }
 
-function hostMessage(host: HostStatus, outlier: OutlierStatus | undefined): JsonObject {
-  return present({
-    address: hostAddressMessage(host.address),
-    stats: [
-      ...HOST_COUNTERS.map((name) => statMessage(undefined, name, host.stats[name])),
-      ...HOST_GAUGES.map((name) => statMessage('GAUGE', name, host.stats[name])),
-    ],
+/** Undefined stands for a cluster that is not shown: the page may pause there too. */
+export function* clustersJson(clusters: Iterable<ClusterStatus | undefined>): Generator<string> {
+  const printed = new Printed();
+  let opening = '{\n "cluster_statuses": [\n  ';
+  for (const cluster of clusters) {
+    if (cluster === undefined) {
+      yield '';
+      continue;
+    }
+    yield* clusterText(opening, cluster, printed);
+    opening = ',\n  ';
+  }
+  yield opening.startsWith(',') ? '\n ]\n}\n' : '{}\n';
+}
+
+function* clusterText(
+  opening: string,
+  cluster: ClusterStatus,
+  printed: Printed,
+): Generator<string> {
+  const { name, outlier, addedViaApi, observabilityName, edsServiceName } = cluster;
+  const { externalThreshold, localThreshold } = outlier ?? {};
+  let text = `${opening}{`;
+  if (name !== '') text += `\n   "name": ${quoteJson(name)},`;
+  if (addedViaApi) text += '\n   "added_via_api": true,';
+  text += percentField('success_rate_ejection_threshold', externalThreshold, CLUSTER_DEPTH);
+  let count = 0;
+  for (const host of cluster.hosts) {
+    text += count === 0 ? '\n   "host_statuses": [\n    ' : ',\n    ';
+    text += hostText(host, outlier !== undefined, printed);
+    if (++count % HOSTS_PER_STEP !== 0) continue;
+    yield text;
+    text = '';
+  }
+  if (count > 0) text += '\n   ],';
+  text += percentField(
+    'local_origin_success_rate_ejection_threshold',
+    localThreshold,
+    CLUSTER_DEPTH,
+  );
+  text += `\n   "circuit_breakers": ${breakersText(cluster, printed)}`;
+  if (observabilityName !== '') {
+    text += `,\n   "observability_name": ${quoteJson(observabilityName)}`;
+  }
+  if (edsServiceName !== undefined && edsServiceName !== '') {
+    text += `,\n   "eds_service_name": ${quoteJson(edsServiceName)}`;
+  }
+  yield `${text}\n  }`;
+}
+
+function breakersText({ circuitBreakers }: ClusterStatus, { breakers }: Printed): string {
+  const { DEFAULT, HIGH } = circuitBreakers;
+  const key = [DEFAULT, HIGH]
+    .map(
+      (each) =>
+        `${each.maxConnections} ${each.maxPendingRequests} ${each.maxRequests} ${each.maxRetries}`,
+    )
+    .join();
+  return breakers.get(key, () =>
+    printJsonAt(
+      { thresholds: [thresholdsMessage(undefined, DEFAULT), thresholdsMessage('HIGH', HIGH)] },
+      CLUSTER_DEPTH,
+    ),
+  );
+}
+
+function hostText(host: HostStatus, hasOutlier: boolean, { facts }: Printed): string {
+  const { address, stats } = host;
+  const printedAddress =
+    address.kind === 'ip'
+      ? `{\n      "socket_address": {\n       "address": ${quoteJson(address.address)},\n` +
+        `       "port_value": ${address.port}\n      }\n     }`
+      : printJsonAt(hostAddressMessage(address), HOST_DEPTH);
+  const printedStats = isUnused(stats) ? UNUSED : statsText(stats);
+  const rest = facts.get(`${hasOutlier} ${keyOfFacts(host)}`, () => factsText(host, hasOutlier));
+  return `{\n     "address": ${printedAddress},\n     "stats": ${printedStats}${rest}\n    }`;
+}
+
+/** The fields behind the statistics; those that are there always begin with a comma. */
+function factsText(host: HostStatus, hasOutlier: boolean): string {
+  const fields = present({
     health_status: healthMessage(host),
-    success_rate: outlier === undefined ? undefined : percent(host.successRate),
+    success_rate: hasOutlier ? percent(host.successRate) : undefined,
     weight: host.weight,
     hostname: host.hostname,
     priority: host.priority,
-    local_origin_success_rate:
-      outlier === undefined ? undefined : percent(host.localOriginSuccessRate),
+    local_origin_success_rate: hasOutlier ? percent(host.localOriginSuccessRate) : undefined,
     locality: present({ region: host.region, zone: host.zone, sub_zone: host.subZone }),
   });
+  return Object.entries(fields)
+    .map(([name, value]) => `,\n     "${name}": ${printJsonAt(value, HOST_DEPTH)}`)
+    .join('');
+}
+
+function statsText(stats: HostStatus['stats']): string {
+  const messages = [
+    ...HOST_COUNTERS.map((name) => statMessage(undefined, name, stats[name])),
+    ...HOST_GAUGES.map((name) => statMessage('GAUGE', name, stats[name])),
+  ];
+  return printJsonAt(messages, HOST_DEPTH);
+}
+
+const UNUSED = statsText(NO_HOST_STATS);
+
+function percentField(name: string, value: number | undefined, depth: number): string {
+  const message = percent(value);
+  if (message === undefined) return '';
+  return `\n${' '.repeat(depth)}"${name}": ${printJsonAt(message, depth)},`;
 }
 
 function statMessage(type: string | undefined, name: string, value: number): JsonObject {

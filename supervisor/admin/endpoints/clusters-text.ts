@@ -1,68 +1,101 @@
-/** One cluster as lines of `cluster::key::value` and `cluster::host::key::value`. */
-import { printInternal } from '../../../shared/resources/cluster.ts';
+/** `/clusters` as lines of `cluster::key::value` and `cluster::host::key::value`. */
 import { sixDigits } from '../../six-digits.ts';
+import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
-import { hostStatEntries } from './host-stats.ts';
+import {
+  describeHealth,
+  HOST_STATS,
+  hostLabel,
+  isUnused,
+  keyOfFacts,
+  NO_HOST_STATS,
+} from './host-stats.ts';
+import { PrintedOnce } from './printed-once.ts';
 
-export function renderClusterText(cluster: ClusterStatus): string {
-  const lines: string[] = [];
-  const line = (key: string, value: string | number | boolean) =>
-    lines.push(`${cluster.name}::${key}::${value}\n`);
-  line('observability_name', cluster.observabilityName);
-  if (cluster.outlier !== undefined) {
-    line('outlier::success_rate_average', sixDigits(cluster.outlier.externalAverage));
-    line('outlier::success_rate_ejection_threshold', sixDigits(cluster.outlier.externalThreshold));
-    line('outlier::local_origin_success_rate_average', sixDigits(cluster.outlier.localAverage));
-    line(
-      'outlier::local_origin_success_rate_ejection_threshold',
-      sixDigits(cluster.outlier.localThreshold),
+/** Hosts printed in one step. */
+const HOSTS_PER_STEP = 32;
+
+/**
+ * Lines without what stands before each, beginning with an empty one, so that joined by it they are whole:
+ * that is several times faster than to write line by line.
+ */
+type Lines = readonly string[];
+
+const UNUSED_LINES: Lines = ['', ...statLines(NO_HOST_STATS)];
+
+/** Undefined stands for a cluster that is not shown: the page may pause there too. */
+export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Generator<string> {
+  const facts = new PrintedOnce<Lines>();
+  for (const cluster of clusters) {
+    if (cluster === undefined) {
+      yield '';
+      continue;
+    }
+    let text = clusterLines(cluster).join(`${cluster.name}::`);
+    let count = 0;
+    for (const host of cluster.hosts) {
+      text += hostText(cluster.name, host, facts);
+      if (++count % HOSTS_PER_STEP !== 0) continue;
+      yield text;
+      text = '';
+    }
+    yield text;
+  }
+}
+
+function clusterLines(cluster: ClusterStatus): Lines {
+  const { outlier, circuitBreakers } = cluster;
+  const lines = ['', `observability_name::${cluster.observabilityName}\n`];
+  if (outlier !== undefined) {
+    lines.push(
+      `outlier::success_rate_average::${sixDigits(outlier.externalAverage)}\n`,
+      `outlier::success_rate_ejection_threshold::${sixDigits(outlier.externalThreshold)}\n`,
+      `outlier::local_origin_success_rate_average::${sixDigits(outlier.localAverage)}\n`,
+      `outlier::local_origin_success_rate_ejection_threshold::${sixDigits(outlier.localThreshold)}\n`,
     );
   }
-  for (const [label, priority] of [
-    ['default_priority', 'DEFAULT'],
-    ['high_priority', 'HIGH'],
-  ] as const) {
-    const thresholds = cluster.circuitBreakers[priority];
-    line(`${label}::max_connections`, thresholds.maxConnections);
-    line(`${label}::max_pending_requests`, thresholds.maxPendingRequests);
-    line(`${label}::max_requests`, thresholds.maxRequests);
-    line(`${label}::max_retries`, thresholds.maxRetries);
+  addThresholds(lines, 'default_priority', circuitBreakers.DEFAULT);
+  addThresholds(lines, 'high_priority', circuitBreakers.HIGH);
+  lines.push(`added_via_api::${cluster.addedViaApi}\n`);
+  if (cluster.edsServiceName !== undefined) {
+    lines.push(`eds_service_name::${cluster.edsServiceName}\n`);
   }
-  line('added_via_api', cluster.addedViaApi);
-  if (cluster.edsServiceName !== undefined) line('eds_service_name', cluster.edsServiceName);
-  for (const host of cluster.hosts) lines.push(renderHost(cluster.name, host));
-  return lines.join('');
+  return lines;
 }
 
-function renderHost(cluster: string, host: HostStatus): string {
+function addThresholds(lines: string[], label: string, thresholds: CircuitBreakerThresholds): void {
+  lines.push(
+    `${label}::max_connections::${thresholds.maxConnections}\n`,
+    `${label}::max_pending_requests::${thresholds.maxPendingRequests}\n`,
+    `${label}::max_requests::${thresholds.maxRequests}\n`,
+    `${label}::max_retries::${thresholds.maxRetries}\n`,
+  );
+}
+
+function hostText(cluster: string, host: HostStatus, facts: PrintedOnce<Lines>): string {
   const prefix = `${cluster}::${hostLabel(host)}::`;
-  const values: (readonly [string, string | number | boolean])[] = [
-    ...hostStatEntries(host.stats).sort(([left], [right]) => (left < right ? -1 : 1)),
-    ['hostname', host.hostname],
-    ['health_flags', describeHealth(host)],
-    ['weight', host.weight],
-    ['region', host.region],
-    ['zone', host.zone],
-    ['sub_zone', host.subZone],
-    ['canary', host.canary],
-    ['priority', host.priority],
-    ['success_rate', host.successRate],
-    ['local_origin_success_rate', host.localOriginSuccessRate],
-  ];
-  return values.map(([key, value]) => `${prefix}${key}::${value}\n`).join('');
-}
-
-export function hostLabel(host: HostStatus): string {
-  if (host.address.kind === 'pipe') return host.address.path;
-  if (host.address.kind === 'internal') {
-    return printInternal(host.address.listener, host.address.endpointId);
+  if (isUnused(host.stats)) {
+    const lines = facts.get(keyOfFacts(host), () => [...UNUSED_LINES, ...factLines(host)]);
+    return lines.join(prefix);
   }
-  const { address, port } = host.address;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return ['', ...statLines(host.stats), ...factLines(host)].join(prefix);
 }
 
-export function describeHealth(host: HostStatus): string {
-  return host.healthFlags.length === 0
-    ? 'healthy'
-    : host.healthFlags.map((flag) => `/${flag}`).join('');
+function statLines(stats: HostStatus['stats']): Lines {
+  return HOST_STATS.map((name) => `${name}::${stats[name]}\n`);
+}
+
+function factLines(host: HostStatus): Lines {
+  return [
+    `hostname::${host.hostname}\n`,
+    `health_flags::${describeHealth(host)}\n`,
+    `weight::${host.weight}\n`,
+    `region::${host.region}\n`,
+    `zone::${host.zone}\n`,
+    `sub_zone::${host.subZone}\n`,
+    `canary::${host.canary}\n`,
+    `priority::${host.priority}\n`,
+    `success_rate::${host.successRate}\n`,
+    `local_origin_success_rate::${host.localOriginSuccessRate}\n`,
+  ];
 }

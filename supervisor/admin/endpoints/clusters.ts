@@ -1,13 +1,11 @@
 /** `/clusters`: the cluster manager's view, as text or envoy.admin.v3.Clusters. */
-import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { AdminContext, AdminResponse, ClusterStatus } from '../admin-context.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { JSON_TYPE, textResponse } from '../http/responses.ts';
-import { printJsonList } from '../json-printer.ts';
 import type { NameMatcher } from '../name-matcher.ts';
 import { compileNameMatcher } from '../name-matcher.ts';
-import { clusterMessage } from './clusters-json.ts';
-import { renderClusterText } from './clusters-text.ts';
+import { clustersJson } from './clusters-json.ts';
+import { clustersText } from './clusters-text.ts';
 
 export async function answerClusters(
   request: EndpointRequest,
@@ -17,28 +15,19 @@ export async function answerClusters(
   const filter = pattern === undefined ? undefined : compileNameMatcher(pattern);
   if (filter?.ok === false) return textResponse('Invalid re2 regex', 400);
   await context.clusters.refresh();
-  const matcher = filter?.matcher;
+  const shown = statuses(context, filter?.matcher);
   return request.query.first('format') === 'json'
-    ? { status: 200, contentType: JSON_TYPE, body: renderJson(context, matcher) }
-    : textResponse(renderText(context, matcher));
+    ? { status: 200, contentType: JSON_TYPE, body: clustersJson(shown) }
+    : textResponse(clustersText(shown));
 }
 
 // Looked up one by one: the page is streamed, and a cluster may go away meanwhile.
-function* statuses(context: AdminContext, matcher?: NameMatcher): Generator<ClusterStatus> {
+function* statuses(
+  context: AdminContext,
+  matcher?: NameMatcher,
+): Generator<ClusterStatus | undefined> {
   for (const name of context.clusters.names()) {
-    if (matcher !== undefined && !matcher.contains(name)) continue;
-    const status = context.clusters.status(name);
-    if (status !== undefined) yield status;
+    const isShown = matcher === undefined || matcher.contains(name);
+    yield isShown ? context.clusters.status(name) : undefined;
   }
-}
-
-function* renderText(context: AdminContext, matcher?: NameMatcher): Generator<string> {
-  for (const status of statuses(context, matcher)) yield renderClusterText(status);
-}
-
-function renderJson(context: AdminContext, matcher?: NameMatcher): Generator<string> {
-  function* messages(): Generator<JsonObject> {
-    for (const status of statuses(context, matcher)) yield clusterMessage(status);
-  }
-  return printJsonList('cluster_statuses', messages());
 }

@@ -1,5 +1,6 @@
-/** Names and kinds of the statistics that `/clusters` shows of each host. */
-import type { HostStats } from '../admin-context.ts';
+/** What `/clusters` shows of each host, in both of its forms: names and kinds of its statistics, its label. */
+import { printInternal } from '../../../shared/resources/cluster.ts';
+import type { HostStats, HostStatus } from '../admin-context.ts';
 
 /** In the order of the JSON page: counters first, then gauges. */
 export const HOST_COUNTERS = [
@@ -16,6 +17,49 @@ export const HOST_GAUGES = [
   'rq_pending_active',
 ] as const satisfies readonly (keyof HostStats)[];
 
-export function hostStatEntries(stats: HostStats): (readonly [string, number])[] {
-  return [...HOST_COUNTERS, ...HOST_GAUGES].map((name) => [name, stats[name]] as const);
+/** In the order of the text page. */
+export const HOST_STATS = [...HOST_COUNTERS, ...HOST_GAUGES].sort();
+
+/** Of a host that no request has used. */
+export const NO_HOST_STATS: HostStats = {
+  cx_active: 0,
+  cx_connect_fail: 0,
+  cx_total: 0,
+  rq_active: 0,
+  rq_pending_active: 0,
+  rq_error: 0,
+  rq_success: 0,
+  rq_timeout: 0,
+  rq_total: 0,
+};
+
+export function isUnused(stats: HostStats): boolean {
+  return stats === NO_HOST_STATS || HOST_STATS.every((name) => stats[name] === 0);
+}
+
+/** Hosts with the same key differ in their address and their statistics only. */
+export function keyOfFacts(host: HostStatus): string {
+  const { healthFlags, region, zone, subZone, successRate, localOriginSuccessRate } = host;
+  return (
+    `${healthFlags.length === 0 ? '' : healthFlags.join('/')}\n${host.edsHealth}\n${host.weight}\n` +
+    `${host.priority}\n${host.canary}\n${successRate}\n${localOriginSuccessRate}\n` +
+    `${host.hostname}\n${region}\n${zone}\n${subZone}`
+  );
+}
+
+export function hostLabel({ address }: HostStatus): string {
+  switch (address.kind) {
+    case 'pipe':
+      return address.path;
+    case 'internal':
+      return printInternal(address.listener, address.endpointId);
+    case 'ip':
+      return address.address.includes(':')
+        ? `[${address.address}]:${address.port}`
+        : `${address.address}:${address.port}`;
+  }
+}
+
+export function describeHealth({ healthFlags }: HostStatus): string {
+  return healthFlags.length === 0 ? 'healthy' : healthFlags.map((flag) => `/${flag}`).join('');
 }

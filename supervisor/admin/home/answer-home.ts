@@ -5,7 +5,7 @@
 import type { AdminContext, AdminResponse } from '../admin-context.ts';
 import type { AdminRoute } from '../admin-route.ts';
 import { renderCommandTable } from './command-table.ts';
-import { renderOverview } from './overview.ts';
+import { renderOverview, type Load } from './overview.ts';
 import { htmlPage } from './page-frame.ts';
 import { countWorkerConnections } from './worker-connections.ts';
 
@@ -21,9 +21,16 @@ export async function answerHome(
   const load = { listeners, connectionsOf };
   return htmlPage({
     hasScript: true,
-    content: [
-      `<div id="overview">\n${renderOverview(context, load)}</div>\n`,
-      renderCommandTable(routes),
-    ],
+    content: contentOf(routes, context, load),
   });
+}
+
+function* contentOf(
+  routes: readonly AdminRoute[],
+  context: AdminContext,
+  load: Load,
+): Generator<string> {
+  yield '<div id="overview">\n';
+  yield* renderOverview(context, load);
+  yield `</div>\n${renderCommandTable(routes)}`;
 }

@@ -1,6 +1,7 @@
 /** What the server is doing now, as HTML: state, workers, listeners, clusters, certificates. */
 import type {
   AdminContext,
+  CertificateDetails,
   CertificateStatus,
   ClusterStatus,
   HostStatus,
@@ -8,12 +9,14 @@ import type {
 import { describeAddress } from '../bind-admin.ts';
 import type { ListenerDrainStatus } from '../drain-view.ts';
 import { daysUntil } from '../endpoints/certs.ts';
-import { describeHealth, hostLabel } from '../endpoints/clusters-text.ts';
+import { describeHealth, hostLabel } from '../endpoints/host-stats.ts';
 import { escapeHtml } from './escape-html.ts';
 
 /** More would make the page slow; `/clusters` has them all. */
 const CLUSTERS_SHOWN_MAX = 100;
 const HOSTS_SHOWN_MAX = 50;
+/** Hosts summed up in one step. */
+const HOSTS_PER_STEP = 128;
 
 /** What must be asked for before the page is made. */
 export interface Load {
@@ -22,15 +25,13 @@ export interface Load {
   readonly connectionsOf: ReadonlyMap<number, number>;
 }
 
-export function renderOverview(context: AdminContext, load: Load): string {
-  return [
-    renderHeader(context),
-    `<section id="traffic" hidden><h2>Traffic</h2><div id="charts"></div></section>\n`,
-    renderWorkers(context, load),
-    renderListeners(context, load),
-    renderClusters(context),
-    renderCertificates(context),
-  ].join('');
+export function* renderOverview(context: AdminContext, load: Load): Generator<string> {
+  yield renderHeader(context);
+  yield `<section id="traffic" hidden><h2>Traffic</h2><div id="charts"></div></section>\n`;
+  yield renderWorkers(context, load);
+  yield* renderListeners(context, load);
+  yield* renderClusters(context);
+  yield* renderCertificates(context);
 }
 
 function renderHeader(context: AdminContext): string {
@@ -61,70 +62,78 @@ function renderWorkers(context: AdminContext, { connectionsOf }: Load): string {
   return table('Workers', ['Worker', 'Process', 'State', 'Connections', 'Restarts'], rows);
 }
 
-function renderListeners(context: AdminContext, load: Load): string {
+function* renderListeners(context: AdminContext, load: Load): Generator<string> {
   const byName = new Map(load.listeners.map((listener) => [listener.name, listener]));
-  const rows = context.listeners.list().map(({ name, addresses }) => {
-    const { state = '', open = 0, streams = 0 } = byName.get(name) ?? {};
-    return [
-      escapeHtml(name),
-      addresses.map((address) => escapeHtml(describeAddress(address))).join('<br>'),
-      `<span class="host ${state === 'serving' ? 'good' : 'fair'}">${state}</span>`,
-      String(open),
-      String(streams),
-    ];
-  });
-  return table('Listeners', ['Name', 'Address', 'State', 'Connections', 'Requests now'], rows);
+  function* rows(): Generator<Row> {
+    for (const { name, addresses } of context.listeners.list()) {
+      const { state = '', open = 0, streams = 0 } = byName.get(name) ?? {};
+      yield [
+        escapeHtml(name),
+        addresses.map((address) => escapeHtml(describeAddress(address))).join('<br>'),
+        `<span class="host ${state === 'serving' ? 'good' : 'fair'}">${state}</span>`,
+        String(open),
+        String(streams),
+      ];
+    }
+  }
+  const heads = ['Name', 'Address', 'State', 'Connections', 'Requests now'];
+  yield* tableInSteps('Listeners', heads, rows());
 }
 
-function renderClusters(context: AdminContext): string {
+function* renderClusters(context: AdminContext): Generator<string> {
   const names = context.clusters.names();
-  const statuses = names
-    .slice(0, CLUSTERS_SHOWN_MAX)
-    .map((name) => context.clusters.status(name))
-    .filter((status) => status !== undefined);
-  const rest = names.length - statuses.length;
-  const more = rest > 0 ? `<p>and ${rest} more: <a href="clusters">clusters</a></p>\n` : '';
-  return (
-    table(
-      'Clusters',
-      ['Name', 'Hosts', 'Connections', 'Requests', 'Errors'],
-      statuses.map(clusterRow),
-    ) + more
-  );
+  let shown = 0;
+  function* rows(): Generator<Row | undefined> {
+    for (const name of names.slice(0, CLUSTERS_SHOWN_MAX)) {
+      const status = context.clusters.status(name);
+      if (status === undefined) continue;
+      shown++;
+      yield yield* clusterRow(status);
+    }
+  }
+  const heads = ['Name', 'Hosts', 'Connections', 'Requests', 'Errors'];
+  yield* tableInSteps('Clusters', heads, rows());
+  const rest = names.length - shown;
+  if (rest > 0) yield `<p>and ${rest} more: <a href="clusters">clusters</a></p>\n`;
 }
 
-function clusterRow(cluster: ClusterStatus): string[] {
-  const sum = (pick: (host: HostStatus) => number) =>
-    String(cluster.hosts.reduce((total, host) => total + pick(host), 0));
+function* clusterRow(cluster: ClusterStatus): Generator<undefined, Row, undefined> {
+  const sums = { cx_active: 0, rq_total: 0, rq_error: 0 };
+  const shown: string[] = [];
+  let count = 0;
+  for (const host of cluster.hosts) {
+    const { cx_active, rq_total, rq_error } = host.stats;
+    sums.cx_active += cx_active;
+    sums.rq_total += rq_total;
+    sums.rq_error += rq_error;
+    if (count < HOSTS_SHOWN_MAX) shown.push(renderHost(host));
+    if (++count % HOSTS_PER_STEP === 0) yield undefined;
+  }
+  const rest = count - shown.length;
   return [
     escapeHtml(cluster.name),
-    renderHosts(cluster.hosts),
-    sum((host) => host.stats.cx_active),
-    sum((host) => host.stats.rq_total),
-    sum((host) => host.stats.rq_error),
+    shown.join(' ') + (rest > 0 ? ` and ${rest} more` : ''),
+    String(sums.cx_active),
+    String(sums.rq_total),
+    String(sums.rq_error),
   ];
 }
 
 // The state is in the text for those who do not see colours.
-function renderHosts(hosts: readonly HostStatus[]): string {
-  const shown = hosts.slice(0, HOSTS_SHOWN_MAX).map((host) => {
-    const health = describeHealth(host);
-    const colour = health === 'healthy' ? 'good' : health.includes('degraded') ? 'fair' : 'bad';
-    const suffix = health === 'healthy' ? '' : ` ${health}`;
-    return `<span class="host ${colour}">${escapeHtml(hostLabel(host) + suffix)}</span>`;
-  });
-  const rest = hosts.length - shown.length;
-  return shown.join(' ') + (rest > 0 ? ` and ${rest} more` : '');
+function renderHost(host: HostStatus): string {
+  const health = describeHealth(host);
+  const colour = health === 'healthy' ? 'good' : health.includes('degraded') ? 'fair' : 'bad';
+  const suffix = health === 'healthy' ? '' : ` ${health}`;
+  return `<span class="host ${colour}">${escapeHtml(hostLabel(host) + suffix)}</span>`;
 }
 
-function renderCertificates(context: AdminContext): string {
+function* renderCertificates(context: AdminContext): Generator<string> {
   const nowMs = context.clock.wallMs();
   const leaves = context.clusters
     .certificates()
     .flatMap((certificate: CertificateStatus) => [...certificate.chain, ...certificate.ca])
     .sort((left, right) => left.expiresMs - right.expiresMs);
-  if (leaves.length === 0) return '';
-  const rows = leaves.map((details) => {
+  const row = (details: CertificateDetails): Row => {
     const days = daysUntil(details.expiresMs, nowMs);
     const colour = days < 7 ? 'bad' : days < 30 ? 'fair' : 'good';
     return [
@@ -132,21 +141,39 @@ function renderCertificates(context: AdminContext): string {
       escapeHtml(details.subjectAltNames.map(({ value }) => value).join(', ')),
       `<span class="host ${colour}">${days} days</span>`,
     ];
-  });
-  return table('Certificates', ['File', 'Names', 'Expires in'], rows);
+  };
+  yield* tableInSteps('Certificates', ['File', 'Names', 'Expires in'], leaves.map(row));
 }
 
-/** Cells are HTML already. Nothing at all without rows. */
-function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]) {
-  if (rows.length === 0) return '';
+/** Cells, which are HTML already. */
+type Row = readonly string[];
+
+function table(title: string, heads: readonly string[], rows: readonly Row[]): string {
+  return [...tableInSteps(title, heads, rows)].join('');
+}
+
+/** Nothing at all without rows; undefined is a place to pause at. */
+function* tableInSteps(
+  title: string,
+  heads: readonly string[],
+  rows: Iterable<Row | undefined>,
+): Generator<string> {
   const head = heads.map((text) => `<th>${text}</th>`).join('');
-  const body = rows
-    .map((cells) => `<tr class="row">${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>\n`)
-    .join('');
-  return (
+  let opening =
     `<section><h2>${title}</h2>\n<div class="scroll"><table><thead><tr>${head}</tr></thead>\n` +
-    `<tbody>\n${body}</tbody></table></div></section>\n`
-  );
+    `<tbody>\n`;
+  let isEmpty = true;
+  for (const cells of rows) {
+    if (cells === undefined) {
+      yield '';
+      continue;
+    }
+    const row = cells.map((cell) => `<td>${cell}</td>`).join('');
+    yield `${opening}<tr class="row">${row}</tr>\n`;
+    opening = '';
+    isEmpty = false;
+  }
+  if (!isEmpty) yield `</tbody></table></div></section>\n`;
 }
 
 function formatSpan(seconds: number): string {

@@ -18,10 +18,10 @@ export async function countWorkerConnections({
 function* countIn(body: AdminBody): Steps<ReadonlyMap<number, number>> {
   const counts = new Map<number, number>();
   // A page of statistics is never made of events.
-  const pieces = typeof body === 'string' || Symbol.asyncIterator in body ? [String(body)] : body;
+  if (typeof body === 'string' || Symbol.asyncIterator in body) return counts;
   let text = '';
-  for (const piece of pieces) {
-    text += String(piece);
+  for (const piece of body) {
+    if (typeof piece === 'string') text += piece;
     yield;
   }
   for (const [, worker = '', count = ''] of text.matchAll(LINE)) {

@@ -115,40 +115,36 @@ async function sendPage(
   options: ChunkOptions,
 ): Promise<number> {
   const { clock, turns, deadlineMs } = options;
-  const pieces = body[Symbol.iterator]();
   let bytes = 0;
-  const send = async (chunk: string | Uint8Array): Promise<boolean> => {
+  for (const chunk of joined(body)) {
+    if (turns.isOver) {
+      await turns.next();
+      if (output.destroyed) return bytes;
+    }
+    if (chunk.length === 0) continue;
     const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     bytes += encoded.length;
-    return await write(output, encoded, options);
-  };
-  try {
-    // Pieces are a line or an element at a time; written one by one they would cost a call each.
-    for (let joined = ''; ;) {
-      if (turns.isOver) {
-        await turns.next();
-        if (output.destroyed) return bytes;
-        if (clock.monotonicMs() > deadlineMs) break;
-      }
-      const { done = false, value: piece } = pieces.next();
-      const isText = typeof piece === 'string';
-      if (!done && isText) joined += piece;
-      if (joined.length >= CHUNK_CHARACTERS || (joined !== '' && (done || !isText))) {
-        if (!(await send(joined))) break;
-        joined = '';
-      }
-      if (done) {
-        output.end();
-        return bytes;
-      }
-      if (!isText && !(await send(piece))) break;
-    }
+    if ((await write(output, encoded, options)) && clock.monotonicMs() <= deadlineMs) continue;
     giveUp(output, options);
     return bytes;
-  } finally {
-    // It lets go of what it holds.
-    pieces.return?.();
   }
+  output.end();
+  return bytes;
+}
+
+/** Pieces are a line or an element at a time; written one by one they would cost a call each. */
+function* joined(pieces: Iterable<string | Uint8Array>): Generator<string | Uint8Array> {
+  let text = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece;
+    if (text.length >= CHUNK_CHARACTERS || typeof piece !== 'string') {
+      yield text;
+      text = '';
+    }
+    // An empty one is a place to pause at.
+    yield typeof piece === 'string' ? '' : piece;
+  }
+  yield text;
 }
 
 /** Resolves with the bytes that were sent. */

@@ -7,9 +7,9 @@ import { visitInSteps, type Segment, type StatGroup, type Visit } from '../order
 
 /** Characters after which a piece is handed on. */
 const CHUNK_LENGTH = 64 * 1024;
-/** Statistics looked at in one step. One whose name is matched may take as long as a hundred others. */
+/** Statistics looked at in one step; of those whose names are matched each is one. */
 const STATS_PER_STEP = 256;
-const MATCHED_PER_STEP = 8;
+const MATCHED_PER_STEP = 1;
 
 /** Collects text; what is collected is taken away chunk by chunk. */
 export class PageText {

@@ -127,7 +127,7 @@ describe('the Prometheus page', () => {
     const catalog = new ApiCatalog();
     const decoded: Record<string, unknown> = {};
     const reader = protobuf.Reader.create(
-      Buffer.concat([...protobufPage(options)].map(Buffer.from)),
+      Buffer.concat([...protobufPage(options)].map((piece) => Buffer.from(piece))),
     );
     while (reader.pos < reader.len) {
       const family = messageFromBinary(
