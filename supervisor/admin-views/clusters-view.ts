@@ -49,7 +49,7 @@ function clusterStatus(
   entry: ResourceEntry<'cluster'> | undefined,
   store: StatStore,
 ): ClusterStatus {
-  const { resolved, hosts, outlier, breakers } = cluster;
+  const { resolved, hostList, outlier, breakers } = cluster;
   const { resource, observabilityName } = resolved;
   const weights = cluster.weights();
   return {
@@ -60,10 +60,10 @@ function clusterStatus(
     circuitBreakers: breakers.thresholds(),
     ...(outlier === undefined ? {} : { outlier: outlierStatus(outlier) }),
     hosts: {
-      length: hosts.hosts.length,
+      length: hostList.length,
       *[Symbol.iterator]() {
-        for (const [at, host] of hosts.hosts.entries()) {
-          const weight = weights[at] ?? host.weight;
+        for (const [at, host] of hostList.entries()) {
+          const weight = weights?.[at] ?? host.weight;
           yield hostStatus(resource.name, { host, weight, outlier }, store);
         }
       },

@@ -105,7 +105,7 @@ export class StatsEngine {
     const figures = (): Iterable<EndpointFigures> => options.endpoints?.() ?? [];
     const endpoints = new EndpointStats(this.store, figures, extractor.fixedTags);
     this.#view = view;
-    const dashboard = makeDashboard(this.store, options);
+    const dashboard = makeDashboard(this.store, this.turns, options);
     this.#dashboard = dashboard;
     this.#sinks =
       config.sinks.length === 0
@@ -226,6 +226,7 @@ export class StatsEngine {
     return new SinkWriter({
       store,
       view,
+      turns: this.turns,
       endpoints,
       boundsOf: bucketBounds(options.config.histogramBuckets),
       makeSinks: async () =>
@@ -267,13 +268,18 @@ export class StatsEngine {
   }
 }
 
-function makeDashboard(store: StatStore, options: StatsEngineOptions): DashboardSink | undefined {
+function makeDashboard(
+  store: StatStore,
+  turns: LoopTurns,
+  options: StatsEngineOptions,
+): DashboardSink | undefined {
   const { config, clock } = options;
   const dashboard = config.sinks.find((sink) => sink.kind === 'dashboard');
   if (dashboard === undefined) return undefined;
   return new DashboardSink({
     store,
     clock,
+    turns,
     intervalMs: config.flushIntervalMs,
     windowFlushes: dashboard.windowFlushes,
     clusters: () => options.clusters?.() ?? [],

@@ -141,6 +141,11 @@ export class LiveCluster implements HostSink {
     return this.#hostsWith(this.#drop.present);
   }
 
+  /** Those of `hosts`, without what is said of the set. */
+  get hostList(): readonly HostResource[] {
+    return this.#list.hosts;
+  }
+
   /** As an assignment: with the share of dropped requests that was said last, in force or not. */
   get assignment(): ClusterHostsResource {
     return this.#hostsWith(this.#drop.planned);
@@ -191,9 +196,8 @@ export class LiveCluster implements HostSink {
   }
 
   /** What each of the hosts is taken by, in their order. */
-  weights(): readonly number[] {
-    const { hosts } = this.#list;
-    return this.#reported?.weightsOf(hosts) ?? hosts.map(({ weight }) => weight);
+  weights(): readonly number[] | undefined {
+    return this.#reported?.weightsOf(this.#list.hosts);
   }
 
   /** A line for the event log of the cluster's checks. */

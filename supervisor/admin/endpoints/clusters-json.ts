@@ -6,7 +6,14 @@ import type { HealthFlag } from '../../../shared/resources/host-health.ts';
 import { hostAddressMessage } from '../address-message.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import { printJsonAt } from '../json-printer.ts';
-import { HOST_COUNTERS, HOST_GAUGES, isUnused, keyOfFacts, NO_HOST_STATS } from './host-stats.ts';
+import {
+  HOST_COUNTERS,
+  HOST_GAUGES,
+  isUnused,
+  keyOfBreakers,
+  keyOfFacts,
+  NO_HOST_STATS,
+} from './host-stats.ts';
 import { PrintedOnce } from './printed-once.ts';
 
 /** Hosts printed in one step. */
@@ -74,13 +81,7 @@ function* clusterText(
 
 function breakersText({ circuitBreakers }: ClusterStatus, { breakers }: Printed): string {
   const { DEFAULT, HIGH } = circuitBreakers;
-  const key = [DEFAULT, HIGH]
-    .map(
-      (each) =>
-        `${each.maxConnections} ${each.maxPendingRequests} ${each.maxRequests} ${each.maxRetries}`,
-    )
-    .join();
-  return breakers.get(key, () =>
+  return breakers.get(keyOfBreakers(circuitBreakers), () =>
     printJsonAt(
       { thresholds: [thresholdsMessage(undefined, DEFAULT), thresholdsMessage('HIGH', HIGH)] },
       CLUSTER_DEPTH,

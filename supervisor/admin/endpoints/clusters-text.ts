@@ -7,13 +7,11 @@ import {
   HOST_STATS,
   hostLabel,
   isUnused,
+  keyOfBreakers,
   keyOfFacts,
   NO_HOST_STATS,
 } from './host-stats.ts';
 import { PrintedOnce } from './printed-once.ts';
-
-/** Hosts printed in one step. */
-const HOSTS_PER_STEP = 32;
 
 /**
  * Lines without what stands before each, beginning with an empty one, so that joined by it they are whole:
@@ -26,50 +24,49 @@ const UNUSED_LINES: Lines = ['', ...statLines(NO_HOST_STATS)];
 /** Undefined stands for a cluster that is not shown: the page may pause there too. */
 export function* clustersText(clusters: Iterable<ClusterStatus | undefined>): Generator<string> {
   const facts = new PrintedOnce<Lines>();
+  const breakers = new PrintedOnce<Lines>();
   for (const cluster of clusters) {
     if (cluster === undefined) {
       yield '';
       continue;
     }
-    let text = clusterLines(cluster).join(`${cluster.name}::`);
-    let count = 0;
-    for (const host of cluster.hosts) {
-      text += hostText(cluster.name, host, facts);
-      if (++count % HOSTS_PER_STEP !== 0) continue;
-      yield text;
-      text = '';
-    }
-    yield text;
+    yield clusterText(cluster, breakers);
+    for (const host of cluster.hosts) yield hostText(cluster.name, host, facts);
   }
 }
 
-function clusterLines(cluster: ClusterStatus): Lines {
-  const { outlier, circuitBreakers } = cluster;
-  const lines = ['', `observability_name::${cluster.observabilityName}\n`];
-  if (outlier !== undefined) {
-    lines.push(
-      `outlier::success_rate_average::${sixDigits(outlier.externalAverage)}\n`,
-      `outlier::success_rate_ejection_threshold::${sixDigits(outlier.externalThreshold)}\n`,
-      `outlier::local_origin_success_rate_average::${sixDigits(outlier.localAverage)}\n`,
-      `outlier::local_origin_success_rate_ejection_threshold::${sixDigits(outlier.localThreshold)}\n`,
-    );
-  }
-  addThresholds(lines, 'default_priority', circuitBreakers.DEFAULT);
-  addThresholds(lines, 'high_priority', circuitBreakers.HIGH);
-  lines.push(`added_via_api::${cluster.addedViaApi}\n`);
-  if (cluster.edsServiceName !== undefined) {
-    lines.push(`eds_service_name::${cluster.edsServiceName}\n`);
-  }
-  return lines;
+function clusterText(cluster: ClusterStatus, breakers: PrintedOnce<Lines>): string {
+  const { name, outlier, circuitBreakers, edsServiceName } = cluster;
+  const prefix = `${name}::`;
+  let text = `${prefix}observability_name::${cluster.observabilityName}\n`;
+  if (outlier !== undefined) text += outlierLines(outlier).join(prefix);
+  text += breakers
+    .get(keyOfBreakers(circuitBreakers), () => breakerLines(circuitBreakers))
+    .join(prefix);
+  text += `${prefix}added_via_api::${cluster.addedViaApi}\n`;
+  return edsServiceName === undefined
+    ? text
+    : `${text}${prefix}eds_service_name::${edsServiceName}\n`;
 }
 
-function addThresholds(lines: string[], label: string, thresholds: CircuitBreakerThresholds): void {
-  lines.push(
+function outlierLines(outlier: NonNullable<ClusterStatus['outlier']>): Lines {
+  return [
+    '',
+    `outlier::success_rate_average::${sixDigits(outlier.externalAverage)}\n`,
+    `outlier::success_rate_ejection_threshold::${sixDigits(outlier.externalThreshold)}\n`,
+    `outlier::local_origin_success_rate_average::${sixDigits(outlier.localAverage)}\n`,
+    `outlier::local_origin_success_rate_ejection_threshold::${sixDigits(outlier.localThreshold)}\n`,
+  ];
+}
+
+function breakerLines({ DEFAULT, HIGH }: ClusterStatus['circuitBreakers']): Lines {
+  const linesOf = (label: string, thresholds: CircuitBreakerThresholds): Lines => [
     `${label}::max_connections::${thresholds.maxConnections}\n`,
     `${label}::max_pending_requests::${thresholds.maxPendingRequests}\n`,
     `${label}::max_requests::${thresholds.maxRequests}\n`,
     `${label}::max_retries::${thresholds.maxRetries}\n`,
-  );
+  ];
+  return ['', ...linesOf('default_priority', DEFAULT), ...linesOf('high_priority', HIGH)];
 }
 
 function hostText(cluster: string, host: HostStatus, facts: PrintedOnce<Lines>): string {

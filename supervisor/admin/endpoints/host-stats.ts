@@ -1,6 +1,6 @@
-/** What `/clusters` shows of each host, in both of its forms: names and kinds of its statistics, its label. */
+/** What both forms of `/clusters` know of a host: its statistics, its label, what it shares with others. */
 import { printInternal } from '../../../shared/resources/cluster.ts';
-import type { HostStats, HostStatus } from '../admin-context.ts';
+import type { ClusterStatus, HostStats, HostStatus } from '../admin-context.ts';
 
 /** In the order of the JSON page: counters first, then gauges. */
 export const HOST_COUNTERS = [
@@ -44,6 +44,15 @@ export function keyOfFacts(host: HostStatus): string {
     `${healthFlags.length === 0 ? '' : healthFlags.join('/')}\n${host.edsHealth}\n${host.weight}\n` +
     `${host.priority}\n${host.canary}\n${successRate}\n${localOriginSuccessRate}\n` +
     `${host.hostname}\n${region}\n${zone}\n${subZone}`
+  );
+}
+
+/** Clusters with the same key have the same limits. */
+export function keyOfBreakers({ DEFAULT, HIGH }: ClusterStatus['circuitBreakers']): string {
+  return (
+    `${DEFAULT.maxConnections} ${DEFAULT.maxPendingRequests} ${DEFAULT.maxRequests} ` +
+    `${DEFAULT.maxRetries} ${HIGH.maxConnections} ${HIGH.maxPendingRequests} ${HIGH.maxRequests} ` +
+    `${HIGH.maxRetries}`
   );
 }
 

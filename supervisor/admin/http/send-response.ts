@@ -15,8 +15,9 @@ import { TEXT } from './responses.ts';
 
 export const SERVER_NAME = 'sluice';
 
-/** Pieces are joined up to this many characters before they are written. */
-const CHUNK_CHARACTERS = 32 * 1024;
+/** Pieces are joined up to this many bytes before they are written. */
+const CHUNK_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array();
 
 export interface SendOptions {
   readonly clock: Clock;
@@ -122,9 +123,8 @@ async function sendPage(
       if (output.destroyed) return bytes;
     }
     if (chunk.length === 0) continue;
-    const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    bytes += encoded.length;
-    if ((await write(output, encoded, options)) && clock.monotonicMs() <= deadlineMs) continue;
+    bytes += chunk.length;
+    if ((await write(output, chunk, options)) && clock.monotonicMs() <= deadlineMs) continue;
     giveUp(output, options);
     return bytes;
   }
@@ -133,18 +133,32 @@ async function sendPage(
 }
 
 /** Pieces are a line or an element at a time; written one by one they would cost a call each. */
-function* joined(pieces: Iterable<string | Uint8Array>): Generator<string | Uint8Array> {
-  let text = '';
+function* joined(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
+  let buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let length = 0;
   for (const piece of pieces) {
-    if (typeof piece === 'string') text += piece;
-    if (text.length >= CHUNK_CHARACTERS || typeof piece !== 'string') {
-      yield text;
-      text = '';
+    // As UTF-8 a text may be three times as long.
+    const most = typeof piece === 'string' ? 3 * piece.length : piece.length;
+    if (length > 0 && length + most > CHUNK_BYTES) {
+      yield buffer.subarray(0, length);
+      buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      length = 0;
     }
-    // An empty one is a place to pause at.
-    yield typeof piece === 'string' ? '' : piece;
+    if (most > CHUNK_BYTES) {
+      yield typeof piece === 'string' ? Buffer.from(piece) : piece;
+    } else if (most > 0) {
+      length +=
+        typeof piece === 'string' ? buffer.write(piece, length) : fill(buffer, piece, length);
+    }
+    // A place to pause at.
+    yield NOTHING;
   }
-  yield text;
+  yield buffer.subarray(0, length);
+}
+
+function fill(buffer: Uint8Array, bytes: Uint8Array, at: number): number {
+  buffer.set(bytes, at);
+  return bytes.length;
 }
 
 /** Resolves with the bytes that were sent. */

@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../../shared/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
+import type { LoopTurns, Steps } from '../../loop-turns.ts';
 import type { AdminResponse } from '../../admin/admin-context.ts';
 import type { Definition, StatStore } from '../stat-store.ts';
 import { commandEvent, poolEvent, type ClusterFigures } from './dashboard-events.ts';
@@ -35,6 +36,7 @@ export interface DashboardCluster {
 export interface DashboardOptions {
   readonly store: StatStore;
   readonly clock: Clock;
+  readonly turns: LoopTurns;
   readonly intervalMs: number;
   /** Flushes that the rolling window spans. */
   readonly windowFlushes: number;
@@ -81,16 +83,22 @@ export class DashboardSink implements StatsSink {
   }
 
   async flush(): Promise<void> {
+    if (this.#clients.size === 0 && this.#held.size === 0) return;
     const clusters = this.#options.clusters();
+    const events = await this.#options.turns.run(this.#events(clusters));
+    for (const client of this.#clients) client.push(events);
+  }
+
+  *#events(clusters: readonly DashboardCluster[]): Steps<string> {
     this.#forgetOthers(new Set(clusters.map(({ name }) => name)));
-    if (this.#clients.size === 0) return Promise.resolve();
     let events = '';
     for (const cluster of clusters) {
+      if (this.#clients.size === 0) break;
       const figures = this.#figures(cluster);
       events += commandEvent(figures) + poolEvent(figures);
+      yield;
     }
-    for (const client of this.#clients) client.push(`${events}:\n\n`);
-    return Promise.resolve();
+    return `${events}:\n\n`;
   }
 
   close(): void {

@@ -3,10 +3,10 @@
  * used gauge and the values that histograms recorded in the interval. Counters are latched once, so
  * that all sinks of a flush see the same gains.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { BucketCounts } from '../bucket-counts.ts';
 import type { CounterLatch } from '../counter-latch.ts';
 import type { EndpointStats } from '../endpoint-stats.ts';
+import { LoopTurns, type Steps } from '../../loop-turns.ts';
 import { visitSegment, type Segment } from '../ordered-view.ts';
 import { selector } from '../render/selection.ts';
 import type { StatStore } from '../stat-store.ts';
@@ -42,9 +42,6 @@ export interface FlushSnapshot {
   readonly histograms: readonly HistogramReading[];
 }
 
-/** Segments looked at between two turns of the event loop. */
-const YIELD_AFTER = 256;
-
 export interface SnapshotSource {
   readonly store: StatStore;
   readonly segments: readonly Segment[];
@@ -54,13 +51,20 @@ export interface SnapshotSource {
   readonly boundsOf: (name: string) => readonly number[];
 }
 
-export async function takeSnapshot(source: SnapshotSource): Promise<FlushSnapshot> {
+export async function takeSnapshot(
+  source: SnapshotSource,
+  turns = new LoopTurns(),
+): Promise<FlushSnapshot> {
+  return await turns.run(snapshotOf(source));
+}
+
+function* snapshotOf(source: SnapshotSource): Steps<FlushSnapshot> {
   const { store, segments, endpoints, latch, boundsOf } = source;
   const counters: CounterReading[] = [];
   const gauges: GaugeReading[] = [];
   const histograms: HistogramReading[] = [];
   const selects = selector(store, { usedOnly: true, hidden: 'exclude' });
-  for (const [position, segment] of segments.entries()) {
+  for (const segment of segments) {
     visitSegment(segment, 'scalars', (index, prefix, suffix) => {
       if (!selects(index, prefix, suffix)) return;
       const name = prefix + suffix;
@@ -75,7 +79,7 @@ export async function takeSnapshot(source: SnapshotSource): Promise<FlushSnapsho
       const name = prefix + suffix;
       histograms.push({ name, interval, bounds: boundsOf(name) });
     });
-    if (position % YIELD_AFTER === YIELD_AFTER - 1) await setImmediate();
+    yield;
   }
   for (const { name, kind, value, index, extracted } of endpoints.all()) {
     if (kind === 'gauge') gauges.push({ name, value: String(value), extracted });
@@ -83,6 +87,7 @@ export async function takeSnapshot(source: SnapshotSource): Promise<FlushSnapsho
       const gained = index === undefined ? 0 : latch.take(index, value);
       counters.push({ name, gained, value, extracted });
     }
+    yield;
   }
   return { counters, gauges, histograms };
 }

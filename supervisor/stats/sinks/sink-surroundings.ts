@@ -17,15 +17,18 @@ export function sinkSurroundings(
   };
 }
 
-function sinkCluster({ resolved: { resource }, hosts }: LiveCluster): SinkCluster {
+function sinkCluster({ resolved: { resource }, hostList }: LiveCluster): SinkCluster {
   const { maxRequests, maxPendingRequests } = resource.circuitBreakers.DEFAULT;
   return {
     configuredName: resource.name,
     name: resource.statName,
     maxRequests,
     maxPendingRequests,
-    hosts: hosts.hosts.flatMap(({ address }) =>
-      address.kind === 'ip' ? [{ address: address.address, port: address.port }] : [],
-    ),
+    // Few ask for them.
+    get hosts() {
+      return hostList.flatMap(({ address }) =>
+        address.kind === 'ip' ? [{ address: address.address, port: address.port }] : [],
+      );
+    },
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { CounterLatch } from '../counter-latch.ts';
 import type { EndpointStats } from '../endpoint-stats.ts';
+import type { LoopTurns } from '../../loop-turns.ts';
 import type { OrderedView } from '../ordered-view.ts';
 import type { StatStore } from '../stat-store.ts';
 import { takeSnapshot } from './flush-snapshot.ts';
@@ -12,6 +13,7 @@ import type { StatsSink } from './stats-sink.ts';
 export interface SinkWriterOptions {
   readonly store: StatStore;
   readonly view: OrderedView;
+  readonly turns: LoopTurns;
   readonly endpoints: EndpointStats;
   readonly boundsOf: (name: string) => readonly number[];
   makeSinks(): Promise<readonly StatsSink[]>;
@@ -29,16 +31,12 @@ export class SinkWriter {
   }
 
   async write(): Promise<void> {
-    const { store, view, endpoints, boundsOf } = this.#options;
+    const { store, view, turns, endpoints, boundsOf } = this.#options;
     this.#sinks ??= this.#options.makeSinks();
     const sinks = await this.#sinks;
-    const snapshot = await takeSnapshot({
-      store,
-      segments: await view.segments(),
-      endpoints,
-      latch: this.#latch,
-      boundsOf,
-    });
+    const segments = await view.segments();
+    const source = { store, segments, endpoints, latch: this.#latch, boundsOf };
+    const snapshot = await takeSnapshot(source, turns);
     for (const sink of sinks) {
       try {
         await sink.flush(snapshot);

@@ -7,6 +7,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { DISPATCHER } from '../../../shared/stats/templates/server.ts';
 import { EndpointStats } from '../../../supervisor/stats/endpoint-stats.ts';
+import { LoopTurns } from '../../../supervisor/loop-turns.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { DashboardSink } from '../../../supervisor/stats/sinks/dashboard-sink.ts';
 import {
@@ -186,6 +187,7 @@ interface DashboardEvent {
 
 function dashboard(store: StatStore): DashboardSink {
   return new DashboardSink({
+    turns: new LoopTurns(),
     store,
     clock: systemClock,
     intervalMs: 300,
@@ -247,6 +249,7 @@ test('the counters that the dashboard reads exist from its first event until the
   const store = new StatStore();
   let clusters = [{ name: 'a', maxRequests: 10, maxPendingRequests: 20 }];
   const sink = new DashboardSink({
+    turns: new LoopTurns(),
     store,
     clock: systemClock,
     intervalMs: 300,
