@@ -11,7 +11,6 @@ import type { LoopTurns } from '../loop-turns.ts';
 import type { AdminLogEntry } from './access-log/admin-log-format.ts';
 import type { AdminResponse } from './admin-context.ts';
 import type { AdminRouter } from './admin-router.ts';
-import { ADMIN_LIMITS } from './http/admin-limits.ts';
 import type { AdminLimits } from './http/admin-limits.ts';
 import type { AdminStats } from './http/admin-stats.ts';
 import { AdminConnections } from './http/admin-connections.ts';
@@ -31,7 +30,7 @@ export interface AdminServerParts {
   readonly stats: AdminStats;
   readonly clock: Clock;
   readonly turns: LoopTurns;
-  readonly limits?: AdminLimits;
+  readonly limits: AdminLimits;
   /** Absent: everybody may. */
   readonly mayConnect?: (socket: Socket) => boolean;
   /** Called after each answer, for the admin's access log. */
@@ -78,7 +77,7 @@ export class AdminServer {
 
   constructor(parts: AdminServerParts) {
     this.#parts = parts;
-    this.#limits = parts.limits ?? ADMIN_LIMITS;
+    this.#limits = parts.limits;
     this.#gate = new LargePageGate(this.#limits, parts.clock);
     this.#connected = new AdminConnections(this.#limits, () => parts.stats.idleClosed());
     this.#bodies = new BodyBudget(this.#limits.allBodyBytes);

@@ -18,15 +18,64 @@ export function printJsonAt(value: JsonValue, depth: number): string {
     : printObject(value as { readonly [field: string]: JsonValue }, depth);
 }
 
-/** A list member of a large page: `{\n "key": [\n  …\n ]\n}` printed element by element. */
-export function* printJsonList(key: string, elements: Iterable<JsonValue>): Generator<string> {
-  let count = 0;
-  for (const element of elements) {
-    const opening = count === 0 ? `{\n ${quoteJson(key)}: [\n  ` : ',\n  ';
-    yield opening + printJsonAt(element, 2);
-    count++;
+/** Values and lists within one another that are printed in one step. */
+const SMALL_VALUES = 256;
+
+/** Whether a value is printed fast enough to be printed whole. */
+export function isSmall(value: JsonValue): boolean {
+  return countDown(value, SMALL_VALUES) > 0;
+}
+
+/** How many values are left of `left`; 0 or less as soon as there are none. */
+function countDown(value: JsonValue, left: number): number {
+  if (typeof value !== 'object' || value === null) return left - 1;
+  let rest = left - 1;
+  if (Array.isArray(value)) {
+    const list = value as readonly JsonValue[];
+    if (list.length >= rest) return 0;
+    for (const element of list) {
+      rest = countDown(element, rest);
+      if (rest <= 0) return 0;
+    }
+    return rest;
   }
-  yield count === 0 ? '{}\n' : '\n ]\n}\n';
+  const object = value as { readonly [field: string]: JsonValue };
+  for (const field in object) {
+    rest = countDown(object[field] as JsonValue, rest);
+    if (rest <= 0) return 0;
+  }
+  return rest;
+}
+
+/** What `printJson` prints, in small pieces. */
+export function* printJsonInSteps(value: JsonValue): Generator<string> {
+  yield* piecesOf(value, 0);
+  yield '\n';
+}
+
+function* piecesOf(value: JsonValue, depth: number): Generator<string> {
+  if (typeof value !== 'object' || value === null || isSmall(value)) {
+    yield printJsonAt(value, depth);
+    return;
+  }
+  const indent = ' '.repeat(depth + 1);
+  const isList = Array.isArray(value);
+  let separator = isList ? '[\n' : '{\n';
+  if (isList) {
+    for (const element of value as readonly JsonValue[]) {
+      yield separator + indent;
+      yield* piecesOf(element, depth + 1);
+      separator = ',\n';
+    }
+  } else {
+    for (const [key, inner] of Object.entries(value)) {
+      if (inner === undefined) continue;
+      yield `${separator}${indent}${quoteJson(key)}: `;
+      yield* piecesOf(inner as JsonValue, depth + 1);
+      separator = ',\n';
+    }
+  }
+  yield `\n${' '.repeat(depth)}${isList ? ']' : '}'}`;
 }
 
 function printList(list: readonly JsonValue[], depth: number): string {

@@ -2,6 +2,7 @@
  * Brings the admin interface up: routes, rules, statistics and the listening sockets. The
  * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
  */
+import { openFileLimit } from '../../shared/posix/processes.ts';
 import { errorText } from '../../shared/error-text.ts';
 import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
@@ -16,7 +17,7 @@ import { adminRoutes } from './admin-routes.ts';
 import { AdminServer } from './admin-server.ts';
 import { bindAdmin, describeAddress, isLocalOnly } from './bind-admin.ts';
 import type { AdminAddress } from './bind-admin.ts';
-import type { AdminLimits } from './http/admin-limits.ts';
+import { limitsWithin, type AdminLimits } from './http/admin-limits.ts';
 import { AdminStats } from './http/admin-stats.ts';
 import { createMessageTypes } from './message-types.ts';
 
@@ -80,7 +81,7 @@ export async function startAdmin(
     stats: new AdminStats(context.statWriter, clock),
     clock,
     turns: context.turns,
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    limits: options.limits ?? limitsWithin(Number(openFileLimit().current)),
     mayConnect: (socket) => mayConnect(socket, options),
     onAnswered: (entry) => accessLog.write(entry),
   });

@@ -3,11 +3,11 @@
  * and `name_regex`. Elements are made, redacted and printed one at a time while the page is sent.
  */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
+import type { Steps } from '../../loop-turns.ts';
 import type { AdminContext, AdminResponse } from '../admin-context.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { JSON_TYPE } from '../http/responses.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';
-import { printJsonAt } from '../json-printer.ts';
 import type { MessageTypes } from '../message-types.ts';
 import { typeUrlOf } from '../message-types.ts';
 import type { NameMatcher } from '../name-matcher.ts';
@@ -15,15 +15,14 @@ import { compileNameMatcher } from '../name-matcher.ts';
 import { DUMP_PACKAGE, dumpSections } from './dump-sections.ts';
 import type { DumpItem, DumpSection } from './dump-sections.ts';
 import { applyMask, describeMask, isValidPath, parseMask, treeOf, trim } from './field-mask.ts';
-import { filterLazily, mapLazily } from './lazy-list.ts';
-import { printFields } from './print-fields.ts';
-import { redact } from './redact.ts';
+import { mapLazily } from './lazy-list.ts';
+import { printFields, printMessage } from './print-fields.ts';
 
-export function answerConfigDump(
+export async function answerConfigDump(
   request: EndpointRequest,
   context: AdminContext,
   types: MessageTypes,
-): AdminResponse {
+): Promise<AdminResponse> {
   const { query } = request;
   const pattern = query.nonEmpty('name_regex');
   const compiled = pattern === undefined ? undefined : compileNameMatcher(pattern);
@@ -37,7 +36,7 @@ export function answerConfigDump(
   const resource = query.nonEmpty('resource');
   return resource === undefined
     ? answerAll(types, named, paths)
-    : answerResource(types, named, { resource, paths });
+    : await context.turns.run(answerResource(types, named, { resource, paths }));
 }
 
 // The mask is checked against every section before the first byte: it may fit none of them.
@@ -55,20 +54,20 @@ function answerAll(
   return jsonBody(printSections(types, masked));
 }
 
-function answerResource(
+function* answerResource(
   types: MessageTypes,
   sections: readonly DumpSection[],
   wanted: { readonly resource: string; readonly paths: readonly string[] },
-): AdminResponse {
+): Steps<AdminResponse> {
   const { resource, paths } = wanted;
   for (const section of sections) {
     const list = section.lists.find(({ field }) => field === resource);
     if (list !== undefined) {
       const elementType = `${DUMP_PACKAGE}.${section.type}.${list.element}`;
-      const elements = maskElements(types, list.items, { elementType, paths });
+      const elements = yield* maskElements(types, list.items, { elementType, paths });
       return elements === undefined
         ? refusal(`FieldMask ${describeMask(paths)} could not be successfully used.`)
-        : jsonBody(printElements(elements));
+        : jsonBody(printElements(types, elementType, elements));
     }
     const type = types.find(`${DUMP_PACKAGE}.${section.type}`);
     if (type !== undefined && types.field(type, resource) !== undefined) {
@@ -94,15 +93,16 @@ function narrowByName(
   }));
 }
 
-function namedItems(items: Iterable<DumpItem>, matcher: NameMatcher): Iterable<DumpItem> {
-  const isShown = ({ name, namesIn, makeUnasked }: DumpItem): boolean =>
-    namesIn !== undefined || makeUnasked !== undefined || matcher.matches(name);
-  return mapLazily(filterLazily(items, isShown), (item) => {
+function namedItems(
+  items: Iterable<DumpItem | undefined>,
+  matcher: NameMatcher,
+): Iterable<DumpItem | undefined> {
+  return mapLazily(items, (item) => {
+    if (item === undefined) return undefined;
     const { name, namesIn, makeUnasked } = item;
     if (namesIn !== undefined) return narrowWithin(item, namesIn, matcher);
-    return makeUnasked === undefined || matcher.matches(name)
-      ? item
-      : { ...item, make: makeUnasked };
+    if (matcher.matches(name)) return item;
+    return makeUnasked === undefined ? undefined : { ...item, make: makeUnasked };
   });
 }
 
@@ -139,34 +139,46 @@ function maskSections(
 
 /**
  * Undefined when the mask does not fit the elements, which the first one tells for all. Elements are
- * made when they are pulled.
+ * made when they are pulled, and redacted when they are printed.
  */
-function maskElements(
+function* maskElements(
   types: MessageTypes,
-  items: Iterable<DumpItem>,
+  items: Iterable<DumpItem | undefined>,
   wanted: { readonly elementType: string; readonly paths: readonly string[] },
-): Iterable<JsonObject> | undefined {
+): Steps<Iterable<JsonObject | undefined> | undefined> {
   const { elementType, paths } = wanted;
   const typeUrl = typeUrlOf(elementType);
   const elementOf = (item: DumpItem): JsonObject | undefined => {
-    const message = redact(types, elementType, item.make());
+    const message = item.make();
     return paths.length === 0 ? message : applyMask(types, elementType, message, paths);
   };
-  const [first] = items;
-  if (first !== undefined && elementOf(first) === undefined) return undefined;
-  function* elements(): Generator<JsonObject> {
-    for (const item of items) yield { '@type': typeUrl, ...elementOf(item) };
+  for (const first of items) {
+    yield;
+    if (first === undefined) continue;
+    if (elementOf(first) === undefined) return undefined;
+    break;
   }
-  return elements();
+  return mapLazily(items, (item) =>
+    item === undefined ? undefined : { '@type': typeUrl, ...elementOf(item) },
+  );
 }
 
-function* printElements(elements: Iterable<JsonObject>): Generator<string> {
-  let isFirst = true;
+function* printElements(
+  types: MessageTypes,
+  typeName: string,
+  elements: Iterable<JsonObject | undefined>,
+): Generator<string> {
+  let opening = '{\n "configs": [\n  ';
   for (const element of elements) {
-    yield `${isFirst ? '{\n "configs": [\n  ' : ',\n  '}${printJsonAt(element, 2)}`;
-    isFirst = false;
+    if (element === undefined) {
+      yield '';
+      continue;
+    }
+    yield opening;
+    yield* printMessage(types, { typeName, depth: 2 }, element);
+    opening = ',\n  ';
   }
-  yield isFirst ? '{}\n' : '\n ]\n}\n';
+  yield opening.startsWith(',') ? '\n ]\n}\n' : '{}\n';
 }
 
 function* printSections(types: MessageTypes, sections: readonly DumpSection[]): Generator<string> {
@@ -180,8 +192,16 @@ function* printSections(types: MessageTypes, sections: readonly DumpSection[]): 
       const opening = `,\n   ${quoteJson(list.field)}: [\n    `;
       let separator = opening;
       for (const item of list.items) {
-        const element = redact(types, `${typeName}.${list.element}`, item.make());
-        yield `${separator}${printJsonAt(element, 4)}`;
+        if (item === undefined) {
+          yield '';
+          continue;
+        }
+        yield separator;
+        yield* printMessage(
+          types,
+          { typeName: `${typeName}.${list.element}`, depth: 4 },
+          item.make(),
+        );
         separator = ',\n    ';
       }
       if (separator !== opening) yield '\n   ]';

@@ -25,8 +25,8 @@ interface DumpList {
   readonly field: string;
   /** The element's message type within the section's, such as `StaticCluster`. */
   readonly element: string;
-  /** Made while it is read; may be read several times. */
-  readonly items: Iterable<DumpItem>;
+  /** Made while it is read; may be read several times. Undefined stands for one that is not shown. */
+  readonly items: Iterable<DumpItem | undefined>;
 }
 
 export interface DumpItem {

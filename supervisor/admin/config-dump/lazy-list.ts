@@ -11,14 +11,3 @@ export function mapLazily<From, To>(items: Iterable<From>, make: (item: From) =>
     },
   };
 }
-
-export function filterLazily<Item>(
-  items: Iterable<Item>,
-  accepts: (item: Item) => boolean,
-): Iterable<Item> {
-  return {
-    *[Symbol.iterator]() {
-      for (const item of items) if (accepts(item)) yield item;
-    },
-  };
-}

@@ -1,14 +1,15 @@
 /**
- * Prints the fields of a message that may be as large as a whole configuration, redacted, piece by
- * piece: single messages are entered, elements of lists are printed one at a time, so that no piece
- * is larger than one cluster or listener.
+ * Prints messages that may be as large as a whole configuration, redacted, in small pieces: what is small
+ * is printed whole, everything else is entered, field by field and element by element.
  */
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';
-import { printJsonAt } from '../json-printer.ts';
+import { isSmall, printJsonAt } from '../json-printer.ts';
 import type { MessageTypes } from '../message-types.ts';
+import { typeNameOf } from '../../config/type-name.ts';
 import { redact } from './redact.ts';
+import { isTypedStruct } from './typed-struct.ts';
 
 export interface FieldsPlace {
   /** Full name of the message's type. */
@@ -18,9 +19,6 @@ export interface FieldsPlace {
   /** What stands before the first field; before the others a comma and a line feed. */
   readonly separator: string;
 }
-
-/** Deeper messages are printed whole. The lists of a bootstrap are two levels down. */
-const ENTERED_DEPTH_MAX = 6;
 
 /** Fields in the order in which they stand in the message, without the braces around them. */
 export function* printFields(
@@ -34,8 +32,9 @@ export function* printFields(
   for (const [name, value] of Object.entries(message)) {
     const field = descriptor === undefined ? undefined : types.field(descriptor, name);
     const opening = `${separator}${' '.repeat(depth)}${quoteJson(name)}: `;
-    if (field !== undefined && canBeSplit(field, value, depth)) {
-      yield* printMessageField(types, { field, depth, opening }, value);
+    if (field !== undefined && canBeSplit(field) && !isSmall(value)) {
+      yield opening;
+      yield* printSplit(types, field, depth, value);
     } else {
       // A field by itself is redacted as part of a message that holds nothing else.
       const clean = redact(types, typeName, { [name]: value })[name];
@@ -46,49 +45,59 @@ export function* printFields(
   }
 }
 
-function canBeSplit(field: FieldDescriptor, value: JsonValue, depth: number): boolean {
+/** A message as it stands `depth` levels in, braces included. */
+export function* printMessage(
+  types: MessageTypes,
+  { typeName, depth }: Pick<FieldsPlace, 'typeName' | 'depth'>,
+  message: JsonObject,
+): Generator<string> {
+  const ownType = message['@type'];
+  const actual = typeof ownType === 'string' ? typeNameOf(ownType) : typeName;
+  if (isSmall(message) || !canBeEntered(types, actual)) {
+    yield printJsonAt(redact(types, typeName, message), depth);
+    return;
+  }
+  yield '{';
+  yield* printFields(types, { typeName: actual, depth: depth + 1, separator: '\n' }, message);
+  yield `\n${' '.repeat(depth)}}`;
+}
+
+/** Others are redacted as a whole. */
+function canBeEntered(types: MessageTypes, typeName: string): boolean {
   return (
-    field.kind === 'message' &&
-    field.mapKey === undefined &&
-    field.sensitive !== true &&
-    field.type?.startsWith('google.protobuf.') === false &&
-    typeof value === 'object' &&
-    value !== null &&
-    depth < ENTERED_DEPTH_MAX
+    !isTypedStruct(typeName) &&
+    !typeName.startsWith('google.protobuf.') &&
+    types.find(typeName) !== undefined
   );
 }
 
-function* printMessageField(
-  types: MessageTypes,
-  where: { readonly field: FieldDescriptor; readonly depth: number; readonly opening: string },
-  value: JsonValue,
-): Generator<string> {
-  const { field, depth, opening } = where;
-  const typeName = field.type ?? '';
-  const indent = ' '.repeat(depth);
-  if (Array.isArray(value)) {
-    yield* printList(types, where, value as readonly JsonObject[]);
-  } else if (Object.keys(value as JsonObject).length === 0) {
-    yield `${opening}{}`;
-  } else {
-    yield `${opening}{`;
-    yield* printFields(types, { typeName, depth: depth + 1, separator: '\n' }, value as JsonObject);
-    yield `\n${indent}}`;
-  }
+function canBeSplit({ kind, mapKey, sensitive, type = '' }: FieldDescriptor): boolean {
+  return (
+    kind === 'message' &&
+    mapKey === undefined &&
+    sensitive !== true &&
+    (type === ANY || !type.startsWith('google.protobuf.'))
+  );
 }
 
-function* printList(
+function* printSplit(
   types: MessageTypes,
-  where: { readonly field: FieldDescriptor; readonly depth: number; readonly opening: string },
-  list: readonly JsonObject[],
+  { type: typeName = '' }: FieldDescriptor,
+  depth: number,
+  value: JsonValue,
 ): Generator<string> {
-  const { field, depth, opening } = where;
+  if (!Array.isArray(value)) {
+    yield* printMessage(types, { typeName, depth }, value as JsonObject);
+    return;
+  }
   const indent = ' '.repeat(depth + 1);
-  let separator = `${opening}[\n`;
-  for (const element of list) {
-    const clean = redact(types, field.type ?? '', element);
-    yield `${separator}${indent}${printJsonAt(clean, depth + 1)}`;
+  let separator = '[\n';
+  for (const element of value as readonly JsonObject[]) {
+    yield separator + indent;
+    yield* printMessage(types, { typeName, depth: depth + 1 }, element);
     separator = ',\n';
   }
-  yield list.length === 0 ? `${opening}[]` : `\n${' '.repeat(depth)}]`;
+  yield `\n${' '.repeat(depth)}]`;
 }
+
+const ANY = 'google.protobuf.Any';

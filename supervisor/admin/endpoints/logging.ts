@@ -92,6 +92,7 @@ function changeSome(
   // A file may log later, or in another process.
   const known = logging.fineGrain ? undefined : new Set(logging.levels().map(({ name }) => name));
   if (changes.some(([name]) => known?.has(name) === false)) return 'unknown logger name';
-  for (const [name, level] of changes) logging.set(name, level);
+  // Each is told to all workers: a name counts once, by its last level.
+  for (const [name, level] of new Map(changes)) logging.set(name, level);
   return undefined;
 }

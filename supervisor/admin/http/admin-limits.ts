@@ -58,3 +58,17 @@ export const ADMIN_LIMITS: AdminLimits = {
   requestMs: 120_000,
   idleMs: 3_600_000,
 };
+
+/** Of the descriptors that the process may have, one in so many may be a connection of the admin's. */
+const DESCRIPTORS_PER_CONNECTION = 4;
+
+/** The limits of a process that may have so many open files: whoever connects must not take them all. */
+export function limitsWithin(openFiles: number, limits = ADMIN_LIMITS): AdminLimits {
+  const most = Math.max(1, Math.floor(openFiles / DESCRIPTORS_PER_CONNECTION));
+  const { connections, reservedConnections } = limits;
+  return {
+    ...limits,
+    connections: Math.min(connections, most),
+    reservedConnections: Math.min(reservedConnections, most),
+  };
+}

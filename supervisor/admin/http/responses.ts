@@ -1,7 +1,7 @@
 /** The few forms of answers that endpoints give, and the status texts of the reference. */
 import type { JsonValue } from '../../../shared/api/well-known.ts';
 import type { AdminBody, AdminResponse } from '../admin-context.ts';
-import { printJson } from '../json-printer.ts';
+import { isSmall, printJson, printJsonInSteps } from '../json-printer.ts';
 
 export const TEXT = 'text/plain; charset=UTF-8';
 export const HTML = 'text/html; charset=UTF-8';
@@ -17,5 +17,9 @@ export function okResponse(): AdminResponse {
 }
 
 export function jsonResponse(value: JsonValue): AdminResponse {
-  return { status: 200, contentType: JSON_TYPE, body: printJson(value) };
+  return {
+    status: 200,
+    contentType: JSON_TYPE,
+    body: isSmall(value) ? printJson(value) : printJsonInSteps(value),
+  };
 }

@@ -4,7 +4,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../shared/api/well-known.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';
-import { printJson, printJsonList, printNumber } from '../../../supervisor/admin/json-printer.ts';
+import {
+  printJson,
+  printJsonInSteps,
+  printNumber,
+} from '../../../supervisor/admin/json-printer.ts';
 
 test('objects and lists are indented by one space, empty ones stay on their line', () => {
   assert.equal(
@@ -57,9 +61,16 @@ test('what is printed reads back as it was', () => {
   );
 });
 
-test('a list printed element by element is the same text as printed whole', () => {
-  for (const elements of [[], [1], [{ a: [1, {}] }, { b: 'x' }]]) {
-    const text = [...printJsonList('list', elements)].join('');
-    assert.equal(text, elements.length === 0 ? '{}\n' : printJson({ list: elements }));
-  }
+test('a value printed in small pieces is the same text as printed whole', () => {
+  const many = Array.from({ length: 1000 }, (_, index) => ({ index, name: `n${index}`, of: [1] }));
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.boolean(), (value, isList) => {
+      const inner = [value as JsonValue, many, {}, []];
+      const large = isList ? inner : { a: inner, b: { c: many, d: value as JsonValue } };
+      const pieces = [...printJsonInSteps(large)];
+      assert.equal(pieces.join(''), printJson(large));
+      assert.ok(pieces.length > 1000 && pieces.every(({ length }) => length < 50_000));
+    }),
+    { seed: 7, numRuns: 100 },
+  );
 });

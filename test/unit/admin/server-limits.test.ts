@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
+import { ADMIN_LIMITS, limitsWithin } from '../../../supervisor/admin/http/admin-limits.ts';
 import { waitUntil } from '../../support/wait.ts';
 import { exchange, start } from './admin-socket.ts';
 import { fakeContext } from './fake-context.ts';
@@ -257,4 +258,11 @@ test('bodies that come slowly or too many at once are refused', async () => {
   const small = `${head.replace('30', '20\r\nconnection: close')}${'0'.repeat(20)}`;
   assert.match(await exchange(port, small), /^HTTP\/1.1 200 /);
   admin.close();
+});
+
+test('a process with few descriptors keeps most of them for itself', () => {
+  const few = limitsWithin(200);
+  assert.deepEqual([few.connections, few.reservedConnections], [50, 50]);
+  const many = limitsWithin(1_048_576);
+  assert.equal(many.connections, ADMIN_LIMITS.connections);
 });
