@@ -12,11 +12,6 @@ const TURN_MS = 4;
 /** Work with a result; what it yields is the caller's, or only a place to pause at. */
 export type Steps<Result, Piece = unknown> = Generator<Piece, Result, undefined>;
 
-/** Whoever asked for the work is gone. */
-export class WorkUnwanted extends Error {
-  readonly code = 'work_unwanted';
-}
-
 export class LoopTurns {
   readonly #clock: Clock;
   /** When the present turn ends; it is over for whoever comes later. */
@@ -42,14 +37,10 @@ export class LoopTurns {
     });
   }
 
-  /** Runs steps to their end. Rejects with WorkUnwanted once `isWanted` says so. */
-  async run<Result>(steps: Steps<Result>, isWanted: () => boolean = always): Promise<Result> {
+  /** Runs steps to their end. */
+  async run<Result>(steps: Steps<Result>): Promise<Result> {
     for (;;) {
       if (this.isOver) await this.next();
-      if (!isWanted()) {
-        steps.return(undefined as never);
-        throw new WorkUnwanted('nobody waits for this work any more');
-      }
       const step = steps.next();
       if (step.done === true) return step.value;
     }
@@ -69,8 +60,6 @@ export class LoopTurns {
     });
   }
 }
-
-const always = (): boolean => true;
 
 /** Members that are sorted or merged in one step. */
 const SORTED_PER_STEP = 1024;

@@ -1,7 +1,8 @@
 /**
  * Whether the supervisor answers while its admin interface is asked for the worst: each page with hostile
  * parameters, one after the other, in a server with 10,000 clusters, while `/ready` is asked for all the
- * time. `node dist/scripts/bench/admin-responsiveness.js [clusters] [seconds per page]`. It prints for
+ * time. `node dist/scripts/bench/admin-responsiveness.js [clusters] [seconds per page]
+ * [hosts of a large cluster] [part of a page's name]`. It prints for
  * each page how long `/ready` took, and by how long the supervisor's loop was held up at most.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,16 +10,17 @@ import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hostilePages } from '../../test/support/hostile-admin-pages.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
 import { startSluice } from '../../test/support/sluice.ts';
-import { adminBootstrap } from '../../test/support/hostile-admin-pages.ts';
+import { adminBootstrap, hostilePages } from '../../test/support/hostile-admin-pages.ts';
 import { cpuSeconds } from './stats/big-server.ts';
 import type { ProbeLine } from './loop-probe-main.ts';
 
 const clusters = Number(process.argv[2] ?? 10_000);
 const seconds = Number(process.argv[3] ?? 2);
-const only = process.argv[4];
+/** Hosts of each of the two large clusters. */
+const largeHosts = Number(process.argv[4] ?? 1000);
+const only = process.argv[5];
 const PAUSE_MS = 3;
 /** Of the probe, which writes once a second. */
 const PROBE_MS = 1100;
@@ -26,7 +28,7 @@ const PROBE_MS = 1100;
 using scratch = makeScratch();
 const probePath = scratch.file('probe.jsonl');
 const sluice = await startSluice({
-  bootstrap: adminBootstrap(clusters),
+  bootstrap: adminBootstrap(clusters, largeHosts),
   env: {
     BENCH_PROBE: probePath,
     NODE_OPTIONS: `--import=${join(import.meta.dirname, 'loop-probe-main.js')}`,

@@ -112,7 +112,7 @@ function listener(routes: number): object {
 }
 
 /** Patterns that cost backtracking engines, or automata, much. */
-export const HOSTILE_PATTERNS: readonly string[] = [
+const HOSTILE_PATTERNS: readonly string[] = [
   '.*.*.*.*zz',
   '.*(a|b).*c',
   '(.*)(.*)(.*)(.*)(.*)x{3}y',

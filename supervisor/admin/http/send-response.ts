@@ -17,6 +17,9 @@ export const SERVER_NAME = 'sluice';
 
 /** Pieces are joined up to this many bytes before they are written. */
 const CHUNK_BYTES = 64 * 1024;
+/** What is written between two looks at the clock, which costs as much as a line. */
+const BYTES_PER_PAUSE = 8 * 1024;
+/** A place to pause at. */
 const NOTHING = new Uint8Array();
 
 export interface SendOptions {
@@ -117,14 +120,26 @@ async function sendPage(
 ): Promise<number> {
   const { clock, turns, deadlineMs } = options;
   let bytes = 0;
-  for (const chunk of joined(body)) {
+  // New memory for each chunk would cost more than what is written into it.
+  let spare: Buffer | undefined;
+  let taken: Buffer | undefined;
+  const take = (): Buffer => {
+    taken = spare ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    spare = undefined;
+    return taken;
+  };
+  for (const chunk of joined(body, take)) {
     if (turns.isOver) {
       await turns.next();
       if (output.destroyed) return bytes;
     }
     if (chunk.length === 0) continue;
     bytes += chunk.length;
-    if ((await write(output, chunk, options)) && clock.monotonicMs() <= deadlineMs) continue;
+    const own = chunk.buffer === taken?.buffer ? taken : undefined;
+    const isSent = await write(output, chunk, options, () => {
+      spare = own;
+    });
+    if (isSent && clock.monotonicMs() <= deadlineMs) continue;
     giveUp(output, options);
     return bytes;
   }
@@ -133,15 +148,19 @@ async function sendPage(
 }
 
 /** Pieces are a line or an element at a time; written one by one they would cost a call each. */
-function* joined(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
-  let buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+function* joined(
+  pieces: Iterable<string | Uint8Array>,
+  take: () => Buffer,
+): Generator<Uint8Array<ArrayBufferLike>> {
+  let buffer = take();
   let length = 0;
+  let sincePause = 0;
   for (const piece of pieces) {
     // As UTF-8 a text may be three times as long.
     const most = typeof piece === 'string' ? 3 * piece.length : piece.length;
     if (length > 0 && length + most > CHUNK_BYTES) {
       yield buffer.subarray(0, length);
-      buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      buffer = take();
       length = 0;
     }
     if (most > CHUNK_BYTES) {
@@ -150,8 +169,10 @@ function* joined(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
       length +=
         typeof piece === 'string' ? buffer.write(piece, length) : fill(buffer, piece, length);
     }
-    // A place to pause at.
+    sincePause += most;
+    if (most > 0 && sincePause < BYTES_PER_PAUSE) continue;
     yield NOTHING;
+    sincePause = 0;
   }
   yield buffer.subarray(0, length);
 }
@@ -190,8 +211,9 @@ async function write(
   output: Writable,
   chunk: string | Uint8Array,
   options: ChunkOptions,
+  onWritten?: () => void,
 ): Promise<boolean> {
-  if (output.write(chunk)) return true;
+  if (output.write(chunk, onWritten)) return true;
   const { place } = options;
   place?.pause(() => giveUp(output, options));
   try {

@@ -5,6 +5,9 @@ import { listPackages, readPackage } from '../../../shared/api/descriptor.ts';
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import type { AdminContext, DumpedResource } from '../../../supervisor/admin/admin-context.ts';
+import { printMessage } from '../../../supervisor/admin/config-dump/print-fields.ts';
+import { redact } from '../../../supervisor/admin/config-dump/redact.ts';
+import { printJsonAt } from '../../../supervisor/admin/json-printer.ts';
 import { createMessageTypes } from '../../../supervisor/admin/message-types.ts';
 import { ask } from './ask.ts';
 import { fakeContext } from './fake-context.ts';
@@ -406,4 +409,33 @@ test('no secret leaves through any parameter: inline, bytes, in typed configurat
     assert.match(body, /"filename": "\[redacted\]"/);
     assert.match(body, /"inline_bytes": "W3JlZGFjdGVkXQ=="/);
   }
+});
+
+test('a large message is printed in small pieces as it is printed whole, and redacted', () => {
+  const types = createMessageTypes();
+  const typeName = 'envoy.config.cluster.v3.Cluster';
+  const certificate = { private_key: { inline_string: SECRET } };
+  const tls = 'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext';
+  const host = {
+    endpoint: { address: { socket_address: { address: '10.0.0.1', port_value: 80 } } },
+  };
+  const cluster: JsonObject = {
+    '@type': `type.googleapis.com/${typeName}`,
+    name: 'large',
+    load_assignment: {
+      cluster_name: 'large',
+      endpoints: [{ lb_endpoints: Array.from({ length: 500 }, () => host) }],
+    },
+    transport_socket: {
+      name: 'tls',
+      typed_config: {
+        '@type': `type.googleapis.com/${tls}`,
+        common_tls_context: { tls_certificates: Array.from({ length: 200 }, () => certificate) },
+      },
+    },
+  };
+  const pieces = [...printMessage(types, { typeName, depth: 2 }, cluster)];
+  assert.equal(pieces.join(''), printJsonAt(redact(types, typeName, cluster), 2));
+  assert.ok(pieces.length > 700 && pieces.every(({ length }) => length < 4096));
+  assert.doesNotMatch(pieces.join(''), new RegExp(SECRET));
 });
