@@ -44,6 +44,8 @@ file in \`test/clients\`: go-control-plane's types (every JSON page, unknown fie
 \`go tool pprof\`, the shutdown managers of Contour and Envoy Gateway, Istio's \`pilot-agent request\`,
 func-e. With 10,000 clusters \`node dist/scripts/bench/admin-ready.js\` measures \`/ready\` beside two
 clients that read the largest pages in loops, here and in Envoy.
+\`node dist/scripts/bench/admin-responsiveness.js\` asks for every page with hostile parameters meanwhile, and
+\`node dist/scripts/bench/clusters-page.js\` compares what \`/clusters\` costs with Envoy, in processor time.
 
 ![The home page](images/admin-home-1280.png)
 `;
