@@ -95,6 +95,7 @@ export class ServerHarness implements ServerCodecOwner {
   readonly messages: SeenMessage[] = [];
   readonly codec: Http1ServerCodec;
   finished: 'now' | 'delayed' | undefined = undefined;
+  partsDropped = 0;
   private readonly respond: Respond;
 
   constructor(respond: Respond = () => undefined, changes: Partial<Http1ServerLimits> = {}) {
@@ -138,6 +139,10 @@ export class ServerHarness implements ServerCodecOwner {
     };
   }
 
+  onPartsDropped(count: number): void {
+    this.partsDropped += count;
+  }
+
   onCodecFinished(how: 'now' | 'delayed'): void {
     this.finished = how;
   }
@@ -163,6 +168,8 @@ export class ClientHarness implements ResponseDecoder {
   reusable: boolean | undefined = undefined;
   protocolError = '';
   closeAnnounced = false;
+  /** Why the last request was not sent. */
+  fault: string | undefined = undefined;
 
   constructor(changes: Partial<MessageLimits> = {}) {
     this.codec = new Http1ClientCodec(
@@ -182,14 +189,14 @@ export class ClientHarness implements ResponseDecoder {
           this.closeAnnounced = true;
         },
       },
-      { ...limits, ...changes },
+      { ...limits, isOwnRequest: false, ...changes },
     );
   }
 
   request(headers: HeaderMap, endStream = true): this {
     this.message = emptyMessage();
     this.reusable = undefined;
-    this.codec.newStream(this).encodeHeaders(headers, endStream);
+    this.fault = this.codec.newStream(this).encodeHeaders(headers, endStream);
     return this;
   }
 

@@ -15,6 +15,7 @@ const LIMITS = {
   enableTrailers: false,
   allowChunkedLength: false,
   headerCase: 'lower',
+  isOwnRequest: true,
 } as const;
 
 export interface HttpProbeOptions {
@@ -110,8 +111,8 @@ class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
     if (request === undefined) return;
     const { headers, body } = request;
     const stream = this.#codec.newStream(this);
-    stream.encodeHeaders(headers, body.length === 0);
-    if (body.length > 0) stream.encodeData(body, true);
+    if (stream.encodeHeaders(headers, body.length === 0) !== undefined) this.#finish(undefined);
+    else if (body.length > 0) stream.encodeData(body, true);
   }
 
   close(): void {

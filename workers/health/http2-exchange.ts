@@ -19,6 +19,8 @@ export interface Http2Answer {
 
 /** An answer is a few bytes; nobody waits for more. */
 const BODY_MAX_BYTES = 64 * 1024;
+/** Requests name their own authority, which may be none of a URL. */
+const ANY_AUTHORITY = 'http://localhost';
 
 export class Http2Exchange {
   readonly #session: ClientHttp2Session;
@@ -30,7 +32,7 @@ export class Http2Exchange {
     const socket = target.open();
     this.#session = process
       .getBuiltinModule('node:http2')
-      .connect(`http://${target.authority}`, { createConnection: () => socket });
+      .connect(ANY_AUTHORITY, { createConnection: () => socket });
     this.#session.on('error', () => this.close());
     this.#session.on('close', () => this.close());
     this.#session.on('goaway', () => {

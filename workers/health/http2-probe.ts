@@ -1,6 +1,7 @@
 /** Asks a host over HTTP/2: an ordinary request, or the health service of gRPC. */
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { HeaderMap } from '../http/header-map.ts';
+import { requestFault } from '../http/message-door.ts';
 import { saysServing } from './grpc-check.ts';
 import { Http2Exchange, type Http2Answer } from './http2-exchange.ts';
 import type { HttpJudge } from './judge-http.ts';
@@ -20,9 +21,13 @@ export class Http2Probe implements Probe {
   }
 
   run(done: (outcome: ProbeOutcome) => void): void {
+    const { headers, body } = this.#target.request();
+    if (requestFault(headers, true) !== undefined) {
+      done({ kind: 'unreachable', isTimeout: false });
+      return;
+    }
     if (this.#connection?.isUsable !== true) this.#connection = new Http2Exchange(this.#target);
     const connection = this.#connection;
-    const { headers, body } = this.#target.request();
     connection.ask(headersOf(headers), body.length === 0 ? undefined : body, (answer) => {
       if (!this.#reuse) connection.cancel();
       done(this.#judge === undefined ? judgeGrpc(answer) : judgeAnswer(this.#judge, answer));

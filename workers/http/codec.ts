@@ -69,7 +69,11 @@ export interface ResponseDecoder {
 
 /** Sends one request; implemented by the codec. */
 export interface RequestEncoder {
-  encodeHeaders(headers: HeaderMap, endStream: boolean): void;
+  /**
+   * Gives why the request must not leave (`requestFault` of message-door.ts): then nothing was written,
+   * the exchange is over and the decoder hears nothing of it.
+   */
+  encodeHeaders(headers: HeaderMap, endStream: boolean): string | undefined;
   encodeData(data: Buffer, endStream: boolean): void;
   encodeTrailers(trailers: HeaderMap): void;
   /** Gives the exchange up; the decoder hears nothing more. */
@@ -81,6 +85,8 @@ export interface RequestEncoder {
 export interface ServerCodecOwner {
   /** A request begins: its first byte was read. */
   newStream(encoder: ResponseEncoder): RequestDecoder;
+  /** So many parts of an answer were not sent, because nothing of their kind may leave. */
+  onPartsDropped(count: number): void;
   /** No request is open any more and the codec wants the connection closed. */
   onCodecFinished(how: 'now' | 'delayed'): void;
 }

@@ -1,5 +1,8 @@
+import { isFitField } from './permitted.ts';
+
 /**
- * One message's header block. Owns nothing but strings: no parsing, no validation, no policy.
+ * One message's header block. Owns nothing but strings: no parsing and no policy. It only notes
+ * whether a field was put into it that must not leave as it is, for the door in message-door.ts.
  *
  * Shape: `entries` is one flat array `name, value, name, value, …` in arrival order. Names are lower
  * case and, when well known, the interned constants of header-names.ts, so that comparing them is a
@@ -7,7 +10,11 @@
  * is `authority`. An empty string means absent. A header that comes twice has two entries.
  */
 export class HeaderMap {
-  readonly entries: string[] = [];
+  private readonly fields: string[] = [];
+  /** Read only, so that nothing gets in past the methods below. */
+  readonly entries: readonly string[] = this.fields;
+  /** Something was put in since it was parsed that must not leave. */
+  isSuspect = false;
   /** Requests only. */
   method = '';
   /** Path with query, as `:path`. */
@@ -54,10 +61,11 @@ export class HeaderMap {
   /** Replaces the first entry of `name` and drops any further one; adds it when absent. */
   set(name: string, value: string): void {
     if (name.charCodeAt(0) === COLON || name === 'host') return this.setPseudo(name, value);
-    const { entries } = this;
-    for (let at = 0; at < entries.length; at += 2) {
-      if (entries[at] !== name) continue;
-      entries[at + 1] = value;
+    const { fields } = this;
+    for (let at = 0; at < fields.length; at += 2) {
+      if (fields[at] !== name) continue;
+      fields[at + 1] = value;
+      if (!isFitField(name, value)) this.isSuspect = true;
       this.removeFrom(name, at + 2);
       return;
     }
@@ -67,17 +75,28 @@ export class HeaderMap {
   /** Adds an entry behind the others, whether or not the name is there already. */
   add(name: string, value: string): void {
     if (name.charCodeAt(0) === COLON || name === 'host') return this.setPseudo(name, value);
-    this.entries.push(name, value);
+    if (!isFitField(name, value) || (name === CONTENT_LENGTH && this.has(name))) {
+      this.isSuspect = true;
+    }
+    this.fields.push(name, value);
     this.originalNames?.push(name);
+  }
+
+  /** Adds what a parser has found to be a token and a field value; `written`: the name as it came. */
+  addParsed(name: string, value: string, written: string): void {
+    this.fields.push(name, value);
+    this.originalNames?.push(written);
   }
 
   /** Appends to the first entry of `name` with `separator` between, or adds it. */
   append(name: string, value: string, separator = ','): void {
-    const { entries } = this;
-    for (let at = 0; at < entries.length; at += 2) {
-      if (entries[at] !== name) continue;
-      const old = entries[at + 1] ?? '';
-      entries[at + 1] = old === '' ? value : old + separator + value;
+    const { fields } = this;
+    for (let at = 0; at < fields.length; at += 2) {
+      if (fields[at] !== name) continue;
+      const old = fields[at + 1] ?? '';
+      const joined = old === '' ? value : old + separator + value;
+      fields[at + 1] = joined;
+      if (!isFitField(name, joined)) this.isSuspect = true;
       return;
     }
     this.add(name, value);
@@ -117,32 +136,63 @@ export class HeaderMap {
 
   clone(): HeaderMap {
     const copy = new HeaderMap();
-    for (const part of this.entries) copy.entries.push(part);
+    copy.takeFields(this);
     copy.method = this.method;
     copy.path = this.path;
     copy.authority = this.authority;
     copy.scheme = this.scheme;
     copy.protocol = this.protocol;
     copy.status = this.status;
-    copy.originalNames = this.originalNames === undefined ? undefined : [...this.originalNames];
     return copy;
   }
 
+  /** Has from now on the fields of `other`, and no others. */
+  takeFields(other: HeaderMap): void {
+    const { fields } = this;
+    fields.length = 0;
+    for (const part of other.fields) fields.push(part);
+    this.originalNames = other.originalNames === undefined ? undefined : [...other.originalNames];
+    this.isSuspect = other.isSuspect;
+  }
+
+  /** Removes every field that must not leave, and gives their number. */
+  dropUnfit(): number {
+    const { fields, originalNames } = this;
+    let kept = 0;
+    let sawLength = false;
+    for (let at = 0; at < fields.length; at += 2) {
+      const name = fields[at] ?? '';
+      const value = fields[at + 1] ?? '';
+      const isSecondLength = sawLength && name === CONTENT_LENGTH;
+      if (isSecondLength || !isFitField(name, value)) continue;
+      if (name === CONTENT_LENGTH) sawLength = true;
+      fields[kept] = name;
+      fields[kept + 1] = value;
+      if (originalNames !== undefined) originalNames[kept >> 1] = originalNames[at >> 1] ?? name;
+      kept += 2;
+    }
+    const dropped = (fields.length - kept) >> 1;
+    fields.length = kept;
+    if (originalNames !== undefined) originalNames.length = kept >> 1;
+    this.isSuspect = false;
+    return dropped;
+  }
+
   private removeFrom(name: string, start: number): boolean {
-    const { entries, originalNames } = this;
+    const { fields, originalNames } = this;
     let kept = start;
-    for (let at = start; at < entries.length; at += 2) {
-      const entryName = entries[at] ?? '';
-      if (entryName === name) continue;
+    for (let at = start; at < fields.length; at += 2) {
+      const fieldName = fields[at] ?? '';
+      if (fieldName === name) continue;
       if (kept !== at) {
-        entries[kept] = entryName;
-        entries[kept + 1] = entries[at + 1] ?? '';
+        fields[kept] = fieldName;
+        fields[kept + 1] = fields[at + 1] ?? '';
         if (originalNames !== undefined) originalNames[kept >> 1] = originalNames[at >> 1] ?? '';
       }
       kept += 2;
     }
-    if (kept >= entries.length) return false;
-    entries.length = kept;
+    if (kept >= fields.length) return false;
+    fields.length = kept;
     if (originalNames !== undefined) originalNames.length = kept >> 1;
     return true;
   }
@@ -169,4 +219,5 @@ export class HeaderMap {
 }
 
 const COLON = 0x3a;
+const CONTENT_LENGTH = 'content-length';
 const PSEUDO_NAMES = [':method', ':path', ':authority', ':scheme', ':protocol', ':status'] as const;

@@ -71,6 +71,12 @@ export function resetFailure(reason: ResetReason, detail: string, isRetried: boo
   };
 }
 
+/** The request, as routes and filters have changed it, is none that may leave for a host. */
+export function unfitRequest(fault: string): Failure {
+  const details = `filter_removed_required_request_headers{${fault.replaceAll(' ', '_')}}`;
+  return { status: 503, body: fault, details, isOverload: false };
+}
+
 export const noHealthyUpstream: Failure = {
   status: 503,
   body: 'no healthy upstream',

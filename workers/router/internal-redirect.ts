@@ -135,8 +135,7 @@ function copyResponseHeaders(
 }
 
 function restore(headers: HeaderMap, before: HeaderMap): void {
-  headers.entries.splice(0, headers.entries.length, ...before.entries);
-  headers.originalNames = before.originalNames;
+  headers.takeFields(before);
   headers.scheme = before.scheme;
   headers.authority = before.authority;
   headers.path = before.path;

@@ -187,6 +187,10 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     this.end();
   }
 
+  onRequestRefused(): void {
+    this.end();
+  }
+
   /** A mirror is one try with one timeout: this one is the cluster's. */
   onTryTimeout(upstream: UpstreamRequest): void {
     countOutlived(this.cluster);

@@ -41,6 +41,7 @@ import {
   noHealthyUpstream,
   outlivedStream,
   resetFailure,
+  unfitRequest,
 } from './failures.ts';
 import { followRedirect } from './internal-redirect.ts';
 import { answerDropped, isSpared } from './dropped-requests.ts';
@@ -220,6 +221,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     if (this.retrier?.isWaiting === true || !this.tries.isEmpty) return;
     info.responseFlags |= words.flag;
     this.fail(resetFailure(reason, detail, info.attemptCount > 1));
+  }
+
+  onRequestRefused(upstream: UpstreamRequest, fault: string): void {
+    this.tries.end(upstream, 0);
+    this.tries.cancelOthers();
+    this.callbacks.info.responseFlags |= ResponseFlag.downstreamProtocolError;
+    this.fail(unfitRequest(fault));
   }
 
   onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void {

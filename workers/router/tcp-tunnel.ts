@@ -79,11 +79,13 @@ export class TcpTunnel
     this.cancel();
   }
 
-  encodeHeaders(_: HeaderMap, endStream: boolean): void {
+  /** Nothing of the request's head goes to the host. */
+  encodeHeaders(_: HeaderMap, endStream: boolean): undefined {
     const answer = new HeaderMap();
     answer.status = 200;
     this.client?.decodeHeaders(answer, false);
     if (endStream) this.upstream?.endWriting();
+    return undefined;
   }
 
   encodeData(data: Buffer, endStream: boolean): void {

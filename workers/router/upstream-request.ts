@@ -28,6 +28,8 @@ export interface UpstreamRequestOwner {
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void;
   /** The try is over without a complete response. `detail` is the operating system's word. */
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void;
+  /** The request is none that may leave; `fault` says why. Nothing of it was sent. */
+  onRequestRefused(upstream: UpstreamRequest, fault: string): void;
   /** The try took longer than one try may; it goes on unless the owner ends it. */
   onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void;
   /** Back-pressure towards the client; counted. */
@@ -57,6 +59,13 @@ export interface TryOptions {
   readonly figures: TryFigures | undefined;
 }
 
+const NOTHING = Buffer.alloc(0);
+
+/** Whether what follows the request's head is another protocol, once the host agrees. */
+function leavesHttp(headers: HeaderMap): boolean {
+  return headers.method === 'CONNECT' || headers.has('upgrade');
+}
+
 export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly host: UpstreamHost;
   readonly log: UpstreamTryLog | undefined;
@@ -80,6 +89,11 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private isWritePaused = false;
   private isOver = false;
   private readonly options: TryOptions;
+  /**
+   * The body is no part of HTTP, and the host has not agreed to that: until it does it would read the
+   * body as further requests.
+   */
+  private awaitsAgreement = false;
   private wholeTimer: LoopTimer | undefined = undefined;
   private idleTimer: LoopTimer | undefined = undefined;
   private durationTimer: LoopTimer | undefined = undefined;
@@ -98,6 +112,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.bufferLimitBytes = options.bufferLimitBytes;
     this.log = options.log;
     this.options = options;
+    this.awaitsAgreement = !options.endStream && leavesHttp(headers);
   }
 
   start(): void {
@@ -127,11 +142,12 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (endStream) this.sawEnd = true;
     this.log?.sent(data.length);
     this.options.figures?.sent(data.length);
-    if (this.encoder !== undefined) {
+    if (this.encoder !== undefined && !this.awaitsAgreement) {
       this.encoder.encodeData(data, endStream);
       return;
     }
-    if (data.length === 0) return;
+    const isRefused = this.awaitsAgreement && !this.isAwaitingHeaders;
+    if (data.length === 0 || isRefused) return;
     this.pendingBody.push(Buffer.from(data));
     const { held } = this.options;
     this.pendingBytes += data.length;
@@ -145,7 +161,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   sendTrailers(trailers: HeaderMap): void {
     if (this.isOver) return;
     this.sawEnd = true;
-    if (this.encoder === undefined) this.pendingTrailers = trailers;
+    if (this.encoder === undefined || this.awaitsAgreement) this.pendingTrailers = trailers;
     else this.encoder.encodeTrailers(trailers);
   }
 
@@ -168,19 +184,35 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.owner.onHostTried(this);
     this.owner.onUpstreamConnected(this, connection);
     this.startDurationTimer();
+    const hasMore = this.pendingBody.length > 0 || this.pendingTrailers !== undefined;
+    const isWhole = this.sawEnd && !hasMore && !this.awaitsAgreement;
+    const { awaitsAgreement } = this;
+    const fault = encoder.encodeHeaders(this.headers, isWhole);
+    if (fault !== undefined) {
+      this.end();
+      this.owner.onRequestRefused(this, fault);
+    } else if (!isWhole && !awaitsAgreement) this.sendPending(encoder, hasMore);
+  }
+
+  private sendPending(encoder: RequestEncoder, hasMore: boolean): void {
     const { pendingBody, pendingTrailers } = this;
-    const hasBody = pendingBody.length > 0;
     const isWhole = this.sawEnd && pendingTrailers === undefined;
-    encoder.encodeHeaders(this.headers, isWhole && !hasBody);
     this.letBodyGo();
-    pendingBody.forEach((piece, position) => {
+    for (const [position, piece] of pendingBody.entries()) {
+      // The codec may have found the body to be another than the head says.
+      if (this.isOver) return;
       encoder.encodeData(piece, isWhole && position === pendingBody.length - 1);
-    });
-    if (pendingTrailers !== undefined) encoder.encodeTrailers(pendingTrailers);
-    if (this.isBodyPaused) {
-      this.isBodyPaused = false;
-      this.owner.pauseRequest(false);
     }
+    if (this.isOver) return;
+    if (pendingTrailers !== undefined) encoder.encodeTrailers(pendingTrailers);
+    else if (isWhole && !hasMore) encoder.encodeData(NOTHING, true);
+    this.releaseBody();
+  }
+
+  private releaseBody(): void {
+    if (!this.isBodyPaused) return;
+    this.isBodyPaused = false;
+    this.owner.pauseRequest(false);
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
@@ -195,6 +227,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
     this.isAwaitingHeaders = false;
+    if (this.awaitsAgreement) this.onAgreement(headers.status, endStream);
     if (this.host.home?.isChecked === true && headers.has(IMMEDIATE_FAIL)) {
       this.host.home.failPassively(this.host);
     }
@@ -203,6 +236,20 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.restartIdleTimer();
     if (endStream) this.end();
     this.owner.onUpstreamHeaders(this, headers, endStream);
+  }
+
+  /** A host that does not agree never sees the body: the response is all that there is. */
+  private onAgreement(status: number, endStream: boolean): void {
+    const isSuccess = status >= 200 && status < 300;
+    const isAgreed = this.headers.method === 'CONNECT' ? isSuccess : status === 101;
+    const { encoder } = this;
+    if (!isAgreed || endStream || encoder === undefined) {
+      this.letBodyGo();
+      this.releaseBody();
+      return;
+    }
+    this.awaitsAgreement = false;
+    this.sendPending(encoder, this.pendingBody.length > 0);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {

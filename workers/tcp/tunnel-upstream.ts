@@ -99,7 +99,10 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
     this.encoder = encoder;
     this.connection = connection;
     this.host.outlier?.established();
-    encoder.encodeHeaders(this.headers, false);
+    const fault = encoder.encodeHeaders(this.headers, false);
+    if (fault === undefined) return;
+    this.encoder = undefined;
+    this.fail(fault, false);
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {

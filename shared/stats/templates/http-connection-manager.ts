@@ -105,6 +105,11 @@ export const TRACING = defineTemplate('tracing', {
   service_forced: counter('Traces forced by the service'),
 });
 
+/** Prefix: `http.<stat_prefix>.`; there from the first answer on that is not sent as it was made. */
+export const ANSWER_DOOR = defineTemplate('answer_door', {
+  rs_unfit_parts_dropped: counter('Parts of answers not sent: no such header or status may leave'),
+});
+
 /** Prefix: `listener.<listener>.http.<stat_prefix>.` */
 export const LISTENER_HTTP = defineTemplate('listener_http', {
   downstream_rq_1xx: counter('Answers with a 1xx status'),

@@ -62,8 +62,9 @@ describe('a header map', () => {
   it('keeps original names beside their entries where they are wanted', () => {
     const headers = new HeaderMap();
     headers.originalNames = [];
-    headers.entries.push('a', '1', 'b', '2', 'a', '3');
-    headers.originalNames.push('A', 'B', 'A');
+    headers.addParsed('a', '1', 'A');
+    headers.addParsed('b', '2', 'B');
+    headers.addParsed('a', '3', 'A');
     headers.remove('a');
     headers.add('c', '4');
     assert.deepEqual(headers.originalNames, ['B', 'c']);

@@ -215,6 +215,10 @@ export class HttpConnection
     this.end('local');
   }
 
+  onPartsDropped(count: number): void {
+    this.manager.parts.stats.countDroppedParts(count);
+  }
+
   onCodecFinished(how: 'now' | 'delayed'): void {
     const { delayedClose } = this.manager;
     this.idleTimer.disarm();

@@ -2,6 +2,7 @@
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import {
+  ANSWER_DOOR,
   HTTP_CONNECTION_MANAGER,
   LISTENER_HTTP,
   TRACING,
@@ -37,10 +38,13 @@ export class ManagerStats {
   private readonly listenerBase: number;
   private readonly tracingBase: number;
   private http1Base: number | undefined = undefined;
+  private doorBase: number | undefined = undefined;
+  private readonly scope: string;
 
   constructor(writer: StatWriter, statPrefix: string, listenerStatName: string) {
     this.writer = writer;
     const scope = `http.${statScope(statPrefix)}.`;
+    this.scope = scope;
     this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, scope);
     this.tracingBase = writer.defineBlock(TRACING, `${scope}tracing.`);
     this.listenerBase = writer.defineBlock(LISTENER_HTTP, `listener.${listenerStatName}.${scope}`);
@@ -62,12 +66,12 @@ export class ManagerStats {
     this.writer.record(this.base + offset, value);
   }
 
-  /** Counts a response by the class of its status, here and for the listener. */
   /** Health checks are counted apart, whatever their answer is. */
   countHealthCheck(): void {
     this.writer.increment(this.tracingBase + TRACING.index.health_check);
   }
 
+  /** Counts a response by the class of its status, here and for the listener. */
   chargeResponse(status: number): void {
     const { writer } = this;
     writer.increment(this.base + RQ_COMPLETED);
@@ -90,10 +94,17 @@ export class ManagerStats {
     if (this.http1Base !== undefined) this.writer.increment(this.http1Base + DROPPED_HEADERS);
   }
 
+  /** Parts of an answer stayed here, because nothing of their kind may leave. */
+  countDroppedParts(count: number): void {
+    this.doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.scope);
+    this.writer.add(this.doorBase + ANSWER_DOOR.index.rs_unfit_parts_dropped, count);
+  }
+
   release(): void {
     this.writer.releaseBlock(this.base);
     this.writer.releaseBlock(this.tracingBase);
     this.writer.releaseBlock(this.listenerBase);
     if (this.http1Base !== undefined) this.writer.releaseBlock(this.http1Base);
+    if (this.doorBase !== undefined) this.writer.releaseBlock(this.doorBase);
   }
 }

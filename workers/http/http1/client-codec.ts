@@ -5,6 +5,7 @@
  */
 import type { RequestEncoder, ResetReason, ResponseDecoder } from '../codec.ts';
 import { HeaderMap } from '../header-map.ts';
+import { dropUnfit, invalidValue, requestFault } from '../message-door.ts';
 import type { Wire } from '../../net/transport.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
 import { HeadReader } from './head-reader.ts';
@@ -34,6 +35,11 @@ const EMPTY = Buffer.alloc(0);
 /** Other methods say `content-length: 0` when their request has no body. */
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'TRACE', 'CONNECT']);
 
+export interface Http1ClientLimits extends MessageLimits {
+  /** Requests are this server's own, such as checks of hosts: the operator wrote their targets. */
+  readonly isOwnRequest: boolean;
+}
+
 export interface Http1ClientOwner {
   /** The exchange is complete; `reusable` says whether another may follow on this connection. */
   onExchangeDone(reusable: boolean): void;
@@ -53,7 +59,7 @@ const KNOWN_END: ReadonlySet<ReadState> = new Set(['fixed_body', 'chunked_body']
 export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   private readonly wire: Wire;
   private readonly owner: Http1ClientOwner;
-  private readonly limits: MessageLimits;
+  private readonly limits: Http1ClientLimits;
   private readonly head: HeadReader;
   private readonly block: HeaderBlockParser;
   private readonly line: StatusLine = { isHttp10: false };
@@ -67,6 +73,8 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   private isConnectRequest = false;
   private requestDone = false;
   private chunkedRequest = false;
+  /** Of the body that the head announced by its length; -1 where no length says its end. */
+  private requestLeft = -1;
   private reusable = true;
   private responsePauses = 0;
   headerBytesSent = 0;
@@ -74,7 +82,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   headerBytesReceived = 0;
   wireBytesReceived = 0;
 
-  constructor(wire: Wire, owner: Http1ClientOwner, limits: MessageLimits) {
+  constructor(wire: Wire, owner: Http1ClientOwner, limits: Http1ClientLimits) {
     this.wire = wire;
     this.owner = owner;
     this.limits = limits;
@@ -99,6 +107,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     this.informational = 0;
     this.requestDone = false;
     this.chunkedRequest = false;
+    this.requestLeft = -1;
     this.reusable = true;
     this.headerBytesSent = 0;
     this.wireBytesSent = 0;
@@ -107,15 +116,36 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     return this;
   }
 
-  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+  encodeHeaders(headers: HeaderMap, endStream: boolean): string | undefined {
+    const fault =
+      requestFault(headers, this.limits.isOwnRequest) ?? this.noteLength(headers, endStream);
+    if (fault !== undefined) {
+      this.resetStream();
+      return fault;
+    }
+    this.writeHead(headers, endStream);
+    return undefined;
+  }
+
+  /** Notes how much body the head announces, and says what is wrong with that. */
+  private noteLength(headers: HeaderMap, endStream: boolean): string | undefined {
+    const length = headers.get('content-length');
+    if (length === undefined || headers.method === 'CONNECT') return undefined;
+    this.requestLeft = Number(length);
+    const isShort = endStream && this.requestLeft > 0;
+    return isShort ? invalidValue('content-length') : undefined;
+  }
+
+  private writeHead(headers: HeaderMap, endStream: boolean): void {
     const { method } = headers;
     this.isHeadRequest = method === 'HEAD';
     this.isConnectRequest = method === 'CONNECT';
     this.isUpgradeRequest = this.isConnectRequest || headers.has('upgrade');
     let framing = '';
     if (this.isUpgradeRequest) {
+      this.requestLeft = -1;
       framing = this.isConnectRequest || headers.has('connection') ? '' : UPGRADE_LINE;
-    } else if (!headers.has('content-length')) {
+    } else if (this.requestLeft < 0) {
       if (!endStream) {
         framing = CHUNKED_LINE;
         this.chunkedRequest = true;
@@ -133,6 +163,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
   }
 
   encodeData(data: Buffer, endStream: boolean): void {
+    if (this.requestLeft >= 0 && !this.fitsLength(data.length, endStream)) return;
     if (data.length > 0) {
       if (this.chunkedRequest) this.write(data.length.toString(16) + CRLF);
       this.wireBytesSent += data.length;
@@ -144,8 +175,23 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     this.finishRequest();
   }
 
+  /**
+   * A body that is longer or shorter than the head says would end elsewhere for the host than here:
+   * the exchange ends instead, and its connection with it.
+   */
+  private fitsLength(bytes: number, endStream: boolean): boolean {
+    this.requestLeft -= bytes;
+    if (this.requestLeft === 0 || (this.requestLeft > 0 && !endStream)) return true;
+    const { stream } = this;
+    this.resetStream();
+    stream?.onReset('local_reset');
+    return false;
+  }
+
   encodeTrailers(trailers: HeaderMap): void {
+    if (this.requestLeft > 0 && !this.fitsLength(0, true)) return;
     if (this.chunkedRequest) {
+      dropUnfit(trailers);
       this.write(lastChunk(this.limits.enableTrailers ? trailers : undefined));
     }
     this.finishRequest();

@@ -11,14 +11,13 @@
  */
 import type { HeaderMap } from '../header-map.ts';
 import { HeaderKind, headerName } from '../header-names.ts';
+import { isAuthority, isContentLength } from '../permitted.ts';
 import type { MessageLimits } from './message-limits.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
 const CR = 0x0d;
 const SP = 0x20;
 const TAB = 0x09;
-const DIGITS = /^[0-9]{1,16}$/;
-const AUTHORITY = /^[A-Za-z0-9\-._~%!$&'()*+,;=:[\]@]+$/;
 /** Control bytes that no line may hold; CR is checked apart, since only the line's end may have it. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
@@ -134,8 +133,7 @@ export class HeaderBlockParser {
       this.#raw = raw;
       return this.#special(header.kind, value, headers);
     }
-    headers.entries.push(header.name, value);
-    headers.originalNames?.push(raw);
+    headers.addParsed(header.name, value, raw);
     return undefined;
   }
 
@@ -171,13 +169,13 @@ export class HeaderBlockParser {
   #host(value: string, headers: HeaderMap): ParseError | undefined {
     this.hostCount++;
     if (this.hostCount > 1) return parseErrors.codec;
-    if (value !== '' && !AUTHORITY.test(value)) return parseErrors.invalidAuthority;
+    if (value !== '' && !isAuthority(value)) return parseErrors.invalidAuthority;
     headers.authority = value;
     return undefined;
   }
 
   #length(value: string, headers: HeaderMap): ParseError | undefined {
-    if (this.contentLength >= 0 || !DIGITS.test(value)) return parseErrors.codec;
+    if (this.contentLength >= 0 || !isContentLength(value)) return parseErrors.codec;
     this.contentLength = Number(value);
     if (!Number.isSafeInteger(this.contentLength)) return parseErrors.codec;
     this.#store('content-length', value, headers);
@@ -194,8 +192,7 @@ export class HeaderBlockParser {
   }
 
   #store(name: string, value: string, headers: HeaderMap): void {
-    headers.entries.push(name, value);
-    headers.originalNames?.push(name === 'upgrade' ? 'Upgrade' : this.#raw);
+    headers.addParsed(name, value, name === 'upgrade' ? 'Upgrade' : this.#raw);
   }
 
   #connection(value: string): ParseError | undefined {
@@ -243,8 +240,7 @@ export class HeaderBlockParser {
   /** Routes are matched by it and the upstream is asked with it; not with what was taken away. */
   #keepHopOptions(headers: HeaderMap): void {
     const value = this.#nominated === undefined ? this.#hopOptions : 'upgrade';
-    headers.entries.push('connection', value);
-    headers.originalNames?.push('Connection');
+    headers.addParsed('connection', value, 'Connection');
   }
 }
 
@@ -258,9 +254,4 @@ function keepOnlyTrailers(headers: HeaderMap): void {
 /** True when `text` holds the empty line that ends a head. */
 export function holdsHeadEnd(text: string): boolean {
   return text.indexOf('\n\r\n') >= 0 || text.indexOf('\n\n') >= 0;
-}
-
-/** True for characters that a request's authority may have. */
-export function isAuthority(text: string): boolean {
-  return AUTHORITY.test(text);
 }

@@ -1,6 +1,7 @@
 /** Parses the request line and headers of one HTTP/1 request into a header map. */
 import type { HeaderMap } from '../header-map.ts';
-import { type HeaderBlockParser, isAuthority } from './header-block.ts';
+import { isAuthority, isTarget } from '../permitted.ts';
+import type { HeaderBlockParser } from './header-block.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
 /** The reference's list; other methods are refused. */
@@ -13,7 +14,6 @@ const METHODS = new Set(
 export const FIRST_LETTERS = new Uint8Array(256);
 for (const method of METHODS) FIRST_LETTERS[method.charCodeAt(0)] = 1;
 
-const TARGET = /^[\x21-\x7e]+$/;
 const VERSION = /^HTTP\/[0-9]\.[0-9]$/;
 /** A host or an address, and a port. */
 const CONNECT_TARGET = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()+,;=%-]+):(\d{1,5})$/;
@@ -85,7 +85,7 @@ function parseRequestLine(
   headers.authority = '';
   if (target.charCodeAt(0) === SLASH && method !== 'CONNECT') {
     headers.path = target;
-    if (TARGET.test(target)) return undefined;
+    if (isTarget(target)) return undefined;
     // The reference's parser refuses bytes above 127 before it looks at control bytes.
     return /[\x80-\xff]/.test(target) ? parseErrors.codec : parseErrors.invalidCharacters;
   }
@@ -97,7 +97,7 @@ function parseOtherTarget(
   headers: HeaderMap,
   options: RequestHeadOptions,
 ): ParseError | undefined {
-  if (!TARGET.test(target)) return parseErrors.codec;
+  if (!isTarget(target)) return parseErrors.codec;
   if (headers.method === 'CONNECT') {
     if (!isAuthority(target) || !isConnectTarget(target)) return parseErrors.invalidUrl;
     headers.authority = target;

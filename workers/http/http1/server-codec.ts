@@ -7,6 +7,7 @@
  */
 import type { RequestDecoder, ResponseEncoder, ServerCodec, ServerCodecOwner } from '../codec.ts';
 import { HeaderMap } from '../header-map.ts';
+import { dropUnfit, mendStatus } from '../message-door.ts';
 import type { Protocol } from '../stream-info.ts';
 import type { Wire } from '../../net/transport.ts';
 import { ChunkedDecoder, type ChunkedSink } from './chunked-decoder.ts';
@@ -65,6 +66,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private isConnect = false;
   private responseStarted = false;
   private framing: ResponseFraming = AS_IT_STANDS;
+  /** Of the body that the response announced by its length; -1 where no length says its end. */
+  private responseLeft = -1;
   headerBytesReceived = 0;
   wireBytesReceived = 0;
   headerBytesSent = 0;
@@ -137,17 +140,23 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   encode1xx(headers: HeaderMap): void {
     if (this.line.isHttp10) return;
+    this.letThrough(headers);
     const text = headers.status === 100 && headers.count === 0 ? CONTINUE : informational(headers);
     this.write(text);
   }
 
   encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    this.letThrough(headers);
+    this.noteParts(mendStatus(headers));
     const isTunnel = this.isConnect && headers.status >= 200 && headers.status < 300;
     const isUpgrade = isTunnel || (headers.status === 101 && headers.has('upgrade'));
     // A response before the whole request: nobody waits for the rest of it.
     if (!this.isRequestRead) this.closeAfter = true;
     const framing = isUpgrade ? AS_IT_STANDS : this.frame(headers, endStream);
     this.framing = framing;
+    const length =
+      framing === AS_IT_STANDS && !isUpgrade ? headers.get('content-length') : undefined;
+    this.responseLeft = length === undefined ? -1 : Number(length);
     this.responseStarted = true;
     const { status } = headers;
     const start = this.line.isHttp10 ? statusLine10(status) : statusLine(status);
@@ -162,7 +171,24 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (endStream) this.finishResponse();
   }
 
+  /**
+   * A body that is longer or shorter than its head says would end elsewhere for the client than here:
+   * no more of it is sent than was announced, and the connection ends.
+   */
   encodeData(data: Buffer, endStream: boolean): void {
+    if (this.responseLeft < 0 || data.length <= this.responseLeft) {
+      this.responseLeft -= data.length;
+      this.writeBody(data, endStream);
+      return;
+    }
+    this.closeAfter = true;
+    this.noteParts(1);
+    const fitting = data.subarray(0, this.responseLeft);
+    this.responseLeft = 0;
+    this.writeBody(fitting, endStream);
+  }
+
+  private writeBody(data: Buffer, endStream: boolean): void {
     const { isChunked, isBodiless } = this.framing;
     if (data.length > 0 && !isBodiless) {
       if (isChunked) this.write(data.length.toString(16) + CRLF);
@@ -177,6 +203,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
 
   encodeTrailers(trailers: HeaderMap): void {
     if (this.framing.isChunked) {
+      this.letThrough(trailers);
       this.write(lastChunk(this.limits.enableTrailers ? trailers : undefined));
     }
     this.finishResponse();
@@ -203,6 +230,15 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private write(text: string): void {
     this.wireBytesSent += text.length;
     this.wire.writeText(text);
+  }
+
+  /** What must not leave stays here. */
+  private letThrough(headers: HeaderMap): void {
+    if (headers.isSuspect) this.noteParts(dropUnfit(headers));
+  }
+
+  private noteParts(count: number): void {
+    if (count > 0) this.owner.onPartsDropped(count);
   }
 
   private frame(headers: HeaderMap, endStream: boolean): ResponseFraming {
@@ -393,6 +429,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
       stream.onReset('local_reset');
       this.owner.onCodecFinished('delayed');
       return;
+    }
+    if (this.responseLeft > 0) {
+      // The client takes whatever comes next for the rest of this body.
+      this.closeAfter = true;
+      this.isCloseAsked = true;
     }
     const waiting = this.pipelined?.take();
     if (this.closeAfter) {

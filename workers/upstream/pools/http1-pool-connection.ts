@@ -81,6 +81,7 @@ export class Http1PoolConnection
     this.codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: resource.upstreamHttp.maxResponseHeadersKb * 1024,
       maxHeaderCount: resource.upstreamHttp.maxHeadersCount,
+      isOwnRequest: false,
       ...(resource.upstreamHttp.http1 ?? PLAIN_HTTP1),
     });
     cluster.stats.useHttp1();
