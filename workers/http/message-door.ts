@@ -33,21 +33,28 @@ export function dropUnfit(headers: HeaderMap): number {
   return headers.isSuspect ? headers.dropUnfit() : 0;
 }
 
-/** A part that the protocol writes in a place of its own. */
+/** What the protocol writes in places of its own. */
 function lineFault(headers: HeaderMap, isOwn: boolean): string | undefined {
-  const { method, path, authority, scheme, protocol } = headers;
+  const { method, path, authority, protocol } = headers;
   if (method === '') return missing(':method');
   if (headerName(method) === undefined) return invalidValue(':method');
   const isTunnel = method === 'CONNECT' && protocol === '';
-  if (isTunnel ? authority === '' : path === '') return missing(isTunnel ? ':authority' : ':path');
-  if (path !== '' && !isFitTarget(path, method, isOwn)) return invalidValue(':path');
-  if (authority !== '' && !(isOwn && !isTunnel ? isTarget(authority) : isAuthority(authority))) {
-    return invalidValue(':authority');
+  if (isTunnel && authority === '') return missing(':authority');
+  if (path === '') {
+    if (!isTunnel) return missing(':path');
+  } else if (!isFitTarget(path, method, isOwn)) return invalidValue(':path');
+  if (authority !== '') {
+    const isFit = isOwn && !isTunnel ? isTarget(authority) : isAuthority(authority);
+    if (!isFit) return invalidValue(':authority');
   }
-  if (scheme !== '' && scheme !== 'http' && !SCHEME.test(scheme)) return invalidValue(':scheme');
-  return protocol === '' || headerName(protocol) !== undefined
-    ? undefined
-    : invalidValue(':protocol');
+  return schemeFault(headers);
+}
+
+function schemeFault({ scheme, protocol }: HeaderMap): string | undefined {
+  const isFit = scheme === 'http' || scheme === '' || SCHEME.test(scheme);
+  if (!isFit) return invalidValue(':scheme');
+  const isNamed = protocol === '' || headerName(protocol) !== undefined;
+  return isNamed ? undefined : invalidValue(':protocol');
 }
 
 /** Of a request that is passed on: a path, or `*` of OPTIONS. */
@@ -80,7 +87,8 @@ export function invalidValue(name: string): string {
 /** Gives an answer a status that answers have; the number of mended ones. */
 export function mendStatus(headers: HeaderMap): number {
   const { status } = headers;
-  if (status >= LOWEST_FINAL_STATUS && status <= HIGHEST_STATUS) return 0;
+  const isFinal = status >= LOWEST_FINAL_STATUS && status <= HIGHEST_STATUS;
+  if (isFinal && Number.isInteger(status)) return 0;
   if (status === SWITCHING_PROTOCOLS && headers.has('upgrade')) return 0;
   headers.status = BAD_GATEWAY;
   return 1;
