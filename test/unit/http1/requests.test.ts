@@ -234,7 +234,7 @@ const refused: readonly (readonly [title: string, bytes: string, error: string])
   [
     'a coding hidden by a control byte',
     'POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: \x0bchunked\r\n\r\n',
-    '501 http1.invalid_transfer_encoding',
+    '400 http1.invalid_characters',
   ],
   [
     'an identity coding',

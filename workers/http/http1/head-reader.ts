@@ -10,6 +10,7 @@ const FIRST_LOOK = 2048;
 export class HeadReader {
   readonly #maxBytes: number;
   #text = '';
+  #firstLine: string | undefined = undefined;
   /** The last characters of `#text`: where an end that spans two reads begins. */
   #tail = '';
   /** Bytes of the input's share that were taken from earlier reads. */
@@ -43,17 +44,28 @@ export class HeadReader {
     return this.#store(piece);
   }
 
+  /** The first line of a head of which the rest is missing, once that line is there. */
+  get firstLine(): string | undefined {
+    return this.#firstLine;
+  }
+
   get isTooLarge(): boolean {
     return this.#stored >= this.#maxBytes;
   }
 
   clear(): void {
+    this.#firstLine = undefined;
     this.#text = '';
     this.#tail = '';
     this.#stored = 0;
   }
 
   #store(piece: string): undefined {
+    const lineEnd = this.#firstLine === undefined ? piece.indexOf('\n') : -1;
+    if (lineEnd >= 0) {
+      const line = this.#text + piece.slice(0, lineEnd);
+      this.#firstLine = line.endsWith('\r') ? line.slice(0, -1) : line;
+    }
     this.#text += piece;
     this.#tail = (this.#tail + piece).slice(-3);
     this.#stored += piece.length;

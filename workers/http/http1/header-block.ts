@@ -55,6 +55,7 @@ export class HeaderBlockParser {
   #hopOptions = '';
   #nominated: string[] | undefined = undefined;
   #transferEncodings = 0;
+  #isOddCoding = false;
   #sawTe = false;
   /** The present special header's name as it was written. */
   #raw = '';
@@ -108,6 +109,7 @@ export class HeaderBlockParser {
     this.#hopOptions = '';
     this.#nominated = undefined;
     this.#transferEncodings = 0;
+    this.#isOddCoding = false;
     this.#sawTe = false;
   }
 
@@ -144,7 +146,8 @@ export class HeaderBlockParser {
       case HeaderKind.contentLength:
         return this.#length(value, headers);
       case HeaderKind.transferEncoding:
-        return this.#coding(value);
+        this.#coding(value);
+        return undefined;
       case HeaderKind.connection:
         return this.#connection(value);
       case HeaderKind.proxyConnection:
@@ -182,13 +185,11 @@ export class HeaderBlockParser {
     return undefined;
   }
 
-  #coding(value: string): ParseError | undefined {
+  /** What is wrong with it counts less than what else may be wrong with the head. */
+  #coding(value: string): void {
     this.#transferEncodings++;
-    if (this.#transferEncodings > 1 || value.toLowerCase() !== 'chunked') {
-      return parseErrors.transferEncoding;
-    }
-    this.chunked = true;
-    return undefined;
+    if (this.#transferEncodings === 1 && value.toLowerCase() === 'chunked') this.chunked = true;
+    else this.#isOddCoding = true;
   }
 
   #store(name: string, value: string, headers: HeaderMap): void {
@@ -222,11 +223,13 @@ export class HeaderBlockParser {
   }
 
   #conclude(headers: HeaderMap, isRequest: boolean): ParseError | undefined {
-    if (this.chunked && this.contentLength >= 0) {
+    if (this.#transferEncodings > 0 && this.contentLength >= 0) {
       if (!this.#limits.allowChunkedLength) return parseErrors.lengthAndChunked;
+      if (this.#isOddCoding) return parseErrors.transferEncoding;
       headers.remove('content-length');
       this.contentLength = -1;
     }
+    if (this.#isOddCoding) return parseErrors.transferEncoding;
     if (this.#upgrade !== '' && this.#upgradeNominated && this.#upgrade.toLowerCase() !== 'h2c') {
       this.#store('upgrade', this.#upgrade, headers);
       if (isRequest) this.#keepHopOptions(headers);

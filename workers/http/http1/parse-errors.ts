@@ -29,4 +29,5 @@ export const parseErrors = {
   trailersTooLarge: refusal('http1.trailers_too_large', 431, 'Request Header Fields Too Large'),
   overloaded: refusal('overload', 500, 'Internal Server Error'),
   lowVersion: refusal('low_version', 426, 'Upgrade Required'),
+  noVersion: refusal('low_version', 426, 'Upgrade Required'),
 } as const satisfies Record<string, ParseError>;

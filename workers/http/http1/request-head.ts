@@ -1,7 +1,8 @@
 /** Parses the request line and headers of one HTTP/1 request into a header map. */
-import type { HeaderMap } from '../header-map.ts';
+import { HeaderMap } from '../header-map.ts';
 import { isAuthority, isTarget } from '../permitted.ts';
 import type { HeaderBlockParser } from './header-block.ts';
+import { parseAbsoluteTarget } from './absolute-target.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
 /** The reference's list; other methods are refused. */
@@ -18,7 +19,7 @@ const VERSION = /^HTTP\/[0-9]\.[0-9]$/;
 /** A host or an address, and a port. */
 const CONNECT_TARGET = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()+,;=%-]+):(\d{1,5})$/;
 const MAX_PORT = 65_535;
-const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+\-.]*):\/\/([^/?#]*)(.*)$/;
+const ABSOLUTE_FORM = /^[A-Za-z][A-Za-z0-9+\-.]*:\/\//;
 const SLASH = 0x2f;
 
 export interface RequestHeadOptions {
@@ -61,6 +62,16 @@ export function parseRequestHead(
   return undefined;
 }
 
+/**
+ * What is wrong with a request line that has come before the rest of its head: that is not waited for.
+ * A version that is too low is told of when the whole head is there, as Envoy does.
+ */
+export function earlyLineError(line: string, options: RequestHeadOptions): ParseError | undefined {
+  const request = { line: { isHttp10: false }, options };
+  const error = parseRequestLine(line, new HeaderMap(), request);
+  return error === parseErrors.lowVersion ? undefined : error;
+}
+
 function parseRequestLine(
   line: string,
   headers: HeaderMap,
@@ -71,25 +82,36 @@ function parseRequestLine(
   const method = line.slice(0, firstBlank);
   if (!METHODS.has(method)) return parseErrors.codec;
   const secondBlank = line.indexOf(' ', firstBlank + 1);
-  // A request line without a version is HTTP/0.9.
-  if (secondBlank < 0) return parseErrors.lowVersion;
-  const target = line.slice(firstBlank + 1, secondBlank);
-  const version = line.slice(secondBlank + 1);
+  const targetEnd = secondBlank < 0 ? line.length : secondBlank;
+  const target = line.slice(firstBlank + 1, targetEnd);
+  const version = line.slice(targetEnd + 1);
   request.line.isHttp10 = false;
-  if (version !== 'HTTP/1.1') {
-    if (!VERSION.test(version)) return parseErrors.codec;
-    if (version !== 'HTTP/1.0' || !request.options.acceptHttp10) return parseErrors.lowVersion;
-    request.line.isHttp10 = true;
-  }
   headers.method = method;
   headers.authority = '';
-  if (target.charCodeAt(0) === SLASH && method !== 'CONNECT') {
-    headers.path = target;
-    if (isTarget(target)) return undefined;
-    // The reference's parser refuses bytes above 127 before it looks at control bytes.
-    return /[\x80-\xff]/.test(target) ? parseErrors.codec : parseErrors.invalidCharacters;
-  }
-  return parseOtherTarget(target, headers, request.options);
+  const isPath = target.charCodeAt(0) === SLASH && method !== 'CONNECT';
+  const error = isPath
+    ? takePath(target, headers)
+    : parseOtherTarget(target, headers, request.options);
+  if (version === 'HTTP/1.1') return error;
+  if (version === '') return error ?? parseErrors.noVersion;
+  return versionError(version, request) ?? error;
+}
+
+function versionError(
+  version: string,
+  { line, options }: { readonly line: RequestLine; readonly options: RequestHeadOptions },
+): ParseError | undefined {
+  if (!VERSION.test(version)) return parseErrors.codec;
+  if (version !== 'HTTP/1.0' || !options.acceptHttp10) return parseErrors.lowVersion;
+  line.isHttp10 = true;
+  return undefined;
+}
+
+function takePath(target: string, headers: HeaderMap): ParseError | undefined {
+  headers.path = target;
+  if (isTarget(target)) return undefined;
+  // The reference's parser refuses bytes above 127 before it looks at control bytes.
+  return /[\x80-\xff]/.test(target) ? parseErrors.codec : parseErrors.invalidCharacters;
 }
 
 function parseOtherTarget(
@@ -107,26 +129,12 @@ function parseOtherTarget(
     headers.path = target;
     return undefined;
   }
-  const absolute = ABSOLUTE.exec(target);
-  if (absolute === null) return target === '*' ? parseErrors.invalidUrl : parseErrors.codec;
-  if (!options.allowAbsoluteUrl) {
+  if (target === '*') return parseErrors.invalidUrl;
+  if (!options.allowAbsoluteUrl && ABSOLUTE_FORM.test(target)) {
     headers.path = target;
     return undefined;
   }
-  return parseAbsolute(absolute, headers);
-}
-
-function parseAbsolute(absolute: RegExpExecArray, headers: HeaderMap): ParseError | undefined {
-  const scheme = (absolute[1] ?? '').toLowerCase();
-  if (scheme !== 'http' && scheme !== 'https') return parseErrors.invalidScheme;
-  const userAndHost = absolute[2] ?? '';
-  const authority = userAndHost.slice(userAndHost.lastIndexOf('@') + 1);
-  if (authority === '' || !isAuthority(authority)) return parseErrors.invalidUrl;
-  headers.authority = authority;
-  headers.scheme = scheme;
-  const path = absolute[3] ?? '';
-  headers.path = path === '' ? '/' : path;
-  return undefined;
+  return parseAbsoluteTarget(target, headers);
 }
 
 function isConnectTarget(target: string): boolean {

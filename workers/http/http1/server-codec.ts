@@ -18,6 +18,7 @@ import type { ParseError } from './parse-errors.ts';
 import { parseErrors } from './parse-errors.ts';
 import { PipelinedInput, type RequestReader } from './pipelined-input.ts';
 import {
+  earlyLineError,
   FIRST_LETTERS,
   parseRequestHead,
   type RequestHeadOptions,
@@ -62,6 +63,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
   private isCloseAsked = false;
   /** Responses say goodbye, but the connection stays open for the client to close. */
   private announcesClose = false;
+  /** The request line of a head that drips in was looked at. */
+  private isLineChecked = false;
   private isHead = false;
   private isConnect = false;
   private responseStarted = false;
@@ -268,6 +271,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (text === undefined) {
       this.wireBytesReceived += end - start;
       if (this.head.isTooLarge) this.refuse(parseErrors.headersTooLarge);
+      else this.checkFirstLine();
       return end;
     }
     const headers = new HeaderMap();
@@ -291,6 +295,16 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     }
     this.beginRequest(headers);
     return start + consumed;
+  }
+
+  /** A request line that is none is refused without the rest of the head. */
+  private checkFirstLine(): void {
+    if (this.isLineChecked) return;
+    const line = this.head.firstLine;
+    if (line === undefined) return;
+    this.isLineChecked = true;
+    const error = earlyLineError(line, this.limits);
+    if (error !== undefined) this.refuse(error);
   }
 
   /** What follows a CONNECT has no framing. */
@@ -323,6 +337,7 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.isHead = false;
     this.isConnect = false;
     this.line.isHttp10 = false;
+    this.isLineChecked = false;
     this.stream = this.owner.newStream(this);
   }
 
