@@ -1,4 +1,4 @@
-/** The three ways in which log text is escaped. */
+/** The ways in which log text is escaped. */
 
 /** `%_`: line ends only. */
 export function escapeNewlines(text: string): string {
@@ -26,6 +26,21 @@ export function escapeC(text: string): string {
     return (
       shortEscapes[character] ??
       [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+    );
+  });
+}
+
+/**
+ * For messages of one line that quote peers: what would end the line or move a terminal's cursor, by
+ * its number. `text` has characters, not bytes.
+ */
+export function escapeControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/g, (character) => {
+    const code = character.charCodeAt(0);
+    return (
+      shortEscapes[character] ??
+      (code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`)
     );
   });
 }

@@ -5,6 +5,7 @@
  */
 import type { AccessLogFormat, JsonFormatValue } from '../resources/access-log.ts';
 import type { FormatCommand } from './format.ts';
+import { escapeLogText, isUnusual } from './log-text.ts';
 import { parseFormat } from './parse-format.ts';
 import { jsonOf, quote, textOf } from './value.ts';
 import type { JsonValue, ValueReader } from './value.ts';
@@ -65,6 +66,37 @@ export function compileLine<Info>(
   return format.kind === 'text'
     ? compileText(format.format, options, readerOf)
     : compileJson(format.fields, options, readerOf);
+}
+
+/** The same for a log: text of peers can neither end its line nor hide in it. */
+export function compileLogLine<Info>(
+  format: AccessLogFormat,
+  readerOf: ReaderOf<Info>,
+): LineFormatter<Info> {
+  if (format.kind !== 'text') return compileLine(format, readerOf);
+  const missing = format.omitEmptyValues ? '' : '-';
+  const parts = partsOf(format.format, readerOf);
+  const last = parts.at(-1);
+  const ending = typeof last === 'string' ? last : '';
+  const body = typeof last === 'string' ? parts.slice(0, -1) : parts;
+  // The configuration's own text is written as it stands.
+  const isPlain = !body.some((part) => typeof part === 'string' && isUnusual(part));
+  const write = (info: Info, valueOf: (text: string) => string): string => {
+    let text = '';
+    for (const part of body) {
+      text += typeof part === 'string' ? part : valueOf(textOf(part(info)) ?? missing);
+    }
+    return text;
+  };
+  return (info) => {
+    const text = isPlain ? write(info, asItIs) : undefined;
+    const isSafe = text !== undefined && !isUnusual(text);
+    return (isSafe ? text : write(info, escapeLogText)) + ending;
+  };
+}
+
+function asItIs(text: string): string {
+  return text;
 }
 
 function partsOf<Info>(format: string, readerOf: ReaderOf<Info>): (string | ValueReader<Info>)[] {

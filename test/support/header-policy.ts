@@ -60,6 +60,7 @@ interface Sent {
   readonly info: StreamInfo;
   readonly refusal: ReturnType<ReturnType<typeof buildHeaderPolicy>['onRequest']>;
   readonly dropped: number;
+  readonly refused: number;
 }
 
 export function send(
@@ -68,12 +69,14 @@ export function send(
   request: { peer?: string; authority?: string; path?: string; internalOnly?: string[] } = {},
 ): Sent {
   let dropped = 0;
+  let refused = 0;
   const policy = buildHeaderPolicy(
     { ...DEFAULTS, ...options },
     {
       localAddressIpVersion: 'v4',
       node: NODE,
       countDroppedHeader: () => (dropped += 1),
+      countRefusedUnderscore: () => (refused += 1),
       internalOnlyHeaders: () => request.internalOnly ?? [],
     },
   );
@@ -85,7 +88,7 @@ export function send(
   const info = new StreamInfo(connection(request.peer), 0, 0);
   info.requestHeaders = headers;
   const refusal = policy.onRequest(headers, info);
-  return { headers, info, refusal, dropped };
+  return { headers, info, refusal, dropped, refused };
 }
 
 /** The headers as lines; a generated request id shows as ID. */

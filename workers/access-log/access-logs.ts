@@ -12,7 +12,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DataPlaneEnv } from '../data-plane.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import type { Runtime } from '../runtime.ts';
-import { compileLineFormat } from '../substitution/compile-format.ts';
+import { compileLogFormat } from '../substitution/compile-format.ts';
 import { EntryBuffer } from './entry-buffer.ts';
 import { encodeEntry } from './log-entry.ts';
 import { LogFile } from './log-file.ts';
@@ -101,7 +101,7 @@ export class AccessLogs {
   }
 
   #compile(config: LineLogConfig, file: LogFile): AccessLog {
-    const lineOf = compileLineFormat(config.format);
+    const lineOf = compileLogFormat(config.format);
     return this.#filtered(config, (info) => file.write(lineOf(info)));
   }
 

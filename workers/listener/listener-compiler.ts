@@ -2,6 +2,7 @@
  * Turns a listener's resource into what serves its connections: chains with their network filters and
  * TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
  */
+import { escapeControls } from '../../shared/logging/escape.ts';
 import type {
   FilterChain,
   ListenerResource,
@@ -209,6 +210,6 @@ function compileTls(
     secrets,
     serverNames: match?.serverNames ?? [],
     runtime: runtimeTls(),
-    log: (line) => env.log('debug', 'connection', line),
+    log: (line) => env.log('debug', 'connection', escapeControls(line)),
   });
 }

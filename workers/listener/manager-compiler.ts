@@ -47,6 +47,7 @@ export function compileManager(
     localAddressIpVersion: env.heritage.localAddressIpVersion,
     node: env.heritage.node,
     countDroppedHeader: () => stats.countDroppedHeader(),
+    countRefusedUnderscore: () => stats.countRefusedUnderscore(),
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
   const drain = context.drain.viewOf(listener, context.chainDrain);

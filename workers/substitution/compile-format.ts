@@ -6,7 +6,12 @@ import { hostname } from 'node:os';
 
 import { systemClock } from '../../shared/clock.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../../shared/resources/access-log.ts';
-import { compileJson, compileLine, compileText } from '../../shared/substitution/compile-line.ts';
+import {
+  compileJson,
+  compileLine,
+  compileLogLine,
+  compileText,
+} from '../../shared/substitution/compile-line.ts';
 import type {
   FormatOptions,
   LineFormatter,
@@ -56,6 +61,11 @@ export function compileJsonFormat(
 /** A configured format, whichever kind it is. */
 export function compileLineFormat(format: AccessLogFormat): Formatter {
   return compileLine(format, readersIn(processEnvironment));
+}
+
+/** The same for lines of a log. */
+export function compileLogFormat(format: AccessLogFormat): Formatter {
+  return compileLogLine(format, readersIn(processEnvironment));
 }
 
 function readersIn(environment: SubstitutionEnvironment): ReaderOf<StreamInfo> {

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import type { AccessLogFormat } from '../../../shared/resources/access-log.ts';
 import { localAddress } from '../../../shared/local-address.ts';
-import { compileLine, cutTo, firstOf } from '../../../shared/substitution/compile-line.ts';
+import { compileLogLine, cutTo, firstOf } from '../../../shared/substitution/compile-line.ts';
 import type { FormatCommand } from '../../../shared/substitution/format.ts';
 import { compileTimeFormat, makeIsoFormatter } from '../../../shared/substitution/strftime.ts';
 import type { ValueReader } from '../../../shared/substitution/value.ts';
@@ -72,7 +72,7 @@ const LOCAL_DEFAULT = '%Y-%m-%dT%H:%M:%E3S%z';
 
 /** Lines as workers write theirs, of what the admin knows; anything else has no value there. */
 export function compileAdminLogFormat(format: AccessLogFormat): (entry: AdminLogEntry) => string {
-  return compileLine(format, readerOf);
+  return compileLogLine(format, readerOf);
 }
 
 function readerOf(command: FormatCommand): Reader {

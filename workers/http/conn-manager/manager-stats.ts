@@ -11,6 +11,7 @@ import { HTTP1_CODEC } from '../../../shared/stats/templates/codecs.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
 const DROPPED_HEADERS = HTTP1_CODEC.index.dropped_headers_with_underscores;
+const REFUSED_UNDERSCORES = HTTP1_CODEC.index.requests_rejected_with_underscores_in_headers;
 const listenerIndex = LISTENER_HTTP.index;
 const RQ_COMPLETED = index.downstream_rq_completed;
 const LISTENER_RQ_COMPLETED = listenerIndex.downstream_rq_completed;
@@ -90,8 +91,17 @@ export class ManagerStats {
 
   /** A header was dropped for an underscore in its name. */
   countDroppedHeader(): void {
+    this.countHttp1(DROPPED_HEADERS);
+  }
+
+  /** A request was refused for an underscore in a header's name. */
+  countRefusedUnderscore(): void {
+    this.countHttp1(REFUSED_UNDERSCORES);
+  }
+
+  private countHttp1(offset: number): void {
     this.useHttp1();
-    if (this.http1Base !== undefined) this.writer.increment(this.http1Base + DROPPED_HEADERS);
+    if (this.http1Base !== undefined) this.writer.increment(this.http1Base + offset);
   }
 
   /** Parts of an answer stayed here, because nothing of their kind may leave. */

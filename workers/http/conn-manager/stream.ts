@@ -104,6 +104,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const refusal = requestRefusal(headers, info, manager);
     if (refusal !== undefined) {
       if (refusal.closes) this.connection.startDrain();
+      if (refusal.flag !== 0) this.connection.onProtocolError();
       this.answerHere(refusal.reply, refusal.flag);
       return;
     }
@@ -181,6 +182,12 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   decodeTrailers(trailers: HeaderMap): void {
     if (this.isDone) return;
+    const refusal = this.manager.parts.policy.onRequestTrailers(trailers);
+    if (refusal !== undefined) {
+      this.connection.startDrain();
+      this.onCodecError(refusal.status, refusal.details, refusal.body);
+      return;
+    }
     this.info.requestTrailers = trailers;
     this.completeRequest();
     this.timers.onActivity();

@@ -24,6 +24,8 @@ export interface HeaderPolicy {
    * Framing headers (content-length, transfer-encoding, connection, upgrade) are the codec's.
    */
   onRequest(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined;
+  /** The request's trailers: underscores in their names. */
+  onRequestTrailers(trailers: HeaderMap): RequestRefusal | undefined;
   /**
    * Right before the response's headers are encoded: server, date, via, x-request-id where asked
    * for, removal of hop-by-hop headers. `nowMs` is wall time; the date string is kept per second.

@@ -29,6 +29,8 @@ export interface HeaderPolicyEnvironment {
   readonly node: { readonly id: string; readonly cluster: string };
   /** Counts a header dropped for an underscore in its name. */
   countDroppedHeader(): void;
+  /** Counts a request refused for an underscore in a header's name. */
+  countRefusedUnderscore(): void;
   /** `internal_only_headers` of the route configuration in force; lower case. */
   internalOnlyHeaders(headers: HeaderMap): readonly string[];
 }
@@ -205,6 +207,10 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     if (options.via !== '') headers.append('via', options.via, ', ');
   }
 
+  onRequestTrailers(trailers: HeaderMap): RequestRefusal | undefined {
+    return this.#treatUnderscores(trailers);
+  }
+
   onInformational(headers: HeaderMap, info: StreamInfo): void {
     if (info.requestId !== '' && this.#showsRequestId(info)) {
       headers.set('x-request-id', info.requestId);
@@ -223,7 +229,10 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     for (let at = 0; at < headers.entries.length; at += 2) {
       const name = headers.entries[at] ?? '';
       if (!name.includes('_')) continue;
-      if (action === 'REJECT_REQUEST') return UNDERSCORE_REFUSED;
+      if (action === 'REJECT_REQUEST') {
+        this.#environment.countRefusedUnderscore();
+        return UNDERSCORE_REFUSED;
+      }
       this.#environment.countDroppedHeader();
       (dropped ??= new Set()).add(name);
     }

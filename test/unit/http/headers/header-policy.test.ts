@@ -261,7 +261,9 @@ describe('header policy of requests', () => {
       ['a_b', '1'],
       ['c', '2'],
     ] as const;
-    assert.deepEqual(send({ underscoresInHeaders: 'REJECT_REQUEST' }, given).refusal, {
+    const refusing = send({ underscoresInHeaders: 'REJECT_REQUEST' }, given);
+    assert.equal(refusing.refused, 1);
+    assert.deepEqual(refusing.refusal, {
       status: 400,
       details: 'http1.unexpected_underscore',
       body: 'Bad Request',
@@ -322,6 +324,7 @@ describe('header policy of responses', () => {
         localAddressIpVersion: 'v4',
         node: NODE,
         countDroppedHeader: () => undefined,
+        countRefusedUnderscore: () => undefined,
         internalOnlyHeaders: () => [],
       },
     );
