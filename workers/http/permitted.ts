@@ -24,10 +24,6 @@ export function isTarget(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-export function isFieldValue(value: string): boolean {
-  return !UNFIT_IN_VALUE.test(value);
-}
-
 export function isContentLength(value: string): boolean {
   return LENGTH.test(value);
 }

@@ -13,7 +13,7 @@ const IN_TRAILERS =
 async function send(underscoresInHeaders: 'REJECT_REQUEST' | 'DROP_HEADER') {
   await using upstream = await startRawUpstream((socket, received) => {
     socket.on('data', () => {
-      if (!/\r\n\r\n$/.test(received())) return;
+      if (!received().endsWith('\r\n\r\n')) return;
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
     });
   });
@@ -47,7 +47,7 @@ describe('underscores in names', () => {
     const { statuses, stats } = await send('REJECT_REQUEST');
     assert.deepEqual(statuses, ['400', '400']);
     assert.equal(stats.get('http1.requests_rejected_with_underscores_in_headers'), 2);
-    assert.equal(stats.get('http1.dropped_headers_with_underscores'), 0);
+    assert.equal(stats.get('http1.dropped_headers_with_underscores') ?? 0, 0);
     assert.equal(stats.get('http.web.downstream_cx_protocol_error'), 2);
   });
 
@@ -55,7 +55,7 @@ describe('underscores in names', () => {
     const { statuses, stats, received } = await send('DROP_HEADER');
     assert.deepEqual(statuses, ['200', '200']);
     assert.equal(stats.get('http1.dropped_headers_with_underscores'), 4);
-    assert.equal(stats.get('http1.requests_rejected_with_underscores_in_headers'), 0);
+    assert.equal(stats.get('http1.requests_rejected_with_underscores_in_headers') ?? 0, 0);
     assert.doesNotMatch(received, /a_b|c_d|t_r/);
   });
 });

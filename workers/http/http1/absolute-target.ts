@@ -9,24 +9,25 @@ import { type ParseError, parseErrors } from './parse-errors.ts';
 const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+\-.]*):\/\/([^/?#]*)(.*)$/;
 /** Envoy's parser refuses these in a host before it looks at the rest. */
 const NOT_IN_URLS = /["\\<>{}|^`]/;
-const USER = /^[A-Za-z0-9\-_.!~*'()%;:&=+$,]*$/;
+/** With its `@`, or nothing. */
+const USER = /^(?:[A-Za-z0-9\-_.!~*'()%;:&=+$,]*@)?$/;
 const HOST_AND_PORT = /^(?:([A-Za-z0-9.-]+)|\[([0-9A-Fa-f:.]+)(?:%[0-9]+)?\])(?::([0-9]+))?$/;
 const MAX_PORT = 65_535;
+const HASH = 0x23;
 
 /** Gives scheme, authority and path of `target` to `headers`, whose path may come to lack its slash. */
 export function parseAbsoluteTarget(target: string, headers: HeaderMap): ParseError | undefined {
   const [, scheme = '', authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
   if (scheme === '' || NOT_IN_URLS.test(authority)) return parseErrors.codec;
-  if (authority !== '' && rest.startsWith('#')) return parseErrors.codec;
-  const at = authority.lastIndexOf('@');
-  const hostAndPort = authority.slice(at + 1);
-  if (at >= 0 && !USER.test(authority.slice(0, at))) return parseErrors.invalidUrl;
-  if (!isHostAndPort(hostAndPort)) return parseErrors.invalidUrl;
+  if (authority !== '' && rest.charCodeAt(0) === HASH) return parseErrors.codec;
+  const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1);
+  const user = authority.slice(0, authority.length - hostAndPort.length);
+  if (!USER.test(user) || !isHostAndPort(hostAndPort)) return parseErrors.invalidUrl;
   const lower = scheme.toLowerCase();
   if (lower !== 'http' && lower !== 'https') return parseErrors.invalidScheme;
   headers.authority = hostAndPort;
   headers.scheme = lower;
-  headers.path = rest === '' ? '/' : rest;
+  headers.path = rest || '/';
   return undefined;
 }
 
