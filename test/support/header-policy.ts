@@ -75,8 +75,10 @@ export function send(
     {
       localAddressIpVersion: 'v4',
       node: NODE,
-      countDroppedHeader: () => (dropped += 1),
-      countRefusedUnderscore: () => (refused += 1),
+      underscores: {
+        countDroppedHeader: () => (dropped += 1),
+        countRefusedUnderscore: () => (refused += 1),
+      },
       internalOnlyHeaders: () => request.internalOnly ?? [],
     },
   );

@@ -46,8 +46,7 @@ export function compileManager(
   const policy = buildHeaderPolicy(config, {
     localAddressIpVersion: env.heritage.localAddressIpVersion,
     node: env.heritage.node,
-    countDroppedHeader: () => stats.countDroppedHeader(),
-    countRefusedUnderscore: () => stats.countRefusedUnderscore(),
+    underscores: stats,
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
   const drain = context.drain.viewOf(listener, context.chainDrain);

@@ -27,10 +27,8 @@ export interface HeaderPolicyEnvironment {
   readonly localAddressIpVersion: 'v4' | 'v6';
   /** This node's name and cluster, as `add_user_agent` shows them. */
   readonly node: { readonly id: string; readonly cluster: string };
-  /** Counts a header dropped for an underscore in its name. */
-  countDroppedHeader(): void;
-  /** Counts a request refused for an underscore in a header's name. */
-  countRefusedUnderscore(): void;
+  /** Counts headers dropped and requests refused for an underscore in a name. */
+  readonly underscores: { countDroppedHeader(): void; countRefusedUnderscore(): void };
   /** `internal_only_headers` of the route configuration in force; lower case. */
   internalOnlyHeaders(headers: HeaderMap): readonly string[];
 }
@@ -230,10 +228,10 @@ class ManagerHeaderPolicy implements HeaderPolicy {
       const name = headers.entries[at] ?? '';
       if (!name.includes('_')) continue;
       if (action === 'REJECT_REQUEST') {
-        this.#environment.countRefusedUnderscore();
+        this.#environment.underscores.countRefusedUnderscore();
         return UNDERSCORE_REFUSED;
       }
-      this.#environment.countDroppedHeader();
+      this.#environment.underscores.countDroppedHeader();
       (dropped ??= new Set()).add(name);
     }
     dropped?.forEach((name) => headers.remove(name));

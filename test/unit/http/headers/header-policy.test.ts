@@ -323,8 +323,10 @@ describe('header policy of responses', () => {
       {
         localAddressIpVersion: 'v4',
         node: NODE,
-        countDroppedHeader: () => undefined,
-        countRefusedUnderscore: () => undefined,
+        underscores: {
+          countDroppedHeader: () => undefined,
+          countRefusedUnderscore: () => undefined,
+        },
         internalOnlyHeaders: () => [],
       },
     );
