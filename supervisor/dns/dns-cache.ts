@@ -13,6 +13,7 @@ import type { AddressFilterSettings, DnsCacheSettings } from '../resources/resol
 import { failureBackOffMs } from './failure-back-off.ts';
 import { type KeptName, KeptNames } from './kept-names.ts';
 import type { NameResolver, Resolution, ResolvedName } from './name-resolver.ts';
+import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 
 export interface DnsCacheOptions {
   readonly settings: DnsCacheSettings;
@@ -75,11 +76,9 @@ export class DnsCache {
   constructor(options: DnsCacheOptions) {
     const { settings, writer } = options;
     this.#options = options;
-    this.#stats = writer.defineBlock(DNS_CACHE, `dns_cache.${settings.name}.`);
-    this.#breaker = writer.defineBlock(
-      DNS_CACHE_BREAKER,
-      `dns_cache.${settings.name}.circuit_breakers.`,
-    );
+    const scope = scopePrefix(`dns_cache.${settings.name}`);
+    this.#stats = writer.defineBlock(DNS_CACHE, scope);
+    this.#breaker = writer.defineBlock(DNS_CACHE_BREAKER, `${scope}circuit_breakers.`);
     this.#isDenied = addressCheck(settings.addressFilter);
     this.#addPending(0);
     const { kept } = settings;

@@ -23,7 +23,7 @@ export function makeBasicAuthFilter(
   own: BasicAuthOptions,
   context: FilterContext,
 ): FilterFactory {
-  const base = context.stats.defineBlock(BASIC_AUTH, `${context.statPrefix}basic_auth.`);
+  const base = context.stats.defineBlock(BASIC_AUTH, `${context.statScope}basic_auth.`);
   context.onBlock(base);
   const users = new CompiledSettings(
     (settings: BasicAuthPerRoute) =>

@@ -27,7 +27,7 @@ interface CorsParts {
 }
 
 export function makeCorsFilter(name: string, context: FilterContext): FilterFactory {
-  const base = context.stats.defineBlock(CORS, `${context.statPrefix}cors.`);
+  const base = context.stats.defineBlock(CORS, `${context.statScope}cors.`);
   context.onBlock(base);
   const policies = new CompiledSettings((route: FilterSettings) => compilePolicy(name, route));
   const parts: CorsParts = { context, base, policies };

@@ -26,7 +26,7 @@ export function makeCsrfFilter(
   own: CsrfPolicy,
   context: FilterContext,
 ): FilterFactory {
-  const base = context.stats.defineBlock(CSRF, `${context.statPrefix}csrf.`);
+  const base = context.stats.defineBlock(CSRF, `${context.statScope}csrf.`);
   context.onBlock(base);
   const origins = new CompiledSettings((policy: CsrfPolicy) =>
     policy.additionalOrigins.map((matcher) => compileStringMatcher(matcher)),

@@ -17,8 +17,10 @@ export interface FilterContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly runtime: Runtime;
-  /** `http.<stat_prefix>.` */
+  /** `http.<stat_prefix>.` as it was written; fault, rbac and the compressors count by it. */
   readonly statPrefix: string;
+  /** The same as a scope, which the other filters count by. */
+  readonly statScope: string;
   /** Counts a request whose body was larger than a filter may keep. */
   countRequestTooLarge(): void;
   /** This server's own health was failed by an operator. */

@@ -36,7 +36,7 @@ export function makeHealthCheckFilter(
   options: HealthCheckFilterOptions,
   context: FilterContext,
 ): FilterFactory {
-  const base = context.stats.defineBlock(HEALTH_CHECK_FILTER, `${context.statPrefix}health_check.`);
+  const base = context.stats.defineBlock(HEALTH_CHECK_FILTER, `${context.statScope}health_check.`);
   context.onBlock(base);
   const { cacheTimeMs } = options;
   const parts: HealthCheckParts = {

@@ -7,6 +7,7 @@ import { addMetadata } from './add-metadata.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 import { compileRbacDecider, type RbacEngine } from './rbac-engine.ts';
+import { dottedPrefix } from '../../shared/stats/stat-scope.ts';
 
 const NAMESPACE = 'envoy.filters.http.rbac';
 const COMMON = 'envoy.common';
@@ -30,9 +31,12 @@ export function makeRbacFilter(
   own: RbacOptions,
   context: FilterContext,
 ): FilterFactory {
-  const prefix = `${context.statPrefix}rbac.`;
-  const base = context.stats.defineBlock(RBAC, prefix + own.rulesStatPrefix);
-  const shadowBase = context.stats.defineBlock(RBAC_SHADOW, prefix + own.shadowRulesStatPrefix);
+  const { rulesStatPrefix, shadowRulesStatPrefix } = own;
+  const base = context.stats.defineBlock(RBAC, statPrefixOf(context, rulesStatPrefix));
+  const shadowBase = context.stats.defineBlock(
+    RBAC_SHADOW,
+    statPrefixOf(context, shadowRulesStatPrefix),
+  );
   context.onBlock(base);
   context.onBlock(shadowBase);
   const compiled = new CompiledSettings(({ rules, shadowRules }: RbacOptions) => ({
@@ -41,6 +45,11 @@ export function makeRbacFilter(
   }));
   const parts: RbacParts = { name, context, own, base, shadowBase, compiled };
   return { name, create: (callbacks) => new RbacFilter(parts, callbacks) };
+}
+
+/** Where rules with this prefix of their own count. */
+function statPrefixOf({ statPrefix }: FilterContext, own: string): string {
+  return `${statPrefix}rbac.${dottedPrefix(own)}`;
 }
 
 class RbacFilter extends PassThroughFilter {
@@ -97,9 +106,10 @@ class RbacFilter extends PassThroughFilter {
     isAllowed: boolean,
   ): void {
     if (policy === undefined) return;
-    const { stats, statPrefix } = this.parts.context;
+    const { own, context } = this.parts;
+    const ofRules = prefix === '' ? own.rulesStatPrefix : own.shadowRulesStatPrefix;
     const verdict = isAllowed ? 'allowed' : 'denied';
-    const name = `${statPrefix}rbac.policy.${policy}.${prefix}${verdict}`;
-    stats.increment(stats.defineCounter(name));
+    const name = `${statPrefixOf(context, ofRules)}policy.${policy}.${prefix}${verdict}`;
+    context.stats.increment(context.stats.defineCounter(name));
   }
 }

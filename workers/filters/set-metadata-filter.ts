@@ -13,8 +13,8 @@ export function makeSetMetadataFilter(
   entries: SetMetadataOptions,
   context: FilterContext,
 ): FilterFactory {
-  const { stats, statPrefix } = context;
-  const base = stats.defineBlock(SET_METADATA, `${statPrefix}set_metadata.`);
+  const { stats, statScope } = context;
+  const base = stats.defineBlock(SET_METADATA, `${statScope}set_metadata.`);
   context.onBlock(base);
   const countDenied = (): void => stats.increment(base + SET_METADATA.index.overwrite_denied);
   return {

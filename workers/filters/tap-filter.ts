@@ -17,7 +17,7 @@ export function makeTapFilter(
   options: TapFilterOptions,
   context: FilterContext,
 ): FilterFactory {
-  const base = context.stats.defineBlock(TAP, `${context.statPrefix}tap.`);
+  const base = context.stats.defineBlock(TAP, `${context.statScope}tap.`);
   context.onBlock(base);
   const { source } = options;
   const configured = source.kind === 'static' ? context.taps.compile(source.settings) : undefined;

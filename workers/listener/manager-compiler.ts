@@ -28,6 +28,7 @@ import {
   type CompilerContext,
   overloadOf,
 } from './compiler-context.ts';
+import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 
 type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
 
@@ -64,7 +65,7 @@ export function compileManager(
     loop,
     stats: env.stats,
     runtime: context.runtime,
-    statPrefix: `http.${config.statPrefix}.`,
+    ...namesOf(config.statPrefix),
     countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
     compressorOffers: new WeakMap(),
@@ -180,4 +181,9 @@ function offByDefault(factory: FilterFactory): FilterFactory {
 /** Empty for routes that stand in the listener, whose places begin there. */
 function routesName({ routes }: HttpConnectionManager): string {
   return routes.kind === 'named' ? routes.name : '';
+}
+
+/** How names of statistics begin below a connection manager. */
+function namesOf(statPrefix: string): Pick<FilterContext, 'statPrefix' | 'statScope'> {
+  return { statPrefix: `http.${statPrefix}.`, statScope: scopePrefix(`http.${statPrefix}`) };
 }

@@ -7,13 +7,14 @@ import type { RouteConfigurationResource, VirtualHost } from '../../shared/resou
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
+import { withoutLastDots } from '../../shared/stats/stat-scope.ts';
 
 export function virtualClusterPrefix(host: string, name: string): string {
-  return `vhost.${host}.vcluster.${name}.`;
+  return `${withoutLastDots(`vhost.${withoutLastDots(host)}.vcluster.${name}`)}.`;
 }
 
 export function routePrefix(host: string, statPrefix: string): string {
-  return `vhost.${host}.route.${statPrefix}.`;
+  return `${withoutLastDots(`vhost.${withoutLastDots(host)}.route.${statPrefix}`)}.`;
 }
 
 /** What is returned lets them go. */

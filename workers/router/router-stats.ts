@@ -7,6 +7,7 @@ import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { AnswerStats } from '../upstream/answer-stats.ts';
 import { routePrefix, virtualClusterPrefix } from './route-views.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
+import { withoutLastDots } from '../../shared/stats/stat-scope.ts';
 
 /** Virtual clusters and routes come from configuration, so their number is bounded by it. */
 interface ViewStats {
@@ -35,7 +36,7 @@ export class RouterStats {
 
   constructor(writer: StatWriter, statPrefix: string, ownZone: string) {
     this.writer = writer;
-    this.base = writer.defineBlock(ROUTER, `http.${statPrefix}.`);
+    this.base = writer.defineBlock(ROUTER, `${withoutLastDots(`http.${statPrefix}`)}.`);
     this.#ownZone = ownZone;
   }
 

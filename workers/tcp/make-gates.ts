@@ -27,6 +27,7 @@ import type { WorkerLoop } from '../worker-loop.ts';
 import type { Gate } from './gate.ts';
 import { makeSniForwardProxy, type SniForwardProxyContext } from './sni-forward-proxy.ts';
 import { FilterState } from '../net/filter-state.ts';
+import { dottedPrefix } from '../../shared/stats/stat-scope.ts';
 
 export interface GateContext extends SniForwardProxyContext {
   readonly loop: WorkerLoop;
@@ -71,7 +72,7 @@ function makeRateLimit(filter: NetworkRateLimit, context: GateContext): Gate {
   const { loop, stats, runtime } = context;
   const base = stats.defineBlock(
     NETWORK_LOCAL_RATE_LIMIT,
-    `local_rate_limit.${filter.statPrefix}.`,
+    dottedPrefix(`local_rate_limit.${filter.statPrefix}`),
   );
   const bucket = context.sharedBucket(filter.bucket);
   const { enabled } = filter;
@@ -121,7 +122,10 @@ function makeConnectionLimit(filter: ConnectionLimit, context: GateContext): Gat
   const { stats, runtime } = context;
   const { maxConnections, delayMs, enabled } = filter;
   const { active_connections: active, limited_connections: limited } = CONNECTION_LIMIT.index;
-  const base = stats.defineBlock(CONNECTION_LIMIT, `connection_limit.${filter.statPrefix}.`);
+  const base = stats.defineBlock(
+    CONNECTION_LIMIT,
+    dottedPrefix(`connection_limit.${filter.statPrefix}`),
+  );
   const count = context.sharedCount(filter.place);
   return {
     onConnection() {

@@ -2,7 +2,7 @@
  * One TCP proxy, compiled from its resource: what its connections share. Holds no state of any
  * connection.
  */
-import { statScope } from '../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 import type { ProxyTlv, TcpCluster, TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
@@ -61,7 +61,7 @@ export class TcpProxyServer implements ChainServer {
     const { index } = TCP_PROXY;
     this.config = config;
     this.parts = parts;
-    this.base = parts.stats.defineBlock(TCP_PROXY, `tcp.${statScope(config.statPrefix)}.`);
+    this.base = parts.stats.defineBlock(TCP_PROXY, scopePrefix(`tcp.${config.statPrefix}`));
     this.counters = {
       stats: parts.stats,
       received: this.base + index.downstream_cx_rx_bytes_total,

@@ -20,6 +20,7 @@ import { resolveRateLimitBucket } from '../filters/local-rate-limit-filter.ts';
 import { resolveRbacRules } from '../filters/rbac-rules.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
+import { dottedPrefix } from '../../../shared/stats/stat-scope.ts';
 
 const TYPES = 'envoy.extensions.filters.network';
 
@@ -175,19 +176,14 @@ function resolveFilterState(message: FilterStateMessage, scope: Scope): NetworkF
 function resolveRbac(message: RBAC, scope: Scope): NetworkFilter {
   refuseOtherFields(message, RBAC_FIELDS, scope);
   const { rules, shadow_rules: shadow } = message;
-  const prefix = `${dotted(message.stat_prefix)}rbac.`;
+  const prefix = `${dottedPrefix(message.stat_prefix ?? '')}rbac.`;
   return {
     kind: 'network_rbac',
     statPrefix: prefix,
-    shadowStatPrefix: prefix + dotted(message.shadow_rules_stat_prefix),
+    shadowStatPrefix: prefix + dottedPrefix(message.shadow_rules_stat_prefix ?? ''),
     ...optional('rules', rules && resolveRbacRules(rules, scope.at('rules'))),
     ...optional('shadowRules', shadow && resolveRbacRules(shadow, scope.at('shadow_rules'))),
   };
-}
-
-/** With exactly one dot behind it; nothing for nothing. */
-function dotted(prefix = ''): string {
-  return prefix === '' || prefix.endsWith('.') ? prefix : `${prefix}.`;
 }
 
 function flagOf(flag: RuntimeFeatureFlag | undefined): NetworkRateLimit['enabled'] {

@@ -48,11 +48,12 @@ function regexRules(): TagRule[] {
       `^http\\.${TOKEN}\\.rbac\\.(?:${TOKEN}\\.)?policy\\.((${TOKEN})\\.)\\w+$`,
     ),
     regexTag('envoy.rbac_http_prefix', `^http\\.${TOKEN}\\.rbac\\.((?!policy\\.)(${TOKEN})\\.)`),
+    regexTag('envoy.proxy_protocol_prefix', `^proxy_proto\\.((?!versions\\.)(${TOKEN})\\.)`),
     regexTag(
       'envoy.proxy_protocol_version',
       `^proxy_proto\\.(?:${TOKEN}\\.)?(versions\\.v(\\d)\\.)\\w+$`,
     ),
-    regexTag('envoy.proxy_protocol_prefix', `^proxy_proto\\.((?!versions\\.)(${TOKEN})\\.)`),
+    regexTag('envoy.xds_resource_name', `^sds\\.((${TOKEN})\\.)`),
   ];
 }
 
@@ -86,7 +87,6 @@ function tokenRules(): TagRule[] {
     ['connection_limit_prefix', 'connection_limit.$.**'],
     ['rbac_prefix', '$.rbac.**'],
     ['google_grpc_client_prefix', 'grpc.$.**'],
-    ['xds_resource_name', 'sds.$.**'],
   ];
   return rules.map(([tag, pattern]) => tokenTag(`envoy.${tag}`, pattern));
 }

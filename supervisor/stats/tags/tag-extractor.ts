@@ -2,6 +2,7 @@
  * Splits names of statistics into a name without tags and the tags, by an ordered list of rules.
  * Two rules for one tag: the first that matches wins, and the other leaves the name as it is.
  */
+import { withoutLastDots } from '../../../shared/stats/stat-scope.ts';
 import type { TagMatch, TagRule } from './tag-rule.ts';
 
 export interface ExtractedTag {
@@ -75,10 +76,4 @@ function withoutRemoved(name: string, tags: readonly ExtractedTag[]): string {
     position = Math.max(position, removeEnd);
   }
   return kept + name.slice(position);
-}
-
-function withoutLastDots(text: string): string {
-  let end = text.length;
-  while (end > 0 && text[end - 1] === '.') end--;
-  return text.slice(0, end);
 }

@@ -1,6 +1,6 @@
 /** Settings of HTTP filters that connection managers name instead of holding them. */
 import { typeNameOf } from '../../config/type-name.ts';
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 
 import { unexpectedType } from '../../resources/http/discovered-filter.ts';
@@ -34,7 +34,7 @@ class SharedFilter extends SharedResource {
     this.#filter = filter;
     this.#options = options;
     const { statStore, sources } = options;
-    const prefix = statScope(`extension_config_discovery.http_filter.${filter.name}.`);
+    const prefix = scopePrefix(`extension_config_discovery.http_filter.${filter.name}.`);
     this.#reloads = statStore.holdNamed('counter', `${prefix}config_reload`);
     this.#failures = statStore.holdNamed('counter', `${prefix}config_fail`);
     this.#conflicts = statStore.holdNamed('counter', `${prefix}config_conflict`);

@@ -1,5 +1,5 @@
 /** Route configurations that connection managers name instead of holding them. */
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
@@ -47,7 +47,7 @@ class SharedRoutes extends SharedResource {
     this.#routes = routes;
     this.#options = options;
     const { sources, statStore } = options;
-    const prefix = statScope(`http.${routes.statPrefix}.rds.${routes.name}.`);
+    const prefix = scopePrefix(`http.${routes.statPrefix}.rds.${routes.name}.`);
     this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
     this.#emptyCounter = statStore.defineCounter(`${prefix}update_empty`);
     this.subscribe((interest) => sources.open(interest), {

@@ -2,7 +2,7 @@
  * Scopes of routes that connection managers name instead of holding them. Each scope's route
  * configuration stands in it or is subscribed to by its name; workers get all scopes at once.
  */
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { ScopedRouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
@@ -57,7 +57,7 @@ class SharedScopes extends SharedResource {
     this.#named = named;
     this.#options = options;
     const { sources, statStore } = options;
-    const prefix = statScope(`http.${named.statPrefix}.scoped_rds.${named.name}.`);
+    const prefix = scopePrefix(`http.${named.statPrefix}.scoped_rds.${named.name}.`);
     this.#stats = DiscoveryStats.at(statStore, prefix, { reloads: true, countsEmpty: true });
     this.#gauges = statStore.defineBlock(SCOPED_RDS, prefix);
     this.subscribe((interest) => sources.open(interest), {

@@ -2,7 +2,7 @@
  * Secrets that TLS contexts name instead of holding them. A secret whose files are replaced is read
  * again; one that cannot be used leaves what was there.
  */
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { NamedSecret } from '../../resources/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
@@ -45,7 +45,7 @@ class SharedSecret extends SharedResource {
     this.#secret = secret;
     this.#options = options;
     const { store, statStore, sources, clock } = options;
-    const prefix = statScope(`sds.${secret.name}.`);
+    const prefix = scopePrefix(`sds.${secret.name}.`);
     this.#rotationFailures = statStore.holdNamed('counter', `${prefix}key_rotation_failed`);
     store.putWarming('secret', secret.key, {
       message: { name: secret.name },

@@ -1,5 +1,5 @@
 /** What a subscription counts, below `cluster_manager.cds.` and the like, or in an EDS cluster's own block. */
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { CLUSTER_SUBSCRIPTION } from '../../../shared/stats/templates/cluster-features.ts';
 import {
@@ -54,7 +54,7 @@ export class DiscoveryStats {
     scope: string,
     kinds: { readonly reloads?: boolean; readonly countsEmpty?: boolean } = {},
   ): DiscoveryStats {
-    const prefix = statScope(scope);
+    const prefix = scopePrefix(scope);
     const base = store.defineBlock(SUBSCRIPTION, prefix);
     const blocks = [base];
     if (kinds.countsEmpty === true) blocks.push(store.defineBlock(UPDATE_EMPTY, prefix));

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import { CONTROL_PLANE, GRPC_CLIENT } from '../../../shared/stats/templates/subscriptions.ts';
 import type { GrpcSource } from '../../resources/config-source.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
@@ -75,7 +75,7 @@ export class ControlStream {
     );
     const { target } = options.source;
     if (target.kind === 'uri') {
-      this.#client = this.#stats.defineBlock(GRPC_CLIENT, `grpc.${statScope(target.statPrefix)}.`);
+      this.#client = this.#stats.defineBlock(GRPC_CLIENT, scopePrefix(`grpc.${target.statPrefix}`));
       this.#countCall('google_grpc_client_creation');
     }
     const peer = target.kind === 'uri' ? target.uri : target.cluster;

@@ -3,5 +3,12 @@ import { admin } from './admin.ts';
 import { failures } from './failures.ts';
 import { malformed } from './malformed.ts';
 import { routing } from './routing.ts';
+import { statPrefixes } from './stat-prefixes.ts';
 
-export const cases: readonly ConformanceCase[] = [routing, malformed, failures, admin];
+export const cases: readonly ConformanceCase[] = [
+  routing,
+  malformed,
+  failures,
+  admin,
+  statPrefixes,
+];

@@ -1,5 +1,5 @@
 /** Where a connection manager counts: its own block and the listener's view of the same answers. */
-import { statScope } from '../../../shared/stats/stat-scope.ts';
+import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import {
   ANSWER_DOOR,
@@ -44,7 +44,7 @@ export class ManagerStats {
 
   constructor(writer: StatWriter, statPrefix: string, listenerStatName: string) {
     this.writer = writer;
-    const scope = `http.${statScope(statPrefix)}.`;
+    const scope = scopePrefix(`http.${statPrefix}`);
     this.scope = scope;
     this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, scope);
     this.tracingBase = writer.defineBlock(TRACING, `${scope}tracing.`);
