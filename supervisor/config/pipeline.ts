@@ -12,6 +12,7 @@ import type { Problem, ProblemSink } from './problem.ts';
 import type * as BinarySourceModule from './source/binary-source.ts';
 import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
 import type { SourceFormat } from './source/source-format.ts';
+import { jsonFaultLine } from './convert/json-fault.ts';
 import { parseJson } from './source/json-source.ts';
 import { readPlainYaml } from './source/plain-yaml.ts';
 import type { ParsedSource } from './source/source-node.ts';
@@ -200,12 +201,19 @@ async function readSource(
   const text = decodeText(source.content);
   if (text === undefined) {
     const position = { source: source.name, line: 1, column: 1 };
-    reading.problems.push({ ...wholeText('not valid UTF-8', 'source.encoding'), position });
+    reading.problems.push({
+      ...wholeText('not valid UTF-8', 'source.encoding'),
+      position,
+      ...(source.format === 'json' ? { reference: notUtf8(type) } : {}),
+    });
     return { document: { name: source.name, text: '', root: undefined }, message: {} };
   }
   const parsed = (await parseText(source.format, text)) ?? { root: undefined, problems: [] };
   const document: SourceDocument = { name: source.name, text, root: parsed.root };
-  return { document, message: readTree(reading, type, document, parsed) };
+  return {
+    document,
+    message: readTree(reading, type, document, { ...parsed, format: source.format }),
+  };
 }
 
 async function parseText(format: SourceFormat, text: string): Promise<ParsedSource | undefined> {
@@ -228,11 +236,19 @@ function readTree(
   reading: Reading,
   type: MessageType,
   document: SourceDocument,
-  parsed: ParsedSource,
+  parsed: ParsedSource & { readonly format: SourceFormat },
 ): MessageObject {
-  for (const { offset, ...problem } of parsed.problems) {
+  for (const { offset, json, ...problem } of parsed.problems) {
     const position = positionOf(document, offset);
-    reading.problems.push({ severity: 'error', place: undefined, ...problem, position });
+    const reference =
+      json === undefined ? problem.reference : jsonFaultLine(type, json, document.text);
+    reading.problems.push({
+      severity: 'error',
+      place: undefined,
+      ...problem,
+      position,
+      ...(reference === undefined ? {} : { reference }),
+    });
   }
   const { root } = parsed;
   if (root === undefined) {
@@ -242,7 +258,10 @@ function readTree(
     return {};
   }
   if (root.kind !== 'map' && root.kind !== 'list') {
-    reading.problems.push(emptyDocument(document));
+    const notObject = emptyDocument(document);
+    const reference =
+      parsed.format === 'json' ? notAnObject(type, document.text) : notObject.reference;
+    reading.problems.push({ ...notObject, ...(reference === undefined ? {} : { reference }) });
     return {};
   }
   const reader = new MessageReader({
@@ -257,11 +276,20 @@ function readTree(
   return message;
 }
 
+function notAnObject(type: MessageType, text: string): string {
+  return jsonFaultLine(type, { words: '', path: [], isValueStart: true, hasPlace: true }, text);
+}
+
+function notUtf8(type: MessageType): string {
+  const words = 'Invalid UTF-8 string';
+  return jsonFaultLine(type, { words, path: [], isValueStart: false, hasPlace: true }, '{');
+}
+
 function emptyDocument(document: SourceDocument): Problem {
   return {
     ...wholeText('expected an object at the top of the document', 'source.not_an_object'),
     position: { source: document.name, line: 1, column: 1 },
-    reference: `Unable to convert YAML as JSON: ${document.text.trim().slice(0, 200)}`,
+    reference: `Unable to convert YAML as JSON: ${document.text.split('\n', 1).join('').slice(0, 200)}`,
   };
 }
 

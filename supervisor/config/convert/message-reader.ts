@@ -10,6 +10,7 @@ import { type Place, type Problem, at, formatPlace } from '../problem.ts';
 import type { SourceMap, SourceNode } from '../source/source-node.ts';
 import { nearestName } from '../suggestion.ts';
 import { type MessageObject, setKey } from './message-object.ts';
+import { describeField } from './json-fault.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
 import { isWellKnown, readAny, readWellKnown } from './well-known-reader.ts';
 
@@ -61,7 +62,8 @@ export class MessageReader {
         return readWellKnown(this, type, node, place);
       }
       if (node.kind !== 'map') {
-        return this.fail(expected(`an object of type ${type.fullName}`, node), node, place);
+        const fault = expected(`an object of type ${type.fullName}`, node);
+        return this.fail(fault, node, place, `message ${type.fullName}`);
       }
       return this.fields(type, node, place);
     } finally {
@@ -266,7 +268,7 @@ export class MessageReader {
         place,
         message: fault.message,
         rule: 'wrong_value',
-        reference: `Unable to parse JSON as proto (INVALID_ARGUMENT: invalid JSON in ${this.#root}${subject}: ${fault.message})`,
+        reference: `Unable to parse JSON as proto (INVALID_ARGUMENT: invalid JSON in ${this.#root}${subject}: ${fault.words})`,
       },
       node.offset,
     );
@@ -340,10 +342,4 @@ function isKept(field: FieldType, value: unknown): boolean {
   return field.kind === 'enum'
     ? value !== (field.enum.nameOf(0) ?? 0)
     : value !== defaultScalar(field.kind);
-}
-
-function describeField(field: FieldType): string {
-  return field.descriptor.type === undefined
-    ? field.kind
-    : `${field.kind} ${field.descriptor.type}`;
 }

@@ -8,11 +8,17 @@ import type { SourceNode } from '../source/source-node.ts';
 /** Why a value cannot be read. */
 export class Invalid {
   readonly message: string;
+  /** Envoy's words for it, where ours say more. */
+  readonly words: string;
 
-  constructor(message: string) {
+  constructor(message: string, words = message) {
     this.message = message;
+    this.words = words;
   }
 }
+
+const A_NUMBER = 'a number';
+const A_BOOLEAN = "'true' or 'false'";
 
 export type NormalScalar = string | number | boolean;
 
@@ -64,7 +70,30 @@ export function readScalar(kind: ScalarKind, node: SourceNode): NormalScalar | I
 
 /** `unexpected character: '5'; expected '"'` says little; name what was found instead. */
 export function expected(what: string, node: SourceNode): Invalid {
-  return new Invalid(`expected ${what}, found ${describe(node)}`);
+  return new Invalid(`expected ${what}, found ${describe(node)}`, expectedWords(what, node));
+}
+
+/** Envoy's parser says which character a value of the kind begins with. */
+function expectedWords(what: string, node: SourceNode): string {
+  if (what === A_NUMBER) return 'expected number or string';
+  if (what === A_BOOLEAN) return `expected ${A_BOOLEAN}`;
+  const opening = what.startsWith('an object') ? '{' : what === 'a list' ? '[' : '"';
+  return `unexpected character: '${firstCharacter(node)}'; expected '${opening}'`;
+}
+
+function firstCharacter(node: SourceNode): string {
+  switch (node.kind) {
+    case 'map':
+      return '{';
+    case 'list':
+      return '[';
+    case 'string':
+      return '"';
+    case 'number':
+    case 'boolean':
+    case 'null':
+      return String(node.value).charAt(0);
+  }
 }
 
 function describe(node: SourceNode): string {
@@ -98,8 +127,8 @@ function readBool(node: SourceNode): boolean | Invalid {
     return false;
   }
   return node.kind === 'string'
-    ? new Invalid(`expected 'true' or 'false', found '${node.value}'`)
-    : expected("'true' or 'false'", node);
+    ? new Invalid(`expected ${A_BOOLEAN}, found '${node.value}'`, `expected ${A_BOOLEAN}`)
+    : expected(A_BOOLEAN, node);
 }
 
 function readBytes(text: string): string | Invalid {
@@ -115,7 +144,7 @@ function readBytes(text: string): string | Invalid {
 
 export function readInteger(kind: ScalarKind, node: SourceNode): number | string | Invalid {
   if (node.kind !== 'number' && node.kind !== 'string') {
-    return expected('a number', node);
+    return expected(A_NUMBER, node);
   }
   const text = node.value;
   if (kind.endsWith('32') && /^[0-9]{1,9}$/.test(text)) {
@@ -175,7 +204,7 @@ const floatText = /^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$/;
 
 function readFloat(kind: 'double' | 'float', node: SourceNode): number | string | Invalid {
   if (node.kind !== 'number' && node.kind !== 'string') {
-    return expected('a number', node);
+    return expected(A_NUMBER, node);
   }
   const special = /^([+-]?)(inf|infinity|nan)$/i.exec(node.value);
   if (special !== null) {

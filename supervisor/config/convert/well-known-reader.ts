@@ -77,6 +77,7 @@ export function readWellKnown(
 }
 
 interface TimeKind {
+  readonly typeName: string;
   readonly name: string;
   readonly parse: (text: string) => SecondsAndNanos | Invalid;
   readonly check: (value: SecondsAndNanos) => SecondsAndNanos | Invalid;
@@ -84,6 +85,7 @@ interface TimeKind {
 }
 
 const duration: TimeKind = {
+  typeName: 'google.protobuf.Duration',
   name: 'a duration such as 1.5s',
   parse: parseDuration,
   check: checkDuration,
@@ -91,6 +93,7 @@ const duration: TimeKind = {
 };
 
 const timestamp: TimeKind = {
+  typeName: 'google.protobuf.Timestamp',
   name: 'a time such as 2024-01-31T12:00:00Z',
   parse: parseTimestamp,
   check: checkTimestamp,
@@ -111,7 +114,9 @@ function readTime(
     value = secondsAndNanos(node);
   }
   const checked = value instanceof Invalid ? value : kind.check(value);
-  return checked instanceof Invalid ? reader.fail(checked, node, place) : kind.format(checked);
+  return checked instanceof Invalid
+    ? reader.fail(checked, node, place, `message ${kind.typeName}`)
+    : kind.format(checked);
 }
 
 function secondsAndNanos(node: SourceMap): SecondsAndNanos | Invalid {
@@ -184,7 +189,8 @@ export function readAny(
   place: Place | undefined,
 ): MessageObject | undefined {
   if (node.kind !== 'map') {
-    return reader.fail(expected('an object with @type', node), node, place);
+    const fault = expected('an object with @type', node);
+    return reader.fail(fault, node, place, 'message google.protobuf.Any');
   }
   const entry = node.entries.find(({ key }) => key === '@type');
   if (entry === undefined) {

@@ -4,6 +4,7 @@
  */
 import {
   DuplicateKeys,
+  type JsonFault,
   type ParsedSource,
   type SourceEntry,
   type SourceNode,
@@ -19,9 +20,8 @@ export function parseJson(text: string): ParsedSource {
     return { root, problems: reader.duplicates.problems };
   } catch (error) {
     if (error instanceof JsonSyntaxError) {
-      const { message, offset } = error;
-      const reference = `Unable to parse JSON as proto (INVALID_ARGUMENT: ${message})`;
-      return { root: undefined, problems: [{ message, offset, rule: 'json.syntax', reference }] };
+      const { message, offset, json } = error;
+      return { root: undefined, problems: [{ message, offset, rule: 'json.syntax', json }] };
     }
     throw error;
   }
@@ -29,12 +29,17 @@ export function parseJson(text: string): ParsedSource {
 
 class JsonSyntaxError extends Error {
   readonly offset: number;
+  readonly json: JsonFault;
 
-  constructor(message: string, offset: number) {
+  constructor(message: string, offset: number, json: JsonFault) {
     super(message);
     this.offset = offset;
+    this.json = json;
   }
 }
+
+const NO_MORE = 'unexpected EOF';
+const TOO_MUCH = 'extraneous characters after end of JSON object';
 
 const simpleEscapes: Readonly<Record<string, string>> = {
   '"': '"',
@@ -69,6 +74,8 @@ class JsonReader {
   /** Keys that were met, one for each slot: most of a large text are the same few. */
   readonly #keys: (string | undefined)[] = Array.from({ length: KNOWN_KEYS });
   readonly #text: string;
+  /** Keys and indices of the value that is being read. */
+  readonly #path: (string | number)[] = [];
   #at = 0;
 
   constructor(text: string) {
@@ -79,7 +86,7 @@ class JsonReader {
     const root = this.#readValue(0);
     this.#skipSpace();
     if (this.#at < this.#text.length) {
-      this.#fail('extraneous characters after end of JSON object');
+      this.#fail(TOO_MUCH);
     }
     return root;
   }
@@ -93,7 +100,7 @@ class JsonReader {
     const first = this.#text[offset];
     switch (first) {
       case undefined:
-        return this.#fail('unexpected EOF');
+        return this.#fail(NO_MORE);
       case '{':
         return { kind: 'map', entries: this.#readEntries(depth), offset };
       case '[':
@@ -120,7 +127,7 @@ class JsonReader {
         return node;
       }
     }
-    return this.#fail(`unexpected character: '${first}'`);
+    return this.#fail(`unexpected character: '${first}'`, { isValueStart: true });
   }
 
   #readEntries(depth: number): SourceEntry[] {
@@ -136,7 +143,9 @@ class JsonReader {
       const key = this.#readKey();
       this.#skipSpace();
       this.#expect(':');
+      this.#path.push(key);
       const value = this.#readValue(depth + 1);
+      this.#path.pop();
       if (entries.length === FEW_ENTRIES) {
         seen = new Set(entries.map((entry) => entry.key));
       }
@@ -149,7 +158,7 @@ class JsonReader {
       }
       this.#skipSpace();
       if (!this.#take(',')) {
-        this.#expect('}');
+        this.#expectEnd('}');
         return entries;
       }
     }
@@ -163,10 +172,12 @@ class JsonReader {
       if (this.#take(']')) {
         return items;
       }
+      this.#path.push(items.length);
       items.push(this.#readValue(depth + 1));
+      this.#path.pop();
       this.#skipSpace();
       if (!this.#take(',')) {
-        this.#expect(']');
+        this.#expectEnd(']');
         return items;
       }
     }
@@ -194,9 +205,7 @@ class JsonReader {
     bare.lastIndex = this.#at;
     const key = bare.exec(this.#text)?.[0];
     if (key === undefined) {
-      return this.#fail(
-        first === undefined ? 'unexpected EOF' : `unexpected character: '${first}'; expected '"'`,
-      );
+      return this.#fail(first === undefined ? NO_MORE : 'expected bare word');
     }
     this.#at += key.length;
     return key;
@@ -215,7 +224,7 @@ class JsonReader {
       const character = this.#text[at];
       if (character === undefined) {
         this.#at = at;
-        return this.#fail('unexpected EOF');
+        return this.#fail(NO_MORE);
       }
       if (character === quote) {
         this.#at = at + 1;
@@ -238,7 +247,7 @@ class JsonReader {
     }
     const value = Object.hasOwn(simpleEscapes, letter) ? simpleEscapes[letter] : undefined;
     if (value === undefined) {
-      return this.#fail(letter === '' ? 'unexpected EOF' : `invalid escape char: '${letter}'`);
+      return this.#fail(letter === '' ? NO_MORE : `invalid escape char: '${letter}'`);
     }
     this.#at += 1;
     return value;
@@ -258,8 +267,14 @@ class JsonReader {
       return String.fromCharCode(first);
     }
     const second = Number.parseInt(found[2] ?? '', 16);
-    if (first > 0xdbff || !(second >= 0xdc00 && second <= 0xdfff)) {
-      return this.#fail('invalid Unicode escape: half of a surrogate pair');
+    const half = 'invalid Unicode escape: half of a surrogate pair';
+    if (first > 0xdbff) return this.#fail(half, { words: 'unpaired low surrogate' });
+    if (found[2] === undefined) {
+      const next = this.#text[this.#at + 5] ?? '';
+      return this.#fail(half, { words: `unexpected character: '${next}'; expected '\\u'` });
+    }
+    if (!(second >= 0xdc00 && second <= 0xdfff)) {
+      return this.#fail(half, { words: 'invalid low surrogate' });
     }
     this.#at += 11;
     return String.fromCharCode(first, second);
@@ -288,7 +303,7 @@ class JsonReader {
     number.lastIndex = this.#at;
     const text = number.exec(this.#text)?.[0];
     if (text === undefined) {
-      return this.#fail("unexpected character: '-'");
+      return this.#fail('expected a number');
     }
     if (/^-?0[0-9]/.test(text)) {
       return this.#fail('number cannot have extraneous leading zero');
@@ -324,14 +339,23 @@ class JsonReader {
     if (!this.#take(character)) {
       const found = this.#text[this.#at];
       this.#fail(
-        found === undefined
-          ? 'unexpected EOF'
-          : `unexpected character: '${found}'; expected '${character}'`,
+        found === undefined ? NO_MORE : `unexpected character: '${found}'; expected '${character}'`,
       );
     }
   }
 
-  #fail(message: string): never {
-    throw new JsonSyntaxError(message, this.#at);
+  /** At the end of a list or an object, where a comma might have stood as well. */
+  #expectEnd(character: string): void {
+    if (this.#take(character)) return;
+    const before = this.#text.slice(0, this.#at).trimEnd().at(-1) ?? '';
+    const found = this.#text[this.#at];
+    const isBehindNumber = found !== undefined && !',]}'.includes(found) && /[0-9]/.test(before);
+    this.#fail(isBehindNumber ? `unexpected character: '${found}'` : "expected ','");
+  }
+
+  #fail(message: string, { words = message, isValueStart = false } = {}): never {
+    const hasPlace = words !== NO_MORE && words !== TOO_MUCH;
+    const path = [...this.#path];
+    throw new JsonSyntaxError(message, this.#at, { words, path, isValueStart, hasPlace });
   }
 }

@@ -36,6 +36,18 @@ export interface SyntaxProblem {
   readonly rule: string;
   /** What the reference says of it. */
   readonly reference?: string;
+  /** Of a text that is no JSON: what the reference says depends on the fields around it. */
+  readonly json?: JsonFault;
+}
+
+export interface JsonFault {
+  readonly words: string;
+  /** Keys and indices of what it stands in. */
+  readonly path: readonly (string | number)[];
+  /** A value was to begin here. */
+  readonly isValueStart: boolean;
+  /** Where the text ends there is no place to name. */
+  readonly hasPlace: boolean;
 }
 
 export interface ParsedSource {

@@ -29,6 +29,7 @@ import {
 } from './source-node.ts';
 import { plainScalar } from './yaml-scalars.ts';
 import { refusedForm } from './yaml-refused-forms.ts';
+import { envoyYamlFault, yamlFaultLine } from './yaml-words/yaml-words.ts';
 
 /** Deeper nesting than any message of the API needs; the tree is walked by recursion. */
 const maximumDepth = 200;
@@ -44,19 +45,22 @@ export function parseYaml(text: string): ParsedSource {
     const document = readDocument(text);
     const errors = document.errors.filter((error) => !isHarmless(error));
     if (errors.length > 0) {
-      return { root: undefined, problems: errors.map((error) => syntaxProblem(text, error)) };
+      const problems = errors.map((error) => syntaxProblem(text, error));
+      return { root: undefined, problems: inEnvoysWords(text, problems) };
     }
+    const directive = text.startsWith('%') ? directiveProblem(text) : undefined;
+    if (directive !== undefined) return { root: undefined, problems: [directive] };
     const builder = new TreeBuilder(text);
     const root = document.contents === null ? undefined : builder.build(document.contents, 0);
     return { root, problems: builder.problems };
   } catch (error) {
     if (error instanceof TreeError) {
-      return { root: undefined, problems: [error.problem] };
+      return { root: undefined, problems: inEnvoysWords(text, [error.problem]) };
     }
     if (error instanceof RangeError) {
       // The library reads nested collections by recursion.
       const problem = { message: 'nested too deeply', offset: 0, rule: 'yaml.syntax' };
-      return { root: undefined, problems: [problem] };
+      return { root: undefined, problems: inEnvoysWords(text, [problem]) };
     }
     throw error;
   }
@@ -141,12 +145,12 @@ class TreeBuilder {
   #followAlias(name: string, offset: number): SourceNode {
     const target = this.#anchors.get(name);
     if (target === undefined) {
-      const { line, column } = lineAndColumn(this.#text, offset);
+      const mark = lineAndColumn(this.#text, offset);
       throw new TreeError({
         message: `the anchor '${name}' is not defined before this alias`,
         offset,
         rule: 'yaml.alias',
-        reference: `yaml-cpp: error at line ${line}, column ${column}: the referenced anchor is not defined: ${name}`,
+        reference: yamlFaultLine(mark, `the referenced anchor is not defined: ${name}`),
       });
     }
     this.#aliased += countNodes(target, maximumAliasedNodes - this.#aliased);
@@ -178,8 +182,7 @@ class TreeBuilder {
     const refused = refusedForm(this.#text, node, isInFlow);
     if (refused === undefined) return;
     const { message, offset, reference } = refused;
-    const { line, column } = lineAndColumn(this.#text, reference.offset);
-    const words = `yaml-cpp: error at line ${line}, column ${column}: ${reference.words}`;
+    const words = yamlFaultLine(lineAndColumn(this.#text, reference.offset), reference.words);
     throw new TreeError({ message, offset, rule: 'yaml.syntax', reference: words });
   }
 
@@ -194,6 +197,7 @@ class TreeBuilder {
           message: 'a key must be a plain word or a string',
           offset: keyOffset,
           rule: 'yaml.key',
+          reference: yamlFaultLine(lineAndColumn(this.#text, keyOffset), 'bad conversion'),
         });
       }
       this.#checkForm(key, isInFlow);
@@ -201,13 +205,19 @@ class TreeBuilder {
         pair.value === null
           ? ({ kind: 'null', value: null, offset: keyOffset } as const)
           : this.build(pair.value as Node, depth + 1, isInFlow);
-      const name = key.source ?? String(key.value);
+      const name = keyName(key);
       if (key.tag !== '!ignore' && this.#duplicates.check(seen, name, keyOffset)) {
         entries.push({ key: name, keyOffset, value });
       }
     }
     return entries;
   }
+}
+
+/** Envoy names a key that is null so. */
+function keyName(key: Scalar): string {
+  const name = key.source ?? String(key.value);
+  return key.type === 'PLAIN' && plainScalar(name, 0).kind === 'null' ? 'null' : name;
 }
 
 function countNodes(node: SourceNode, limit: number): number {
@@ -238,23 +248,23 @@ function scalarNode(node: Scalar, offset: number): SourceNode {
 }
 
 function syntaxProblem(text: string, error: YAMLError): SyntaxProblem {
+  const { message } = error;
   const offset = error.pos[0];
-  const { line, column } = lineAndColumn(text, offset);
-  return {
-    message: error.message,
-    offset,
-    rule: 'yaml.syntax',
-    reference: `yaml-cpp: error at line ${line}, column ${column}: ${referenceWording(error)}`,
-  };
+  const reference = yamlFaultLine(lineAndColumn(text, offset), message);
+  return { message, offset, rule: 'yaml.syntax', reference };
 }
 
-/** The reference's words for the mistakes that are made most. */
-function referenceWording(error: YAMLError): string {
-  if (error.message.startsWith('Flow sequence in')) {
-    return 'end of sequence flow not found';
-  }
-  if (error.message.startsWith('Flow map in')) {
-    return 'end of map flow not found';
-  }
-  return error.message;
+/** Directives that the library takes and Envoy does not. */
+function directiveProblem(text: string): SyntaxProblem | undefined {
+  const reference = envoyYamlFault(text);
+  if (reference === undefined) return undefined;
+  return { message: "directives must be Envoy's", offset: 0, rule: 'yaml.syntax', reference };
+}
+
+/** The first problem is introduced by what Envoy says of the text, if it says anything. */
+function inEnvoysWords(text: string, problems: readonly SyntaxProblem[]): readonly SyntaxProblem[] {
+  const reference = envoyYamlFault(text);
+  return reference === undefined
+    ? problems
+    : problems.map((problem, index) => (index === 0 ? { ...problem, reference } : problem));
 }
