@@ -197,9 +197,6 @@ function readStatsTags(items: readonly string[]): readonly StatsTag[] {
         `error: misformatted stats-tag '${item}' contains invalid char in '${wrong}'`,
       );
     }
-    if (tags.some((tag) => tag.name === name)) {
-      throw new OptionRefusal(`error: more than one value for stats-tag '${name}'`);
-    }
     tags.push({ name, value });
   }
   return tags;
@@ -234,6 +231,10 @@ function warningsAbout(raw: RawOptions): readonly string[] {
     warnings.push(
       `--drain-time-s ${raw.drainTimeS} is above --parent-shutdown-time-s ${raw.parentShutdownTimeS}: the parent is shut down before it has drained`,
     );
+  }
+  const names = raw.statsTag.map((item) => item.slice(0, item.indexOf(':')));
+  for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index))) {
+    warnings.push(`--stats-tag: Skipping duplicate tag for ${name}; its first value counts.`);
   }
   return warnings;
 }

@@ -244,11 +244,12 @@ export const optionTable = {
   enableCoreDump: {
     kind: 'flag',
     help: 'Enable core dumps (Linux only).',
-    report: ['enable_core_dump', (options) => options.enableCoreDump],
+    // Envoy answers false, whatever was asked for.
+    report: ['enable_core_dump', () => false],
   },
   statsTag: {
     kind: 'strings',
-    help: 'Tag put on every statistic, as tag:value. The name is alphanumeric, the value may not contain a dot. May be repeated, once per name.',
+    help: 'Tag put on every statistic, as tag:value. The name is alphanumeric, the value may not contain a dot. May be repeated; of two values for a name the first counts.',
     report: ['stats_tag', (options) => options.statsTags.map((tag) => `${tag.name}:${tag.value}`)],
   },
   validateFormat: {

@@ -30,7 +30,10 @@ export function resolveStatsConfig(
 ): StatsConfig {
   const message = bootstrap.stats_config ?? {};
   const place = scope.at('stats_config');
-  const commandLine = surroundings.statsTags.map(({ name, value }) => fixedTag(name, value));
+  const names = surroundings.statsTags.map(({ name }) => name);
+  const commandLine = surroundings.statsTags
+    .filter(({ name }, index) => names.indexOf(name) === index)
+    .map(({ name, value }) => fixedTag(name, value));
   const configured = resolveTags(message, place);
   const custom = [
     ...commandLine,
