@@ -10,7 +10,7 @@ export interface BuildStamp {
   /** A commit hash, or `unknown`. */
   readonly revision: string;
   readonly status: 'Clean' | 'Modified';
-  /** The package's version, with `-dev` unless it was built from a release tag. */
+  /** The package's version, with `-dev` unless it was built from a release tag or packed. */
   readonly release: string;
   /** Differs whenever a file that runs differs; empty without a stamp. */
   readonly buildId: string;
@@ -29,9 +29,12 @@ export function readBuildStamp(): BuildStamp {
   return { revision: 'unknown', status: 'Modified', release: packageRelease(), buildId: '' };
 }
 
-/** `revision/release/tree status/build mode/TLS library`. */
-export function versionText(stamp: BuildStamp): string {
-  return `${stamp.revision}/${stamp.release}/${stamp.status}/RELEASE/OpenSSL`;
+/**
+ * `revision/release/tree status/build mode/TLS library`. `stated` is the version of Envoy that tools
+ * which compare versions are to read; without it the release is our own.
+ */
+export function versionText(stamp: BuildStamp, stated?: string): string {
+  return `${stamp.revision}/${stated ?? stamp.release}/${stamp.status}/RELEASE/OpenSSL`;
 }
 
 function packageRelease(): string {

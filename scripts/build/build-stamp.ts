@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 interface BuildStamp {
   readonly revision: string;
   readonly status: 'Clean' | 'Modified';
-  /** The package's version; `-dev` is added unless the revision carries the release's tag. */
+  /** The package's version; `-dev` is added unless the revision carries the release's tag or is being packed. */
   readonly release: string;
   readonly buildId: string;
 }
@@ -28,10 +28,13 @@ export function writeBuildStamp(projectRoot: string, apiHash: string): void {
   const revision = given ?? git(['rev-parse', 'HEAD']) ?? 'unknown';
   const changes = given === undefined ? git(['status', '--porcelain']) : '';
   const tags = git(['tag', '--points-at', 'HEAD'])?.split('\n') ?? [];
+  // What is packed from a tree without changes is a release, tagged or not.
+  const isPacked = ['pack', 'publish'].includes(process.env['npm_command'] ?? '') && changes === '';
+  const isRelease = tags.includes(`v${version}`) || isPacked;
   const stamp: BuildStamp = {
     revision,
     status: changes === undefined || changes === '' ? 'Clean' : 'Modified',
-    release: tags.includes(`v${version}`) ? version : `${version}-dev`,
+    release: isRelease ? version : `${version}-dev`,
     buildId: hashSources(projectRoot, apiHash),
   };
   const path = join(projectRoot, 'dist', 'shared', 'build-stamp.json');

@@ -9,10 +9,15 @@ import type { CommandLineContext } from './parse-options.ts';
  */
 const hotRestartVersion = process.arch === 'arm64' ? '11.120' : '11.104';
 
+/** An environment variable, because tools ask with `--version` and nothing else. */
+const STATED_VERSION = 'SLUICE_ENVOY_VERSION';
+
 export function commandLineContext(): CommandLineContext {
+  const stated = process.env[STATED_VERSION];
   return {
     program: 'sluice',
-    version: versionText(readBuildStamp()),
+    version: versionText(readBuildStamp(), stated),
+    ...(stated === undefined ? {} : { statedVersion: stated }),
     hotRestartVersion,
     host: hostFacts,
   };

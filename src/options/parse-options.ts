@@ -25,6 +25,8 @@ export interface CommandLineContext {
   readonly version: string;
   /** Printed by `--hot-restart-version`, unless hot restart is off. */
   readonly hotRestartVersion: string;
+  /** The version of Envoy that `version` states, where one was asked for: three numbers. */
+  readonly statedVersion?: string;
   readonly host: HostFacts;
 }
 
@@ -34,6 +36,7 @@ export function parseOptions(
   context: CommandLineContext,
 ): ParsedCommandLine {
   try {
+    checkStatedVersion(context.statedVersion);
     const raw = readWords(argv);
     if (raw === 'help') return print('stdout', fullHelp(context.program));
     if (raw === 'version') {
@@ -46,6 +49,14 @@ export function parseOptions(
     if (error instanceof OptionRefusal) return refuse(error, context.program);
     throw error;
   }
+}
+
+/** Readers of versions take a suffix for a release that is not out yet, and refuse it. */
+function checkStatedVersion(stated: string | undefined): void {
+  if (stated === undefined || /^\d{1,4}\.\d{1,4}\.\d{1,4}$/.test(stated)) return;
+  throw new OptionRefusal(
+    `error: SLUICE_ENVOY_VERSION is not a version such as 1.34.2: '${stated}'`,
+  );
 }
 
 function print(stream: 'stdout' | 'stderr', text: string): ParsedCommandLine {

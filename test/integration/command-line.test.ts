@@ -23,6 +23,19 @@ describe('the command line', () => {
     assert.deepEqual([version.code, help.code, hotRestart.code], [0, 0, 0]);
   });
 
+  it('states the version of Envoy that the environment asks for, and nothing that is none', async () => {
+    const asked = (value: string): ReturnType<typeof runSluice> =>
+      runSluice(['--version'], undefined, { SLUICE_ENVOY_VERSION: value });
+    const [stated, ...others] = await Promise.all(['1.34.2', '1.34.2-dev', '1.34', ''].map(asked));
+    // Consul takes the first three numbers with dots.
+    assert.equal(/\d+\.\d+\.\d+/.exec(stated?.stdout ?? '')?.[0], '1.34.2');
+    assert.match(stated?.stdout ?? '', /version:\s+[0-9a-z]+\/1\.34\.2\/\w+\/RELEASE\/\w+/);
+    for (const { code, stderr } of others) {
+      assert.equal(code, 1);
+      assert.match(stderr, /^error: SLUICE_ENVOY_VERSION is not a version such as/);
+    }
+  });
+
   it('is refused on standard error with exit code 1', async () => {
     const [unknown, mode] = await Promise.all([
       runSluice(['--nosuch']),

@@ -96,8 +96,12 @@ export interface Finished extends Exit {
 export async function runSluice(
   args: readonly string[],
   limitMs = LIFE_LIMIT_MS,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

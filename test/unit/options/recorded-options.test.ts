@@ -13,7 +13,10 @@ interface RecordedLine {
   readonly line: string;
 }
 
-const path = join(import.meta.dirname, '../../../../test/unit/options/golden/recorded-options.json');
+const path = join(
+  import.meta.dirname,
+  '../../../../test/unit/options/golden/recorded-options.json',
+);
 const { lines } = JSON.parse(readFileSync(path, 'utf8')) as { lines: readonly RecordedLine[] };
 
 /** Where Sluice answers otherwise on purpose. */
