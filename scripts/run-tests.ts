@@ -23,5 +23,14 @@ if (files.length === 0) {
 // Most files wait for processes and timers: with one for each core and one more no core is idle.
 const concurrency = availableParallelism() + 1;
 const options = ['--enable-source-maps', '--test', `--test-concurrency=${concurrency}`];
-const result = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' });
+// Node's own report, and behind it what was slowest and how much passed.
+const own = process.stdout.isTTY ? 'spec' : 'tap';
+const reporters = [own, join(import.meta.dirname, 'test-reporter.js')].flatMap((reporter) => [
+  `--test-reporter=${reporter}`,
+  '--test-reporter-destination=stdout',
+]);
+const result = spawnSync(process.execPath, [...options, ...reporters, ...files], {
+  stdio: 'inherit',
+  env: { ...process.env, SLUICE_TEST_FILES: String(files.length) },
+});
 process.exit(result.status ?? 1);
