@@ -35,6 +35,22 @@ export function readDataSource(
   return undefined;
 }
 
+/** The same where there has to be something: undefined after a reported problem, never empty. */
+export function readFilledSource(source: DataSource | undefined, scope: Scope): Buffer | undefined {
+  if (source === undefined) {
+    scope.error('conflict', 'Unexpected DataSource::specifier_case(): 0');
+    return undefined;
+  }
+  const content = readDataSource(source, scope);
+  if (content?.length !== 0) return content;
+  const { filename } = source;
+  scope.error(
+    'file',
+    filename === undefined ? 'DataSource cannot be empty' : `file ${filename} is empty`,
+  );
+  return undefined;
+}
+
 /** Whether `--validate-skip-secrets` leaves this source alone: what it holds stands elsewhere. */
 export function isSkippedSecret(source: DataSource | undefined, { context }: Scope): boolean {
   if (context.skipSecrets !== true || source === undefined) return false;

@@ -2,6 +2,7 @@
  * Resolves a bootstrap that passed the pipeline of supervisor/config: semantic checks over all of
  * it, every problem reported, and the resources in the form in which workers take them.
  */
+import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
 import { resolveStatsConfig } from '../../stats/resolve-stats-config.ts';
@@ -115,6 +116,7 @@ export async function resolveBootstrap(
   const scope = new Scope(context);
   refuseOtherFields(message, FIELDS, scope);
   checkBootstrapExtensions(message, scope);
+  checkSecrets(secrets, scope.at('static_resources'));
   const overload = resolveOverloadManager(message.overload_manager, scope.at('overload_manager'));
   if (message.stats_flush_on_admin === true && message.stats_flush_interval !== undefined) {
     scope.error(
@@ -162,6 +164,15 @@ function resolveOutlierLog(
   if (path === '') return undefined;
   checkWritable(path, scope.at('cluster_manager', 'outlier_detection', 'event_log_path'));
   return path;
+}
+
+function checkSecrets(secrets: readonly Secret[], scope: Scope): void {
+  for (const [index, secret] of secrets.entries()) {
+    const { tls_certificate: certificate, validation_context: validation } = secret;
+    const kinds = [certificate, validation, secret.session_ticket_keys, secret.generic_secret];
+    if (kinds.some((kind) => kind !== undefined)) continue;
+    scope.at('secrets', index).error('conflict', 'Secret type not implemented');
+  }
 }
 
 function resolveNode({ node = {} }: Bootstrap, overrides: BootstrapOverrides): NodeIdentity {

@@ -73,11 +73,15 @@ function resolveLayer(
   if (layer.admin_layer !== undefined) return { kind: 'admin', name };
   if (layer.disk_layer !== undefined) {
     const { symlink_root: root = '', subdirectory = '', append_service_cluster } = layer.disk_layer;
+    if (root === '') scope.at('disk_layer').error('file', 'invalid file path ');
     const folder =
       append_service_cluster === true ? `${subdirectory}/${serviceCluster}` : subdirectory;
     return { kind: 'disk', name, symlinkRoot: root, folder };
   }
   const { name: resource = '', rtds_config: config } = layer.rtds_layer ?? {};
+  if (config === undefined && layer.rtds_layer !== undefined) {
+    scope.at('rtds_layer').error('conflict', 'rtds_config is missing');
+  }
   const source = config && resolveConfigSource(config, scope.at('rtds_layer').at('rtds_config'));
   return source === undefined ? undefined : { kind: 'rtds', name, resource, source };
 }

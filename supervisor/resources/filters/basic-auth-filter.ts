@@ -4,7 +4,7 @@ import type {
   BasicAuthPerRoute as PerRouteMessage,
 } from '../../../shared/api/generated/envoy/extensions/filters/http/basic_auth/v3/basic_auth.ts';
 import type { BasicAuthPerRoute, HttpFilter } from '../../../shared/resources/http-filters.ts';
-import { isSkippedSecret, readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readDataSource, readFilledSource } from '../data-source.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
@@ -30,7 +30,7 @@ export const BASIC_AUTH_FILTER = {
         kind: 'basic_auth',
         name,
         options: {
-          users: readUsers(message.users, scope),
+          users: readUsers(message.users, scope, readFilledSource),
           forwardUsernameHeader: (message.forward_username_header ?? '').toLowerCase(),
           authenticationHeader: header === '' ? 'authorization' : header.toLowerCase(),
         },
@@ -42,17 +42,25 @@ export const BASIC_AUTH_FILTER = {
 
 export function resolveUsers(message: PerRouteMessage, scope: Scope): BasicAuthPerRoute {
   refuseOtherFields(message, PER_ROUTE_FIELDS, scope);
-  return { users: readUsers(message.users, scope) };
+  // Envoy takes an empty list of users for a route: nobody is let in there.
+  const read: ReadUsers = (source, place) => source && readDataSource(source, place);
+  return { users: readUsers(message.users, scope, read) };
 }
 
 const HASH_PREFIX = '{SHA}';
 /** A SHA-1 in base64. */
 const HASH_LENGTH = 28;
 
-function readUsers(source: BasicAuth['users'], scope: Scope): BasicAuthPerRoute['users'] {
+type ReadUsers = (source: BasicAuth['users'], scope: Scope) => Buffer | undefined;
+
+function readUsers(
+  source: BasicAuth['users'],
+  scope: Scope,
+  read: ReadUsers,
+): BasicAuthPerRoute['users'] {
   const place = scope.at('users');
   if (isSkippedSecret(source, scope)) return {};
-  const text = (source && readDataSource(source, place))?.toString('latin1') ?? '';
+  const text = read(source, place)?.toString('latin1') ?? '';
   const users = new Map<string, string>();
   for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
     if (line === '' || line.startsWith('#')) continue;

@@ -89,7 +89,13 @@ function resolvePermission(message: Permission, scope: Scope): RbacRule {
   }
   const { destination_port_range: range, requested_server_name: serverName } = message;
   if (range !== undefined) {
-    return { kind: 'destination_port_range', start: range.start ?? 0, end: range.end ?? 0 };
+    const { start = 0, end = 0 } = range;
+    if (start >= end) {
+      scope
+        .at('destination_port_range')
+        .error('conflict', `range start ${start} cannot be greater or equal than range end ${end}`);
+    }
+    return { kind: 'destination_port_range', start, end };
   }
   if (serverName !== undefined) {
     const matcher = resolveStringMatcher(serverName, scope.at('requested_server_name'));

@@ -151,6 +151,9 @@ function resolveRateLimit(message: LocalRateLimit, scope: Scope): NetworkRateLim
 
 function resolveConnectionLimit(message: ConnectionLimitMessage, scope: Scope): ConnectionLimit {
   refuseOtherFields(message, CONNECTION_LIMIT_FIELDS, scope);
+  if (message.max_connections === undefined) {
+    scope.error('conflict', "Field 'max_connections' is missing in: the connection limit");
+  }
   return {
     kind: 'connection_limit',
     statPrefix: message.stat_prefix ?? '',

@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto';
 import type { TlsSessionTicketKeys } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
 import type { DownstreamTlsContext } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/tls.ts';
 import type { DownstreamTls } from '../../../shared/resources/tls.ts';
-import { isSkippedSecret, readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readFilledSource } from '../data-source.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveSecretReference, UNKNOWN } from './secret-references.ts';
@@ -39,7 +39,7 @@ export function resolveTicketKeys(message: TlsSessionTicketKeys, scope: Scope): 
   const keys = (message.keys ?? []).map((source, index) => {
     const place = scope.at('keys', index);
     if (isSkippedSecret(source, scope)) return undefined;
-    const key = readDataSource(source, place);
+    const key = readFilledSource(source, place);
     if (key !== undefined && key.length !== KEY_BYTES) {
       place.error(
         'conflict',

@@ -4,7 +4,7 @@ import type {
   SubjectAltNameMatcher,
 } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/common.ts';
 import type { SanMatcher, TlsValidation } from '../../../shared/resources/tls.ts';
-import { isSkippedSecret, readDataSource } from '../data-source.ts';
+import { isSkippedSecret, readDataSource, readFilledSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
@@ -90,11 +90,9 @@ function resolveTrustedCa(message: ValidationMessage, scope: Scope): string | un
   }
   const place = scope.at('trusted_ca');
   if (isSkippedSecret(source, scope)) return '';
-  const text = readDataSource(source, place)?.toString('latin1');
+  const text = readFilledSource(source, place)?.toString('latin1');
   if (text === undefined) return undefined;
-  if (text === '') {
-    place.error('file', 'DataSource cannot be empty');
-  } else if (parseCertificate(text) === undefined) {
+  if (parseCertificate(text) === undefined) {
     place.error('file', `Failed to load trusted CA certificates from ${pathOf(source)}`);
   }
   return text;
