@@ -12,6 +12,7 @@ import { configureLogging, getLogger, processLog } from '../shared/logging/proce
 import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../shared/messages/heritage.ts';
 import type { AdoptedSocket, SupervisorToWorker } from '../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../shared/messages/worker-to-supervisor.ts';
+import { closeDescriptor } from '../shared/posix/descriptors.ts';
 import { receiveDescriptorMessage } from '../shared/posix/descriptor-messages.ts';
 import { joinHosts } from '../shared/resources/host-parts.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
@@ -278,6 +279,7 @@ function takeDescriptors(
   while (descriptors.length < sockets.length) {
     const message = receiveDescriptorMessage(WORKER_DESCRIPTOR_FD);
     if (message === undefined || message.descriptors.length === 0) {
+      descriptors.forEach(closeDescriptor);
       throw new Error(`${descriptors.length} of ${sockets.length} descriptors arrived`);
     }
     descriptors.push(...message.descriptors);

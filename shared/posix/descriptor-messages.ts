@@ -3,7 +3,8 @@
  * message header, the vector, the control bytes and the payload, so that every address handed to
  * libc belongs to memory that does not move.
  *
- *   scratch:  msghdr | iovec | sockaddr (128) | control (16 + 4 per descriptor) | payload
+ *   scratch:  msghdr | iovec | sockaddr (128) | control | payload
+ *   control:  credentials (16 + 12, padded) | descriptors (16 + 4 each)
  */
 import {
   MSG_CMSG_CLOEXEC,
@@ -11,9 +12,12 @@ import {
   MSG_DONTWAIT,
   MSG_NOSIGNAL,
   MSG_TRUNC,
+  SCM_CREDENTIALS,
   SCM_RIGHTS,
   SOCKADDR_BYTES_MAX,
   SOL_SOCKET,
+  UCRED_BYTES,
+  UCRED_UID_OFFSET,
 } from './layout.ts';
 import { closeDescriptor } from './descriptors.ts';
 import { addressOf, errnoOf, lastErrno, lastError, layout, libcFunction } from './libc.ts';
@@ -30,8 +34,15 @@ export interface DescriptorMessage {
   readonly data: Buffer;
   /** The receiver owns them; they are CLOEXEC. */
   readonly descriptors: readonly number[];
+  /**
+   * Data or descriptors did not arrive whole: there was no room for them, or this process has as many
+   * open as it may. The descriptors that did arrive are closed already.
+   */
+  readonly isCut: boolean;
   /** Where a datagram came from, when its sender has a name. */
   readonly from?: SocketAddress;
+  /** Who sent it, as the kernel says; on sockets with SO_PASSCRED only. */
+  readonly sender?: { readonly pid: number; readonly uid: number };
 }
 
 /**
@@ -71,7 +82,7 @@ export function sendDescriptorMessage(
 
 /**
  * Receives one message. Returns undefined when none is there (EAGAIN); empty data is the end of a
- * SOCK_SEQPACKET stream. A message that was cut is an error, and its descriptors are closed.
+ * SOCK_SEQPACKET stream. Whatever a sender makes of a message is a result, never an error.
  */
 export function receiveDescriptorMessage(fd: number): DescriptorMessage | undefined {
   const scratch = scratchBlock();
@@ -84,16 +95,21 @@ export function receiveDescriptorMessage(fd: number): DescriptorMessage | undefi
   const flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
   const received = transfer(() => recvmsg(fd, scratch.address, flags), 'recvmsg');
   if (received < 0) return undefined;
-  const descriptors = readDescriptors(scratch);
   const { msghdr } = scratch.table;
-  if ((scratch.bytes.readInt32LE(msghdr.flags) & (MSG_TRUNC | MSG_CTRUNC)) !== 0) {
-    descriptors.forEach(closeDescriptor);
-    throw new PosixError('EMSGSIZE', 90, 'recvmsg', 'Message too long');
-  }
+  const isCut = (scratch.bytes.readInt32LE(msghdr.flags) & (MSG_TRUNC | MSG_CTRUNC)) !== 0;
+  const { descriptors, sender } = readControl(scratch);
+  if (isCut) descriptors.splice(0).forEach(closeDescriptor);
   const data = Buffer.from(scratch.bytes.subarray(scratch.payload, scratch.payload + received));
   const nameBytes = scratch.bytes.readUInt32LE(msghdr.nameLength);
-  const from = decodeSocketAddress(scratch.bytes.subarray(scratch.name, scratch.name + nameBytes));
-  return from === undefined ? { data, descriptors } : { data, descriptors, from };
+  const name = scratch.bytes.subarray(scratch.name, scratch.name + nameBytes);
+  const from = decodeSocketAddress(name);
+  return {
+    data,
+    descriptors,
+    isCut,
+    ...(from === undefined ? {} : { from }),
+    ...(sender === undefined ? {} : { sender }),
+  };
 }
 
 const sendmsg = libcFunction<[number, bigint, number], number>(
@@ -124,8 +140,9 @@ function makeScratch(): Scratch {
   const vector = table.msghdr.size;
   const name = vector + table.iovec.size;
   const control = name + SOCKADDR_BYTES_MAX;
-  const controlBytes = table.cmsghdr.size + 4 * DESCRIPTORS_PER_MESSAGE_MAX;
-  const payload = control + Math.ceil(controlBytes / 8) * 8;
+  const { size } = table.cmsghdr;
+  const controlBytes = 2 * size + UCRED_BYTES + 4 * DESCRIPTORS_PER_MESSAGE_MAX;
+  const payload = control + Math.ceil(controlBytes / 8 + 1) * 8;
   const bytes = stableBuffer(payload + MESSAGE_BYTES_MAX);
   return { bytes, address: addressOf(bytes), table, vector, name, control, payload };
 }
@@ -147,23 +164,33 @@ function writeHeader(
   bytes.writeBigUInt64LE(BigInt(sizes.dataBytes), scratch.vector + iovec.length);
 }
 
-function readDescriptors({ bytes, table, control }: Scratch): number[] {
+interface Control {
+  readonly descriptors: number[];
+  readonly sender: DescriptorMessage['sender'];
+}
+
+function readControl({ bytes, table, control }: Scratch): Control {
   const { msghdr, cmsghdr } = table;
   const end = control + Number(bytes.readBigUInt64LE(msghdr.controlLength));
   const descriptors: number[] = [];
+  let sender: DescriptorMessage['sender'];
   let at = control;
   while (at + cmsghdr.size <= end) {
     const length = Number(bytes.readBigUInt64LE(at + cmsghdr.length));
     if (length < cmsghdr.size) break;
-    const isRights =
-      bytes.readInt32LE(at + cmsghdr.level) === SOL_SOCKET &&
-      bytes.readInt32LE(at + cmsghdr.type) === SCM_RIGHTS;
-    for (let offset = cmsghdr.size; isRights && offset + 4 <= length; offset += 4) {
-      descriptors.push(bytes.readInt32LE(at + offset));
+    const isOfSocket = bytes.readInt32LE(at + cmsghdr.level) === SOL_SOCKET;
+    const type = isOfSocket ? bytes.readInt32LE(at + cmsghdr.type) : undefined;
+    const body = bytes.subarray(at + cmsghdr.size, at + length);
+    if (type === SCM_RIGHTS) {
+      for (let each = 0; each + 4 <= body.length; each += 4) {
+        descriptors.push(body.readInt32LE(each));
+      }
+    } else if (type === SCM_CREDENTIALS && body.length >= UCRED_BYTES) {
+      sender = { pid: body.readInt32LE(0), uid: body.readUInt32LE(UCRED_UID_OFFSET) };
     }
     at += Math.ceil(length / cmsghdr.alignment) * cmsghdr.alignment;
   }
-  return descriptors;
+  return { descriptors, sender };
 }
 
 /** Runs a call until it is not interrupted; -1 means that it would have blocked. */

@@ -68,6 +68,7 @@ export const SOCKADDR_IN6_BYTES = 28;
 /** Enough for every address family used here. */
 export const SOCKADDR_BYTES_MAX = 128;
 
+export const AF_UNSPEC = 0;
 export const AF_UNIX = 1;
 export const AF_INET = 2;
 export const AF_INET6 = 10;
@@ -82,10 +83,16 @@ export const SOL_SOCKET = 1;
 export const SOL_IPV6 = 41;
 export const SO_REUSEADDR = 2;
 export const SO_REUSEPORT = 15;
+export const SO_PASSCRED = 16;
+export const SO_PEERCRED = 17;
 export const IPV6_V6ONLY = 26;
 export const IPPROTO_MPTCP = 262;
 
 export const SCM_RIGHTS = 1;
+export const SCM_CREDENTIALS = 2;
+/** struct ucred: process, user and group, four bytes each. */
+export const UCRED_BYTES = 12;
+export const UCRED_UID_OFFSET = 4;
 export const MSG_CTRUNC = 0x8;
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;

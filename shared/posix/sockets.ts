@@ -4,12 +4,17 @@
  */
 import {
   AF_UNIX,
+  AF_UNSPEC,
   SOCKADDR_BYTES_MAX,
   SOCK_CLOEXEC,
   SOCK_DGRAM,
   SOCK_NONBLOCK,
   SOCK_SEQPACKET,
   SOL_SOCKET,
+  SO_PEERCRED,
+  SUN_PATH_OFFSET,
+  UCRED_BYTES,
+  UCRED_UID_OFFSET,
 } from './layout.ts';
 import { closeDescriptor } from './descriptors.ts';
 import { check, libcFunction, stableBuffer } from './libc.ts';
@@ -82,6 +87,22 @@ export function isDatagramSocketHeld(address: UnixSocketAddress): boolean {
   }
 }
 
+/**
+ * Lets a datagram socket hear one other socket only: the kernel refuses everybody else, and the other one
+ * is never refused for a full queue. False where nobody is bound there.
+ */
+export function hearOnly(fd: number, address: UnixSocketAddress): boolean {
+  const bytes = encodeSocketAddress(address);
+  return connect(fd, bytes, bytes.length) === 0;
+}
+
+/** Undoes `hearOnly`. What waits in the socket is thrown away. */
+export function hearEverybody(fd: number): boolean {
+  const bytes = stableBuffer(SUN_PATH_OFFSET);
+  bytes.writeUInt16LE(AF_UNSPEC, 0);
+  return connect(fd, bytes, bytes.length) === 0;
+}
+
 /** The kernel lowers `backlog` to net.core.somaxconn. */
 export function listenOn(fd: number, backlog: number): void {
   check(listen(fd, backlog), 'listen');
@@ -133,16 +154,11 @@ export function socketOption(fd: number, level: number, option: number): number 
   return bytes.readInt32LE(0);
 }
 
-/** Of Linux. */
-const SO_PEERCRED = 17;
-/** struct ucred: process, user and group, four bytes each. */
-const UCRED_BYTES = 12;
-
 /** Whose process is at the other end of a unix stream socket. Linux only. */
 export function peerUid(fd: number): number {
   const bytes = stableBuffer(UCRED_BYTES);
   const length = stableBuffer(4);
   length.writeUInt32LE(UCRED_BYTES, 0);
   check(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, bytes, length), 'getsockopt');
-  return bytes.readUInt32LE(4);
+  return bytes.readUInt32LE(UCRED_UID_OFFSET);
 }

@@ -19,6 +19,8 @@ import type {
 const REPLY_LIMIT_MS = 10_000;
 /** A question that was sent to a process that then died is answered by nobody. */
 const WATCH_PERIOD_MS = 50;
+/** 64 MiB hold the statistics of half a million names. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 export type ParentAnswer<T> =
   | { readonly outcome: 'answered'; readonly value: T }
@@ -40,6 +42,7 @@ export interface ChildSideOptions {
   readonly socketMode: number;
   readonly replyLimitMs?: number;
   malformed(reason: string): void;
+  stranger(uid: number | undefined, pid: number | undefined): void;
   /** A Sluice that ends tells what it counted after the last question. */
   lastStats(stats: ParentStats): void;
 }
@@ -67,9 +70,12 @@ export class ChildSide {
     this.#endpoint = Endpoint.bind(options.own, {
       clock: options.clock,
       socketMode: options.socketMode,
+      messageBytesMax: REPLY_BYTES_MAX,
+      peer: options.parent,
       handlers: {
-        message: (message, descriptors) => this.#receive(message, descriptors),
+        message: (message, takeDescriptors) => this.#receive(message, takeDescriptors),
         malformed: (reason) => options.malformed(reason),
+        stranger: (uid, pid) => options.stranger(uid, pid),
       },
     });
   }
@@ -159,19 +165,19 @@ export class ChildSide {
     }
   }
 
-  #receive(message: HotRestartMessage, descriptors: readonly number[]): void {
+  #receive(message: HotRestartMessage, takeDescriptors: () => readonly number[]): void {
     const waiting = this.#waiting;
     if (waiting !== undefined && message.kind === 'not_recognised') {
       waiting.settle({ outcome: 'not_recognised' });
     } else if (message.kind === 'reply' && message.reply.kind === waiting?.kind) {
-      waiting.settle({ outcome: 'answered', value: { reply: message.reply, descriptors } });
-      return;
-    }
-    if (message.kind === 'reply' && message.reply.kind === 'stats') {
+      const { reply } = message;
+      const descriptors = reply.kind === 'pass_listen_socket' ? takeDescriptors() : [];
+      // It waits for one answer; what another one brings belongs to nobody.
+      this.#waiting = undefined;
+      waiting.settle({ outcome: 'answered', value: { reply, descriptors } });
+    } else if (message.kind === 'reply' && message.reply.kind === 'stats') {
       this.#options.lastStats(message.reply.stats);
     }
-    // Too late, or not asked for: a socket that nobody listens on must not stay open.
-    descriptors.forEach(closeDescriptor);
   }
 }
 
@@ -180,7 +186,6 @@ function mapAnswer<T>(
   read: (value: ReplyWithDescriptors) => T | undefined,
 ): ParentAnswer<T> {
   if (answer.outcome !== 'answered') return answer;
-  answer.value.descriptors.forEach(closeDescriptor);
   const value = read(answer.value);
   return value === undefined ? { outcome: 'not_recognised' } : { outcome: 'answered', value };
 }

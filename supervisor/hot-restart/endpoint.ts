@@ -5,31 +5,34 @@
 import { chmodSync, unlinkSync } from 'node:fs';
 import type { Clock } from '../../shared/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
-import {
-  receiveDescriptorMessage,
-  sendDescriptorMessage,
-} from '../../shared/posix/descriptor-messages.ts';
-import { SOCK_DGRAM } from '../../shared/posix/layout.ts';
+import { sendDescriptorMessage } from '../../shared/posix/descriptor-messages.ts';
+import { SOCK_DGRAM, SO_PASSCRED, SOL_SOCKET } from '../../shared/posix/layout.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
 import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
-import { bindSocket, openSocket } from '../../shared/posix/sockets.ts';
-import { cutIntoDatagrams, DatagramJoiner, DatagramStreamError } from './datagram-stream.ts';
+import { bindSocket, openSocket, setSocketOption } from '../../shared/posix/sockets.ts';
+import { DatagramReader, type ReceivedDatagram } from './datagram-reader.ts';
+import { cutIntoDatagrams, DatagramJoiners } from './datagram-stream.ts';
 import {
   decodeHotRestartMessage,
   encodeHotRestartMessage,
   type HotRestartMessage,
 } from './hot-restart-message.ts';
-import { watchReadable } from './readiness.ts';
 
 /** How long a full queue of the receiver is waited for, in all; it reads within milliseconds. */
 const SEND_LIMIT_MS = 5_000;
 const SEND_RETRY_MS = 2;
 
+/** Messages that wait for a receiver which does not read. */
+const SENDS_MAX = 64;
+const ROOT_UID = 0;
+
 export interface EndpointHandlers {
-  /** The receiver owns the descriptors. */
-  message(message: HotRestartMessage, descriptors: readonly number[]): void;
-  /** Bytes that are no message; they were thrown away. */
+  /** Descriptors that are not taken before it returns are closed. */
+  message(message: HotRestartMessage, takeDescriptors: () => readonly number[]): void;
+  /** What was thrown away because it is no message. */
   malformed(reason: string): void;
+  /** A process of another user sent something, which was thrown away unread. */
+  stranger(uid: number | undefined, pid: number | undefined): void;
 }
 
 export class Endpoint {
@@ -37,17 +40,29 @@ export class Endpoint {
   readonly #fd: number;
   readonly #clock: Clock;
   readonly #handlers: EndpointHandlers;
-  readonly #joiner = new DatagramJoiner();
-  readonly #unwatch: () => void;
+  readonly #joiners: DatagramJoiners;
+  readonly #reader: DatagramReader;
   #sending: Promise<void> = Promise.resolve();
+  #sendsWaiting = 0;
   #isClosed = false;
 
   private constructor(fd: number, address: UnixSocketAddress, options: EndpointOptions) {
+    const { clock, handlers, messageBytesMax, peer } = options;
     this.#fd = fd;
     this.address = address;
-    this.#clock = options.clock;
-    this.#handlers = options.handlers;
-    this.#unwatch = watchReadable(fd, () => this.#readUntilEmpty());
+    this.#clock = clock;
+    this.#handlers = handlers;
+    this.#joiners = new DatagramJoiners(messageBytesMax);
+    this.#reader = new DatagramReader({
+      fd,
+      clock,
+      peer,
+      // A socket in the file system has permissions, which the operator chose.
+      mayCommand: isAbstract(address) ? mayCommand : undefined,
+      datagram: (datagram) => this.#take(datagram),
+      malformed: (reason) => handlers.malformed(reason),
+      stranger: (uid, pid) => handlers.stranger(uid, pid),
+    });
   }
 
   /**
@@ -57,10 +72,12 @@ export class Endpoint {
   static bind(address: UnixSocketAddress, options: EndpointOptions): Endpoint {
     const fd = openSocket(address, SOCK_DGRAM);
     try {
-      const isAbstract = address.path.startsWith('@');
-      if (!isAbstract) removeStaleFile(fd, address);
+      if (!isAbstract(address)) removeStaleFile(fd, address);
+      // Before anybody can send: the kernel notes a sender only where it is asked to. Not before the
+      // stale file is looked at: a socket that sends with this option gets a name by itself.
+      setSocketOption(fd, SOL_SOCKET, SO_PASSCRED, 1);
       bindSocket(fd, address);
-      if (!isAbstract) chmodSync(address.path, options.socketMode);
+      if (!isAbstract(address)) chmodSync(address.path, options.socketMode);
       return new Endpoint(fd, address, options);
     } catch (error) {
       closeDescriptor(fd);
@@ -77,10 +94,13 @@ export class Endpoint {
     message: Exclude<HotRestartMessage, { kind: 'unknown' }>,
     descriptors: readonly number[] = [],
   ): Promise<void> {
+    if (this.#sendsWaiting >= SENDS_MAX) return Promise.reject(notRead());
+    this.#sendsWaiting += 1;
     const datagrams = cutIntoDatagrams(encodeHotRestartMessage(message));
     const sent = this.#sending.then(() => this.#sendAll(to, datagrams, descriptors));
+    const done = (): void => void (this.#sendsWaiting -= 1);
     // The next message goes out whatever became of this one; the caller is told through `sent`.
-    this.#sending = sent.catch(() => undefined);
+    this.#sending = sent.then(done, done);
     return sent;
   }
 
@@ -88,9 +108,9 @@ export class Endpoint {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#unwatch();
+    this.#reader.close();
     closeDescriptor(this.#fd);
-    if (!this.address.path.startsWith('@')) unlinkIfThere(this.address.path);
+    if (!isAbstract(this.address)) unlinkIfThere(this.address.path);
   }
 
   async #sendAll(
@@ -101,36 +121,17 @@ export class Endpoint {
     const deadline = this.#clock.monotonicMs() + SEND_LIMIT_MS;
     for (const [index, datagram] of datagrams.entries()) {
       const passed = index === 0 ? descriptors : [];
-      while (!this.#isClosed && !sendDescriptorMessage(this.#fd, datagram, passed, to)) {
-        if (this.#clock.monotonicMs() > deadline) {
-          throw new PosixError('EAGAIN', 11, 'sendmsg', 'the other epoch does not read');
-        }
+      while (!this.#isClosed && !sendNow(this.#fd, datagram, passed, to)) {
+        if (this.#clock.monotonicMs() > deadline) throw notRead();
         await new Promise<void>((resolve) => this.#clock.after(SEND_RETRY_MS, resolve));
       }
     }
   }
 
-  #readUntilEmpty(): void {
-    while (!this.#isClosed) {
-      const datagram = receiveDescriptorMessage(this.#fd);
-      if (datagram === undefined) return;
-      this.#take(datagram.data, datagram.descriptors);
-    }
-  }
-
-  #take(data: Buffer, descriptors: readonly number[]): void {
-    let message: HotRestartMessage | undefined;
-    try {
-      const bytes = this.#joiner.push(data);
-      message = bytes === undefined ? undefined : decodeHotRestartMessage(bytes);
-    } catch (error) {
-      if (!(error instanceof DatagramStreamError || error instanceof RangeError)) throw error;
-      descriptors.forEach(closeDescriptor);
-      this.#handlers.malformed(error.message);
-      return;
-    }
-    if (message !== undefined) this.#handlers.message(message, descriptors);
-    else descriptors.forEach(closeDescriptor);
+  #take({ data, sender, takeDescriptors }: ReceivedDatagram): void {
+    const bytes = this.#joiners.push(sender, data);
+    if (bytes === undefined) return;
+    this.#handlers.message(decodeHotRestartMessage(bytes), takeDescriptors);
   }
 }
 
@@ -139,6 +140,38 @@ export interface EndpointOptions {
   readonly handlers: EndpointHandlers;
   /** Permissions of a socket in the file system. */
   readonly socketMode: number;
+  /** A message that says that it is longer is none. */
+  readonly messageBytesMax: number;
+  /** The other epoch's socket; absent where none has reason to send. */
+  readonly peer?: UnixSocketAddress;
+}
+
+/** An abstract name has no permissions: only our own user's processes and root's may command. */
+function mayCommand(uid: number): boolean {
+  return uid === ROOT_UID || uid === process.getuid?.() || uid === process.geteuid?.();
+}
+
+function isAbstract({ path }: UnixSocketAddress): boolean {
+  return path.startsWith('@');
+}
+
+function notRead(): PosixError {
+  return new PosixError('EAGAIN', 11, 'sendmsg', 'the other epoch does not read');
+}
+
+/** False where the receiver has no room, or hears somebody else who may be gone already. */
+function sendNow(
+  fd: number,
+  datagram: Buffer,
+  descriptors: readonly number[],
+  to: UnixSocketAddress,
+): boolean {
+  try {
+    return sendDescriptorMessage(fd, datagram, descriptors, to);
+  } catch (error) {
+    if (error instanceof PosixError && error.code === 'EPERM') return false;
+    throw error;
+  }
 }
 
 /** A datagram without data finds out who listens: a stale file refuses it. */

@@ -94,8 +94,24 @@ export function encodeHotRestartMessage(
   return writer.finish();
 }
 
-/** Throws `RangeError` for bytes that are no message at all; unknown fields are passed over. */
+/** Bytes that are no message. */
+export class MalformedMessageError extends Error {
+  readonly code = 'hot_restart_message';
+}
+
+/**
+ * Throws `MalformedMessageError`, and nothing else, for bytes that are no message; unknown fields are
+ * passed over.
+ */
 export function decodeHotRestartMessage(bytes: Uint8Array): HotRestartMessage {
+  try {
+    return readMessage(bytes);
+  } catch (cause) {
+    throw new MalformedMessageError((cause as Error).message, { cause });
+  }
+}
+
+function readMessage(bytes: Uint8Array): HotRestartMessage {
   const reader = Reader.create(bytes);
   let found: HotRestartMessage = { kind: 'unknown' };
   forEachField(reader, reader.len, (field) => {
@@ -112,6 +128,9 @@ export function decodeHotRestartMessage(bytes: Uint8Array): HotRestartMessage {
 const OWN_FIELD = 1000;
 const VARINT = 0;
 const BYTES = 2;
+/** Wire types of groups, which no message of this protocol has had. They nest, so that skipping recurses. */
+const GROUP_BEGIN = 3;
+const GROUP_END = 4;
 
 function tag(field: number, wireType: number): number {
   return (field << 3) | wireType;
@@ -186,10 +205,14 @@ function writeDynamics(writer: Writer, stats: ParentStats): void {
 
 /** Calls `read` for each field; a field that it does not take is skipped. */
 function forEachField(reader: Reader, end: number, read: (field: number) => boolean): void {
+  if (end > reader.len) throw new RangeError('a part goes beyond the end of its message');
   while (reader.pos < end) {
     const head = reader.uint32();
-    if (!read(head >>> 3)) reader.skipType(head & 7);
+    const wireType = head & 7;
+    if (wireType === GROUP_BEGIN || wireType === GROUP_END) throw new RangeError('a group');
+    if (!read(head >>> 3)) reader.skipType(wireType);
   }
+  if (reader.pos !== end) throw new RangeError('a field goes beyond the end of its part');
 }
 
 function readNested<T>(reader: Reader, read: (reader: Reader, end: number) => T): T {

@@ -11,7 +11,11 @@ import { endpointAddress, type EndpointRole, type Meeting } from './endpoint-nam
 import type { ParentStats } from './hot-restart-message.ts';
 import { ParentSide, type ParentCommands } from './parent-side.ts';
 import { HotRestartRefused } from './refusal.ts';
+import type { Refusals } from './refusals.ts';
 import { describeHolders } from './socket-holders.ts';
+
+/** A datagram of a UDP listener of the other epoch, which this one has no listener for. */
+const UNUSED_BYTES_MAX = 128 * 1024;
 
 export interface OwnSocketsOptions {
   readonly meeting: Meeting;
@@ -22,6 +26,7 @@ export interface OwnSocketsOptions {
   commands(): ParentCommands | undefined;
   lastStats(stats: ParentStats): void;
   readonly log: (level: 'debug' | 'warning' | 'error', text: string) => void;
+  readonly refusals: Refusals;
 }
 
 export class OwnSockets {
@@ -60,7 +65,7 @@ export class OwnSockets {
 }
 
 function bindParent(options: OwnSocketsOptions): ParentSide {
-  const { clock, socketMode, meeting, epoch, log } = options;
+  const { clock, socketMode, meeting, epoch, log, refusals } = options;
   return named(options, 'parent', (own) => {
     return new ParentSide({
       clock,
@@ -68,15 +73,16 @@ function bindParent(options: OwnSocketsOptions): ParentSide {
       socketMode,
       child: endpointAddress(meeting, 'child', epoch + 1),
       commands: () => options.commands(),
-      malformed: (reason) => log('warning', `the next epoch sent no message: ${reason}`),
-      childGone: () => log('warning', 'the next epoch is gone before it was answered'),
+      malformed: (reason) => refusals.malformed(`the next epoch sent no message: ${reason}`),
+      stranger: (uid, pid) => refusals.stranger(own.path, uid, pid),
+      childGone: () => refusals.say('the next epoch is gone before it was answered'),
       failed: (error) => log('error', `cannot obey the next epoch: ${String(error)}`),
     });
   });
 }
 
 function bindChild(options: OwnSocketsOptions): ChildSide {
-  const { clock, socketMode, meeting, epoch, log } = options;
+  const { clock, socketMode, meeting, epoch, refusals } = options;
   return named(options, 'child', (own) => {
     return new ChildSide({
       clock,
@@ -84,15 +90,23 @@ function bindChild(options: OwnSocketsOptions): ChildSide {
       socketMode,
       parent: endpointAddress(meeting, 'parent', Math.max(0, epoch - 1)),
       lastStats: (stats) => options.lastStats(stats),
-      malformed: (reason) => log('warning', `the epoch before sent no message: ${reason}`),
+      malformed: (reason) => refusals.malformed(`the epoch before sent no message: ${reason}`),
+      stranger: (uid, pid) => refusals.stranger(own.path, uid, pid),
     });
   });
 }
 
 function bindUnused(options: OwnSocketsOptions, role: 'udp_parent' | 'udp_child'): Endpoint {
-  const { clock, socketMode } = options;
-  const handlers = { message: () => undefined, malformed: () => undefined };
-  return named(options, role, (own) => Endpoint.bind(own, { clock, socketMode, handlers }));
+  const { clock, socketMode, refusals } = options;
+  return named(options, role, (own) => {
+    const handlers = {
+      message: () => undefined,
+      malformed: () => undefined,
+      stranger: (uid?: number, pid?: number) => refusals.stranger(own.path, uid, pid),
+    };
+    const messageBytesMax = UNUSED_BYTES_MAX;
+    return Endpoint.bind(own, { clock, socketMode, handlers, messageBytesMax });
+  });
 }
 
 /** The first words are the reference's, which people search for. */

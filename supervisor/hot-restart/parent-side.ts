@@ -14,6 +14,9 @@ import type {
   ParentStats,
 } from './hot-restart-message.ts';
 
+/** An address and a number; a child of another kind may say more. */
+const REQUEST_BYTES_MAX = 1024 * 1024;
+
 export interface ParentCommands {
   /** Closes the admin listener, so that the child can open its own. */
   shutdownAdmin(): AdminHandOver;
@@ -33,6 +36,7 @@ export interface ParentSideOptions {
   /** Undefined while the server is not live: it has nothing to hand over then. */
   commands(): ParentCommands | undefined;
   malformed(reason: string): void;
+  stranger(uid: number | undefined, pid: number | undefined): void;
   /** A reply could not be sent: the child is gone. */
   childGone(): void;
   /** A command failed; the child gets no answer and goes on without. */
@@ -49,10 +53,13 @@ export class ParentSide {
     this.#endpoint = Endpoint.bind(options.own, {
       clock: options.clock,
       socketMode: options.socketMode,
+      messageBytesMax: REQUEST_BYTES_MAX,
+      peer: options.child,
       handlers: {
         message: (message) =>
           void this.#answer(message).catch((error: unknown) => options.failed(error)),
         malformed: (reason) => options.malformed(reason),
+        stranger: (uid, pid) => options.stranger(uid, pid),
       },
     });
   }

@@ -12,6 +12,7 @@ import { OwnSockets } from './own-sockets.ts';
 import type { ParentStats } from './hot-restart-message.ts';
 import type { ParentCommands } from './parent-side.ts';
 import { HotRestartRefused, sharedObjectRefused } from './refusal.ts';
+import { Refusals } from './refusals.ts';
 import { removeSharedObject, SharedObject } from './shared-object.ts';
 import { describeHolders } from './socket-holders.ts';
 import { TakeOver } from './take-over.ts';
@@ -33,6 +34,8 @@ export class HotRestartSession {
   readonly baseId: number;
   /** Unix seconds at which epoch 0 started. */
   firstStartUnixSeconds: number;
+  /** What came to this epoch's sockets and was thrown away. */
+  readonly refusals: Refusals;
   readonly #input: SessionOptions;
   readonly #meeting: Meeting;
   readonly #sockets: OwnSockets;
@@ -48,12 +51,14 @@ export class HotRestartSession {
     this.baseId = baseId;
     this.firstStartUnixSeconds = Math.floor(clock.wallMs() / 1000);
     this.#meeting = { baseId, socketPath: options.socketPath };
+    this.refusals = new Refusals(clock, (text) => log('warning', text));
     this.#sockets = OwnSockets.bind({
       meeting: this.#meeting,
       epoch: options.restartEpoch,
       socketMode: options.socketMode,
       clock,
       log,
+      refusals: this.refusals,
       commands: () => this.#commands,
       lastStats: (stats) => this.#takeOver?.receiveLast(stats),
     });

@@ -56,6 +56,9 @@ export class EpochChange implements HandOverServer {
     const { store } = given.parts.stats;
     this.#generation = store.defineGauge(GENERATION);
     store.setGauge(this.#generation, 1);
+    session.refusals.onCounted((kind, count) =>
+      store.add(store.defineCounter(`sluice.hot_restart.${kind}`), count),
+    );
   }
 
   /**

@@ -47,6 +47,7 @@ function startPair(socketPath: string, commands: Partial<ParentCommands> = {}): 
       ...commands,
     }),
     malformed: (reason) => void told.push(reason),
+    stranger: (uid) => void told.push(`user ${uid}`),
     childGone: () => void told.push('child gone'),
     failed: (error) => void told.push(String(error)),
   });
@@ -56,6 +57,7 @@ function startPair(socketPath: string, commands: Partial<ParentCommands> = {}): 
     parent: endpointAddress(meeting, 'parent', 0),
     lastStats: () => undefined,
     malformed: (reason) => void told.push(reason),
+    stranger: (uid) => void told.push(`user ${uid}`),
     replyLimitMs: 500,
   });
   return { parent, child, told };

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   decodeHotRestartMessage,
   encodeHotRestartMessage,
+  MalformedMessageError,
   type HotRestartMessage,
 } from '../../../supervisor/hot-restart/hot-restart-message.ts';
 import {
@@ -119,7 +120,7 @@ describe('statistics survive the way through datagrams', () => {
               },
             },
           };
-          const joiner = new DatagramJoiner();
+          const joiner = new DatagramJoiner(1 << 26);
           const datagrams = cutIntoDatagrams(encodeHotRestartMessage(message));
           assert.ok(datagrams.every((datagram) => datagram.length <= DATAGRAM_BYTES_MAX));
           const joined = datagrams.map((datagram) => joiner.push(datagram));
@@ -138,7 +139,7 @@ describe('statistics survive the way through datagrams', () => {
         try {
           decodeHotRestartMessage(bytes);
         } catch (error) {
-          assert.ok(error instanceof Error);
+          assert.ok(error instanceof MalformedMessageError);
         }
       }),
     );

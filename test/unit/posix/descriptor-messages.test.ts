@@ -1,6 +1,6 @@
 /** Descriptors that travel between processes. */
 import assert from 'node:assert/strict';
-import { fstatSync, openSync } from 'node:fs';
+import { fstatSync, openSync, readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { once } from 'node:events';
 import { closeDescriptor, isCloseOnExec } from '../../../shared/posix/descriptors.ts';
@@ -9,8 +9,14 @@ import {
   receiveDescriptorMessage,
   sendDescriptorMessage,
 } from '../../../shared/posix/descriptor-messages.ts';
-import { SOCK_DGRAM } from '../../../shared/posix/layout.ts';
-import { bindSocket, openSeqpacketPair, openSocket } from '../../../shared/posix/sockets.ts';
+import { SOCK_DGRAM, SO_PASSCRED, SOL_SOCKET } from '../../../shared/posix/layout.ts';
+import { openFileLimit, setOpenFileLimit } from '../../../shared/posix/processes.ts';
+import {
+  bindSocket,
+  openSeqpacketPair,
+  openSocket,
+  setSocketOption,
+} from '../../../shared/posix/sockets.ts';
 
 describe('descriptor messages', () => {
   it('carry descriptors that open the same file and are closed on exec', () => {
@@ -53,6 +59,35 @@ describe('descriptor messages', () => {
     }
     assert.equal(receiveDescriptorMessage(receiver)?.data.length, 0, 'the end is empty data');
     closeDescriptor(receiver);
+  });
+
+  it('are cut with nothing left open where this process may open no more', () => {
+    const [sender, receiver] = openSeqpacketPair();
+    const limit = openFileLimit();
+    const most = Array.from({ length: 253 }, () => sender);
+    const before = readdirSync('/proc/self/fd').length;
+    assert.equal(sendDescriptorMessage(sender, Buffer.from([1]), most), true);
+    setOpenFileLimit({ ...limit, current: BigInt(before + 20) });
+    const message = receiveDescriptorMessage(receiver);
+    setOpenFileLimit(limit);
+    assert.equal(message?.isCut, true);
+    assert.deepEqual(message.descriptors, []);
+    assert.equal(readdirSync('/proc/self/fd').length, before);
+    [sender, receiver].forEach(closeDescriptor);
+  });
+
+  it('of a datagram socket say who sent them, beside the descriptors', () => {
+    const name = { kind: 'pipe', path: `@sluice-cut-${process.pid}`, padded: true } as const;
+    const receiver = openSocket(name, SOCK_DGRAM);
+    bindSocket(receiver, name);
+    setSocketOption(receiver, SOL_SOCKET, SO_PASSCRED, 1);
+    const sender = openSocket(name, SOCK_DGRAM);
+    assert.equal(sendDescriptorMessage(sender, Buffer.alloc(65_536), [sender], name), true);
+    const whole = receiveDescriptorMessage(receiver);
+    assert.equal(whole?.isCut, false);
+    assert.deepEqual(whole.sender, { pid: process.pid, uid: process.getuid?.() });
+    whole.descriptors.forEach(closeDescriptor);
+    [sender, receiver].forEach(closeDescriptor);
   });
 
   it('on a datagram socket are announced by SIGIO', async () => {
