@@ -13,6 +13,7 @@ import { ContentionTracer } from './contention.ts';
 import type { WaitTracer } from './contention.ts';
 import { EventLogs } from './health/event-log.ts';
 import { Drains } from './drain/drains.ts';
+import { hasDescriptorStore } from './life-cycle/phase-reports.ts';
 import type { Ending } from './life-cycle/ending.ts';
 import type { Configuration } from './load-configuration.ts';
 import { LoopDelay } from './loop-delay.ts';
@@ -180,7 +181,8 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
 /** Sockets of the service manager are taken before others are bound. */
 function makeListeners(): OpenListeners {
   const warn = (text: string): void => getLogger('main').warning(text);
-  return new OpenListeners(new Activation(takeListenDescriptors(process.env), warn));
+  const activation = new Activation(takeListenDescriptors(process.env), warn);
+  return new OpenListeners(activation, hasDescriptorStore(process.env));
 }
 
 function makeOverload(
@@ -234,7 +236,7 @@ function makeDynamic(
         return await pool.apply(updates);
       },
       adoptListeners: () => pool.adoptListeners(),
-      stopListening: (names) => pool.stopListening(names),
+      endListening: (names) => pool.endListening(names),
     },
     drainTimeMs: options.drainTimeS * 1000,
     unknownFields: unknownFieldsOf(options),

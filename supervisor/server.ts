@@ -38,6 +38,9 @@ const STOP_LIMIT_MS = 2_000;
 /** For the sinks, after the workers have ended. */
 const LAST_FLUSH_LIMIT_MS = 500;
 
+/** Workers answer within milliseconds; one that is stuck holds up no end. */
+const END_LISTENING_LIMIT_MS = 300;
+
 const log = getLogger('main');
 
 export interface ServerInput {
@@ -156,6 +159,7 @@ export class Server {
     this.#life.transition('terminating');
     log.info('shutting down server instance');
     await this.#epochs?.beginEnd({ endsParent: isAlone });
+    await this.#endListening();
     this.#parts?.stop();
     await this.#input.pool.stop(STOP_LIMIT_MS);
     log.info('main dispatch loop exited');
@@ -164,6 +168,25 @@ export class Server {
     this.close();
     this.#life.transition('ended');
     log.info('exiting');
+  }
+
+  /**
+   * While the workers still serve: who connects from here on is refused, and who is connected already is
+   * answered by a worker.
+   */
+  async #endListening(): Promise<void> {
+    const listeners = this.#parts?.listeners;
+    if (listeners === undefined) return;
+    const { names } = listeners;
+    listeners.closeAll(this.#epochs?.passedSockets);
+    const { clock, pool } = this.#input;
+    await new Promise<void>((resolve) => {
+      const limit = clock.after(END_LISTENING_LIMIT_MS, resolve);
+      void pool.endListening(names).then(() => {
+        limit.cancel();
+        resolve();
+      });
+    });
   }
 
   /** Gives back what is open here; the caller ends the workers. */

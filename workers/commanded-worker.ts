@@ -189,7 +189,7 @@ export class CommandedWorker {
     command: Extract<StartedCommand, { kind: 'stop_listening' }>,
     dataPlane: DataPlane,
   ): Promise<void> {
-    await dataPlane.stopListening(command.listeners);
+    await dataPlane.stopListening(command.listeners, command.takesWaiting);
     this.#channel.post({ kind: 'stopped_listening', id: command.id });
   }
 

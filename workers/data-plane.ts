@@ -43,7 +43,8 @@ export interface DataPlane {
   /** Starts accepting on descriptors for a listener that was put before; rejects on the first failure. */
   listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
   /** Closes the listening descriptors; resolves when none accepts any more. */
-  stopListening(listeners: readonly string[]): Promise<void>;
+  /** `takesWaiting`: what waits in the sockets is taken first. */
+  stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void>;
   drain(drain: DrainCommand): void;
   /** Ends the drain of these listeners, or every drain. */
   undrain(listeners?: readonly string[]): void;

@@ -40,8 +40,16 @@ export type SupervisorToWorker =
   | { readonly kind: 'ping'; readonly id: number }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
-  /** Stops accepting on these listeners; open connections go on. Reply: `stopped_listening`. */
-  | { readonly kind: 'stop_listening'; readonly id: number; readonly listeners: readonly string[] }
+  /**
+   * Stops accepting on these listeners; open connections go on. `takesWaiting`: connections that wait in
+   * the sockets are taken first. Reply: `stopped_listening`.
+   */
+  | {
+      readonly kind: 'stop_listening';
+      readonly id: number;
+      readonly listeners: readonly string[];
+      readonly takesWaiting: boolean;
+    }
   /**
    * `/cpuprofiler` and `/heapprofiler`. A command with a path writes V8's profile there as JSON: it
    * may be larger than a message. Reply: `profiled` with the same id.

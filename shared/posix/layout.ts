@@ -68,6 +68,10 @@ export const SOCKADDR_IN6_BYTES = 28;
 /** Enough for every address family used here. */
 export const SOCKADDR_BYTES_MAX = 128;
 
+export const SHUT_RD = 0;
+/** struct sock_filter. */
+export const SOCK_FILTER_BYTES = 8;
+
 export const AF_UNSPEC = 0;
 export const AF_UNIX = 1;
 export const AF_INET = 2;
@@ -83,6 +87,7 @@ export const SOL_SOCKET = 1;
 export const SOL_IPV6 = 41;
 export const SO_REUSEADDR = 2;
 export const SO_REUSEPORT = 15;
+export const SO_ATTACH_FILTER = 26;
 export const SO_PASSCRED = 16;
 export const SO_PEERCRED = 17;
 export const IPV6_V6ONLY = 26;

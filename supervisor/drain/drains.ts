@@ -222,7 +222,7 @@ export class Drains implements DrainCommands {
     const open = listeners.names.filter((name) => names.includes(name));
     // Closed here first, so that a worker that is replaced meanwhile gets none of them.
     listeners.close(open);
-    await pool.stopListening(open);
+    await pool.endListening(open);
     listenersClosed(open.length);
   }
 }

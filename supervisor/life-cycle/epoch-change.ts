@@ -156,9 +156,11 @@ export class EpochChange implements HandOverServer {
       immediate: options.drainStrategy === 'immediate',
     };
     pool.notify(this.#drain);
-    const { names } = parts.listeners;
-    parts.listeners.pause(passed);
-    await pool.stopListening(names);
+    const { listeners } = parts;
+    const ended = listeners.namesBeyond(passed);
+    const goesOn = listeners.names.filter((name) => !ended.includes(name));
+    listeners.pause(passed);
+    await Promise.all([pool.stopListening(goesOn), pool.endListening(ended)]);
   }
 
   async undrain(): Promise<void> {

@@ -108,6 +108,12 @@ function tellReload({ clock, environment }: PhaseReportsOptions): void {
   manager.ready('SIGHUP had no effect: hot restarts need sluice-restarter');
 }
 
+/** Whether a service manager may keep sockets beyond the end of the server. */
+export function hasDescriptorStore(environment: NodeJS.ProcessEnv): boolean {
+  const { [STORE_SOCKET_VARIABLE]: store, NOTIFY_SOCKET: manager } = environment;
+  return (store ?? manager ?? '') !== '';
+}
+
 /** Sockets are stored by the epoch itself, also under a restarter, which cannot pass them on. */
 function storeOf(environment: NodeJS.ProcessEnv): ServiceManager {
   const { [STORE_SOCKET_VARIABLE]: path } = environment;

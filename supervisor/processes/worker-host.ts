@@ -208,8 +208,11 @@ export class WorkerHost {
     return reply.kind === 'listening' ? reply.error : unexpected(reply);
   }
 
-  async stopListening(listeners: readonly string[]): Promise<void> {
-    await this.#call((id) => ({ kind: 'stop_listening', id, listeners }), LISTEN_LIMIT_MS);
+  async stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void> {
+    await this.#call(
+      (id) => ({ kind: 'stop_listening', id, listeners, takesWaiting }),
+      LISTEN_LIMIT_MS,
+    );
   }
 
   async countConnections(limitMs: number): Promise<readonly ListenerConnections[]> {

@@ -168,12 +168,23 @@ export class WorkerPool {
     return answers.filter((answer) => answer !== undefined);
   }
 
+  /** What waits in the sockets stays there: for another epoch, or for a time with less to do. */
   async stopListening(listeners: readonly string[]): Promise<void> {
+    await this.#stopListening(listeners, false);
+  }
+
+  /** Workers take what waits in the sockets first: nobody else will. Their owner has closed its copies. */
+  async endListening(listeners: readonly string[]): Promise<void> {
+    await this.#stopListening(listeners, true);
+  }
+
+  async #stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void> {
+    if (listeners.length === 0) return;
     await Promise.all(
       this.#provisioned().map(async ({ host, adopted }) => {
         listeners.forEach((listener) => adopted.delete(listener));
         // A worker that ends in between listens no more either.
-        await host.stopListening(listeners).catch(() => undefined);
+        await host.stopListening(listeners, takesWaiting).catch(() => undefined);
       }),
     );
   }

@@ -23,6 +23,7 @@ import {
   openSocket,
   setSocketOption,
 } from '../../shared/posix/sockets.ts';
+import { refuseConnections } from '../../shared/posix/refuse-connections.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { SocketOption } from '../../shared/resources/socket-options.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
@@ -162,6 +163,10 @@ export class ListeningSockets {
     return this.#groups.find((group) => printAddress(group.address) === address)?.fds ?? [];
   }
 
+  areAllOf(passed: ReadonlySet<number>): boolean {
+    return this.#groups.every(({ fds }) => fds.every((fd) => passed.has(fd)));
+  }
+
   get isOpen(): boolean {
     return this.#groups.some(({ fds }) => fds.length > 0);
   }
@@ -175,6 +180,16 @@ export class ListeningSockets {
   claimFiles(): void {
     for (const group of this.#groups) {
       if (group.plan.isExternal !== true) group.file ??= socketFile(group.address, 0);
+    }
+  }
+
+  /** Before they are closed: what waits in them can be accepted until then, and nothing is added. */
+  refuseNew(passed: ReadonlySet<number> = new Set()): void {
+    if (!this.#isListening) return;
+    for (const { fds, plan } of this.#groups) {
+      // The service manager keeps its sockets, for the next server.
+      if (plan.isExternal === true) continue;
+      for (const fd of fds) if (!passed.has(fd)) refuseConnections(fd);
     }
   }
 

@@ -55,9 +55,13 @@ export class OpenListeners {
   #claimsFiles = false;
   #changed: ((name: string, fds: readonly number[]) => void) | undefined;
 
+  /** The service manager has copies of all sockets, in which connections wait for the next server. */
+  readonly #areStored: boolean;
+
   /** Sockets of the service manager are taken before others are made. */
-  constructor(activation: Activation) {
+  constructor(activation: Activation, areStored: boolean) {
     this.#activation = activation;
+    this.#areStored = areStored;
   }
 
   /**
@@ -169,9 +173,10 @@ export class OpenListeners {
 
   /**
    * Workers that are set up from now on get this version; nobody accepts on new sockets before
-   * `accept`. Returns what undoes it.
+   * `accept`. Returns what undoes it, and what follows when all workers have it: the sockets of the
+   * version before are closed here, then by the workers.
    */
-  install(prepared: PreparedListener): { undo(): void; done(): void } {
+  install(prepared: PreparedListener): { undo(): void; retireFormer(): void; done(): void } {
     const { resource, sockets, keepsSockets } = prepared;
     const { name } = resource;
     const former = this.#listeners.get(name);
@@ -183,8 +188,13 @@ export class OpenListeners {
         if (former === undefined) this.#listeners.delete(name);
         else this.#listeners.set(name, former);
       },
+      retireFormer: () => {
+        if (!keepsSockets && former !== undefined && !former.isStopped) {
+          this.#refuseNew(former.sockets);
+          former.sockets.close();
+        }
+      },
       done: () => {
-        if (!keepsSockets && former !== undefined && !former.isStopped) former.sockets.close();
         const present = this.#listeners.get(name);
         if (present !== undefined) present.isKnown = true;
         if (!keepsSockets) this.#changed?.(name, sockets.ownDescriptors());
@@ -219,6 +229,12 @@ export class OpenListeners {
     return this.resources().map(({ name }) => name);
   }
 
+  /** Those with a socket that is not among these. */
+  namesBeyond(passed: ReadonlySet<number>): readonly string[] {
+    const open = this.#accepting().filter(({ sockets }) => !sockets.areAllOf(passed));
+    return open.map(({ resource }) => resource.name);
+  }
+
   /** The socket of that worker for an address such as `tcp://127.0.0.1:80`; it stays ours, too. */
   socketFor(address: string, workerIndex: number): number | undefined {
     const plain = address.replace(/^(tcp|unix):\/\//, '');
@@ -240,6 +256,7 @@ export class OpenListeners {
   pause(passed: ReadonlySet<number>): void {
     this.#isPaused = true;
     for (const { resource, sockets } of this.#accepting()) {
+      this.#refuseNew(sockets, passed);
       sockets.keepOnly(passed);
       if (!sockets.isOpen) this.#changed?.(resource.name, []);
     }
@@ -282,9 +299,14 @@ export class OpenListeners {
       const listener = this.#listeners.get(name);
       if (listener === undefined) continue;
       listener.isStopped = true;
+      this.#refuseNew(listener.sockets, passed);
       listener.sockets.close(passed);
     }
     return open;
+  }
+
+  #refuseNew(sockets: ListeningSockets, passed?: ReadonlySet<number>): void {
+    if (!this.#areStored) sockets.refuseNew(passed);
   }
 
   /** What the epoch before has is the same sockets, and more. */

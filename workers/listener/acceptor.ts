@@ -18,6 +18,8 @@ import { runtimeHandles, type StreamHandle } from '../net/runtime-handles.ts';
 
 /** Connections taken in one event; open ones get their turn in between. */
 const MAX_PER_EVENT = 64;
+/** Waiting connections that are taken before the socket is closed: as many as a kernel lets wait. */
+const MAX_AT_END = 65_536;
 
 export type Accepted =
   /** An open handle, connected. */
@@ -32,11 +34,17 @@ export class Acceptor {
   readonly #server: net.Server;
   readonly #onAccept: (accepted: Accepted) => void;
   readonly #fd: number;
+  readonly #isUnix: boolean;
   #isClosed = false;
 
-  private constructor(server: net.Server, fd: number, onAccept: (accepted: Accepted) => void) {
+  private constructor(
+    server: net.Server,
+    { fd, address }: ListeningDescriptor,
+    onAccept: (accepted: Accepted) => void,
+  ) {
     this.#server = server;
     this.#fd = fd;
+    this.#isUnix = address.kind === 'pipe';
     this.#onAccept = onAccept;
   }
 
@@ -46,7 +54,7 @@ export class Acceptor {
     onAccept: (accepted: Accepted) => void,
   ): Promise<Acceptor> {
     const server = net.createServer({ noDelay: true });
-    const acceptor = new Acceptor(server, descriptor.fd, onAccept);
+    const acceptor = new Acceptor(server, descriptor, onAccept);
     server.on('connection', (socket: net.Socket) => onAccept({ kind: 'socket', socket }));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -60,8 +68,9 @@ export class Acceptor {
     return acceptor;
   }
 
-  /** Resolves when the descriptor is closed. */
-  async close(): Promise<void> {
+  /** Resolves when the descriptor is closed. `takesWaiting`: connections that wait in it are taken first. */
+  async close(takesWaiting: boolean): Promise<void> {
+    if (takesWaiting) this.#takeWaiting(MAX_AT_END);
     this.#isClosed = true;
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
@@ -75,16 +84,16 @@ export class Acceptor {
       // A client that gave up before it was accepted, or no descriptors left: the next event retries.
       if (status !== 0 || accepted === undefined) return;
       this.#take(accepted);
-      this.#takeWaiting(accepted.setNoDelay === undefined);
+      this.#takeWaiting(MAX_PER_EVENT - 1);
     };
   }
 
-  #takeWaiting(isUnix: boolean): void {
+  #takeWaiting(most: number): void {
     if (runtimeHandles === undefined) return;
-    for (let count = 1; count < MAX_PER_EVENT && !this.#isClosed; count++) {
+    for (let count = 0; count < most && !this.#isClosed; count++) {
       const fd = acceptWaiting(this.#fd);
       if (fd === undefined) return;
-      const handle = isUnix ? runtimeHandles.newPipe() : runtimeHandles.newTcp();
+      const handle = this.#isUnix ? runtimeHandles.newPipe() : runtimeHandles.newTcp();
       if (handle.open(fd) === 0) this.#take(handle);
       else closeDescriptor(fd);
     }

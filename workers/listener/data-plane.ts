@@ -191,8 +191,8 @@ class WorkerDataPlane implements DataPlane {
     await this.#listeners.listen(name, sockets);
   }
 
-  async stopListening(names: readonly string[]): Promise<void> {
-    await this.#listeners.stopListening(names);
+  async stopListening(names: readonly string[], takesWaiting: boolean): Promise<void> {
+    await this.#listeners.stopListening(names, takesWaiting);
   }
 
   drain(drain: DrainCommand): void {
@@ -232,6 +232,7 @@ class WorkerDataPlane implements DataPlane {
 
   async close(): Promise<void> {
     await this.#listeners.stopAll();
+    await this.#listeners.answerLast();
     this.#loop.enter();
     this.#listeners.cutAll();
     this.#clusters.close();

@@ -15,6 +15,12 @@ import { IdleCloser } from './idle-closer.ts';
 import type { CompiledListener } from './compiled-listener.ts';
 import { type ListenerContext, WorkerListener } from './worker-listener.ts';
 
+/** Connections that were made so shortly before the end may not have been answered once. */
+const LAST_MS = 500;
+/** What they may hold up the end by. */
+const ANSWER_LIMIT_MS = 150;
+const ANSWER_POLL_MS = 5;
+
 export interface ListenerSetParts {
   readonly loop: WorkerLoop;
   readonly limits: ConnectionLimits;
@@ -77,7 +83,7 @@ export class ListenerSet {
       listeners: [name],
     });
     this.#drainChains(listener, listener.openChains());
-    void listener.stopListening();
+    void listener.stopListening(true);
     listener.remove();
     if (listener.isUsed) {
       this.#draining.add(listener);
@@ -93,8 +99,9 @@ export class ListenerSet {
     await listener.listen(sockets);
   }
 
-  async stopListening(names: readonly string[]): Promise<void> {
-    await Promise.all(names.map(async (name) => this.#listeners.get(name)?.stopListening()));
+  async stopListening(names: readonly string[], takesWaiting: boolean): Promise<void> {
+    const named = names.map((name) => this.#listeners.get(name));
+    await Promise.all(named.map(async (listener) => listener?.stopListening(takesWaiting)));
   }
 
   startDrain(drain: DrainCommand): void {
@@ -116,7 +123,22 @@ export class ListenerSet {
   /** Resolves when none accepts any more; what is open goes on. */
   async stopAll(): Promise<void> {
     this.#idleCloser.stop();
-    await Promise.all(this.#all().map((listener) => listener.stopListening()));
+    await Promise.all(this.#all().map((listener) => listener.stopListening(false)));
+  }
+
+  /**
+   * The server ends, and nobody can connect any more: who came last is answered. Resolves when all of them
+   * are, or soon.
+   */
+  async answerLast(): Promise<void> {
+    const { clock } = this.#env;
+    const sinceMs = clock.monotonicMs() - LAST_MS;
+    const deadlineMs = clock.monotonicMs() + ANSWER_LIMIT_MS;
+    this.#parts.drain.start({ startedAtNs: clock.monotonicNs(), immediate: true });
+    const isAwaited = (): boolean => this.#all().some((each) => each.hasUnanswered(sinceMs));
+    while (isAwaited() && clock.monotonicMs() < deadlineMs) {
+      await new Promise<void>((resolve) => clock.after(ANSWER_POLL_MS, resolve));
+    }
   }
 
   cutAll(): void {

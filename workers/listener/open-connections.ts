@@ -50,6 +50,15 @@ export class OpenConnections {
     return { open: this.#connections.size, idle, streams };
   }
 
+  /** Of connections without requests it is not known whether they were answered. */
+  hasUnanswered(sinceMs: number): boolean {
+    for (const { openedMs, openStreams, idleSinceMs } of this.#connections.keys()) {
+      const isAnswered = openStreams === 0 && idleSinceMs !== undefined && idleSinceMs > openedMs;
+      if (openedMs >= sinceMs && !isAnswered) return true;
+    }
+    return false;
+  }
+
   /** Ends those of these chains. */
   closeChains(chains: ReadonlySet<CompiledChain>): void {
     for (const [connection, { chain }] of this.#connections) {

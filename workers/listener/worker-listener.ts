@@ -83,8 +83,9 @@ export class WorkerListener implements ConnectionObserver {
     }
   }
 
-  async stopListening(): Promise<void> {
-    const closing = [...this.#acceptors].map((acceptor) => acceptor.close());
+  /** `takesWaiting`: connections that wait in the sockets are taken first. */
+  async stopListening(takesWaiting: boolean): Promise<void> {
+    const closing = [...this.#acceptors].map((acceptor) => acceptor.close(takesWaiting));
     this.#acceptors.clear();
     this.#isStopped = true;
     await Promise.all(closing);
@@ -148,6 +149,11 @@ export class WorkerListener implements ConnectionObserver {
   /** Whether any connection is open, or looked at by listener filters. */
   get isUsed(): boolean {
     return this.#connections.size > 0 || this.#waiting.size > 0;
+  }
+
+  /** Whether a connection that was made since this moment has not been answered; monotonic milliseconds. */
+  hasUnanswered(sinceMs: number): boolean {
+    return this.#waiting.size > 0 || this.#connections.hasUnanswered(sinceMs);
   }
 
   #retire(version: CompiledListener): void {

@@ -30,7 +30,7 @@ export interface ListenerWorkers {
   /** Resolves with what a worker refused. */
   apply(updates: readonly ResourceUpdate[]): Promise<readonly string[]>;
   adoptListeners(): Promise<readonly string[]>;
-  stopListening(names: readonly string[]): Promise<void>;
+  endListening(names: readonly string[]): Promise<void>;
 }
 
 export interface DynamicListenersOptions {
@@ -165,7 +165,7 @@ export class DynamicListeners {
     store.retire('listener', name);
     open.forget(name);
     this.#drain(name, holding, former);
-    await workers.stopListening([name]);
+    await workers.endListening([name]);
     await workers.apply([{ op: 'remove_listener', name }]);
   }
 
@@ -239,7 +239,8 @@ export class DynamicListeners {
       return refusal;
     }
     // Old sockets of another address go only now that the new version is everywhere.
-    if (former !== undefined && !prepared.keepsSockets) await workers.stopListening([name]);
+    installation.retireFormer();
+    if (former !== undefined && !prepared.keepsSockets) await workers.endListening([name]);
     installation.done();
     this.#active.set(name, holding);
     store.putWarming('listener', name, version);

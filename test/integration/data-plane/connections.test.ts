@@ -242,7 +242,7 @@ describe('draining', () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
     const client = await openRaw(plane.port);
-    await plane.plane.stopListening(['web']);
+    await plane.plane.stopListening(['web'], false);
     await assert.rejects(openRaw(plane.port), /ECONNREFUSED/);
     client.send(GET);
     await client.until('hello');
