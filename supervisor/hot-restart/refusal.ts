@@ -20,6 +20,10 @@ export function sharedObjectRefused(refusal: SharedObjectRefusal, baseId: number
         `cannot open shared memory region ${refusal.name} check user permissions. ` +
           `Error: ${refusal.detail}`,
       );
+    case 'unusable':
+      return new HotRestartRefused(
+        `cannot use shared memory region ${refusal.name}: ${refusal.detail}`,
+      );
     case 'incompatible':
       return new HotRestartRefused(
         `cannot take over from another hot restart version: the running server has ` +

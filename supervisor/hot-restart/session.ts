@@ -13,7 +13,7 @@ import type { ParentStats } from './hot-restart-message.ts';
 import type { ParentCommands } from './parent-side.ts';
 import { HotRestartRefused, sharedObjectRefused } from './refusal.ts';
 import { Refusals } from './refusals.ts';
-import { removeSharedObject, SharedObject } from './shared-object.ts';
+import { removeSharedObject, SharedObject, type SharedObjectRefusal } from './shared-object.ts';
 import { describeHolders } from './socket-holders.ts';
 import { TakeOver } from './take-over.ts';
 
@@ -94,12 +94,11 @@ export class HotRestartSession {
     if (restartEpoch > 0 && !isParentThere) this.#requireNoParent();
     if (!isParentThere) {
       const opened = restartEpoch === 0 ? undefined : SharedObject.open(name);
-      this.#object = opened instanceof SharedObject ? opened : SharedObject.create(name);
+      this.#object =
+        opened instanceof SharedObject ? opened : this.#required(SharedObject.create(name));
     } else {
-      const opened = SharedObject.open(name);
-      if (!(opened instanceof SharedObject)) throw sharedObjectRefused(opened, this.baseId);
-      this.#object = opened;
-      await this.#awaitOthers(opened);
+      this.#object = this.#required(SharedObject.open(name));
+      await this.#awaitOthers(this.#object);
     }
     this.#object.markInitializing();
     this.#hasStarted = true;
@@ -142,9 +141,23 @@ export class HotRestartSession {
     this.#takeOver?.stop();
     if (this.#hasStarted) {
       if (this.#commands === undefined) this.#object?.markInitialized();
-      if (!this.#isAnotherEpochThere()) removeSharedObject(sharedMemoryName(this.baseId));
+      if (!this.#isAnotherEpochThere()) this.#removeObject();
     }
     this.#sockets.close();
+  }
+
+  #removeObject(): void {
+    const name = sharedMemoryName(this.baseId);
+    try {
+      removeSharedObject(name);
+    } catch (error) {
+      this.#input.log('warning', `cannot remove shared memory region ${name}: ${String(error)}`);
+    }
+  }
+
+  #required(object: SharedObject | SharedObjectRefusal): SharedObject {
+    if (object instanceof SharedObject) return object;
+    throw sharedObjectRefused(object, this.baseId);
   }
 
   #isAnotherEpochThere(): boolean {
@@ -163,8 +176,7 @@ export class HotRestartSession {
       log('warning', `${what}; starting without taking over`);
       return;
     }
-    const opened = SharedObject.open(sharedMemoryName(this.baseId));
-    if (!(opened instanceof SharedObject)) throw sharedObjectRefused(opened, this.baseId);
+    this.#required(SharedObject.open(sharedMemoryName(this.baseId)));
     throw new HotRestartRefused(
       `cannot start epoch ${options.restartEpoch}: ${what} ` +
         '(start with --restart-epoch 0, or allow it with --skip-hot-restart-on-no-parent)',

@@ -7,7 +7,7 @@
  * Sluice locks neither mutex (its log lines are single writes), but makes both robust and shared, for
  * a child of the reference locks them. Source: the object that the reference leaves in /dev/shm.
  */
-import { closeSync, fstatSync, ftruncateSync, unlinkSync } from 'node:fs';
+import { closeSync, fstatSync, unlinkSync, writeSync } from 'node:fs';
 import { LAYOUTS } from '../../shared/posix/layout.ts';
 import { initialiseSharedMutex } from '../../shared/posix/shared-mutex.ts';
 import { mapSharedMemory, openSharedMemory } from '../../shared/posix/shared-memory.ts';
@@ -24,6 +24,8 @@ const HEADER_BYTES = 16;
 export type SharedObjectRefusal =
   | { readonly reason: 'missing'; readonly name: string }
   | { readonly reason: 'no_permission'; readonly name: string; readonly detail: string }
+  /** Something else has the name, or another user made it, who could take the memory away again. */
+  | { readonly reason: 'unusable'; readonly name: string; readonly detail: string }
   /** The other epochs were built for another protocol, or another architecture. */
   | { readonly reason: 'incompatible'; readonly name: string; readonly theirs: string };
 
@@ -41,13 +43,23 @@ export class SharedObject {
     this.#words = new BigUint64Array(memory, 0, Math.floor(memory.byteLength / 8));
   }
 
-  /** Epoch 0: replaces whatever an earlier server left behind. Throws Node's file errors. */
-  static create(name: string): SharedObject {
-    removeSharedObject(name);
+  /** Epoch 0: replaces whatever an earlier server left behind, or says why it cannot. */
+  static create(name: string): SharedObject | SharedObjectRefusal {
+    try {
+      removeSharedObject(name);
+      return SharedObject.#make(name);
+    } catch (error) {
+      return refusalOf(name, error);
+    }
+  }
+
+  static #make(name: string): SharedObject {
     const fd = openSharedMemory(name, 'create');
     try {
       const bytes = objectBytes();
-      ftruncateSync(fd, bytes);
+      // Written rather than only made so long: memory that a full file system does not have ends a
+      // process at its first use.
+      writeWhole(name, fd, bytes);
       const memory = mapSharedMemory(fd, bytes);
       const object = new SharedObject(name, memory);
       object.#words[SIZE_AT] = BigInt(bytes);
@@ -69,7 +81,10 @@ export class SharedObject {
       return refusalOf(name, error);
     }
     try {
-      const { size } = fstatSync(fd);
+      const { size, uid } = fstatSync(fd);
+      if (!isTrusted(uid)) {
+        return { reason: 'unusable', name, detail: `it is of another user (${uid})` };
+      }
       if (size < HEADER_BYTES) return { reason: 'incompatible', name, theirs: `size ${size}` };
       const object = new SharedObject(name, mapSharedMemory(fd, size));
       const theirs = `${object.#words[VERSION_AT] ?? 0n}.${object.#words[SIZE_AT] ?? 0n}`;
@@ -107,6 +122,20 @@ export function removeSharedObject(name: string): void {
   }
 }
 
+function writeWhole(name: string, fd: number, bytes: number): void {
+  try {
+    writeSync(fd, Buffer.alloc(bytes));
+  } catch (error) {
+    removeSharedObject(name);
+    throw error;
+  }
+}
+
+/** Whoever has the memory may make it shorter, which ends every process that uses it. */
+function isTrusted(uid: number): boolean {
+  return uid === 0 || uid === process.getuid?.() || uid === process.geteuid?.();
+}
+
 function mutexBytes(): number {
   return LAYOUTS[process.arch]?.mutexBytes ?? 40;
 }
@@ -121,6 +150,7 @@ function refusalOf(name: string, error: unknown): SharedObjectRefusal {
     if (error.code === 'EACCES' || error.code === 'EPERM') {
       return { reason: 'no_permission', name, detail: error.message };
     }
+    return { reason: 'unusable', name, detail: error.message };
   }
   throw error;
 }

@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { ChildSide } from '../../../supervisor/hot-restart/child-side.ts';
 import { endpointAddress } from '../../../supervisor/hot-restart/endpoint-names.ts';
 import { ParentSide, type ParentCommands } from '../../../supervisor/hot-restart/parent-side.ts';
@@ -8,6 +8,7 @@ import {
   hotRestartVersion,
   removeSharedObject,
   SharedObject,
+  type SharedObjectRefusal,
 } from '../../../supervisor/hot-restart/shared-object.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { closeDescriptor } from '../../../shared/posix/descriptors.ts';
@@ -162,6 +163,7 @@ describe('the shared object', () => {
 
   it('is made by the first epoch and opened by the next', () => {
     const first = SharedObject.create(name);
+    assert.ok(first instanceof SharedObject);
     first.markInitializing();
     const second = SharedObject.open(name);
     assert.ok(second instanceof SharedObject);
@@ -177,6 +179,25 @@ describe('the shared object', () => {
     const refusal = SharedObject.open(name);
     removeSharedObject(name);
     assert.ok(!(refusal instanceof SharedObject) && refusal.reason === 'incompatible');
+  });
+
+  it('is refused where something else or somebody else has its name', () => {
+    const path = `/dev/shm${name}`;
+    const reasonOf = (made: SharedObject | SharedObjectRefusal): string =>
+      made instanceof SharedObject ? 'made' : made.reason;
+    symlinkSync('/dev/null', path);
+    assert.equal(reasonOf(SharedObject.open(name)), 'unusable');
+    rmSync(path);
+    mkdirSync(path);
+    assert.equal(reasonOf(SharedObject.open(name)), 'unusable');
+    assert.equal(reasonOf(SharedObject.create(name)), 'unusable');
+    rmSync(path, { recursive: true });
+    if (process.getuid?.() !== 0) return;
+    assert.equal(reasonOf(SharedObject.create(name)), 'made');
+    chownSync(path, 65_534, 65_534);
+    assert.equal(reasonOf(SharedObject.open(name)), 'unusable');
+    assert.equal(reasonOf(SharedObject.create(name)), 'made');
+    removeSharedObject(name);
   });
 
   it('has the reference’s size and version', () => {
