@@ -1,4 +1,5 @@
 /** Sends datagrams to a host or to a unix socket, without waiting and without an answer. */
+import type { Socket } from 'node:dgram';
 import type { DatagramTarget, SocketAddress } from './stats-sink.ts';
 
 export interface DatagramSender {
@@ -12,37 +13,52 @@ export async function openDatagramSender(target: DatagramTarget): Promise<Datagr
   return 'path' in target ? openUnixSender(target.path) : openUdpSender(target);
 }
 
+interface ConnectedSocket {
+  readonly socket: Socket;
+  readonly isReady: Promise<void>;
+}
+
 async function openUdpSender({ address, port }: SocketAddress): Promise<DatagramSender> {
   const { createSocket } = await import('node:dgram');
-  const open = (): ReturnType<typeof createSocket> => {
+  const open = (): ConnectedSocket => {
     const made = createSocket(address.includes(':') ? 'udp6' : 'udp4');
     // A receiver that is not there answers by ICMP, which becomes an error of the socket.
     made.on('error', () => {
-      if (socket === made) socket = undefined;
+      if (connected?.socket === made) connected = undefined;
       made.close();
       allSent();
     });
     made.unref();
-    return made;
+    // The kernel passes on what the receiver sends, and nobody else's datagrams are read here.
+    const isReady = new Promise<void>((resolve) => {
+      made.once('connect', resolve);
+      made.once('error', () => resolve());
+    });
+    made.connect(port, address);
+    return { socket: made, isReady };
   };
-  let socket: ReturnType<typeof open> | undefined;
+  let connected: ConnectedSocket | undefined;
   let pending = 0;
   let allSent: () => void = () => undefined;
+  const done = (): void => {
+    pending -= 1;
+    if (pending === 0) allSent();
+  };
   return {
     send: (datagram) => {
-      socket ??= open();
+      connected ??= open();
+      const { socket, isReady } = connected;
       pending += 1;
-      // Even an address is looked up in a later turn; a socket that is closed before sends nothing.
-      socket.send(datagram, port, address, () => {
-        pending -= 1;
-        if (pending === 0) allSent();
-      });
+      // One that was closed meanwhile, by an error, sends nothing.
+      void isReady.then(() =>
+        connected?.socket === socket ? socket.send(datagram, done) : done(),
+      );
     },
     close: async () => {
-      if (socket === undefined) return;
+      if (connected === undefined) return;
       if (pending > 0) await new Promise<void>((resolve) => (allSent = resolve));
-      socket?.close();
-      socket = undefined;
+      connected?.socket.close();
+      connected = undefined;
     },
   };
 }
