@@ -70,8 +70,11 @@ export class EpochChange implements HandOverServer {
     const parent = await session.begin();
     if (parent === undefined) return;
     const { listeners } = parts.configuration.resolved;
-    await parts.listeners.takeAll(listeners, options.concurrency, (address) =>
-      parent.takeSockets(address),
+    await parts.listeners.takeAll(
+      listeners,
+      options.concurrency,
+      (address) => parent.takeSockets(address),
+      () => parent.isParentThere,
     );
     session.firstStartUnixSeconds = (await parent.shutdownAdmin()) ?? session.firstStartUnixSeconds;
     parts.stats.followParent((limitMs) => this.#mergeWithin(parent, limitMs));

@@ -52,6 +52,8 @@ export class OpenListeners {
   #isHeld = false;
   /** While the epoch before is there. */
   #take: TakeSockets | undefined;
+  /** It has the same sockets, and accepts on them again where this one does not stay. */
+  #isParentThere: () => boolean = () => false;
   #claimsFiles = false;
   #changed: ((name: string, fds: readonly number[]) => void) | undefined;
 
@@ -88,8 +90,10 @@ export class OpenListeners {
     listeners: readonly ResolvedListener[],
     workers: number,
     take: TakeSockets,
+    isParentThere: () => boolean,
   ): Promise<void> {
     this.#take = take;
+    this.#isParentThere = isParentThere;
     try {
       for (const listener of this.#activation.apply(listeners)) {
         this.#bind(listener, workers, await takeSockets(listener, this.#preferring(take)));
@@ -306,7 +310,7 @@ export class OpenListeners {
   }
 
   #refuseNew(sockets: ListeningSockets, passed?: ReadonlySet<number>): void {
-    if (!this.#areStored) sockets.refuseNew(passed);
+    if (!this.#areStored && !this.#isParentThere()) sockets.refuseNew(passed);
   }
 
   /** What the epoch before has is the same sockets, and more. */
