@@ -2,7 +2,7 @@
  * Work that would hold up a loop for too long, cut into steps: a few of them run in each turn, so that
  * what traffic brings in between waits a moment at most. Knows nothing of what the work is.
  */
-import type { WorkerLoop } from './worker-loop.ts';
+import type { SliceTurns } from './slice-turns.ts';
 
 /** Yields where it may be interrupted; a step takes a fraction of a millisecond. */
 export type Steps<Result = void> = Generator<undefined, Result, undefined>;
@@ -10,7 +10,8 @@ export type Steps<Result = void> = Generator<undefined, Result, undefined>;
 /** Items of a list that may be handled within one step, where each takes about a microsecond. */
 export const ITEMS_PER_STEP = 256;
 
-const SLICE_MS = 1;
+/** More than that is never done at once, but for what a request waits for: a few milliseconds. */
+const AT_ONCE_STEPS = 256;
 
 /** Takes all steps at once. */
 export function finish<Result>(steps: Steps<Result>): Result {
@@ -20,17 +21,29 @@ export function finish<Result>(steps: Steps<Result>): Result {
   }
 }
 
+/**
+ * How much of a piece is done before `add` returns: nothing, what takes a few milliseconds, or all of
+ * it and of what came before. What is left is done in slices.
+ */
+export type Haste = 'later' | 'soon' | 'now';
+
+const STEPS_AT_ONCE: Readonly<Record<Haste, number>> = {
+  later: 0,
+  soon: AT_ONCE_STEPS,
+  now: Number.POSITIVE_INFINITY,
+};
+
 /** Pieces of work one after the other: each begins when the one before it has ended. */
 export class SlicedWork {
-  readonly #loop: WorkerLoop;
+  readonly #turns: SliceTurns;
   readonly #waiting: (() => Steps)[] = [];
   #current: Steps | undefined;
   #settled: Promise<void> | undefined;
   #settle: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(loop: WorkerLoop) {
-    this.#loop = loop;
+  constructor({ slices }: { readonly slices: SliceTurns }) {
+    this.#turns = slices;
   }
 
   /** Resolves when nothing is left to do; undefined: nothing is. */
@@ -38,12 +51,12 @@ export class SlicedWork {
     return this.#settled;
   }
 
-  /** Without `mayWait` the piece ends before this returns, and with it all that came before. */
-  add(mayWait: boolean, makeSteps: () => Steps): void {
+  add(haste: Haste, makeSteps: () => Steps): void {
     if (this.#isClosed) return;
     this.#waiting.push(makeSteps);
-    if (!mayWait) this.#run(Number.POSITIVE_INFINITY);
-    else if (this.#settled === undefined) this.#begin();
+    let steps = haste === 'soon' && this.#settled !== undefined ? 0 : STEPS_AT_ONCE[haste];
+    for (; steps > 0; steps--) if (this.#step()) return this.#end();
+    if (this.#settled === undefined) this.#begin();
   }
 
   /** What has not been done is given up. */
@@ -58,30 +71,19 @@ export class SlicedWork {
     this.#settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#continueLater();
-  }
-
-  #continueLater(): void {
-    setImmediate(() => {
-      this.#loop.enter();
-      const hasEnded = this.#run(this.#loop.clock.ms + SLICE_MS);
-      this.#loop.leave();
-      if (!hasEnded) this.#continueLater();
+    this.#turns.add(() => {
+      const hasEnded = this.#step();
+      if (hasEnded) this.#end();
+      return hasEnded;
     });
   }
 
   /** Returns whether nothing is left. */
-  #run(untilMs: number): boolean {
-    const { clock } = this.#loop;
-    for (;;) {
-      this.#current ??= this.#waiting.shift()?.();
-      if (this.#current === undefined) break;
-      if (this.#current.next().done === true) this.#current = undefined;
-      clock.refresh();
-      if (clock.ms >= untilMs) return false;
-    }
-    this.#end();
-    return true;
+  #step(): boolean {
+    this.#current ??= this.#waiting.shift()?.();
+    if (this.#current === undefined) return true;
+    if (this.#current.next().done === true) this.#current = undefined;
+    return this.#current === undefined && this.#waiting.length === 0;
   }
 
   #end(): void {

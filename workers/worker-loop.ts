@@ -6,6 +6,7 @@
 import type { Clock } from '../shared/clock.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { LoopClock } from './loop-clock.ts';
+import { SliceTurns } from './slice-turns.ts';
 import { LoopTimers } from './timers.ts';
 
 /** What one read may bring. Shared by all sockets, since each read is consumed before the next. */
@@ -20,6 +21,7 @@ export class WorkerLoop {
   readonly timers: LoopTimers;
   readonly readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
   readonly held: HeldBytes;
+  readonly slices = new SliceTurns(this);
   private readonly dirty: Flushable[] = [];
 
   constructor(clock: Clock, held = new HeldBytes()) {

@@ -46,6 +46,8 @@ export function unpackClusters(packed: Uint8Array): readonly ClusterWithHosts[] 
 
 /** A worker does not leave the first request waiting for more hosts than that. */
 export const IDLE_HOSTS_MAX = 500;
+/** Nor for more subsets, each selector making one of a host. */
+const IDLE_SUBSETS_MAX = 2000;
 
 /**
  * Whether a worker does nothing for a cluster before its first request: no checks, no certificates, no
@@ -54,6 +56,8 @@ export const IDLE_HOSTS_MAX = 500;
 export function mayIdle({ cluster, hosts }: ClusterWithHosts): boolean {
   const { healthChecks, tls, circuitBreakers, trackClusterStats: track } = cluster;
   if (hosts.hosts.length > IDLE_HOSTS_MAX) return false;
+  const selectors = cluster.lbPolicy.subsets?.selectors.length ?? 0;
+  if (selectors * hosts.hosts.length > IDLE_SUBSETS_MAX) return false;
   if (healthChecks !== undefined || tls !== undefined) return false;
   if (track.timeoutBudgets || track.requestResponseSizes) return false;
   if (isHashed(cluster) && idleTable({ cluster, hosts }) === undefined) return false;

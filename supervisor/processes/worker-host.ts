@@ -47,7 +47,7 @@ import { WorkerWatchdog } from './worker-watchdog.ts';
 /** From spawn to the worker's hello and from `start` to `ready`, each. */
 const START_LIMIT_MS = 10_000;
 /** Applying a large configuration takes seconds; a stuck worker is the watchdog's. */
-const APPLY_LIMIT_MS = 60_000;
+const APPLY_LIMIT_MS = 600_000;
 const LISTEN_LIMIT_MS = 10_000;
 /** A profile of minutes takes seconds to write. */
 const PROFILE_LIMIT_MS = 60_000;

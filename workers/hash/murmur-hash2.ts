@@ -1,33 +1,33 @@
-/** MurmurHash2, 64-bit version A, with the seed that libstdc++ uses; see xxhash64.ts for the shape. */
-import type { Hash64 } from './xxhash64.ts';
+/** MurmurHash2, 64-bit version A, with the seed that libstdc++ uses. Only rings are made of it. */
+import { type ByteHash, type Hash64, Word } from './byte-hash.ts';
 
-const SEED = 0xc70f6907n;
-const MULTIPLIER = 0xc6a4a7935bd1e995n;
-const MASK = 0xffff_ffff_ffff_ffffn;
+const SEED: Hash64 = { high: 0, low: 0xc70f6907 };
+const MULTIPLIER: Hash64 = { high: 0xc6a4a793, low: 0x5bd1e995 };
 
-/** Hashes text with one character per byte. Only rings are made of it, never requests. */
-export function murmurHash2(text: string): Hash64 {
-  const length = text.length & ~7;
-  let hash = SEED ^ ((BigInt(text.length) * MULTIPLIER) & MASK);
-  for (let at = 0; at < length; at += 8) {
-    const mixed = shiftMix((readBytes(text, at, 8) * MULTIPLIER) & MASK);
-    hash = ((hash ^ ((mixed * MULTIPLIER) & MASK)) * MULTIPLIER) & MASK;
+export class MurmurHash2 implements ByteHash {
+  readonly state = new Word(0, 0);
+  readonly #input = new Word(0, 0);
+
+  hash(bytes: Uint8Array, length: number): void {
+    const { state } = this;
+    const input = this.#input;
+    const whole = length & ~7;
+    state.set(SEED.high, SEED.low);
+    state.xor(input.set(0, length).multiply(MULTIPLIER));
+    for (let at = 0; at < whole; at += 8) {
+      input.read(bytes, at).multiply(MULTIPLIER).xorShifted(47).multiply(MULTIPLIER);
+      state.xor(input).multiply(MULTIPLIER);
+    }
+    if (whole < length) {
+      input.set(0, 0);
+      for (let at = whole; at < length; at++) {
+        const byte = bytes[at] as number;
+        const bits = 8 * (at - whole);
+        if (bits < 32) input.low |= byte << bits;
+        else input.high |= byte << (bits - 32);
+      }
+      state.xor(input).multiply(MULTIPLIER);
+    }
+    state.xorShifted(47).multiply(MULTIPLIER).xorShifted(47);
   }
-  if (length < text.length) {
-    hash = ((hash ^ readBytes(text, length, text.length - length)) * MULTIPLIER) & MASK;
-  }
-  hash = shiftMix((shiftMix(hash) * MULTIPLIER) & MASK);
-  return { high: Number(hash >> 32n), low: Number(hash & 0xffff_ffffn) };
-}
-
-function shiftMix(value: bigint): bigint {
-  return value ^ (value >> 47n);
-}
-
-function readBytes(text: string, at: number, count: number): bigint {
-  let value = 0n;
-  for (let byte = count - 1; byte >= 0; byte--) {
-    value = (value << 8n) | BigInt(text.charCodeAt(at + byte) & 0xff);
-  }
-  return value;
 }

@@ -19,7 +19,7 @@ import type { WorkerLoop } from '../worker-loop.ts';
 import type { InternalTarget } from './transport/upstream-transport.ts';
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './hosts/host.ts';
-import { HostSet, type HealthChange, LARGE_SET } from './hosts/host-set.ts';
+import { hasteOf, HostSet, type HealthChange } from './hosts/host-set.ts';
 import { ClusterPools } from './pools/cluster-pools.ts';
 import type { UpstreamNames } from '../tls/upstream-tls.ts';
 import type { HttpPool } from './pools/http-pool.ts';
@@ -232,7 +232,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   shareChecks(): void {
     const checker = this.#checker;
     if (checker === undefined) return;
-    this.#work.add(this.hosts.length > LARGE_SET, () => checker.share());
+    this.#work.add(hasteOf(this.hosts.length), () => checker.share());
   }
 
   /** The cluster is gone: what is in flight may end. */

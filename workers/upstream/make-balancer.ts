@@ -10,8 +10,10 @@ import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import { BoundedTable } from './hashing/bounded-table.ts';
 import { HashBalancer } from './hashing/hash-balancer.ts';
-import { MaglevBuilder, RingBuilder, type TablePlan } from './hashing/hash-tables.ts';
+import { MaglevBuilder } from './hashing/maglev-builder.ts';
+import { RingBuilder } from './hashing/ring-builder.ts';
 import type { TableFigures } from './hashing/table-figures.ts';
+import type { TablePlan } from './hashing/table-plan.ts';
 import { compileHashPolicies } from '../routing/hash-policy.ts';
 import type { UpstreamHost } from './hosts/host.ts';
 import type { WeighedHost } from './hosts/host-weights.ts';
@@ -155,9 +157,10 @@ function makeHashing(
 ): LoadBalancer {
   const { hashBalanceFactor: balanceFactor } = lbPolicy;
   const { onTable, allActiveRequests } = context;
-  const planPlain = tablePlanner(lbPolicy);
-  const planTable = function* (hosts: readonly WeighedHost[]): Steps<TablePlan> {
-    const plan = yield* planPlain(hosts);
+  // One for each priority: what one makes follows from what it made before.
+  const planners: PlanTable[] = [];
+  const planTable = function* (hosts: readonly WeighedHost[], priority: number): Steps<TablePlan> {
+    const plan = yield* (planners[priority] ??= tablePlanner(lbPolicy))(hosts);
     if (balanceFactor === undefined) return plan;
     const limits = { balanceFactor, activeRequests, allActiveRequests };
     return {
@@ -188,7 +191,9 @@ function panicThresholdOf(lbPolicy: LbPolicy, runtime: Pick<Runtime, 'snapshot'>
   };
 }
 
-function tablePlanner(lbPolicy: LbPolicy): (hosts: readonly WeighedHost[]) => Steps<TablePlan> {
+type PlanTable = (hosts: readonly WeighedHost[]) => Steps<TablePlan>;
+
+function tablePlanner(lbPolicy: LbPolicy): PlanTable {
   if (lbPolicy.kind === 'RING_HASH') {
     const builder = new RingBuilder(lbPolicy.ringHash ?? RING_DEFAULTS);
     return (hosts) => builder.plan(hosts);

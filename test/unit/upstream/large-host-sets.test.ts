@@ -307,8 +307,8 @@ describe('work in slices', () => {
   it('leaves turns to others, and keeps its order', async () => {
     const work = new SlicedWork(new WorkerLoop(clock));
     const log: string[] = [];
-    work.add(true, () => steps(8, log));
-    work.add(true, () => steps(1, log));
+    work.add('later', () => steps(8, log));
+    work.add('later', () => steps(1, log));
     const { settled: end } = work;
     assert.ok(end !== undefined);
     void end.then(() => log.push('settled'));
@@ -324,15 +324,15 @@ describe('work in slices', () => {
   it('ends with all before it when it must not wait', () => {
     const work = new SlicedWork(new WorkerLoop(clock));
     const log: string[] = [];
-    work.add(true, () => steps(16, log));
-    work.add(false, () => steps(1, log));
+    work.add('later', () => steps(16, log));
+    work.add('now', () => steps(1, log));
     assert.deepEqual(log, ['16 steps', '1 steps']);
   });
 
   it('is given up when it is closed', async () => {
     const work = new SlicedWork(new WorkerLoop(clock));
     const log: string[] = [];
-    work.add(true, () => steps(0, log));
+    work.add('later', () => steps(0, log));
     const { settled: end } = work;
     work.close();
     await end;

@@ -5,7 +5,7 @@
  */
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import { MersenneTwister } from '../../hash/mersenne-twister.ts';
-import type { HashTable } from './hash-tables.ts';
+import type { HashTable } from './table-plan.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { WeighedHost } from '../hosts/host-weights.ts';
 

@@ -6,7 +6,7 @@
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import type { RequestHash } from '../../routing/hash-policy.ts';
 import { finish, type Steps } from '../../sliced-work.ts';
-import type { HashTable, TablePlan } from './hash-tables.ts';
+import type { HashTable, TablePlan } from './table-plan.ts';
 import type { TableFigures } from './table-figures.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import { type WeighedHost, weighHosts } from '../hosts/host-weights.ts';
@@ -24,7 +24,7 @@ export interface HashBalancerParts {
   /** In percent. */
   panicThreshold(): number;
   readonly weighsLocalities: boolean;
-  readonly planTable: (hosts: readonly WeighedHost[]) => Steps<TablePlan>;
+  readonly planTable: (hosts: readonly WeighedHost[], priority: number) => Steps<TablePlan>;
   /** What is hashed, whatever routes say. */
   readonly hashOf: RequestHash | undefined;
   /** Numbers from 0, below 1. */
@@ -80,7 +80,7 @@ export class HashBalancer implements LoadBalancer {
       const panics = loads.panics[priority] === true;
       const weighed = weighHosts(panics ? all : healthy, weighsLocalities && !panics);
       yield;
-      const plan = yield* planTable(weighed);
+      const plan = yield* planTable(weighed, priority);
       const mayWait = plan.isQuick && !this.#wasAsked;
       tables.push({ plan, built: mayWait ? undefined : yield* plan.build() });
     }

@@ -1,6 +1,7 @@
 /** How many places of a table of hashes each host gets, which follows from the weights alone. */
 import type { IdleTable } from '../../../shared/resources/idle-clusters.ts';
 import type { RingHashOptions } from '../../../shared/resources/lb-policy.ts';
+import { countTurns } from './maglev-turns.ts';
 import { finish, ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
 
 /** What the cluster's statistics say of a table. */
@@ -12,51 +13,48 @@ export interface TableFigures {
 
 type RingSizes = Pick<RingHashOptions, 'minRingSize' | 'maxRingSize'>;
 
-/** Of counting alone. */
-const TURNS_PER_STEP = 16;
+interface RingShares {
+  readonly figures: TableFigures;
+  /** All of them together. */
+  readonly places: number;
+  readonly shares: readonly number[];
+}
 
 /** The weights are shares of the whole; so are the results, in places. */
 export function* ringShares(
   weights: readonly number[],
   { minRingSize, maxRingSize }: RingSizes,
-): Steps<{ readonly figures: TableFigures; readonly shares: readonly number[] }> {
+): Steps<RingShares> {
   const least = weights.reduce((min, weight) => Math.min(min, weight), 1);
   const scale = Math.min(Math.ceil(least * minRingSize) / least, maxRingSize);
   const shares: number[] = [];
   let [placed, target] = [0, 0];
   for (const weight of weights) {
     target += scale * weight;
-    let share = 0;
-    for (; placed < target; placed++) share++;
+    const share = Math.max(0, Math.ceil(target) - placed);
+    placed += share;
     if (shares.push(share) % ITEMS_PER_STEP === 0) yield;
   }
-  return { figures: figuresOf(placed, shares), shares };
+  // Sums of fractions may end a place further than the statistics say.
+  return { figures: figuresOf(Math.ceil(scale), shares), places: placed, shares };
 }
 
 /** The weights are shares of the whole. */
-export function* maglevFigures(weights: readonly number[], tableSize: number): Steps<TableFigures> {
+export function* maglevFigures(weights: ArrayLike<number>, tableSize: number): Steps<TableFigures> {
   const hosts = weights.length;
   // A single host needs no table, and the reference says so.
   if (hosts === 1) return { size: tableSize, minPerHost: 1, maxPerHost: 1 };
-  const most = weights.reduce((max, weight) => Math.max(max, weight), 0);
-  if (weights.every((weight) => weight === most)) {
+  if (isEven(weights)) {
     const [least, rest] = hosts === 0 ? [0, 0] : [Math.floor(tableSize / hosts), tableSize % hosts];
     const figures = { size: tableSize, minPerHost: least, maxPerHost: least + (rest > 0 ? 1 : 0) };
     return hosts === 0 ? { ...figures, minPerHost: tableSize } : figures;
   }
-  const counts = new Uint32Array(hosts);
-  const targets = new Float64Array(hosts);
-  let filled = 0;
-  for (let turn = 1; filled < tableSize; turn++) {
-    for (let at = 0; at < hosts && filled < tableSize; at++) {
-      if (turn * (weights[at] as number) < (targets[at] as number)) continue;
-      (targets[at] as number) += most;
-      (counts[at] as number)++;
-      filled++;
-    }
-    if (turn % TURNS_PER_STEP === 0) yield;
-  }
-  return figuresOf(tableSize, counts);
+  return figuresOf(tableSize, yield* countTurns(weights, tableSize));
+}
+
+function isEven(weights: ArrayLike<number>): boolean {
+  for (let at = 1; at < weights.length; at++) if (weights[at] !== weights[0]) return false;
+  return true;
 }
 
 /** Of so many hosts of one weight, whichever they are. */

@@ -13,7 +13,7 @@ import { countHosts, isKept, unpackHosts } from '../../../shared/resources/host-
 import type { SentHostSet } from '../../../shared/resources/resource-update.ts';
 import { IDLE_HOSTS_MAX } from '../../../shared/resources/idle-clusters.ts';
 import { healthOf } from '../../../shared/resources/host-health.ts';
-import { ITEMS_PER_STEP, type SlicedWork, type Steps } from '../../sliced-work.ts';
+import { type Haste, ITEMS_PER_STEP, type SlicedWork, type Steps } from '../../sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { LoadBalancer } from '../balancing/load-balancer.ts';
 
@@ -39,7 +39,15 @@ export interface HostSetParts {
 /** Above that a change takes several turns. */
 export const LARGE_SET = IDLE_HOSTS_MAX;
 
+/** Undefined: something newer came. */
+type PutInForce = (() => void) | undefined;
+
 type Index = Map<string, UpstreamHost>;
+
+/** Of work on so many hosts. */
+export function hasteOf(hosts: number): Haste {
+  return hosts > LARGE_SET ? 'later' : 'soon';
+}
 
 export class HostSet {
   readonly #parts: HostSetParts;
@@ -63,6 +71,8 @@ export class HostSet {
   #hasChanges = false;
   /** Changes that wait, each of which ends with a new state of the balancer. */
   #changes = 0;
+  /** What was got ready last was given up for something newer. */
+  #gaveWay = false;
   #usable = { version: -1, count: 0 };
 
   constructor(parts: HostSetParts) {
@@ -77,12 +87,13 @@ export class HostSet {
     const most = Math.max(this.hosts.length, countHosts(update.hosts));
     this.#latest = update;
     this.#changes += 1;
-    this.#parts.work.add(!isUrgent && most > LARGE_SET, () => this.#replace(update));
+    const haste = isUrgent ? 'now' : hasteOf(most);
+    this.#parts.work.add(haste, () => this.#replace(update));
   }
 
   putHealth(changes: readonly HealthChange[]): void {
     this.#changes += 1;
-    this.#parts.work.add(this.hosts.length > LARGE_SET, () => this.#changeHealth(changes));
+    this.#parts.work.add(hasteOf(this.hosts.length), () => this.#changeHealth(changes));
   }
 
   find(id: string): UpstreamHost | undefined {
@@ -103,15 +114,23 @@ export class HostSet {
     this.#changes -= 1;
     const { join, replaced, follow } = this.#parts;
     const index = yield* this.#compose(update);
-    // A later one follows.
-    if (update !== this.#latest) return;
+    // A later one follows, which may name hosts of this one by their places in it.
+    if (update !== this.#latest) {
+      this.#index = index;
+      return;
+    }
     const made = this.#made;
     const hosts = join(made);
     if (hosts !== made) for (const host of hosts) index.set(host.id, host);
     yield;
     const { overprovisioningFactor } = update;
     const isOther = this.#gone.length > 0 || hosts.length !== this.hosts.length;
-    const putInForce = yield* this.#prepare(hosts, overprovisioningFactor, isOther);
+    const preparing = this.#prepare(hosts, overprovisioningFactor, isOther);
+    const putInForce = yield* this.#unless(() => update !== this.#latest, preparing);
+    if (putInForce === undefined) {
+      this.#index = index;
+      return;
+    }
     this.hosts = hosts;
     this.overprovisioningFactor = overprovisioningFactor;
     this.dropOverload = update.dropOverload;
@@ -212,9 +231,31 @@ export class HostSet {
       return;
     }
     yield;
-    const putInForce = yield* this.#parts.balancer.prepare(this.hosts, this.overprovisioningFactor);
+    const preparing = this.#parts.balancer.prepare(this.hosts, this.overprovisioningFactor);
+    const putInForce = yield* this.#unless(() => this.#changes > 0, preparing);
+    if (putInForce === undefined) return;
     this.version += 1;
     putInForce();
+  }
+
+  /**
+   * Gives up what the balancer gets ready for as soon as something newer waits, but not twice in a row:
+   * hosts that change faster than a large table is made would have the first table for ever.
+   */
+  *#unless(isSuperseded: () => boolean, preparing: Steps<() => void>): Steps<PutInForce> {
+    for (;;) {
+      const step = preparing.next();
+      if (step.done === true) {
+        this.#gaveWay = false;
+        return step.value;
+      }
+      if (!this.#gaveWay && isSuperseded()) {
+        this.#gaveWay = true;
+        this.#hasChanges = true;
+        return undefined;
+      }
+      yield;
+    }
   }
 
   *#known(): Steps<Index> {
