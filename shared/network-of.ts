@@ -1,5 +1,6 @@
 /** The network that an IP address is in, as text. */
 import { isIPv4 } from 'node:net';
+import { ipv6Groups } from './ip-groups.ts';
 
 /** `127.0.0.0/16`; a length beyond the address's own means the whole address. */
 export function networkOf(address: string, length: number): string {
@@ -14,14 +15,6 @@ export function networkOf(address: string, length: number): string {
   if (isV4) return `${masked.join('.')}/${bits}`;
   const groupTexts = masked.map((group) => group.toString(16));
   return `${shortened(groupTexts)}/${bits}`;
-}
-
-function ipv6Groups(address: string): number[] {
-  const [head = '', tail] = address.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(8 - front.length - back.length).fill('0');
-  return [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16));
 }
 
 /** The longest run of zero groups becomes `::`. */

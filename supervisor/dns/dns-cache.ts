@@ -3,7 +3,8 @@
  * again while it is used, forgotten when it was not for a while. One per configured name of a cache;
  * several clusters may read it. It knows no workers.
  */
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { compileIpRanges } from '../../shared/ip-ranges.ts';
 import { parseAuthority } from '../../shared/authority.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { HostAnswer } from '../../shared/resources/cluster.ts';
@@ -302,12 +303,8 @@ export class DnsCache {
 
 function addressCheck(filter: AddressFilterSettings | undefined): (address: string) => boolean {
   if (filter === undefined) return () => false;
-  const ranges = new BlockList();
-  const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  for (const { address, prefixLength } of filter.ranges) {
-    ranges.addSubnet(address, prefixLength, familyOf(address));
-  }
-  return (address) => ranges.check(address, familyOf(address)) !== filter.isInverted;
+  const contains = compileIpRanges(filter.ranges);
+  return (address) => contains(address) !== filter.isInverted;
 }
 
 function answerOf({ addresses, failure = '' }: Entry): Answer {

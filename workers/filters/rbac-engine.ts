@@ -5,7 +5,7 @@
 import type { RbacDecider, RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
 import type { HeaderMap } from '../http/header-map.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
-import { compileAddressRanges } from '../matching/address-matcher.ts';
+import { compileIpRanges } from '../../shared/ip-ranges.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileMetadataMatcher } from '../matching/value-matcher.ts';
@@ -126,15 +126,15 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
       return (_, { connection: { localAddress } }) =>
         localAddress.port >= rule.start && localAddress.port < rule.end;
     case 'destination_ip': {
-      const contains = compileAddressRanges([rule]);
+      const contains = compileIpRanges([rule]);
       return (_, { connection }) => contains(connection.localAddress.ip);
     }
     case 'direct_remote_ip': {
-      const contains = compileAddressRanges([rule]);
+      const contains = compileIpRanges([rule]);
       return (_, { connection }) => contains(connection.directRemoteAddress.ip);
     }
     case 'remote_ip': {
-      const contains = compileAddressRanges([rule]);
+      const contains = compileIpRanges([rule]);
       return (_, info) => contains(info.downstreamRemoteAddress.ip);
     }
     case 'requested_server_name': {

@@ -2,7 +2,7 @@
  * Chooses the filter chain of a connection. One criterion after the other, in the reference's order,
  * the chains that say most about the connection remain; a chain that lost never comes back.
  */
-import { BlockList, isIPv6 } from 'node:net';
+import { IpRanges } from '../../shared/ip-ranges.ts';
 import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
 import { HeaderMap } from '../http/header-map.ts';
 import { connectionStream } from '../http/stream-info.ts';
@@ -36,16 +36,14 @@ type ChainFacts = Pick<
 /** How much a chain's criterion says of a connection: -1 contradicts, 0 nothing, more is better. */
 type Score = (match: MatchIndex, facts: ChainFacts) => number;
 
+/** Undefined: any address will do. */
+type Ranges = IpRanges<true> | undefined;
+
 interface MatchIndex {
   readonly match: FilterChainMatch;
-  readonly local: readonly RangeTest[];
-  readonly directSource: readonly RangeTest[];
-  readonly source: readonly RangeTest[];
-}
-
-interface RangeTest {
-  readonly bits: number;
-  readonly list: BlockList;
+  readonly local: Ranges;
+  readonly directSource: Ranges;
+  readonly source: Ranges;
 }
 
 interface Candidate {
@@ -187,28 +185,24 @@ function portScore(ports: readonly number[], port: number): number {
 }
 
 /** The longest prefix wins. */
-function inRanges(ranges: readonly RangeTest[], address: Address): number {
-  if (ranges.length === 0) return 0;
-  if (address.kind === 'pipe') return -1;
-  const family = isIPv6(address.ip) ? 'ipv6' : 'ipv4';
-  let score = -1;
-  for (const { bits, list } of ranges) {
-    if (bits + 1 > score && list.check(address.ip, family)) score = bits + 1;
-  }
-  return score;
+function inRanges(ranges: Ranges, address: Address): number {
+  if (ranges === undefined) return 0;
+  const narrowest = address.kind === 'pipe' ? undefined : ranges.narrowest(address.ip);
+  return narrowest === undefined ? -1 : narrowest + 1;
 }
 
 function indexMatch(match: FilterChainMatch): MatchIndex {
   return {
     match,
-    local: match.prefixRanges.map(rangeTest),
-    directSource: match.directSourcePrefixRanges.map(rangeTest),
-    source: match.sourcePrefixRanges.map(rangeTest),
+    local: indexRanges(match.prefixRanges),
+    directSource: indexRanges(match.directSourcePrefixRanges),
+    source: indexRanges(match.sourcePrefixRanges),
   };
 }
 
-function rangeTest({ address, prefixLength }: CidrRange): RangeTest {
-  const list = new BlockList();
-  list.addSubnet(address, prefixLength, isIPv6(address) ? 'ipv6' : 'ipv4');
-  return { bits: prefixLength, list };
+function indexRanges(cidrs: readonly CidrRange[]): Ranges {
+  if (cidrs.length === 0) return undefined;
+  const ranges = new IpRanges<true>();
+  for (const cidr of cidrs) ranges.add(cidr, true);
+  return ranges;
 }

@@ -2,7 +2,7 @@
  * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch with
  * `keep_matching` is passed by, as one that leads nowhere.
  */
-import { compileAddressRanges } from './address-matcher.ts';
+import { compileIpRanges, IpRanges } from '../../shared/ip-ranges.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileValueMatcher } from './value-matcher.ts';
 import type {
@@ -113,23 +113,19 @@ function compileAddressTree<Action, Result>(
   next: (onMatch: OnMatch<Action>) => TreeMatcher<Result>,
 ): TreeMatcher<Result> {
   const read = compileMatchInput(input);
-  const ranges = branches
-    .flatMap(({ ranges: own, onMatch, exclusive }) => {
-      const match = next(onMatch);
-      return own.map((range) => ({
-        contains: compileAddressRanges([range]),
-        length: range.prefixLength,
-        match,
-        exclusive,
-      }));
-    })
-    .toSorted((one, other) => other.length - one.length);
+  const ranges = new IpRanges<{
+    readonly match: TreeMatcher<Result>;
+    readonly exclusive: boolean;
+  }>();
+  for (const { ranges: own, onMatch, exclusive } of branches) {
+    const match = next(onMatch);
+    for (const range of own) ranges.add(range, { match, exclusive });
+  }
   return (headers, info) => {
     const ip = read(headers, info);
     if (typeof ip !== 'string') return undefined;
     let isNarrowest = true;
-    for (const { contains, match, exclusive } of ranges) {
-      if (!contains(ip)) continue;
+    for (const { match, exclusive } of ranges.find(ip)) {
       const result = exclusive && !isNarrowest ? undefined : match(headers, info);
       if (result !== undefined) return result;
       isNarrowest = false;
@@ -167,7 +163,7 @@ function compileValueMatch(match: ValueMatch, runtime: Runtime): (value: unknown
       return (value) => typeof value === 'string' && matches(value);
     }
     case 'address': {
-      const contains = compileAddressRanges(match.ranges);
+      const contains = compileIpRanges(match.ranges);
       return (value) => typeof value === 'string' && contains(value);
     }
     case 'value': {

@@ -1,5 +1,5 @@
 /** Compiles what a route asks of a request besides its path: headers, parameters, metadata, TLS. */
-import { compileAddressRanges } from '../matching/address-matcher.ts';
+import { compileIpRanges } from '../../shared/ip-ranges.ts';
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileMetadataMatcher } from '../matching/value-matcher.ts';
@@ -76,7 +76,7 @@ export function compileFilterState({ key, match }: FilterStateMatcher): RequestP
       return value !== undefined && matches(value);
     };
   }
-  const contains = compileAddressRanges(match.ranges);
+  const contains = compileIpRanges(match.ranges);
   return (_, info) => {
     const value = filterStateOf(info, key);
     return value !== undefined && contains(value) !== match.invert;

@@ -2,8 +2,9 @@
  * Who the client is: reads `x-forwarded-for` as trusted proxies wrote it, tells internal addresses
  * from external ones and names this machine's own address. Changes no headers.
  */
-import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net';
-
+import { isIP, isIPv4, SocketAddress } from 'node:net';
+import { compileIpRanges } from '../../../shared/ip-ranges.ts';
+import { scopeIdOf } from '../../../shared/posix/interface-index.ts';
 import type { Address } from '../../net/connection-info.ts';
 
 export interface Cidr {
@@ -28,8 +29,13 @@ export function addressFromForwardedFor(forwardedFor: string, skip: number): Add
 /** An address without port (0) from its text; IPv6 in its shortest form. Undefined when it is none. */
 export function parseIpAddress(text: string): Address | undefined {
   if (isIPv4(text)) return { kind: 'ip', ip: text, port: 0, text: `${text}:0` };
-  if (isIP(text) !== 6 || text.includes('%')) return undefined;
-  const ip = new SocketAddress({ address: text, family: 'ipv6' }).address;
+  const percent = text.indexOf('%');
+  const bare = percent < 0 ? text : text.slice(0, percent);
+  if (isIP(bare) !== 6) return undefined;
+  const scope = percent < 0 ? 0 : scopeIdOf(bare, text.slice(percent + 1));
+  if (scope === undefined) return undefined;
+  const { address } = new SocketAddress({ address: bare, family: 'ipv6' });
+  const ip = scope === 0 ? address : `${address}%${scope}`;
   return { kind: 'ip', ip, port: 0, text: `[${ip}]:0` };
 }
 
@@ -41,10 +47,6 @@ export function isLoopback(ip: string): boolean {
 /** Tests addresses against the ranges configured as internal; without ranges nothing is internal. */
 export function compileInternalAddresses(cidrs: readonly Cidr[]): (address: Address) => boolean {
   if (cidrs.length === 0) return () => false;
-  const ranges = new BlockList();
-  for (const { address, prefixLength } of cidrs) {
-    ranges.addSubnet(address, prefixLength, isIPv4(address) ? 'ipv4' : 'ipv6');
-  }
-  return (address) =>
-    address.kind === 'ip' && ranges.check(address.ip, isIPv4(address.ip) ? 'ipv4' : 'ipv6');
+  const contains = compileIpRanges(cidrs);
+  return (address) => address.kind === 'ip' && contains(address.ip);
 }

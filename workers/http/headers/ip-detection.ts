@@ -1,5 +1,5 @@
 /** Finds out the client behind proxies by the configured extensions, in their order. */
-import { compileAddressRanges } from '../../matching/address-matcher.ts';
+import { compileIpRanges } from '../../../shared/ip-ranges.ts';
 import type { IpDetection } from '../../../shared/resources/listener.ts';
 import type { Address } from '../../net/connection-info.ts';
 import type { HeaderMap } from '../header-map.ts';
@@ -50,7 +50,7 @@ function compileOne(detection: IpDetection): Detector {
     };
   }
   const { numTrustedHops, trusted, appends } = detection;
-  const isTrustedPeer = trusted === undefined ? () => true : compileAddressRanges(trusted);
+  const isTrustedPeer = trusted === undefined ? () => true : compileIpRanges(trusted);
   const addressOf =
     trusted === undefined
       ? (forwardedFor: string) => addressFromForwardedFor(forwardedFor, numTrustedHops)
