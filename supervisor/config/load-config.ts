@@ -2,10 +2,10 @@
  * Loads configuration from files and options: the entry to the pipeline. Small sources are handled
  * in the supervisor itself, large ones in a pool thread, so that its loop never stalls.
  */
-import { readFile } from 'node:fs/promises';
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import { ApiCatalog } from './api/api-catalog.ts';
 import { ConfigError } from './config-error.ts';
+import { readConfiguredFile, readOperatorsFile } from './configured-file.ts';
 import type { MessageObject } from './convert/message-object.ts';
 import type { FeatureUses, RuntimeTexts } from './validate/api-status.ts';
 import { hasHoles, isError, isReadable, withoutEchoes } from './follow-up.ts';
@@ -84,7 +84,7 @@ export async function loadBootstrap(
 ): Promise<LoadedMessage<Bootstrap>> {
   const sources: ConfigSource[] = [];
   if (source.configPath !== undefined && source.configPath !== '') {
-    sources.push(await readConfigFile(source.configPath));
+    sources.push(await readConfigFile(source.configPath, readOperatorsFile));
   }
   if (source.configYaml !== undefined && source.configYaml !== '') {
     sources.push(configYamlSource(source.configYaml));
@@ -103,7 +103,7 @@ export async function loadMessageFile<T>(
   path: string,
   options: LoadOptions,
 ): Promise<LoadedMessage<T>> {
-  return loadSources<T>(typeName, [await readConfigFile(path)], options);
+  return loadSources<T>(typeName, [await readConfigFile(path, readConfiguredFile)], options);
 }
 
 /** Loads one message from bytes that came from elsewhere. Rejects as `loadBootstrap` does. */
@@ -168,9 +168,16 @@ function isWorthChecking({ problems, message }: PipelineResult): boolean {
   return !problems.some(isError) || (isReadable(problems) && !hasHoles(message));
 }
 
-async function readConfigFile(path: string): Promise<ConfigSource> {
+/** Larger ones are no configuration. */
+const CONFIG_BYTES_MAX = 1024 * 1024 * 1024;
+
+async function readConfigFile(
+  path: string,
+  read: typeof readConfiguredFile,
+): Promise<ConfigSource> {
   try {
-    return { name: path, format: sourceFormat(path), content: await readFile(path) };
+    const content = await read(path, CONFIG_BYTES_MAX);
+    return { name: path, format: sourceFormat(path), content };
   } catch (error) {
     throw unreadable(`cannot read ${path}: ${causeText(error)}`, path, error);
   }

@@ -2,7 +2,8 @@
  * Files with one line of JSON per event about the health of hosts. A file is opened when its first
  * event comes; one that cannot be written loses its events and is named in the server's log.
  */
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, openSync, type WriteStream } from 'node:fs';
+import { appendFlags } from '../../shared/append-flags.ts';
 
 /** A reader or disk that takes nothing loses events beyond this. */
 const WAITING_BYTES_MAX = 1024 * 1024;
@@ -17,6 +18,7 @@ export class EventLogs {
 
   write(path: string, event: object): void {
     const file = this.#files.get(path) ?? this.#open(path);
+    if (file === undefined) return;
     if (file.writableLength > WAITING_BYTES_MAX) return;
     file.write(`${JSON.stringify(event)}\n`);
   }
@@ -31,10 +33,19 @@ export class EventLogs {
     this.reopen();
   }
 
-  #open(path: string): WriteStream {
-    const file = createWriteStream(path, { flags: 'a' });
+  #open(path: string): WriteStream | undefined {
+    const failed = (error: unknown): void =>
+      this.#warn(`cannot write the event log ${path}: ${(error as Error).message}`);
+    let fd: number;
+    try {
+      fd = openSync(path, appendFlags(path), 0o666);
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
+    const file = createWriteStream(path, { fd });
     file.on('error', (error) => {
-      this.#warn(`cannot write the event log ${path}: ${error.message}`);
+      failed(error);
       if (this.#files.get(path) === file) this.#files.delete(path);
     });
     this.#files.set(path, file);

@@ -1,7 +1,8 @@
 /** Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { errorText } from '../../shared/error-text.ts';
 import type { DataSource } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
+import { readConfiguredFileNow, RefusedFileError } from '../config/configured-file.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import type { Scope } from './scope.ts';
 
@@ -67,9 +68,10 @@ function readFile(
     return undefined;
   }
   try {
-    return readFileSync(path);
+    return readConfiguredFileNow(path);
   } catch (error) {
-    scope.error('file', `cannot read file '${path}': ${errorText(error)}`);
+    const words = error instanceof RefusedFileError ? error.reference : undefined;
+    scope.error('file', words ?? `cannot read file '${path}': ${errorText(error)}`);
     return undefined;
   }
 }

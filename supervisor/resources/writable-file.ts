@@ -1,5 +1,6 @@
 /** Files that are appended to: one that cannot be opened is an error of the configuration. */
 import { closeSync, openSync } from 'node:fs';
+import { appendFlags } from '../../shared/append-flags.ts';
 import { errorText } from '../../shared/error-text.ts';
 import type { Scope } from './scope.ts';
 
@@ -10,7 +11,7 @@ const INHERITED = /^\/(?:dev\/std(?:out|err)|proc\/self\/fd\/[0-9]+)$/;
 export function checkWritable(path: string, scope: Scope): void {
   if (INHERITED.test(path)) return;
   try {
-    closeSync(openSync(path, 'a'));
+    closeSync(openSync(path, appendFlags(path), 0o666));
   } catch (error) {
     scope.error('file', `unable to open file '${path}': ${reason(error)}`);
   }
@@ -21,5 +22,6 @@ function reason(error: unknown): string {
   const text = errorText(error);
   const words = /^[A-Z0-9]+: (.*?)(?:, open .*)?$/.exec(text)?.[1] ?? text;
   if (words === 'illegal operation on a directory') return 'Is a directory';
+  if (words === 'too many symbolic links encountered') return 'Too many levels of symbolic links';
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

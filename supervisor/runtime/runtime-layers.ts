@@ -2,8 +2,9 @@
  * The layers of `layered_runtime` and how each is read. Layers later in the list win. A layer read
  * from disk is a folder of files: `symlink_root/subdirectory/a/b` holds the value of the key `a.b`.
  */
-import { readFile, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readConfiguredFile } from '../config/configured-file.ts';
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
 import type { ConfigSource } from '../resources/config-source.ts';
 import type { RuntimeValue } from '../../shared/resources/runtime.ts';
@@ -88,7 +89,8 @@ async function addFolder(
     } else if (facts.size > FILE_BYTES_MAX) {
       throw new RuntimeLayerError(`cannot read '${path}': more than ${FILE_BYTES_MAX} bytes`);
     } else {
-      const text = valueLines(await readFile(path, 'utf8'));
+      const content = await readConfiguredFile(path, FILE_BYTES_MAX);
+      const text = valueLines(content.toString('utf8'));
       result.set(below.join('.'), await valueOfText(text));
     }
   }

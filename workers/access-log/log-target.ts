@@ -3,7 +3,8 @@
  * process has anyway (opening those fails when it is a socket, as under systemd), and opens pipes
  * so that nobody has to read them yet.
  */
-import { constants, fstatSync, open, openSync, statSync } from 'node:fs';
+import { fstatSync, open, openSync } from 'node:fs';
+import { appendFlags } from '../../shared/append-flags.ts';
 
 import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 
@@ -40,7 +41,7 @@ export function openTarget(sink: Sink): LogTarget {
     const fd = inherited ?? STDOUT;
     return { fd, isPipe: isPipe(fd) };
   }
-  const fd = openSync(sink.path, flagsFor(sink.path), FILE_MODE);
+  const fd = openSync(sink.path, appendFlags(sink.path), FILE_MODE);
   return { fd, isPipe: isPipe(fd), path: sink.path };
 }
 
@@ -49,7 +50,7 @@ export function reopenTarget(
   path: string,
   done: (error: Error | undefined, target: LogTarget | undefined) => void,
 ): void {
-  open(path, flagsFor(path), FILE_MODE, (error, fd) => {
+  open(path, appendFlags(path), FILE_MODE, (error, fd) => {
     if (error !== null) done(error, undefined);
     else done(undefined, { fd, isPipe: isPipe(fd), path });
   });
@@ -66,13 +67,6 @@ function inheritedDescriptor(sink: Sink): number | undefined {
     case 'file':
       return INHERITED[sink.path];
   }
-}
-
-/** Opening a pipe for writing alone would wait for a reader. */
-function flagsFor(path: string): number {
-  const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
-  const isFifo = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
-  return isFifo ? O_RDWR | O_NONBLOCK | O_APPEND : O_WRONLY | O_CREAT | O_APPEND;
 }
 
 function isPipe(fd: number): boolean {

@@ -3,6 +3,7 @@
  * interval or when the buffer is full, as the reference's files. Reopened on SIGUSR1.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { appendFlags } from '../../../shared/append-flags.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
 
 const BUFFER_CHARACTERS_MAX = 64 * 1024;
@@ -28,7 +29,7 @@ export class AdminLogFile {
     const { path, clock, flushIntervalMs } = options;
     this.#path = path;
     this.#onFailure = options.onFailure;
-    this.#descriptor = openSync(path, 'a', 0o644);
+    this.#descriptor = openSync(path, appendFlags(path), 0o644);
     this.#flushing = clock.every(flushIntervalMs, () => this.flush(), { unref: true });
   }
 
@@ -57,7 +58,7 @@ export class AdminLogFile {
   reopen(): void {
     this.flush();
     try {
-      const descriptor = openSync(this.#path, 'a', 0o644);
+      const descriptor = openSync(this.#path, appendFlags(this.#path), 0o644);
       closeSync(this.#descriptor);
       this.#descriptor = descriptor;
     } catch (error) {

@@ -4,8 +4,8 @@
  * not torn by a move between them.
  */
 import { watch, type FSWatcher } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readConfiguredFile, SOURCE_BYTES_MAX } from '../../config/configured-file.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { isSameMessage } from './same-message.ts';
 
@@ -82,7 +82,8 @@ async function readPart(part: JsonObject): Promise<JsonObject> {
   const { watched_directory: _, ...rest } = part;
   const read: Record<string, JsonObject[string]> = rest;
   for (const [field, filename] of files) {
-    read[field] = { inline_bytes: (await readFile(filename)).toString('base64') };
+    const bytes = await readConfiguredFile(filename, SOURCE_BYTES_MAX);
+    read[field] = { inline_bytes: bytes.toString('base64') };
   }
   return read;
 }

@@ -5,8 +5,9 @@
  * read when it has not changed for a while.
  */
 import { lstatSync, watch, type FSWatcher } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { readConfiguredFile } from '../../config/configured-file.ts';
 import { sourceFormat } from '../../config/source/source-format.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import { decodeResponse, ResponseError, type DecodeEnvironment } from './decode-response.ts';
@@ -127,9 +128,7 @@ export class FileSource implements DiscoverySource {
     const { path, subscription, decoding } = this.#options;
     let content: Buffer;
     try {
-      const { size } = await stat(path);
-      if (size > LIMIT_BYTES) throw new Error(`it has ${size} bytes; the limit is ${LIMIT_BYTES}`);
-      content = await readFile(path);
+      content = await readConfiguredFile(path, LIMIT_BYTES);
     } catch (cause) {
       const reason = `cannot read ${path}: ${(cause as Error).message}`;
       throw new ResponseError('unreadable', reason, { cause });
