@@ -72,7 +72,7 @@ function compileRule(rule: RbacRule): RulePredicate {
       return (headers, info) => all.every((matches) => matches(headers, info));
     }
     case 'or': {
-      const some = rule.rules.map(compileRule);
+      const some = joinAddresses(rule.rules);
       return (headers, info) => some.some((matches) => matches(headers, info));
     }
     case 'not': {
@@ -102,6 +102,47 @@ function compileRule(rule: RbacRule): RulePredicate {
   }
 }
 
+type AddressRule = Extract<
+  RbacRule,
+  { readonly kind: 'remote_ip' | 'direct_remote_ip' | 'destination_ip' }
+>;
+
+function isAddressRule(rule: RbacRule): rule is AddressRule {
+  return (
+    rule.kind === 'remote_ip' || rule.kind === 'direct_remote_ip' || rule.kind === 'destination_ip'
+  );
+}
+
+/** Of any of the rules: all ranges for the same address are looked up at once, however many they are. */
+function joinAddresses(rules: readonly RbacRule[]): readonly RulePredicate[] {
+  const ranges = new Map<AddressRule['kind'], AddressRule[]>();
+  for (const rule of rules.filter(isAddressRule)) {
+    const known = ranges.get(rule.kind) ?? [];
+    known.push(rule);
+    ranges.set(rule.kind, known);
+  }
+  const others = rules.filter((rule) => !isAddressRule(rule));
+  return [
+    ...[...ranges].map(([kind, list]) => compileAddressRule(kind, list)),
+    ...others.map(compileRule),
+  ];
+}
+
+function compileAddressRule(
+  kind: AddressRule['kind'],
+  ranges: readonly AddressRule[],
+): RulePredicate {
+  const contains = compileIpRanges(ranges);
+  switch (kind) {
+    case 'destination_ip':
+      return (_, { connection }) => contains(connection.localAddress.ip);
+    case 'direct_remote_ip':
+      return (_, { connection }) => contains(connection.directRemoteAddress.ip);
+    case 'remote_ip':
+      return (_, info) => contains(info.downstreamRemoteAddress.ip);
+  }
+}
+
 type ConnectionRule = Exclude<
   RbacRule,
   {
@@ -125,18 +166,10 @@ function compileConnectionRule(rule: ConnectionRule): RulePredicate {
     case 'destination_port_range':
       return (_, { connection: { localAddress } }) =>
         localAddress.port >= rule.start && localAddress.port < rule.end;
-    case 'destination_ip': {
-      const contains = compileIpRanges([rule]);
-      return (_, { connection }) => contains(connection.localAddress.ip);
-    }
-    case 'direct_remote_ip': {
-      const contains = compileIpRanges([rule]);
-      return (_, { connection }) => contains(connection.directRemoteAddress.ip);
-    }
-    case 'remote_ip': {
-      const contains = compileIpRanges([rule]);
-      return (_, info) => contains(info.downstreamRemoteAddress.ip);
-    }
+    case 'destination_ip':
+    case 'direct_remote_ip':
+    case 'remote_ip':
+      return compileAddressRule(rule.kind, [rule]);
     case 'requested_server_name': {
       const matches = compileStringMatcher(rule.matcher);
       return (_, { connection }) => matches(connection.requestedServerName);

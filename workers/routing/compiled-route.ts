@@ -9,6 +9,7 @@ import { compileConditions } from './route-conditions.ts';
 import type { RouteContext } from './route-context.ts';
 import type { ResolvedRoute } from './types.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
+import { compileWhenAsked } from './when-asked.ts';
 
 export interface CompiledRoute {
   /** Every path that this route matches begins with it. */
@@ -36,7 +37,9 @@ export function compileRoute(
       conditions === undefined
         ? matchesPath
         : (headers, text, info) => matchesPath(headers, text) && conditions(headers, info),
-    resolve: compileAction(route, route.action, context, virtualClusterOf),
+    resolve: compileWhenAsked(context.virtualHost.routes.length, () =>
+      compileAction(route, route.action, context, virtualClusterOf),
+    ),
   };
 }
 

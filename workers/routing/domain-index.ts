@@ -40,24 +40,26 @@ export class DomainIndex<Host> {
 class WildcardIndex<Host> {
   readonly #byLength = new Map<number, Map<string, Host>>();
   readonly #partOf: (authority: string, length: number) => string;
-  #lengths: readonly number[] = [];
+  /** Undefined: not sorted since a part was added. */
+  #lengths: readonly number[] | undefined;
 
   constructor(partOf: (authority: string, length: number) => string) {
     this.#partOf = partOf;
   }
 
   get isEmpty(): boolean {
-    return this.#lengths.length === 0;
+    return this.#byLength.size === 0;
   }
 
   add(part: string, host: Host): void {
     const group = this.#byLength.get(part.length) ?? new Map<string, Host>();
     if (!group.has(part)) group.set(part, host);
     this.#byLength.set(part.length, group);
-    this.#lengths = [...this.#byLength.keys()].sort((a, b) => b - a);
+    this.#lengths = undefined;
   }
 
   find(authority: string): Host | undefined {
+    this.#lengths ??= [...this.#byLength.keys()].sort((a, b) => b - a);
     for (const length of this.#lengths) {
       // The wildcard stands for at least one character.
       if (length >= authority.length) continue;

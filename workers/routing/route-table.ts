@@ -18,6 +18,7 @@ import { DomainIndex } from './domain-index.ts';
 import { makeRouteFinder, type RouteFinder } from './route-list.ts';
 import type { ResolvedRoute, RouteTable } from './types.ts';
 import { compileVirtualClusters } from './virtual-clusters.ts';
+import { compileWhenAsked } from './when-asked.ts';
 
 /** Throws when a resource could not have passed the supervisor's checks. */
 export function buildRouteTable(
@@ -26,7 +27,9 @@ export function buildRouteTable(
 ): RouteTable {
   const hosts = new DomainIndex<HostMatcher>(table.ignorePortInHostMatching);
   for (const virtualHost of table.virtualHosts) {
-    const matcher = compileVirtualHost(virtualHost, table, runtime);
+    const matcher = compileWhenAsked(table.virtualHosts.length, () =>
+      compileVirtualHost(virtualHost, table, runtime),
+    );
     for (const domain of virtualHost.domains) hosts.add(domain, matcher);
   }
   return {

@@ -1,0 +1,21 @@
+/**
+ * Parts of large route tables that are compiled when the first request asks for them: a hundred thousand
+ * virtual hosts or routes would hold the loop for a second, and most are never asked.
+ */
+import type { HeaderMap } from '../http/header-map.ts';
+import type { StreamInfo } from '../http/stream-info.ts';
+
+/** Of so many parts, or fewer, all are compiled at once. */
+const EAGER_MAX = 1000;
+
+type Answer<Result> = (headers: HeaderMap, info: StreamInfo) => Result;
+
+/** One of `count` parts. What it throws could not have passed the supervisor's checks. */
+export function compileWhenAsked<Result>(
+  count: number,
+  compile: () => Answer<Result>,
+): Answer<Result> {
+  if (count <= EAGER_MAX) return compile();
+  let compiled: Answer<Result> | undefined;
+  return (headers, info) => (compiled ??= compile())(headers, info);
+}
