@@ -8,7 +8,7 @@ import { mergeMessage } from './convert/merge-message.ts';
 import type { MessageObject } from './convert/message-object.ts';
 import { MessageReader, type UnknownFields } from './convert/message-reader.ts';
 import { isReadable } from './follow-up.ts';
-import type { Problem, ProblemSink } from './problem.ts';
+import type { Problem, ProblemSink, SourcePosition } from './problem.ts';
 import type * as BinarySourceModule from './source/binary-source.ts';
 import { type SourceDocument, locatePlace, positionOf } from './source/source-document.ts';
 import type { SourceFormat } from './source/source-format.ts';
@@ -55,8 +55,27 @@ interface Reading {
   readonly catalog: ApiCatalog;
   readonly options: PipelineOptions;
   readonly problems: Problem[];
+  /** With those that are not kept. */
+  readonly counts: Record<Problem['severity'], number>;
   readonly incomplete: WeakSet<object>[];
   unknownFieldCount: number;
+}
+
+/**
+ * Of errors, and of warnings: what comes behind says nothing new, and to find where each of a million
+ * stands would take hours.
+ */
+const PROBLEMS_MAX = 1000;
+
+function note(
+  { problems, counts }: Reading,
+  problem: Problem,
+  locate: () => SourcePosition | undefined,
+): void {
+  counts[problem.severity] += 1;
+  if (counts[problem.severity] > PROBLEMS_MAX) return;
+  const position = locate();
+  problems.push(position === undefined ? problem : { ...problem, position });
 }
 
 /** Later sources are merged over earlier ones. Never throws for anything in the sources. */
@@ -69,7 +88,14 @@ export async function runPipeline(
   const type = catalog.message(typeName);
   const usual = readUsual(catalog, type, sources);
   if (usual !== undefined) return usual;
-  const reading: Reading = { catalog, options, problems: [], incomplete: [], unknownFieldCount: 0 };
+  const reading: Reading = {
+    catalog,
+    options,
+    problems: [],
+    counts: { error: 0, warning: 0 },
+    incomplete: [],
+    unknownFieldCount: 0,
+  };
   const documents: SourceDocument[] = [];
   let merged: MessageObject = {};
   for (const source of sources) {
@@ -80,8 +106,11 @@ export async function runPipeline(
   const found = reading.problems.length;
   const sink: ProblemSink = {
     report: (problem) => {
-      const position = locatePlace(documents, problem.place) ?? documentStart(documents);
-      reading.problems.push(position === undefined ? problem : { ...problem, position });
+      note(
+        reading,
+        problem,
+        () => locatePlace(documents, problem.place) ?? documentStart(documents),
+      );
     },
   };
   const featureUses = { deprecated: 0, workInProgress: 0 };
@@ -239,16 +268,15 @@ function readTree(
   parsed: ParsedSource & { readonly format: SourceFormat },
 ): MessageObject {
   for (const { offset, json, ...problem } of parsed.problems) {
-    const position = positionOf(document, offset);
     const reference =
       json === undefined ? problem.reference : jsonFaultLine(type, json, document.text);
-    reading.problems.push({
+    const error = {
       severity: 'error',
       place: undefined,
       ...problem,
-      position,
       ...(reference === undefined ? {} : { reference }),
-    });
+    } as const;
+    note(reading, error, () => positionOf(document, offset));
   }
   const { root } = parsed;
   if (root === undefined) {
@@ -267,8 +295,7 @@ function readTree(
   const reader = new MessageReader({
     catalog: reading.catalog,
     unknownFields: reading.options.unknownFields,
-    report: (problem, offset) =>
-      reading.problems.push({ ...problem, position: positionOf(document, offset) }),
+    report: (problem, offset) => note(reading, problem, () => positionOf(document, offset)),
   });
   const message = reader.read(type, root) ?? {};
   reading.incomplete.push(reader.incomplete);

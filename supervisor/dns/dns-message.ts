@@ -1,5 +1,7 @@
 /** Questions for addresses to name servers and their answers, as messages of RFC 1035. */
-import { decode, encode, RECURSION_DESIRED, type Packet } from 'dns-packet';
+import { isIP } from 'node:net';
+import { decode, encode, RECURSION_DESIRED, type Answer, type Packet } from 'dns-packet';
+import { asciiLower } from '../../shared/ascii.ts';
 
 const TYPES = { 4: 'A', 6: 'AAAA' } as const;
 const LABEL_BYTES_MAX = 63;
@@ -35,11 +37,20 @@ export function encodeQuestion(name: string, family: 4 | 6, id: number): Buffer 
   });
 }
 
-/** The addresses of an answer to the question with this id, or c-ares's code for want of any. */
+/** A question as it was asked. */
+export interface Question {
+  readonly name: string;
+  readonly family: 4 | 6;
+  readonly id: number;
+}
+
+/**
+ * The addresses of an answer to the question, or c-ares's code for want of any. What is about another
+ * question is no answer, nor are records of names that the question does not lead to.
+ */
 export function decodeAnswer(
   message: Buffer,
-  family: 4 | 6,
-  id: number,
+  { name, family, id }: Question,
 ): readonly AddressRecord[] | string {
   let packet: Packet & { readonly rcode?: string };
   try {
@@ -48,10 +59,42 @@ export function decodeAnswer(
     return 'EBADRESP';
   }
   if (packet.id !== id || packet.type !== 'response') return 'EBADRESP';
+  const [question, ...more] = packet.questions ?? [];
+  const isAnswered = question?.type === TYPES[family] && isSameName(question.name, name);
+  if (!isAnswered || more.length > 0) return 'EBADRESP';
   const { rcode = 'NOERROR' } = packet;
   if (rcode !== 'NOERROR') return RESPONSE_CODES[rcode] ?? 'ESERVFAIL';
-  const records = (packet.answers ?? []).flatMap((answer) =>
-    answer.type === TYPES[family] ? [{ address: answer.data, ttl: answer.ttl ?? 0 }] : [],
+  const answers = packet.answers ?? [];
+  const owners = aliasesOf(name, answers);
+  const records = answers.flatMap((answer) =>
+    answer.type === TYPES[family] && owners.has(asciiLower(answer.name))
+      ? [{ address: answer.data, ttl: answer.ttl ?? 0 }]
+      : [],
   );
+  // A record that is too short for an address is decoded as one all the same.
+  if (records.some(({ address }) => isIP(address) !== family)) return 'EBADRESP';
   return records.length === 0 ? 'ENODATA' : records;
+}
+
+/** The name and those that it is an alias of, in lower case: each at most once, so that circles end. */
+function aliasesOf(name: string, answers: readonly Answer[]): ReadonlySet<string> {
+  const targets = new Map<string, string>();
+  for (const answer of answers) {
+    if (answer.type === 'CNAME') targets.set(asciiLower(answer.name), asciiLower(answer.data));
+  }
+  const names = new Set<string>();
+  let next: string | undefined = asciiLower(withoutDot(name));
+  while (next !== undefined && !names.has(next)) {
+    names.add(next);
+    next = targets.get(next);
+  }
+  return names;
+}
+
+function isSameName(one: string, other: string): boolean {
+  return asciiLower(withoutDot(one)) === asciiLower(withoutDot(other));
+}
+
+function withoutDot(name: string): string {
+  return name.endsWith('.') ? name.slice(0, -1) : name;
 }

@@ -48,6 +48,8 @@ export interface NameResolverOptions {
 /** The next server may know more. */
 const UNREACHED: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
 
+const TTL_MAX_S = 0x7fff_ffff;
+
 const EMPTY: Resolution = { outcome: 'empty' };
 
 export class NameResolver {
@@ -199,8 +201,13 @@ function fromRecords(records: readonly AddressRecord[]): Resolution {
   if (records.length === 0) return EMPTY;
   return {
     outcome: 'found',
-    addresses: records.map(({ address, ttl }) => ({ address, ttlS: ttl })),
+    addresses: records.map(({ address, ttl }) => ({ address, ttlS: lifetimeOf(ttl) })),
   };
+}
+
+/** RFC 2181: one with the highest bit set is none. */
+function lifetimeOf(ttl: number): number {
+  return ttl < 0 || ttl > TTL_MAX_S ? 0 : ttl;
 }
 
 /** What either family brought; failed only when neither could be asked. A literal comes once. */

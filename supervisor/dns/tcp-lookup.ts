@@ -46,7 +46,8 @@ export function lookUpOverTcp(
       received = Buffer.concat([received, data]);
       if (received.length < 2) return;
       const whole = 2 + received.readUInt16BE(0);
-      if (received.length >= whole) end(decodeAnswer(received.subarray(2, whole), family, id));
+      if (received.length >= whole)
+        end(decodeAnswer(received.subarray(2, whole), { name, family, id }));
     });
     socket.on('error', () => end('ECONNREFUSED'));
     socket.on('close', () => end('ECONNREFUSED'));

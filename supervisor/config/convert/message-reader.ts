@@ -240,7 +240,7 @@ export class MessageReader {
         place,
         message: `no such field: '${key}' in ${type.fullName}`,
         rule: 'unknown_field',
-        ...suggestField(type, key),
+        ...(this.unknownFieldCount < SUGGESTED_MAX ? suggestField(type, key) : {}),
         reference: this.#hasUnknownFields(
           `invalid JSON in ${this.#root}${inner}: no such field: '${key}'`,
         ),
@@ -283,6 +283,9 @@ export class MessageReader {
     return `Protobuf message (type ${this.#root} reason INVALID_ARGUMENT: ${reason}) has unknown fields`;
   }
 }
+
+/** To look for what a name may mean takes a comparison with each that there is. */
+const SUGGESTED_MAX = 1000;
 
 function suggestField(type: MessageType, key: string): { suggestion?: string } {
   if (key === '<<') {

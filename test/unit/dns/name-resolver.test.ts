@@ -177,7 +177,7 @@ describe('an answer of a name server', () => {
         fc.uint8Array({ maxLength: 80 }),
         fc.constantFrom(4 as const, 6 as const),
         (bytes, family) => {
-          const decoded = decodeAnswer(Buffer.from(bytes), family, 7);
+          const decoded = decodeAnswer(Buffer.from(bytes), { name: 'a.test', family, id: 7 });
           assert.ok(typeof decoded === 'string' || decoded.length > 0);
         },
       ),
