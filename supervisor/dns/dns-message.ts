@@ -52,13 +52,8 @@ export function decodeAnswer(
   message: Buffer,
   { name, family, id }: Question,
 ): readonly AddressRecord[] | string {
-  let packet: Packet & { readonly rcode?: string };
-  try {
-    packet = decode(message);
-  } catch {
-    return 'EBADRESP';
-  }
-  if (packet.id !== id || packet.type !== 'response') return 'EBADRESP';
+  const packet = decodePacket(message);
+  if (packet?.id !== id || packet.type !== 'response') return 'EBADRESP';
   const [question, ...more] = packet.questions ?? [];
   const isAnswered = question?.type === TYPES[family] && isSameName(question.name, name);
   if (!isAnswered || more.length > 0) return 'EBADRESP';
@@ -74,6 +69,15 @@ export function decodeAnswer(
   // A record that is too short for an address is decoded as one all the same.
   if (records.some(({ address }) => isIP(address) !== family)) return 'EBADRESP';
   return records.length === 0 ? 'ENODATA' : records;
+}
+
+/** Undefined for bytes that are no message. */
+function decodePacket(message: Buffer): (Packet & { readonly rcode?: string }) | undefined {
+  try {
+    return decode(message);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The name and those that it is an alias of, in lower case: each at most once, so that circles end. */
