@@ -53,10 +53,7 @@ export function decodeAnswer(
   { name, family, id }: Question,
 ): readonly AddressRecord[] | string {
   const packet = decodePacket(message);
-  if (packet?.id !== id || packet.type !== 'response') return 'EBADRESP';
-  const [question, ...more] = packet.questions ?? [];
-  const isAnswered = question?.type === TYPES[family] && isSameName(question.name, name);
-  if (!isAnswered || more.length > 0) return 'EBADRESP';
+  if (packet === undefined || !isAnswerTo(packet, { name, family, id })) return 'EBADRESP';
   const { rcode = 'NOERROR' } = packet;
   if (rcode !== 'NOERROR') return RESPONSE_CODES[rcode] ?? 'ESERVFAIL';
   const answers = packet.answers ?? [];
@@ -69,6 +66,12 @@ export function decodeAnswer(
   // A record that is too short for an address is decoded as one all the same.
   if (records.some(({ address }) => isIP(address) !== family)) return 'EBADRESP';
   return records.length === 0 ? 'ENODATA' : records;
+}
+
+function isAnswerTo(packet: Packet, { name, family, id }: Question): boolean {
+  const [question, ...more] = packet.questions ?? [];
+  if (packet.id !== id || packet.type !== 'response' || more.length > 0) return false;
+  return question?.type === TYPES[family] && isSameName(question.name, name);
 }
 
 /** Undefined for bytes that are no message. */
