@@ -2,6 +2,7 @@
  * The configuration of this process from its command line: read, checked, and resolved to what the
  * server acts on. It opens no socket and tells nobody anything, so that validation can use it too.
  */
+import { dictionary } from '../shared/dictionary.ts';
 import type { Bootstrap } from '../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Clock } from '../shared/clock.ts';
 import { getLogger } from '../shared/logging/process-log.ts';
@@ -116,7 +117,7 @@ async function loadChecked(
 
 /** What the layers say before anybody changes them. */
 async function runtimeTexts(layers: readonly RuntimeLayer[]): Promise<RuntimeTexts> {
-  const texts: Record<string, string> = {};
+  const texts = dictionary<string>();
   for (const layer of layers) {
     let values: LayerValues | undefined;
     if (layer.kind === 'static') values = readStaticLayer(layer.values);

@@ -9,11 +9,20 @@
  * Objects are written as msgpackr records (keys once per message), and each message stands alone, so
  * that none depends on what was sent before.
  */
+import { dictionary, DictionaryObject } from '../dictionary.ts';
 import type * as Msgpackr from 'msgpackr';
 // The package's main entry also loads a native addon and streams: 9 ms more in every process.
 import * as codec from 'msgpackr/pack';
 
-const { Packr, Unpackr } = codec as unknown as typeof Msgpackr;
+const { addExtension, Packr, Unpackr } = codec as unknown as typeof Msgpackr;
+
+/** A dictionary travels as a map: a record would come back as an object that inherits, without `__proto__`. */
+addExtension({
+  Class: DictionaryObject,
+  type: 1,
+  write: (value: object) => new Map(Object.entries(value)),
+  read: (entries: ReadonlyMap<string, unknown>) => dictionary(entries),
+});
 
 export const FRAME_BYTES_MAX = 1024 * 1024;
 /** One message; what is larger must be sent as several. */
@@ -36,7 +45,7 @@ class FrameError extends Error {
 
 /** Turns messages into the buffers to write, in order. Throws `FrameError` for one too long. */
 export class FrameEncoder {
-  readonly #packr = new Packr({ useRecords: true });
+  readonly #packr = new Packr({ useRecords: true, useToJSON: false });
 
   encode(message: object): readonly Buffer[] {
     const payload = this.#packr.pack(message);

@@ -2,6 +2,7 @@
  * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as header
  * values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
  */
+import type { Dictionary } from '../dictionary.ts';
 import type { GrpcTarget } from './grpc-target.ts';
 import type { HeaderMatcher, MetadataMatcher, RuntimeFraction } from './matchers.ts';
 
@@ -22,7 +23,7 @@ export type JsonFormatValue =
   | boolean
   | null
   | readonly JsonFormatValue[]
-  | { readonly [key: string]: JsonFormatValue };
+  | Dictionary<JsonFormatValue>;
 
 export type ComparisonOp = 'EQ' | 'GE' | 'LE' | 'NE';
 

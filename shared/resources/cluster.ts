@@ -3,6 +3,7 @@
  * their cluster (DNS, EDS, health) and the cluster without its hosts.
  * Source: envoy.config.cluster.v3 and envoy.config.endpoint.v3.
  */
+import type { Struct } from '../dictionary.ts';
 import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
@@ -25,7 +26,7 @@ export interface UpstreamSocketOptions {
 /** For hosts whose metadata holds all of the criteria. */
 export interface SocketMatch extends UpstreamSocketOptions {
   readonly name: string;
-  readonly criteria: Readonly<Record<string, unknown>>;
+  readonly criteria: Struct;
 }
 
 export interface ClusterResource extends UpstreamSocketOptions {

@@ -1,5 +1,6 @@
 /** Active health checks of a cluster as workers receive them. Source: envoy.config.core.v3.HealthCheck. */
 
+import type { Struct } from '../dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
 import type { StringMatcher } from './matchers.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
@@ -8,7 +9,7 @@ export interface HealthCheckResource {
   /** Part of its statistics' names; checks of a cluster that has several are named. */
   readonly name?: string;
   /** Chooses among the cluster's sockets in the place of the host's metadata. */
-  readonly socketCriteria?: Readonly<Record<string, unknown>>;
+  readonly socketCriteria?: Struct;
   /** What is offered over TLS, in the place of the cluster's protocols. */
   readonly alpn?: readonly string[];
   readonly timeoutMs: number;

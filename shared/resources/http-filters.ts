@@ -3,6 +3,7 @@
  * `name` is the configured one: per-route settings refer to it.
  * Source: envoy.extensions.filters.http.*.v3.
  */
+import type { Struct } from '../dictionary.ts';
 import type { AccessLogConfig } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
 import type { FilterStateValue } from './network-filters.ts';
@@ -171,7 +172,7 @@ export interface BasicAuthOptions extends BasicAuthPerRoute {
 /** Per route: other users. */
 export interface BasicAuthPerRoute {
   /** User name to SHA-1 of the password in base64. */
-  readonly users: Readonly<Record<string, string>>;
+  readonly users: ReadonlyMap<string, string>;
 }
 
 interface RouterOptions {
@@ -347,7 +348,7 @@ export interface BufferPerRoute {
 export type SetMetadataOptions = readonly {
   readonly namespace: string;
   readonly allowOverwrite: boolean;
-  readonly value: Record<string, unknown>;
+  readonly value: Struct;
 }[];
 
 export interface SetFilterStateOptions {

@@ -3,6 +3,7 @@
  * Source: envoy.config.cluster.v3.Cluster and envoy.extensions.load_balancing_policies.
  */
 
+import type { Struct } from '../dictionary.ts';
 import type { HashPolicy, MetadataKey } from './route.ts';
 
 export interface LbPolicy {
@@ -134,7 +135,7 @@ export interface LeastRequestOptions {
 export interface SubsetOptions {
   readonly fallback: 'NO_FALLBACK' | 'ANY_ENDPOINT' | 'DEFAULT_SUBSET';
   /** What the hosts of the default subset have in their `envoy.lb` metadata. */
-  readonly defaultSubset: { readonly [key: string]: unknown };
+  readonly defaultSubset: Struct;
   readonly selectors: readonly SubsetSelector[];
   /** A request may name more keys than a selector has. */
   readonly allowsRedundantKeys: boolean;

@@ -2,6 +2,7 @@
  * Settings of network filters, HTTP connection managers aside, as workers receive them.
  * Source: envoy.extensions.filters.network.*.v3.
  */
+import type { Struct } from '../dictionary.ts';
 import type { AccessLogConfig, AccessLogFormat } from './access-log.ts';
 import type { HeaderValueOption } from './headers.ts';
 import type { RbacRules } from './http-filters.ts';
@@ -53,7 +54,7 @@ export interface TcpProxy {
   readonly logIntervalMs: number;
 }
 
-type SubsetWish = Readonly<Record<string, unknown>>;
+type SubsetWish = Struct;
 
 /** A fixed value in base64, or a format of one. */
 export type ProxyTlv = { readonly type: number } & (

@@ -4,6 +4,7 @@
  * per byte of their UTF-8, as what comes from a socket is read.
  * Source: envoy.config.route.v3. The order of virtual hosts and routes is the configured one.
  */
+import type { Dictionary, Struct } from '../dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
 import type { CorsPolicy } from './http-filters.ts';
 import type { RateLimitPolicy } from './rate-limits.ts';
@@ -33,9 +34,7 @@ export interface RouteConfigurationResource {
 }
 
 /** Resolved configuration by filter name; each filter knows the shape of its own. */
-export interface PerFilterConfig {
-  readonly [filterName: string]: unknown;
-}
+export type PerFilterConfig = ReadonlyMap<string, unknown>;
 
 export interface VirtualHost {
   readonly name: string;
@@ -80,16 +79,14 @@ export interface Route {
   readonly metadata?: Metadata;
 }
 
-/** `filter_metadata` as JSON, by filter name. */
 /** Where in metadata a value stands. */
 export interface MetadataKey {
   readonly namespace: string;
   readonly path: readonly string[];
 }
 
-export interface Metadata {
-  readonly [filterName: string]: { readonly [key: string]: unknown };
-}
+/** `filter_metadata` as JSON, by filter name. */
+export type Metadata = Dictionary<Struct>;
 
 export type PathMatch =
   | { readonly kind: 'prefix' | 'path' | 'path_separated_prefix'; readonly value: string }
@@ -177,7 +174,7 @@ export type HashPolicy =
 export type RetryHostPredicate =
   | { readonly kind: 'previous_hosts' | 'omit_canary_hosts' }
   /** Hosts whose `envoy.lb` metadata has all of these. */
-  | { readonly kind: 'omit_host_metadata'; readonly labels: Readonly<Record<string, unknown>> };
+  | { readonly kind: 'omit_host_metadata'; readonly labels: Struct };
 
 export interface RetryPolicy {
   /** Comma separated conditions, split and trimmed. */

@@ -1,4 +1,5 @@
 /** Which transport socket a host's connections use, where the cluster chooses by the host's metadata. */
+import { memberOf } from '../dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterResource, HostResource, UpstreamSocketOptions } from './cluster.ts';
 
@@ -16,9 +17,11 @@ export function socketOf(
   cluster: ClusterResource,
   { metadata }: Pick<HostResource, 'metadata'>,
 ): ChosenSocket {
-  const given = metadata?.[SOCKET_MATCH_NAMESPACE] ?? {};
+  const given = metadata?.[SOCKET_MATCH_NAMESPACE];
   const found = cluster.socketMatches?.find(({ criteria }) =>
-    Object.entries(criteria).every(([key, value]) => isDeepStrictEqual(given[key], value)),
+    Object.entries(criteria).every(([key, value]) =>
+      isDeepStrictEqual(memberOf(given, key), value),
+    ),
   );
   return found ?? { ...cluster, name: NO_MATCH };
 }

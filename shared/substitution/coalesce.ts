@@ -1,4 +1,5 @@
 /** Reads the JSON that `%COALESCE({"operators": [...]})%` takes: the commands to try in order. */
+import type { Struct } from '../dictionary.ts';
 import type { FormatCommand } from './format.ts';
 
 type CheckCommand = (
@@ -63,6 +64,6 @@ function checkKnown(
     : command;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function isRecord(value: unknown): value is Struct {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

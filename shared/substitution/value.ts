@@ -2,6 +2,7 @@
  * What a substitution command yields, and how values become text and JSON. Texts are byte strings:
  * one character per byte, as they come from sockets and go to files (latin1).
  */
+import { dictionary, type Dictionary } from '../dictionary.ts';
 import { isUtf8 } from 'node:buffer';
 
 import { toByteString } from '../regex/byte-string.ts';
@@ -12,7 +13,7 @@ export type JsonValue =
   | boolean
   | null
   | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+  | Dictionary<JsonValue>;
 
 /** Undefined: there is no value; text formats then print `-`, JSON formats `null`. */
 export type ValueReader<Info> = (info: Info) => JsonValue | undefined;
@@ -68,7 +69,7 @@ export function fromConfiguration(value: unknown): JsonValue | undefined {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
   if (Array.isArray(value)) return value.map((one: unknown) => fromConfiguration(one) ?? null);
   if (typeof value !== 'object') return undefined;
-  return Object.fromEntries(
+  return dictionary(
     Object.entries(value).map(([key, one]) => [toByteString(key), fromConfiguration(one) ?? null]),
   );
 }

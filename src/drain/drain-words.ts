@@ -27,21 +27,25 @@ Drains the listeners of a running server and ends when no connection is left; pr
   --no-wait                  do not wait for the end of the drain
 `;
 
-const FLAGS: Readonly<Record<string, string>> = {
-  '--inbound-only': 'inboundonly',
-  '--immediate': 'immediate',
-  '--exit': 'exit',
-  '--no-wait': 'no_wait',
-};
-const VALUES: Readonly<Record<string, string>> = {
-  '--listener': 'listener',
-  '--min': 'min',
-  '--max': 'max',
-  '--close-idle': 'close_idle',
-  '--admin': 'admin',
-  '--admin-address-path': 'address_path',
-  '--admin-token-path': 'token_path',
-};
+const FLAGS = new Map(
+  Object.entries({
+    '--inbound-only': 'inboundonly',
+    '--immediate': 'immediate',
+    '--exit': 'exit',
+    '--no-wait': 'no_wait',
+  }),
+);
+const VALUES = new Map(
+  Object.entries({
+    '--listener': 'listener',
+    '--min': 'min',
+    '--max': 'max',
+    '--close-idle': 'close_idle',
+    '--admin': 'admin',
+    '--admin-address-path': 'address_path',
+    '--admin-token-path': 'token_path',
+  }),
+);
 const PARAMS = ['listener', 'min', 'max', 'close_idle', 'inboundonly', 'exit'];
 
 /** A text says what is wrong. */
@@ -49,8 +53,8 @@ export function parseDrainWords(argv: readonly string[]): DrainWords | string {
   const given = new Map<string, string>();
   for (let at = 0; at < argv.length; at++) {
     const [name, inline] = splitOption(argv[at] ?? '');
-    const flag = FLAGS[name];
-    const value = VALUES[name];
+    const flag = FLAGS.get(name);
+    const value = VALUES.get(name);
     if (flag !== undefined) given.set(flag, '');
     else if (value === undefined) return `unknown word ${name}`;
     else {

@@ -114,7 +114,7 @@ function endpointRequest(
 }
 
 function header(request: AdminRequest, name: string): string {
-  const value = request.headers[name];
+  const value = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined;
   return typeof value === 'string' ? value : (value?.join(',') ?? '');
 }
 

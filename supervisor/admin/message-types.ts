@@ -36,7 +36,9 @@ export function createMessageTypes(): MessageTypes {
     const parts = fullName.split('.');
     for (let split = parts.length - 1; split > 0; split--) {
       const found = packageOf(parts.slice(0, split).join('.'));
-      if (found !== undefined) return found.messages[parts.slice(split).join('.')];
+      const name = parts.slice(split).join('.');
+      if (found !== undefined && Object.hasOwn(found.messages, name)) return found.messages[name];
+      if (found !== undefined) return undefined;
     }
     return undefined;
   }

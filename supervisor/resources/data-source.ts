@@ -1,4 +1,5 @@
 /** Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment. */
+import { environmentVariable } from '../../shared/environment.ts';
 import { existsSync } from 'node:fs';
 import { errorText } from '../../shared/error-text.ts';
 import type { DataSource } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
@@ -28,7 +29,7 @@ export function readDataSource(
   }
   if (source.inline_bytes !== undefined) return Buffer.from(source.inline_bytes, 'base64');
   if (source.environment_variable === undefined) return Buffer.from(source.inline_string ?? '');
-  const value = process.env[source.environment_variable];
+  const value = environmentVariable(source.environment_variable);
   if (value !== undefined) return Buffer.from(value);
   scope
     .at('environment_variable')

@@ -29,21 +29,23 @@ export function readDisabledExtensions(items: readonly string[]): DisabledExtens
 }
 
 /** Older names begin otherwise: `envoy.router` stands for `envoy.filters.http.router`. */
-const OLDER_BEGINNINGS: Readonly<Record<string, readonly [older: string, current: string]>> = {
-  'envoy.access_loggers': ['envoy.file_access_log', 'envoy.access_loggers.file'],
-  'envoy.filters.http': ['envoy.', 'envoy.filters.http.'],
-  'envoy.filters.listener': ['envoy.listener.', 'envoy.filters.listener.'],
-  'envoy.filters.network': ['envoy.', 'envoy.filters.network.'],
-  'envoy.stats_sinks': ['envoy.', 'envoy.stat_sinks.'],
-  'envoy.transport_sockets.downstream': ['', 'envoy.transport_sockets.'],
-  'envoy.transport_sockets.upstream': ['', 'envoy.transport_sockets.'],
-};
+const OLDER_BEGINNINGS: ReadonlyMap<string, readonly [older: string, current: string]> = new Map(
+  Object.entries({
+    'envoy.access_loggers': ['envoy.file_access_log', 'envoy.access_loggers.file'],
+    'envoy.filters.http': ['envoy.', 'envoy.filters.http.'],
+    'envoy.filters.listener': ['envoy.listener.', 'envoy.filters.listener.'],
+    'envoy.filters.network': ['envoy.', 'envoy.filters.network.'],
+    'envoy.stats_sinks': ['envoy.', 'envoy.stat_sinks.'],
+    'envoy.transport_sockets.downstream': ['', 'envoy.transport_sockets.'],
+    'envoy.transport_sockets.upstream': ['', 'envoy.transport_sockets.'],
+  }),
+);
 
 function namesOf(item: string): readonly string[] {
   const slash = item.indexOf('/');
   const category = item.slice(0, slash);
   const name = item.slice(slash + 1);
-  const [older, current] = OLDER_BEGINNINGS[category] ?? ['', ''];
+  const [older, current] = OLDER_BEGINNINGS.get(category) ?? ['', ''];
   return name.startsWith(older)
     ? [item, `${category}/${current}${name.slice(older.length)}`]
     : [item];

@@ -20,10 +20,13 @@ export function chooseExposition(query: Query, accept: string): Exposition {
   if (query.has('prom_protobuf')) return 'protobuf';
   if (query.has('openmetrics')) return 'openmetrics';
   const types = accept.split(',').map((entry) => (entry.split(';')[0] ?? '').trim());
-  const first = types.find((type) => type in known);
-  if (first !== undefined) return known[first as keyof typeof known];
+  const first = types.map((type) => known.get(type)).find((found) => found !== undefined);
+  if (first !== undefined) return first;
   const wantsOpenMetrics = types.includes('application/openmetrics-text');
   return wantsOpenMetrics && !types.includes('*/*') ? 'openmetrics' : 'text';
 }
 
-const known = { 'text/plain': 'text', 'application/vnd.google.protobuf': 'protobuf' } as const;
+const known: ReadonlyMap<string, Exposition> = new Map([
+  ['text/plain', 'text'],
+  ['application/vnd.google.protobuf', 'protobuf'],
+]);

@@ -88,7 +88,7 @@ export function weightedCluster(
     weight: 1,
     requestHeaders: NO_CHANGES,
     responseHeaders: NO_CHANGES,
-    typedPerFilterConfig: {},
+    typedPerFilterConfig: new Map(),
     ...changes,
   };
 }
@@ -104,7 +104,7 @@ export function route(
     action,
     requestHeaders: NO_CHANGES,
     responseHeaders: NO_CHANGES,
-    typedPerFilterConfig: {},
+    typedPerFilterConfig: new Map(),
     ...rest,
     match: {
       path,
@@ -131,7 +131,7 @@ export function virtualHost(
     responseHeaders: NO_CHANGES,
     includeRequestAttemptCount: false,
     includeAttemptCountInResponse: false,
-    typedPerFilterConfig: {},
+    typedPerFilterConfig: new Map(),
     ...changes,
   };
 }
@@ -149,7 +149,7 @@ export function routeConfiguration(
     mostSpecificHeaderMutationsWins: false,
     ignorePortInHostMatching: false,
     maxDirectResponseBodySizeBytes: 4096,
-    typedPerFilterConfig: {},
+    typedPerFilterConfig: new Map(),
     ...changes,
   };
 }

@@ -21,12 +21,12 @@ type Sink = LineLogConfig['sink'];
 const STDOUT = 1;
 const STDERR = 2;
 
-const INHERITED: Readonly<Record<string, number | undefined>> = {
-  '/dev/stdout': STDOUT,
-  '/dev/stderr': STDERR,
-  '/proc/self/fd/1': STDOUT,
-  '/proc/self/fd/2': STDERR,
-};
+const INHERITED: ReadonlyMap<string, number> = new Map([
+  ['/dev/stdout', STDOUT],
+  ['/dev/stderr', STDERR],
+  ['/proc/self/fd/1', STDOUT],
+  ['/proc/self/fd/2', STDERR],
+]);
 
 /** What two sinks have in common when their lines go to the same place. */
 export function targetKey(sink: Sink): string {
@@ -65,7 +65,7 @@ function inheritedDescriptor(sink: Sink): number | undefined {
     case 'stderr':
       return STDERR;
     case 'file':
-      return INHERITED[sink.path];
+      return INHERITED.get(sink.path);
   }
 }
 

@@ -1,8 +1,9 @@
 /** google.protobuf.Struct as fields. */
+import type { Struct } from '../../shared/dictionary.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import { field, message, type TraceField } from '../tap/trace-message.ts';
 
-export function structFields(values: Readonly<Record<string, unknown>>): readonly TraceField[] {
+export function structFields(values: Struct): readonly TraceField[] {
   const items = Object.entries(values).map(([key, value]) => [
     field(1, 'key', { kind: 'string', text: toByteString(key) }),
     message(2, 'value', [valueField(value)]),
@@ -29,7 +30,7 @@ function nestedField(value: unknown): TraceField {
     return message(6, 'list_value', [field(1, 'values', { kind: 'messages', items })]);
   }
   if (typeof value === 'object' && value !== null) {
-    return message(5, 'struct_value', structFields(value as Readonly<Record<string, unknown>>));
+    return message(5, 'struct_value', structFields(value as Struct));
   }
   return field(1, 'null_value', { kind: 'uint32', value: 0 });
 }

@@ -27,9 +27,7 @@ export function makeBasicAuthFilter(
   context.onBlock(base);
   const users = new CompiledSettings(
     (settings: BasicAuthPerRoute) =>
-      new Map(
-        Object.entries(settings.users).map(([user, hash]) => [user, Buffer.from(hash, 'base64')]),
-      ),
+      new Map([...settings.users].map(([user, hash]) => [user, Buffer.from(hash, 'base64')])),
   );
   const parts: BasicAuthParts = { name, own, context, base, users };
   return { name, create: (callbacks) => new BasicAuthFilter(parts, callbacks) };

@@ -2,6 +2,7 @@
  * Gives requests dynamic metadata from the configuration, which access logs, matchers and other filters
  * read. Source: envoy.filters.http.set_metadata.
  */
+import { dictionary, type Struct } from '../../shared/dictionary.ts';
 import type { SetMetadataOptions } from '../../shared/resources/http-filters.ts';
 import { SET_METADATA } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
@@ -37,7 +38,7 @@ class SetMetadataFilter extends PassThroughFilter {
 
   override decodeHeaders(): HeadersStatus {
     const { info } = this.callbacks;
-    const metadata = (info.dynamicMetadata ??= new Map<string, Record<string, unknown>>());
+    const metadata = (info.dynamicMetadata ??= new Map<string, Struct>());
     for (const { namespace, allowOverwrite, value } of this.entries) {
       const known = metadata.get(namespace);
       if (known === undefined) metadata.set(namespace, value);
@@ -48,11 +49,9 @@ class SetMetadataFilter extends PassThroughFilter {
   }
 }
 
-type Struct = Record<string, unknown>;
-
 /** Structs are merged, lists put one behind the other, everything else is replaced. */
-function merged(known: Readonly<Struct>, value: Readonly<Struct>): Struct {
-  const result: Struct = { ...known };
+function merged(known: Struct, value: Struct): Struct {
+  const result = dictionary<unknown>(Object.entries(known));
   for (const [key, item] of Object.entries(value)) {
     const old = result[key];
     if (isList(old) && isList(item)) result[key] = [...old, ...item];

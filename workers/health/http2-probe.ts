@@ -1,4 +1,5 @@
 /** Asks a host over HTTP/2: an ordinary request, or the health service of gRPC. */
+import { dictionary } from '../../shared/dictionary.ts';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { HeaderMap } from '../http/header-map.ts';
 import { requestFault } from '../http/message-door.ts';
@@ -41,12 +42,12 @@ export class Http2Probe implements Probe {
 }
 
 function headersOf(headers: HeaderMap): OutgoingHttpHeaders {
-  const written: Record<string, string | string[]> = {
-    ':method': headers.method,
-    ':path': headers.path,
-    ':scheme': headers.scheme,
-    ':authority': headers.authority,
-  };
+  const written = dictionary<string | string[]>([
+    [':method', headers.method],
+    [':path', headers.path],
+    [':scheme', headers.scheme],
+    [':authority', headers.authority],
+  ]);
   headers.forEach((name, value) => {
     const known = written[name];
     written[name] = known === undefined ? value : [known, value].flat();

@@ -5,6 +5,7 @@
  * Times are milliseconds of CLOCK_MONOTONIC with a fraction, -1 while the moment has not come;
  * `startWallMs` is for output only. Sizes are bytes.
  */
+import type { Struct } from '../../shared/dictionary.ts';
 import type { Metadata } from '../../shared/resources/route.ts';
 import type { ResolvedRoute } from '../routing/types.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
@@ -138,7 +139,7 @@ export class StreamInfo {
   isHealthCheck = false;
   traceReason: 'not_traceable' | 'sampling' | 'service_forced' | 'client_forced' = 'not_traceable';
   /** By filter name; made by the first filter that writes. */
-  dynamicMetadata: Map<string, Record<string, unknown>> | undefined = undefined;
+  dynamicMetadata: Map<string, Struct> | undefined = undefined;
   filterState: FilterState | undefined = undefined;
 
   constructor(connection: ConnectionInfo, startMs: number, startWallMs: number) {

@@ -1,9 +1,8 @@
 /** Looks values of metadata up, by namespace and path. */
+import { memberOf, type Dictionary, type Struct } from '../../shared/dictionary.ts';
 
 /** By namespace: dynamic metadata is a map, configured metadata an object. */
-export type NamespacedMetadata =
-  | ReadonlyMap<string, Readonly<Record<string, unknown>>>
-  | Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type NamespacedMetadata = ReadonlyMap<string, Struct> | Dictionary<Struct>;
 
 /** Undefined where there is none. */
 export function metadataValue(
@@ -15,10 +14,4 @@ export function metadataValue(
     metadata instanceof Map ? metadata.get(namespace) : memberOf(metadata, namespace);
   for (const key of path) value = memberOf(value, key);
   return value;
-}
-
-/** Of an object; undefined for what is none, and for a member that it inherits. */
-export function memberOf(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, key) ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
 }

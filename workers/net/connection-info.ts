@@ -1,4 +1,5 @@
 /** What is known of one connection: its addresses, its TLS, and the listener that it came through. */
+import type { Struct } from '../../shared/dictionary.ts';
 import type { FilterState } from './filter-state.ts';
 
 /** `text` is `address:port`, `[address]:port` or the socket's path, as the reference prints it. */
@@ -81,5 +82,5 @@ export interface ConnectionInfo {
   /** What the proxy before us added to its PROXY header, as far as it may go on. */
   proxyTlvs?: readonly ProxyTlv[] | undefined;
   /** By filter name: what was known of the connection before its filter chain. */
-  dynamicMetadata?: Map<string, Record<string, unknown>> | undefined;
+  dynamicMetadata?: Map<string, Struct> | undefined;
 }

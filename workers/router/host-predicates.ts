@@ -1,4 +1,5 @@
 /** Which hosts a retry policy leaves out. */
+import { memberOf, type Struct } from '../../shared/dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RetryHostPredicate } from '../../shared/resources/route.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
@@ -20,13 +21,10 @@ export function predicateRefuses(
 }
 
 /** A host may have several values of a label, any of which counts. */
-function hasLabels(
-  { resource: { metadata } }: UpstreamHost,
-  labels: Readonly<Record<string, unknown>>,
-): boolean {
-  const own = metadata?.['envoy.lb'] ?? {};
+function hasLabels({ resource: { metadata } }: UpstreamHost, labels: Struct): boolean {
+  const own = metadata?.['envoy.lb'];
   return Object.entries(labels).every(([label, wanted]) => {
-    const given = own[label];
+    const given = memberOf(own, label);
     const values: readonly unknown[] = Array.isArray(given) ? given : [given];
     return given !== undefined && values.some((value) => isDeepStrictEqual(value, wanted));
   });

@@ -2,6 +2,7 @@
  * What the choice of a host may depend on for one request: its hash, and on retries the hosts tried
  * before. Collects the cookies that hash policies make.
  */
+import type { Struct } from '../../shared/dictionary.ts';
 import { addMetadata } from '../filters/add-metadata.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../http/header-map.ts';
@@ -48,7 +49,7 @@ export class RequestBalance implements BalanceContext {
     return this.#info.dynamicMetadata;
   }
 
-  addMetadata(namespace: string, value: Record<string, unknown>): void {
+  addMetadata(namespace: string, value: Struct): void {
     addMetadata(this.#info, namespace, value);
   }
 

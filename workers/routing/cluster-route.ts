@@ -1,4 +1,5 @@
 /** Routes that go to a cluster: compiled request finalisation and the choice between clusters. */
+import { joined } from '../../shared/dictionary.ts';
 import type {
   ClusterRouteAction,
   Route,
@@ -99,7 +100,7 @@ const NO_CLUSTER: WeightedCluster = {
   weight: 0,
   requestHeaders: { add: [], remove: [] },
   responseHeaders: { add: [], remove: [] },
-  typedPerFilterConfig: {},
+  typedPerFilterConfig: new Map(),
 };
 
 function routeFor(
@@ -152,7 +153,7 @@ class CompiledClusterRoute implements ClusterRoute {
     const retryPolicy = action.retryPolicy ?? context.virtualHost.retryPolicy;
     this.retryPolicy = retryPolicy && compileRetryPolicy(retryPolicy);
     const { metadataMatch: common } = action;
-    const subset = { ...common?.['envoy.lb'], ...weighted?.metadataMatch?.['envoy.lb'] };
+    const subset = joined(common?.['envoy.lb'], weighted?.metadataMatch?.['envoy.lb']);
     this.subset = Object.keys(subset).length === 0 ? undefined : subset;
     this.hashOf = compileHashPolicies(action.hashPolicies);
     this.copyLimitBytes =

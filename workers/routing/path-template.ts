@@ -2,11 +2,12 @@
  * Path templates: `/a/{name}/b/{rest=**}`, where `*` is one segment, `**` anything up to the end and
  * `{name=pattern}` a part that a rewrite may use. The supervisor has checked their syntax.
  */
+import { dictionary, type Dictionary } from '../../shared/dictionary.ts';
 
 export interface PathTemplate {
   matches(path: string): boolean;
   /** The named parts of a path, undefined when it does not match. */
-  parts(path: string): Readonly<Record<string, string>> | undefined;
+  parts(path: string): Dictionary<string> | undefined;
 }
 
 const SEGMENT_CHARACTERS = String.raw`[a-zA-Z0-9\-._~%!$&'()*+,;:@=]`;
@@ -27,7 +28,7 @@ export function compilePathTemplate(template: string): PathTemplate {
     parts(path) {
       const match = regex.exec(path);
       if (match === null) return undefined;
-      return Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? '']));
+      return dictionary(names.map((name, index) => [name, match[index + 1] ?? '']));
     },
   };
 }
@@ -38,10 +39,7 @@ export function literalPrefixOf(template: string): string {
 }
 
 /** Fills the named parts of one path into another template. */
-export function fillPathTemplate(
-  template: string,
-  parts: Readonly<Record<string, string>>,
-): string {
+export function fillPathTemplate(template: string, parts: Dictionary<string>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => parts[name] ?? '');
 }
 

@@ -46,7 +46,7 @@ function withoutQuery(path: string): string {
   return mark < 0 ? path : path.slice(0, mark);
 }
 
-const DEFAULT_PORTS: Readonly<Record<string, string | undefined>> = { http: ':80', https: ':443' };
+const DEFAULT_PORTS = new Map(Object.entries({ http: ':80', https: ':443' }));
 
 /**
  * The request's authority without a port that would be wrong in the redirect: any port when the
@@ -60,6 +60,6 @@ function hostWithoutStalePort(headers: HeaderMap, scheme: string, hasPort: boole
   if (colon < 1) return authority;
   const forwardedProto = headers.get('x-forwarded-proto') ?? '';
   const stale =
-    scheme !== forwardedProto && authority.slice(colon) === DEFAULT_PORTS[forwardedProto];
+    scheme !== forwardedProto && authority.slice(colon) === DEFAULT_PORTS.get(forwardedProto);
   return hasPort || stale ? authority.slice(0, colon) : authority;
 }

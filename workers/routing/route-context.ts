@@ -70,8 +70,8 @@ export function filterSettingsOf(
   const filterConfigs = levels.map(({ typedPerFilterConfig }) => typedPerFilterConfig);
   const ofRoute = route.action.kind === 'cluster' ? route.action.cors : undefined;
   return {
-    perFilterConfig: Object.assign({}, ...filterConfigs.toReversed()) as PerFilterConfig,
-    filterConfigs: filterConfigs.filter((config) => Object.keys(config).length > 0),
+    perFilterConfig: new Map(filterConfigs.toReversed().flatMap((config) => [...config])),
+    filterConfigs: filterConfigs.filter((config) => config.size > 0),
     corsPolicies: [ofRoute, virtualHost.cors].filter((policy) => policy !== undefined),
   };
 }
@@ -82,12 +82,12 @@ export function configsOf(
   filterName: string,
 ): readonly unknown[] {
   return filterConfigs
-    .map((level) => level[filterName])
+    .map((level) => level.get(filterName))
     .filter((config) => typeof config === 'object' && config !== null && !('disabled' in config));
 }
 
 export const NO_FILTER_SETTINGS: FilterSettings = {
-  perFilterConfig: {},
+  perFilterConfig: new Map(),
   filterConfigs: [],
   corsPolicies: [],
 };

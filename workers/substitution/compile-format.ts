@@ -17,6 +17,7 @@ import type {
   LineFormatter,
   ReaderOf,
 } from '../../shared/substitution/compile-line.ts';
+import { environmentVariable } from '../../shared/environment.ts';
 import { parseFormat } from '../../shared/substitution/parse-format.ts';
 import type { StreamInfo } from '../http/stream-info.ts';
 import { readerOf } from './command-readers.ts';
@@ -28,7 +29,7 @@ export type Formatter = LineFormatter<StreamInfo>;
 const processEnvironment: SubstitutionEnvironment = {
   clock: systemClock,
   hostname: hostname(),
-  variables: process.env,
+  variable: environmentVariable,
 };
 
 /** Throws when the format is wrong: the supervisor has checked every format before. */

@@ -1,5 +1,5 @@
 /** Substitution commands about metadata, filter state and the process that Sluice runs in. */
-import { memberOf } from '../matching/metadata-value.ts';
+import { memberOf } from '../../shared/dictionary.ts';
 import { randomUUID } from 'node:crypto';
 
 import type { FormatCommand } from '../../shared/substitution/format.ts';
@@ -16,27 +16,27 @@ const dynamic: SourceOf = (info) => info.dynamicMetadata;
 const upstreamHost: SourceOf = (info) => info.upstreamHost?.metadata;
 const cluster: SourceOf = (info) => info.upstreamClusterMetadata;
 
-const SOURCES: Readonly<Record<string, SourceOf | undefined>> = {
-  DYNAMIC: dynamic,
-  ROUTE: (info) => info.route?.metadata,
-  CLUSTER: cluster,
-  VIRTUAL_HOST: (info) => info.route?.virtualHost.metadata,
-  UPSTREAM_HOST: upstreamHost,
-};
+const SOURCES: ReadonlyMap<string, SourceOf> = new Map([
+  ['DYNAMIC', dynamic],
+  ['ROUTE', (info: StreamInfo) => info.route?.metadata],
+  ['CLUSTER', cluster],
+  ['VIRTUAL_HOST', (info: StreamInfo) => info.route?.virtualHost.metadata],
+  ['UPSTREAM_HOST', upstreamHost],
+]);
 
 export const METADATA_READERS = {
   DYNAMIC_METADATA: ({ args }) => metadata(dynamic, args),
   UPSTREAM_METADATA: ({ args }) => metadata(upstreamHost, args),
   CLUSTER_METADATA: ({ args }) => metadata(cluster, args),
   METADATA: ({ args: [source = '', ...keys] }) => {
-    const sourceOf = SOURCES[source];
+    const sourceOf = SOURCES.get(source);
     return sourceOf === undefined ? () => undefined : metadata(sourceOf, keys);
   },
   FILTER_STATE: filterState,
   UPSTREAM_FILTER_STATE: unknown,
   HOSTNAME: (_, { hostname }) => constant(hostname),
-  ENVIRONMENT: ({ args: [name = ''] }, { variables }) =>
-    constant(fromConfiguration(variables[name]) ?? '-'),
+  ENVIRONMENT: ({ args: [name = ''] }, environment) =>
+    constant(fromConfiguration(environment.variable(name)) ?? '-'),
   UNIQUE_ID: plain(() => randomUUID()),
   TRACE_ID: unknown,
   SPAN_ID: unknown,

@@ -11,7 +11,8 @@ export type Reader = ValueReader<StreamInfo>;
 export interface SubstitutionEnvironment {
   readonly clock: Clock;
   readonly hostname: string;
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Of the process's environment. */
+  variable(name: string): string | undefined;
 }
 
 /** Makes the reader of one command of a format; called once per format. */

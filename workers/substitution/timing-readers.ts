@@ -61,27 +61,29 @@ function milliseconds(fromMs: number, toMs: number): number | undefined {
   return fromMs < 0 || toMs < 0 ? undefined : Math.floor(toMs - fromMs);
 }
 
-const POINTS: Readonly<Record<string, ((info: StreamInfo) => number) | undefined>> = {
-  DS_RX_BEG: (info) => info.startMs,
-  DS_RX_END: (info) => info.lastDownstreamRxMs,
-  US_CX_BEG: (info) => info.upstreamConnectStartMs,
-  US_CX_END: (info) => info.upstreamConnectEndMs,
-  US_HS_END: (info) => info.upstreamHandshakeEndMs,
-  US_TX_BEG: (info) => info.firstUpstreamTxMs,
-  US_TX_END: (info) => info.lastUpstreamTxMs,
-  US_RX_BEG: (info) => info.firstUpstreamRxMs,
-  US_RX_BODY_BEG: (info) => info.firstUpstreamBodyRxMs,
-  US_RX_END: (info) => info.lastUpstreamRxMs,
-  DS_TX_BEG: (info) => info.firstDownstreamTxMs,
-  DS_TX_END: (info) => info.lastDownstreamTxMs,
-};
+const POINTS = new Map<string, (info: StreamInfo) => number>(
+  Object.entries({
+    DS_RX_BEG: (info: StreamInfo) => info.startMs,
+    DS_RX_END: (info: StreamInfo) => info.lastDownstreamRxMs,
+    US_CX_BEG: (info: StreamInfo) => info.upstreamConnectStartMs,
+    US_CX_END: (info: StreamInfo) => info.upstreamConnectEndMs,
+    US_HS_END: (info: StreamInfo) => info.upstreamHandshakeEndMs,
+    US_TX_BEG: (info: StreamInfo) => info.firstUpstreamTxMs,
+    US_TX_END: (info: StreamInfo) => info.lastUpstreamTxMs,
+    US_RX_BEG: (info: StreamInfo) => info.firstUpstreamRxMs,
+    US_RX_BODY_BEG: (info: StreamInfo) => info.firstUpstreamBodyRxMs,
+    US_RX_END: (info: StreamInfo) => info.lastUpstreamRxMs,
+    DS_TX_BEG: (info: StreamInfo) => info.firstDownstreamTxMs,
+    DS_TX_END: (info: StreamInfo) => info.lastDownstreamTxMs,
+  }),
+);
 
-const UNITS_PER_MS: Readonly<Record<string, number>> = { ms: 1, us: 1e3, ns: 1e6 };
+const UNITS_PER_MS = new Map(Object.entries({ ms: 1, us: 1e3, ns: 1e6 }));
 
 function commonDuration({ args: [from = '', to = '', precision = 'ms'] }: FormatCommand): Reader {
-  const start = POINTS[from];
-  const end = POINTS[to];
-  const units = UNITS_PER_MS[precision] ?? 1;
+  const start = POINTS.get(from);
+  const end = POINTS.get(to);
+  const units = UNITS_PER_MS.get(precision) ?? 1;
   if (start === undefined || end === undefined) return () => undefined;
   return (info) => {
     const startMs = start(info);

@@ -2,6 +2,7 @@
  * Lines of the admin's access log. The admin has no upstream, no route and no TLS, so that the
  * commands about those have no value and print `-`, as in the reference.
  */
+import { environmentVariable } from '../../../shared/environment.ts';
 import { hostname } from 'node:os';
 import type { AccessLogFormat } from '../../../shared/resources/access-log.ts';
 import { localAddress } from '../../../shared/local-address.ts';
@@ -56,7 +57,7 @@ const READERS: Partial<Record<FormatCommand['name'], (command: FormatCommand) =>
   ENVIRONMENT:
     ({ args: [name = ''] }) =>
     () =>
-      process.env[name],
+      environmentVariable(name),
   COALESCE: ({ operators = [] }) => firstOf(operators.map(readerOf)),
   DOWNSTREAM_REMOTE_ADDRESS: () => (entry) => joined(entry.remoteAddress, entry.remotePort),
   DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: () => (entry) => entry.remoteAddress,
@@ -76,7 +77,7 @@ export function compileAdminLogFormat(format: AccessLogFormat): (entry: AdminLog
 }
 
 function readerOf(command: FormatCommand): Reader {
-  const make = READERS[command.name];
+  const make = Object.hasOwn(READERS, command.name) ? READERS[command.name] : undefined;
   return make === undefined ? () => undefined : cutTo(command.maxLength, make(command));
 }
 
@@ -112,7 +113,7 @@ export function headerOf(entry: AdminLogEntry, name: string): string | undefined
     case 'x-forwarded-for':
       return forwardedFor(entry);
     default:
-      return entry.headers[name];
+      return Object.hasOwn(entry.headers, name) ? entry.headers[name] : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Resolves what a line of an access log looks like: substitution formats as text or as JSON. */
+import { dictionary, type Dictionary } from '../../../shared/dictionary.ts';
 import type { DataSource } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { SubstitutionFormatString } from '../../../shared/api/generated/envoy/config/core/v3/substitution_format_string.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
@@ -84,11 +85,8 @@ export function textFormat(format: string, omitEmptyValues: boolean): AccessLogF
 }
 
 /** Every string in it is a substitution format; other leaves are printed as they are. */
-export function jsonFormat(
-  fields: JsonObject,
-  scope: Scope,
-): { readonly [key: string]: JsonFormatValue } {
-  return Object.fromEntries(
+export function jsonFormat(fields: JsonObject, scope: Scope): Dictionary<JsonFormatValue> {
+  return dictionary(
     Object.entries(fields).map(([key, value]) => [
       toByteString(key),
       jsonFormatValue(value, scope.at(key)),

@@ -1,4 +1,5 @@
 /** Resolves the transport sockets of a cluster: its own, and those for hosts with certain metadata. */
+import { structOf } from '../../../shared/dictionary.ts';
 import type {
   Cluster,
   Cluster_TransportSocketMatch as MatchMessage,
@@ -30,7 +31,7 @@ function resolveMatch(message: MatchMessage, scope: Scope): SocketMatch {
   refuseOtherFields(message, MATCH_FIELDS, scope);
   return {
     name: message.name ?? '',
-    criteria: message.match ?? {},
+    criteria: structOf(message.match ?? {}),
     ...resolveSocket(message.transport_socket, scope.at('transport_socket')),
   };
 }

@@ -1,4 +1,5 @@
 /** Resolves envoy.config.core.v3.HealthCheck: how workers ask hosts whether they are well. */
+import { structOf } from '../../../shared/dictionary.ts';
 import type { Endpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
 import type {
   HealthCheck,
@@ -133,7 +134,7 @@ function resolveOne(message: HealthCheck, scope: Scope): HealthCheckResource | u
   const alpn = message.tls_options?.alpn_protocols;
   return {
     ...optional('name', name === '' ? undefined : name),
-    ...optional('socketCriteria', criteria),
+    ...optional('socketCriteria', criteria && structOf(criteria)),
     ...optional('alpn', alpn === undefined || alpn.length === 0 ? undefined : alpn),
     timeoutMs: durationMsOr(message.timeout, 0),
     intervalMs,

@@ -1,4 +1,5 @@
 /** Resolves which hosts a request's metadata asks for. */
+import { structOf } from '../../../shared/dictionary.ts';
 import type {
   Cluster_LbSubsetConfig as SubsetConfig,
   Cluster_LbSubsetConfig_LbSubsetSelector as SelectorMessage,
@@ -42,7 +43,7 @@ export function resolveSubsets(
   return {
     fallback:
       fallback === 'ANY_ENDPOINT' || fallback === 'DEFAULT_SUBSET' ? fallback : 'NO_FALLBACK',
-    defaultSubset: config.default_subset ?? {},
+    defaultSubset: structOf(config.default_subset ?? {}),
     selectors,
     allowsRedundantKeys: 'allow_redundant_keys' in config && config.allow_redundant_keys === true,
     weighsLocalities: config.locality_weight_aware === true,

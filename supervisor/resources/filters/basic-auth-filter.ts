@@ -59,7 +59,7 @@ function readUsers(
   read: ReadUsers,
 ): BasicAuthPerRoute['users'] {
   const place = scope.at('users');
-  if (isSkippedSecret(source, scope)) return {};
+  if (isSkippedSecret(source, scope)) return new Map();
   const text = read(source, place)?.toString('latin1') ?? '';
   const users = new Map<string, string>();
   for (const line of text.split(/\r?\n/).map((one) => one.trim())) {
@@ -67,7 +67,7 @@ function readUsers(
     const problem = addUser(users, line);
     if (problem !== undefined) place.error('conflict', `basic auth: ${problem}`);
   }
-  return Object.fromEntries(users);
+  return users;
 }
 
 /** Says what is wrong with the line, if anything is. */

@@ -1,4 +1,5 @@
 /** Resolves envoy.filters.http.set_metadata. */
+import { structOf } from '../../../shared/dictionary.ts';
 import type {
   Config,
   Metadata,
@@ -21,7 +22,7 @@ export const SET_METADATA_FILTER = {
         return {
           namespace: entry.metadata_namespace ?? '',
           allowOverwrite: entry.allow_overwrite ?? false,
-          value: { ...entry.value },
+          value: structOf(entry.value ?? {}),
         };
       });
       return { kind: 'set_metadata', name, options: [...olderForm(message), ...entries] };
@@ -33,5 +34,5 @@ export const SET_METADATA_FILTER = {
 /** One entry that always takes effect. */
 function olderForm({ metadata_namespace: namespace, value }: Config): SetMetadataOptions {
   if (namespace === undefined || namespace === '' || value === undefined) return [];
-  return [{ namespace, allowOverwrite: true, value: { ...value } }];
+  return [{ namespace, allowOverwrite: true, value: structOf(value) }];
 }

@@ -2,6 +2,7 @@
  * Resolves `typed_per_filter_config` of routes, virtual hosts and route configurations: settings of
  * an HTTP filter that hold there alone.
  */
+import type { Dictionary } from '../../../shared/dictionary.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { FilterConfig } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
@@ -74,12 +75,12 @@ const WITHOUT_PER_ROUTE: readonly string[] = ['envoy.extensions.filters.http.rou
 const FILTER_CONFIG = 'envoy.config.route.v3.FilterConfig';
 
 export function resolvePerFilterConfig(
-  message: Readonly<Record<string, Any>> | undefined,
+  message: Dictionary<Any> | undefined,
   scope: Scope,
 ): PerFilterConfig {
-  if (message === undefined) return {};
+  if (message === undefined) return new Map();
   const place = scope.at('typed_per_filter_config');
-  return Object.fromEntries(
+  return new Map(
     Object.entries(message).map(([name, config]) => [
       name,
       resolveOne(name, config, place.at(name)),

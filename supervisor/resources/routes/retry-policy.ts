@@ -1,4 +1,5 @@
 /** Resolves envoy.config.route.v3.RetryPolicy and HedgePolicy. */
+import { dictionary } from '../../../shared/dictionary.ts';
 import type {
   HedgePolicy as HedgePolicyMessage,
   RetryPolicy as RetryPolicyMessage,
@@ -57,7 +58,7 @@ export const HOST_PREDICATES = new ExtensionRegistry<RetryHostPredicate>(
       'envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig',
       ({ metadata_match: match }: OmitHostMetadataConfig) => ({
         kind: 'omit_host_metadata',
-        labels: resolveMetadata(match)?.['envoy.lb'] ?? {},
+        labels: resolveMetadata(match)?.['envoy.lb'] ?? dictionary(),
       }),
     ),
   ],

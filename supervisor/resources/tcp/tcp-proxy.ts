@@ -1,4 +1,5 @@
 /** Resolves envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy. */
+import { joined } from '../../../shared/dictionary.ts';
 import type { BackoffStrategy } from '../../../shared/api/generated/envoy/config/core/v3/backoff.ts';
 import type { Metadata as MetadataMessage } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {
@@ -116,10 +117,8 @@ function subsetOf(
   common: MetadataMessage | undefined,
   own: MetadataMessage | undefined,
 ): TcpProxy['subset'] {
-  const subset = {
-    ...resolveMetadata(common)?.['envoy.lb'],
-    ...resolveMetadata(own)?.['envoy.lb'],
-  };
+  const [first, second] = [common, own].map((each) => resolveMetadata(each)?.['envoy.lb']);
+  const subset = joined(first, second);
   return Object.keys(subset).length === 0 ? undefined : subset;
 }
 

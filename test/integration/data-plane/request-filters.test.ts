@@ -119,7 +119,7 @@ describe('set_filter_state', () => {
           routes: [
             route(prefix('/route'), toCluster(), {
               requestHeaders,
-              typedPerFilterConfig: { state: ofRoute },
+              typedPerFilterConfig: new Map([['state', ofRoute]]),
             }),
             route(prefix('/'), toCluster(), { match: { filterState: [{ key: 'k', match }] } }),
             route(prefix('/'), toCluster(), { requestHeaders }),
@@ -166,8 +166,12 @@ describe('stateful_session', () => {
         {
           upstreamPorts: [upstream.port],
           routes: [
-            route(prefix('/strict'), toCluster(), { typedPerFilterConfig: { session: strict } }),
-            route(prefix('/off'), toCluster(), { typedPerFilterConfig: { session: {} } }),
+            route(prefix('/strict'), toCluster(), {
+              typedPerFilterConfig: new Map([['session', strict]]),
+            }),
+            route(prefix('/off'), toCluster(), {
+              typedPerFilterConfig: new Map([['session', {}]]),
+            }),
             route(prefix('/'), toCluster()),
           ],
         },
@@ -204,7 +208,9 @@ describe('a filter that is off by default', () => {
         {
           upstreamPorts: [upstream.port],
           routes: [
-            route(prefix('/on'), toCluster(), { typedPerFilterConfig: { mutate: nothing } }),
+            route(prefix('/on'), toCluster(), {
+              typedPerFilterConfig: new Map([['mutate', nothing]]),
+            }),
             route(prefix('/'), toCluster()),
           ],
         },
@@ -240,14 +246,14 @@ describe('settings of several levels of a route', () => {
     await using upstream = await startHttpUpstream();
     for (const mostSpecificWins of [false, true]) {
       const options = { ...added('chain'), mostSpecificWins };
-      const own = { typedPerFilterConfig: { mutate: added('route') } };
+      const own = { typedPerFilterConfig: new Map([['mutate', added('route')]]) };
       await using plane = await startDataPlane(
         withFilter(
           { kind: 'header_mutation', name: 'mutate', options },
           {
             upstreamPorts: [upstream.port],
             routes: [route(prefix('/'), toCluster(), own)],
-            virtualHost: { typedPerFilterConfig: { mutate: added('host') } },
+            virtualHost: { typedPerFilterConfig: new Map([['mutate', added('host')]]) },
           },
         ),
       );
@@ -271,7 +277,7 @@ describe('settings of several levels of a route', () => {
           routes: [
             route(prefix('/older'), toCluster()),
             route(prefix('/'), toCluster(), {
-              typedPerFilterConfig: { cors: { ...policy, allowOrigins: origins } },
+              typedPerFilterConfig: new Map([['cors', { ...policy, allowOrigins: origins }]]),
             }),
           ],
           virtualHost: {

@@ -224,7 +224,7 @@ describe('a resolved route', () => {
       },
       requestHeaders: none,
       responseHeaders: none,
-      typedPerFilterConfig: {},
+      typedPerFilterConfig: new Map(),
     });
   });
 

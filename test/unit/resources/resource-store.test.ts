@@ -28,7 +28,7 @@ function routes(versionInfo: string): ResourceVersion<'route_configuration'> {
       mostSpecificHeaderMutationsWins: false,
       ignorePortInHostMatching: false,
       maxDirectResponseBodySizeBytes: 4096,
-      typedPerFilterConfig: {},
+      typedPerFilterConfig: new Map(),
     },
   };
 }

@@ -26,7 +26,7 @@ const ENVIRONMENT = {
     wallMs: () => Date.UTC(2026, 10, 21, 11, 18, 54),
   },
   hostname: 'vm',
-  variables: { HOME: '/root' },
+  variable: (name: string) => (name === 'HOME' ? '/root' : undefined),
 };
 const KEEP = { omitEmptyValues: false };
 const OMIT = { omitEmptyValues: true };

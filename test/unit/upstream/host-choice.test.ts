@@ -297,7 +297,8 @@ describe('hosts that a request names', () => {
     return {
       requestHeaders,
       dynamicMetadata: new Map([['chosen', { by: { filter: inMetadata } }]]),
-      addMetadata: (namespace: string, value: unknown) => void told.push([namespace, value]),
+      addMetadata: (namespace: string, value: unknown) =>
+        void told.push([namespace, structuredClone(value)]),
       told,
       computeHash: () => undefined,
       maxHostDraws: 0,

@@ -6,8 +6,8 @@ export function activeFilters(
   filters: readonly FilterFactory[],
   route: ResolvedRoute | undefined,
 ): readonly FilterFactory[] {
-  const config = route?.filterSettings.perFilterConfig ?? {};
-  return filters.filter((filter) => takesPart(filter, config[filter.name]));
+  const config = route?.filterSettings.perFilterConfig;
+  return filters.filter((filter) => takesPart(filter, config?.get(filter.name)));
 }
 
 /** A route may say of each filter that it does, or does not, see its requests. */

@@ -230,7 +230,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   routeConfig(filterName: string): unknown {
-    return this.info.route?.filterSettings.perFilterConfig[filterName];
+    return this.info.route?.filterSettings.perFilterConfig.get(filterName);
   }
 
   routeConfigs(filterName: string): readonly unknown[] {

@@ -5,6 +5,7 @@
  *       at most 107 bytes
  *   v2: signature(12), version and command(1), family(1), length(2), addresses, TLVs
  */
+import { dictionary, joined } from '../../../shared/dictionary.ts';
 import { isUtf8 } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { ProxyProtocolFilter } from '../../../shared/resources/listener-filters.ts';
@@ -97,7 +98,10 @@ export class ProxyProtocolReader implements ListenerFilterRunner {
       if (found === undefined) continue;
       const text = encoding === 'base64' ? found.value.toString('base64') : utf8Of(found.value);
       facts.metadata ??= new Map();
-      facts.metadata.set(namespace, { ...facts.metadata.get(namespace), [key]: text });
+      facts.metadata.set(
+        namespace,
+        joined(facts.metadata.get(namespace), dictionary([[key, text]])),
+      );
     }
     facts.proxyTlvs = passedOn === undefined ? [] : tlvs;
     if (Array.isArray(passedOn)) {

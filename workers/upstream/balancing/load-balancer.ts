@@ -2,6 +2,7 @@
  * Chooses a host of a cluster for each request: what all policies implement, and what a choice may
  * depend on.
  */
+import type { Struct } from '../../../shared/dictionary.ts';
 import type { NamespacedMetadata } from '../../matching/metadata-value.ts';
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import type { HeaderMap } from '../../http/header-map.ts';
@@ -37,14 +38,14 @@ export interface BalanceContext {
   /** What filters said of the request or its connection. */
   readonly dynamicMetadata?: NamespacedMetadata | undefined;
   /** Adds to what filters said; absent where nobody could read it. */
-  addMetadata?(namespace: string, value: Record<string, unknown>): void;
+  addMetadata?(namespace: string, value: Struct): void;
   /** How many further hosts may be drawn where one is refused. */
   readonly maxHostDraws: number;
   /** Whether the request would rather go to another host. */
   refusesHost(host: UpstreamHost): boolean;
 }
 
-export type SubsetCriteria = Readonly<Record<string, unknown>>;
+export type SubsetCriteria = Struct;
 
 export interface LoadBalancer {
   /**

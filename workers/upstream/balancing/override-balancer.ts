@@ -3,14 +3,13 @@
  * whatever their health; else the policy behind it chooses. A request may name several: each choice for
  * it takes the next one.
  */
+import { dictionary, type Struct } from '../../../shared/dictionary.ts';
 import { metadataValue } from '../../matching/metadata-value.ts';
 import type { HostNamer, OverrideOptions } from '../../../shared/resources/lb-policy.ts';
 import type { MetadataKey } from '../../../shared/resources/route.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
-
-type Struct = Record<string, unknown>;
 
 export class OverrideBalancer implements LoadBalancer {
   readonly #options: OverrideOptions;
@@ -81,5 +80,5 @@ function namesIn({ requestHeaders, dynamicMetadata }: BalanceContext, source: Ho
 }
 
 function structOf({ path }: MetadataKey, value: string): Struct {
-  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Struct;
+  return path.reduceRight<unknown>((inner, key) => dictionary([[key, inner]]), value) as Struct;
 }

@@ -3,6 +3,7 @@
  * one subset per combination of its keys' values, and each subset has a balancer of its own. What to
  * do without a subset is the selector's word, else the cluster's.
  */
+import { dictionary, joined, memberOf } from '../../../shared/dictionary.ts';
 import type { SubsetOptions, SubsetSelector } from '../../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
@@ -58,13 +59,14 @@ export class SubsetBalancer implements LoadBalancer {
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined {
     this.isPanicking = false;
     const { subset } = context;
-    if (!this.#options.triesFallbackList || subset?.[FALLBACK_LIST] === undefined) {
+    const list = memberOf(subset, FALLBACK_LIST);
+    if (subset === undefined || list === undefined || !this.#options.triesFallbackList) {
       return this.#chooseFor(subset, context, draw);
     }
-    const { [FALLBACK_LIST]: list, ...rest } = subset;
+    const { [FALLBACK_LIST]: _, ...rest } = subset;
     const further = Array.isArray(list) ? (list as readonly SubsetCriteria[]) : [];
     for (const more of further) {
-      const host = this.#chooseFor({ ...rest, ...more }, context, draw);
+      const host = this.#chooseFor(joined(rest, more), context, draw);
       if (host !== undefined) return host;
     }
     return further.length > 0 ? undefined : this.#chooseFor(rest, context, draw);
@@ -171,7 +173,7 @@ export class SubsetBalancer implements LoadBalancer {
     return this.#selectors.find(
       ({ keys }) =>
         (this.#options.allowsRedundantKeys ? keys.length > 0 : keys.length === asked) &&
-        keys.every((key) => criteria[key] !== undefined),
+        keys.every((key) => memberOf(criteria, key) !== undefined),
     );
   }
 
@@ -228,7 +230,7 @@ function compareKeys(left: SubsetSelector, right: SubsetSelector): number {
 }
 
 function pickKeys(criteria: SubsetCriteria, keys: readonly string[]): SubsetCriteria {
-  return Object.fromEntries(Object.entries(criteria).filter(([key]) => keys.includes(key)));
+  return dictionary(Object.entries(criteria).filter(([key]) => keys.includes(key)));
 }
 
 function sizesOf(hosts: readonly UpstreamHost[]): ReadonlyMap<string, number> {

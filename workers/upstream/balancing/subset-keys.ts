@@ -1,10 +1,11 @@
 /** What subset a host or a request belongs to, as a text that is the same for equal values. */
+import { dictionary, joined, memberOf } from '../../../shared/dictionary.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { SubsetCriteria } from './load-balancer.ts';
 
 /** The request's own subset of a selector with these keys, all of which it names. */
 export function criteriaKey(keys: readonly string[], criteria: SubsetCriteria): string {
-  return JSON.stringify(keys.map((key) => [key, canonical(criteria[key])]));
+  return JSON.stringify(keys.map((key) => [key, canonical(memberOf(criteria, key))]));
 }
 
 /** The host's subsets of a selector: none when it has not all keys, several where lists count so. */
@@ -15,12 +16,14 @@ export function subsetKeysOf(
 ): readonly string[] {
   const metadata = host.metadata?.['envoy.lb'];
   if (metadata === undefined) return [];
-  let combinations: SubsetCriteria[] = [{}];
+  let combinations: SubsetCriteria[] = [dictionary()];
   for (const key of keys) {
-    const value = metadata[key];
+    const value = memberOf(metadata, key);
     if (value === undefined) return [];
     const values: readonly unknown[] = listsAsAny && Array.isArray(value) ? value : [value];
-    combinations = combinations.flatMap((one) => values.map((each) => ({ ...one, [key]: each })));
+    combinations = combinations.flatMap((one) =>
+      values.map((each) => joined(one, dictionary([[key, each]]))),
+    );
   }
   return combinations.map((criteria) => criteriaKey(keys, criteria));
 }

@@ -1,4 +1,5 @@
 /** The transport sockets of one cluster, each made once: its own and those that its matches name. */
+import { dictionary, type Struct } from '../../../shared/dictionary.ts';
 import type { ClusterResource, UpstreamSocketOptions } from '../../../shared/resources/cluster.ts';
 import type { ProxyProtocolSender } from '../../../shared/resources/proxy-protocol.ts';
 import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../../shared/resources/socket-match.ts';
@@ -32,8 +33,8 @@ export class UpstreamSockets {
   }
 
   /** For connections that choose by other metadata than the host's. */
-  matching(criteria: Readonly<Record<string, unknown>>): UpstreamSocket {
-    const metadata = { [SOCKET_MATCH_NAMESPACE]: criteria };
+  matching(criteria: Struct): UpstreamSocket {
+    const metadata = dictionary([[SOCKET_MATCH_NAMESPACE, criteria]]);
     return this.#matched.get(socketOf(this.#resource, { metadata }).name) ?? this.#own;
   }
 

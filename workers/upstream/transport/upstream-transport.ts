@@ -2,6 +2,7 @@
  * Opens the byte stream to a host: plain or TLS, from the configured source address. The stream says
  * `onConnect` when bytes can be sent, with TLS after an accepted handshake.
  */
+import type { Struct } from '../../../shared/dictionary.ts';
 import type net from 'node:net';
 import { isIPv6 } from 'node:net';
 import type {
@@ -27,7 +28,7 @@ export interface InternalTarget {
   readonly listener: string;
   readonly endpointId: string;
   /** By filter name; what the host's side knows of the connection. */
-  readonly metadata: Map<string, Record<string, unknown>> | undefined;
+  readonly metadata: Map<string, Struct> | undefined;
 }
 
 interface Cluster {
@@ -95,7 +96,7 @@ function connectInside(
   },
 ): { readonly socket: net.Socket } {
   const { handedOn, listener, endpointId } = to;
-  const metadata = handedOn && new Map<string, Record<string, unknown>>();
+  const metadata = handedOn && new Map<string, Struct>();
   for (const { of, name } of handedOn ?? []) {
     const value = (of === 'host' ? host.resource : cluster.resource).metadata?.[name];
     if (value !== undefined) metadata?.set(name, value);

@@ -1,0 +1,182 @@
+/** Where plain objects keyed by text may stay, with the reason and how many places of a file it is for. */
+
+type Places = Readonly<Record<string, number>>;
+
+const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
+  [
+    'objects without a prototype, made here',
+    {
+      'shared/dictionary.ts': 2,
+    },
+  ],
+  [
+    'descriptors, read through api-catalog.ts and message-types.ts with Object.hasOwn',
+    {
+      'shared/api/descriptor.ts': 5,
+    },
+  ],
+  [
+    'messages, whose members are read by the field names of the API',
+    {
+      'shared/api/well-known.ts': 3,
+      'supervisor/admin/config-dump/redact.ts': 2,
+      'supervisor/admin/print-defaults.ts': 2,
+      'supervisor/resources/fields.ts': 1,
+      'supervisor/upstreams/sources/same-host.ts': 1,
+      'supervisor/validation/named-files.ts': 2,
+      'supervisor/xds/kinds/secret-files.ts': 2,
+    },
+  ],
+  [
+    'a file of the package itself',
+    {
+      'shared/build-stamp.ts': 2,
+    },
+  ],
+  [
+    'a table that is read with single characters, which no inherited member is named by',
+    {
+      'shared/json/quote-json.ts': 1,
+      'shared/logging/escape.ts': 1,
+      'shared/logging/line-format.ts': 2,
+      'shared/logging/time-flags.ts': 3,
+      'shared/substitution/strftime.ts': 1,
+      'shared/text-format-escapes.ts': 1,
+      'supervisor/config/source/plain-yaml.ts': 1,
+      'workers/routing/timeouts.ts': 1,
+    },
+  ],
+  [
+    'a table whose reader asks Object.hasOwn first, or checks the name against a list',
+    {
+      'shared/logging/log-settings.ts': 1,
+      'shared/substitution/commands.ts': 1,
+      'supervisor/config/api/api-catalog.ts': 1,
+      'supervisor/config/source/json-source.ts': 1,
+      'supervisor/config/validate/api-status.ts': 2,
+      'supervisor/xds/dynamic-configuration.ts': 1,
+    },
+  ],
+  [
+    'an object that is only written out with its own members, never looked up in',
+    {
+      'shared/logging/logger.ts': 1,
+      'shared/resources/grpc-target.ts': 1,
+      'src/drain/drain-command.ts': 2,
+      'src/options/command-line-report.ts': 2,
+      'supervisor/admin-views/config-view.ts': 1,
+      'supervisor/admin-views/endpoint-message.ts': 2,
+      'supervisor/admin-views/node-message.ts': 2,
+      'supervisor/admin/config-dump/dump-sections.ts': 2,
+      'supervisor/admin/endpoints/clusters-json.ts': 3,
+      'supervisor/admin/endpoints/runtime.ts': 1,
+      'supervisor/admin/json-printer.ts': 2,
+      'supervisor/resources/grpc-service.ts': 3,
+      'supervisor/resources/resource-locator.ts': 4,
+      'supervisor/xds/subscriptions/delta-mux.ts': 2,
+      'supervisor/xds/subscriptions/discovery-request.ts': 1,
+      'supervisor/xds/subscriptions/grpc-mux.ts': 1,
+      'supervisor/xds/subscriptions/stream-mux.ts': 1,
+      'supervisor/xds/transport/grpc-connections.ts': 2,
+      'supervisor/xds/transport/rest-client.ts': 1,
+    },
+  ],
+  [
+    'a table that is read with names that are written in the code or come from the runtime',
+    {
+      'shared/posix/layout.ts': 1,
+      'shared/resources/host-health.ts': 1,
+      'shared/tls/peer-check.ts': 2,
+      'shared/tls/tls-errors.ts': 3,
+      'supervisor/admin-views/clusters-view.ts': 1,
+      'supervisor/dns/dns-message.ts': 1,
+      'supervisor/dns/name-resolver.ts': 2,
+      'supervisor/health/outlier-runtime.ts': 1,
+      'supervisor/overload/overload-manager.ts': 1,
+      'supervisor/xds/subscriptions/discovery-stats.ts': 1,
+      'supervisor/xds/transport/control-stream.ts': 1,
+      'workers/access-log/log-entry-common.ts': 1,
+      'workers/http/http1/serialise.ts': 1,
+      'workers/net/connect-errors.ts': 1,
+    },
+  ],
+  [
+    'a type that lets TypeScript check a table, whose own keys are its type',
+    {
+      'shared/stats/template.ts': 2,
+      'src/options/option-table.ts': 1,
+      'supervisor/hot-restart/hot-restart-message.ts': 1,
+      'workers/http/http1/parse-errors.ts': 1,
+    },
+  ],
+  [
+    'headers that node gives or takes; they are read by names in the code or with Object.hasOwn',
+    {
+      'supervisor/admin/access-log/admin-log-format.ts': 1,
+      'supervisor/admin/admin-context.ts': 1,
+      'supervisor/admin/admin-router.ts': 1,
+      'supervisor/admin/admin-server.ts': 1,
+      'supervisor/admin/http/exchange.ts': 1,
+      'supervisor/admin/http/http2-exchange.ts': 2,
+    },
+  ],
+  [
+    'objects without a prototype, made here, and copies by the field names of messages',
+    {
+      'supervisor/admin/config-dump/field-mask.ts': 7,
+    },
+  ],
+  [
+    'messages, whose members are read by the field names of the API; setKey makes every key an own member',
+    {
+      'supervisor/config/convert/message-object.ts': 1,
+    },
+  ],
+  [
+    'descriptors of the API as protobufjs takes them',
+    {
+      'supervisor/config/convert/protobuf-root.ts': 7,
+    },
+  ],
+  [
+    'walks along paths that were read off the same message',
+    {
+      'supervisor/config/message-pieces.ts': 1,
+      'supervisor/xds/subscriptions/decode-response.ts': 1,
+    },
+  ],
+  [
+    'a table that is read with the names of an enum, which the decoder has checked',
+    {
+      'supervisor/resources/bootstrap/least-timeouts.ts': 1,
+      'supervisor/resources/routes/cluster-action.ts': 1,
+      'supervisor/resources/routes/redirect.ts': 1,
+      'supervisor/resources/tls/tls-parameters.ts': 1,
+    },
+  ],
+  [
+    'bindings of the runtime',
+    {
+      'workers/net/runtime-handles.ts': 2,
+      'workers/net/runtime-tls.ts': 1,
+    },
+  ],
+  [
+    'a type that lets TypeScript check a table, whose own keys are its type; commands are checked by the parser',
+    {
+      'workers/substitution/address-readers.ts': 1,
+      'workers/substitution/http-readers.ts': 1,
+      'workers/substitution/metadata-readers.ts': 1,
+      'workers/substitution/size-readers.ts': 1,
+      'workers/substitution/timing-readers.ts': 1,
+      'workers/substitution/tls-readers.ts': 1,
+    },
+  ],
+];
+
+export const RECORDS_ALLOWED: ReadonlyMap<string, readonly [reason: string, count: number]> =
+  new Map(
+    BY_REASON.flatMap(([reason, places]) =>
+      Object.entries(places).map(([file, count]) => [file, [reason, count]] as const),
+    ),
+  );
