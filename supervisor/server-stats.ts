@@ -211,6 +211,7 @@ export class ServerStats {
   /** Statistics of our own exist only once something happened to a worker. */
   workerGone(exit: WorkerExit): void {
     if (exit.reason === 'asked') return;
+    if (exit.reason === 'worn_out') return this.#countOwn('sluice.worker.worn_out');
     this.#countOwn('sluice.worker.exits_unasked');
     if (exit.reason === 'watchdog') this.#countOwn('sluice.worker.killed_by_watchdog');
     if (exit.reason === 'build_mismatch') this.#countOwn('sluice.worker.build_mismatches');

@@ -6,7 +6,6 @@ import { errorText } from '../shared/error-text.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { MessageChannel } from '../shared/channel/message-channel.ts';
 import { enableCoreDumps } from '../shared/core-dumps.ts';
-import { logCrashes } from '../shared/log-crashes.ts';
 import { isLogComponent } from '../shared/logging/components.ts';
 import { configureLogging, getLogger, processLog } from '../shared/logging/process-log.ts';
 import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../shared/messages/heritage.ts';
@@ -17,6 +16,8 @@ import { receiveDescriptorMessage } from '../shared/posix/descriptor-messages.ts
 import { joinHosts } from '../shared/resources/host-parts.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
+import { WORKER_EXCEPTIONS } from '../shared/stats/templates/server.ts';
+import { Exceptions, guardedClock, surviveExceptions } from './exceptions.ts';
 import type { DataPlane, DataPlaneEnv, DataPlaneNotice } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
@@ -58,6 +59,7 @@ interface Started {
 }
 
 export class CommandedWorker {
+  readonly #exceptions: Exceptions;
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #traces: TraceSender;
@@ -65,10 +67,16 @@ export class CommandedWorker {
   #started: Started | undefined;
   #profiler: WorkerProfiler | undefined;
   #kept: ResourceUpdate[] = [];
+  #exceptionBase: number | undefined;
 
   constructor(channel: WorkerChannel, clock: Clock) {
     this.#channel = channel;
-    this.#clock = clock;
+    this.#exceptions = new Exceptions(clock, {
+      count: () => this.#countException(),
+      log: (error) => processLog.logStack(getLogger('main'), error),
+      wornOut: (exceptions) => this.#notify({ kind: 'worn_out', exceptions }),
+    });
+    this.#clock = guardedClock(clock, this.#exceptions);
     this.#traces = new TraceSender(channel);
     this.#logEntries = new LogEntrySender(channel);
   }
@@ -76,7 +84,19 @@ export class CommandedWorker {
   receive(command: WorkerCommand): void {
     if (command.kind === 'start') return this.#start(command.heritage);
     // Nothing is obeyed any more once the end has begun; nothing comes before the start.
-    if (this.#started !== undefined) this.#obey(command, this.#started);
+    if (this.#started === undefined) return;
+    try {
+      this.#obey(command, this.#started);
+    } catch (error) {
+      this.#exceptions.note(error);
+    }
+  }
+
+  #countException(): void {
+    const stats = this.#started?.stats;
+    if (stats === undefined) return;
+    this.#exceptionBase ??= stats.defineBlock(WORKER_EXCEPTIONS, 'sluice.worker.');
+    stats.increment(this.#exceptionBase + WORKER_EXCEPTIONS.index.exceptions);
   }
 
   /** Cuts what is open and resolves when all logs and the last report are written. */
@@ -94,12 +114,14 @@ export class CommandedWorker {
     process.title = `sluice worker ${heritage.workerIndex}`;
     configureLogging(heritage.log);
     if (heritage.enableCoreDump) enableCoreDumps();
-    else logCrashes(heritage.log.path);
+    // A core is of the moment of the exception: such a process ends as ever.
+    else surviveExceptions(this.#exceptions);
     const stats = new WorkerStatStore();
     const env: DataPlaneEnv = {
       heritage,
       stats,
       clock: this.#clock,
+      exceptions: this.#exceptions,
       notify: (notice) => this.#notify(notice),
       log: componentLog(),
     };

@@ -3,6 +3,7 @@
  * Implemented once, in workers/listener/; the loop knows nothing of HTTP, the data plane nothing of
  * the channel.
  */
+import type { Exceptions } from './exceptions.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { LogLevel } from '../shared/logging/levels.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';
@@ -21,6 +22,7 @@ export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
   readonly stats: WorkerStats;
   readonly clock: Clock;
+  readonly exceptions: Pick<Exceptions, 'note'>;
   readonly notify: (notice: DataPlaneNotice) => void;
   /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
   readonly log: (level: LogLevel, component: string, message: string) => void;

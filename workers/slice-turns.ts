@@ -7,8 +7,7 @@ const SLICE_MS = 1;
 /** The loop as slices see it. */
 interface SlicedLoop {
   readonly clock: { readonly ms: number; refresh(): void };
-  enter(): void;
-  leave(): void;
+  run(owner: undefined, act: () => void): void;
 }
 
 /** Takes a fraction of a millisecond; returns whether nothing is left to do. */
@@ -34,13 +33,9 @@ export class SliceTurns {
     this.#isAwaited = true;
     setImmediate(() => {
       this.#isAwaited = false;
-      this.#loop.enter();
-      try {
-        this.#takeSlice();
-      } finally {
-        this.#loop.leave();
-        this.#await();
-      }
+      // A piece that throws has ended with that: its next step says so.
+      this.#loop.run(undefined, () => this.#takeSlice());
+      this.#await();
     });
   }
 

@@ -8,6 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Clock, Timer } from '../shared/clock.ts';
+import type { Endable } from './exceptions.ts';
 import type { LoopClock } from './loop-clock.ts';
 
 /** Beyond so many lists, delays are rounded up to two significant digits. */
@@ -15,7 +16,7 @@ const MAX_EXACT_LISTS = 512;
 /** A wake may come this much early; what is due within it is due. */
 const EARLY_MS = 0.6;
 
-export interface TimerOwner {
+export interface TimerOwner extends Endable {
   /** `kind` is what the owner gave to the timer. */
   onTimer(kind: number): void;
 }
@@ -93,20 +94,26 @@ export class TimerList {
   }
 }
 
+export interface TimerEvents {
+  /** What a timer's owner did about its timer threw. */
+  failed(error: unknown, owner: TimerOwner): void;
+  /** All due timers have been called. */
+  afterTimers(): void;
+}
+
 export class LoopTimers {
   readonly clock: LoopClock;
   readonly #source: Clock;
-  readonly #afterEvent: () => void;
+  readonly #events: TimerEvents;
   readonly #lists = new Map<number, TimerList>();
   readonly #ownLists: TimerList[] = [];
   #wake: Timer | undefined = undefined;
   wakeAtMs = Number.POSITIVE_INFINITY;
 
-  /** `afterEvent` runs when all due timers have been called. */
-  constructor(source: Clock, clock: LoopClock, afterEvent: () => void) {
+  constructor(source: Clock, clock: LoopClock, events: TimerEvents) {
     this.#source = source;
     this.clock = clock;
-    this.#afterEvent = afterEvent;
+    this.#events = events;
   }
 
   /** The list of a delay; keep it where the delay is configured. */
@@ -150,7 +157,7 @@ export class LoopTimers {
       for (let first = list.next; first instanceof LoopTimer; first = list.next) {
         if (first.deadlineMs > dueMs) break;
         first.disarm();
-        first.owner.onTimer(first.kind);
+        this.#call(first);
       }
     }
     let earliestMs = Number.POSITIVE_INFINITY;
@@ -159,7 +166,15 @@ export class LoopTimers {
       if (first instanceof LoopTimer) earliestMs = Math.min(earliestMs, first.deadlineMs);
     }
     if (earliestMs < this.wakeAtMs) this.wakeBy(earliestMs);
-    this.#afterEvent();
+    this.#events.afterTimers();
+  }
+
+  #call({ owner, kind }: LoopTimer): void {
+    try {
+      owner.onTimer(kind);
+    } catch (error) {
+      this.#events.failed(error, owner);
+    }
   }
 }
 

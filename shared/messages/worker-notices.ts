@@ -95,9 +95,15 @@ export interface LogNotice {
   readonly dropped: number;
 }
 
+/** So many exceptions in the data path that the worker should be replaced. Sent once in its life. */
+export interface WornOutNotice {
+  readonly kind: 'worn_out';
+  readonly exceptions: number;
+}
+
 /** Of what is upstream: clusters, and the routes that lead there. */
 export type UpstreamNotice = ClusterNotice | RoutesNotice;
-export type Notice = UpstreamNotice | TapNotice | LogNotice;
+export type Notice = UpstreamNotice | TapNotice | LogNotice | WornOutNotice;
 
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';
@@ -123,6 +129,7 @@ const KINDS: Readonly<Record<Notice['kind'], true>> = {
   tapped: true,
   tap_lost: true,
   log_entries: true,
+  worn_out: true,
 };
 
 /** Whether a message of a worker is no reply. */

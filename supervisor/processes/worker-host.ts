@@ -58,6 +58,7 @@ const LAST_WORDS_LIMIT_MS = 500;
 
 export type WorkerEndReason =
   | 'asked'
+  | 'worn_out'
   | 'ended_by_itself'
   | 'watchdog'
   | 'start_failed'
@@ -83,6 +84,8 @@ export interface WorkerHostOptions {
   onUpstreamNotice(notice: UpstreamNotice): void;
   onTapped(notice: TapNotice): void;
   onLogEntries(notice: LogNotice): void;
+  /** It asks to be replaced: its data path throws again and again. */
+  onWornOut(exceptions: number): void;
 }
 
 export interface SocketToAdopt {
@@ -240,8 +243,8 @@ export class WorkerHost {
   }
 
   /** Ends the worker: asked first, killed when it takes longer than `limitMs`. */
-  stop(limitMs: number = STOP_LIMIT_MS): Promise<WorkerExit> {
-    if (this.#endReason === 'ended_by_itself') this.#endReason = 'asked';
+  stop(limitMs: number = STOP_LIMIT_MS, reason: WorkerEndReason = 'asked'): Promise<WorkerExit> {
+    if (this.#endReason === 'ended_by_itself') this.#endReason = reason;
     this.#post({ kind: 'shutdown' });
     this.#killAfter(limitMs);
     return this.exited;
@@ -314,6 +317,7 @@ export class WorkerHost {
   #receiveNotice(notice: Notice): void {
     if (notice.kind === 'log_entries') this.#options.onLogEntries(notice);
     else if (notice.kind === 'tapped' || notice.kind === 'tap_lost') this.#options.onTapped(notice);
+    else if (notice.kind === 'worn_out') this.#options.onWornOut(notice.exceptions);
     else this.#options.onUpstreamNotice(notice);
   }
 

@@ -27,6 +27,12 @@ const BACK_OFF_FIRST_MS = 200;
 const BACK_OFF_MAX_MS = 10_000;
 /** A worker that lived this long is replaced at once. */
 const STABLE_LIFE_MS = 10_000;
+/** How long connections of a worn out worker have, with another worker that accepts, and without one. */
+const RETIRE_LIMIT_MS = 10_000;
+const RETIRE_ALONE_LIMIT_MS = 2_000;
+const RETIRE_LOOK_MS = 200;
+const RETIRE_STOP_LIMIT_MS = 2_000;
+const COUNT_LIMIT_MS = 1_000;
 
 /** What a new worker has to be told. Read anew for each one, so that it gets the present state. */
 export interface WorkerProvision {
@@ -279,7 +285,34 @@ export class WorkerPool {
       onUpstreamNotice: (notice) => this.#options.onUpstreamNotice(notice),
       onTapped: (notice) => this.#options.onTapped(notice),
       onLogEntries: (notice) => this.#options.onLogEntries(notice),
+      onWornOut: (exceptions) => {
+        const slot = this.#slots[index];
+        if (slot !== undefined) void this.#retire(slot, exceptions);
+      },
     });
+  }
+
+  /**
+   * Replaces a worker that has thrown too often, as gently as there is time for: others accept in its
+   * place, its connections are asked to end, and what is left is cut with it.
+   */
+  async #retire(slot: Slot, exceptions: number): Promise<void> {
+    const { host } = slot;
+    if (slot.state !== 'running') return;
+    slot.state = 'restarting';
+    const name = `worker ${slot.index} (pid ${host.pid})`;
+    this.#options.log('error', `${name} caught ${exceptions} exceptions; it is replaced`);
+    const { clock } = this.#options;
+    host.notify({ kind: 'drain', startedAtNs: clock.monotonicNs(), immediate: true });
+    const isCovered = await this.#lendSockets(slot);
+    if (isCovered) await host.stopListening([...slot.adopted]).catch(() => undefined);
+    const untilMs = clock.monotonicMs() + (isCovered ? RETIRE_LIMIT_MS : RETIRE_ALONE_LIMIT_MS);
+    while (clock.monotonicMs() < untilMs && !this.#isStopping && slot.host === host) {
+      const listeners = await host.countConnections(COUNT_LIMIT_MS).catch(() => []);
+      if (listeners.every(({ open }) => open === 0)) break;
+      await this.#wait(RETIRE_LOOK_MS);
+    }
+    await host.stop(RETIRE_STOP_LIMIT_MS, 'worn_out');
   }
 
   /** The life of a slot: one process after the other until the pool stops. */
@@ -369,9 +402,10 @@ export class WorkerPool {
    * Connections would wait in the sockets of a slot that stays empty, so another worker accepts on
    * them too, from then on for as long as it lives.
    */
-  async #lendSockets(slot: Slot): Promise<void> {
+  async #lendSockets(slot: Slot): Promise<boolean> {
     const helper = this.#slots.find(({ state }) => state === 'running')?.host;
-    if (helper === undefined || slot.helper === helper) return;
+    if (helper === undefined) return false;
+    if (slot.helper === helper) return true;
     slot.helper = helper;
     for (const sockets of this.#provision?.listeners() ?? []) {
       const own = sockets.socketsOf(helper.workerIndex).map(({ fd }) => fd);
@@ -381,6 +415,7 @@ export class WorkerPool {
       await helper.adoptSockets(sockets.listener, lent).catch(() => undefined);
     }
     this.#options.log('info', `worker ${helper.workerIndex} accepts for worker ${slot.index} too`);
+    return true;
   }
 
   /** Resolves after the time, or as soon as the pool stops. */

@@ -11,7 +11,7 @@ import type { HttpConnectionManager, ListenerResource } from '../../shared/resou
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { Route, VirtualHost } from '../../shared/resources/route.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
-import type { DataPlane } from '../../workers/data-plane.ts';
+import type { DataPlane, DataPlaneEnv } from '../../workers/data-plane.ts';
 import { createDataPlane } from '../../workers/listener/data-plane.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from './routes.ts';
@@ -41,6 +41,14 @@ export interface DataPlaneSetup {
   readonly updates?: readonly ResourceUpdate[];
   readonly port?: number;
   readonly heritage?: Partial<WorkerHeritage>;
+  /** Where there may be exceptions; else each fails the test. */
+  readonly exceptions?: DataPlaneEnv['exceptions'];
+}
+
+function failLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }
 
 /** One listener with one virtual host; `/` goes to the cluster `up` unless routes are given. */
@@ -51,6 +59,7 @@ export async function startDataPlane(setup: DataPlaneSetup = {}): Promise<Runnin
     heritage: { ...HERITAGE, ...setup.heritage },
     stats,
     clock: systemClock,
+    exceptions: setup.exceptions ?? { note: failLater },
     notify: () => undefined,
     log: () => undefined,
   });

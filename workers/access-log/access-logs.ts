@@ -30,7 +30,10 @@ export interface OpenAccessLogs {
   release(): void;
 }
 
-export type AccessLogEnv = Pick<DataPlaneEnv, 'clock' | 'heritage' | 'log' | 'notify'> & {
+export type AccessLogEnv = Pick<
+  DataPlaneEnv,
+  'clock' | 'exceptions' | 'heritage' | 'log' | 'notify'
+> & {
   readonly stats: StatWriter;
   readonly runtime: Runtime;
   readonly pages: SharedPages;
@@ -107,7 +110,7 @@ export class AccessLogs {
 
   #filtered({ filter }: AccessLogConfig, write: (info: StreamInfo) => void): AccessLog {
     const passes = filter === undefined ? undefined : compileLogFilter(filter, this.#env.runtime);
-    const { log } = this.#env;
+    const { exceptions, log } = this.#env;
     return {
       log(info: StreamInfo) {
         try {
@@ -115,6 +118,7 @@ export class AccessLogs {
         } catch (error) {
           // A line is never worth a request.
           log('error', LOGGER, `cannot write an access log line: ${String(error)}`);
+          exceptions.note(error);
         }
       },
     };

@@ -29,6 +29,7 @@ export function compressBody(
     onEnd: () => owner.onCompressed(NOTHING, true),
     onBacklog: (isFull) => owner.onBacklog(isFull),
     onError: () => owner.onFailure(),
+    onException: () => owner.onFailure(),
   });
 }
 

@@ -31,6 +31,7 @@ export class BodyDecompressor {
       onData: (data) => this.give(data),
       onEnd: () => owner.onEnd(),
       onBacklog: (isFull) => owner.onBacklog(isFull),
+      onException: () => this.fail('wrong_data'),
       onError: ({ code }) => this.fail(code === 'Z_BUF_ERROR' ? 'early_end' : 'wrong_data'),
     });
   }

@@ -94,6 +94,10 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
     return true;
   }
 
+  onException(): void {
+    this.callbacks.onException();
+  }
+
   /** The cluster of this name takes too long. */
   onTimer(): void {
     this.leave();
@@ -113,6 +117,10 @@ class DynamicForwardProxyFilter extends PassThroughFilter implements HostWaiter,
   }
 
   onHostAnswer(answer: HostAnswer): void {
+    this.context.loop.run(this, () => this.takeAnswer(answer));
+  }
+
+  private takeAnswer(answer: HostAnswer): void {
     const { waitsAt: hosts, isOptional, wanted, chosen } = this;
     this.waitsAt = undefined;
     this.timer.disarm();

@@ -81,6 +81,10 @@ class FaultFilter extends PassThroughFilter implements TimerOwner {
     return this.abortIfWanted(headers, options) ? 'stop' : 'continue';
   }
 
+  onException(): void {
+    this.callbacks.onException();
+  }
+
   onTimer(): void {
     const { headers, options } = this;
     if (headers === undefined || options === undefined) return;

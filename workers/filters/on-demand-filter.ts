@@ -61,9 +61,15 @@ class OnDemandFilter extends PassThroughFilter implements RouteWaiter, TimerOwne
   }
 
   onRoutesAnswer(): void {
-    this.leave();
-    this.callbacks.clearRoute();
-    this.callbacks.continueDecoding();
+    this.context.loop.run(this, () => {
+      this.leave();
+      this.callbacks.clearRoute();
+      this.callbacks.continueDecoding();
+    });
+  }
+
+  onException(): void {
+    this.callbacks.onException();
   }
 
   onTimer(): void {

@@ -2,13 +2,14 @@
  * One body on its way through zlib's threads. Gives each piece on as soon as it is there, so that streams
  * of events keep flowing. Bounded: it asks for a pause while more than its limit waits.
  */
+import type { Endable } from '../exceptions.ts';
 import type { Transform } from 'node:stream';
 import type { WorkerLoop } from '../worker-loop.ts';
 
 /** Bytes that may wait before the sender is paused: zlib engines are made with this mark. */
 export const ZLIB_WAITING_LIMIT = { writableHighWaterMark: 65_536 };
 
-export interface ZlibBodyOwner {
+export interface ZlibBodyOwner extends Endable {
   onData(data: Buffer): void;
   /** Once, after the last piece. */
   onEnd(): void;
@@ -26,11 +27,7 @@ export class ZlibBody {
     this.owner = owner;
     this.engine = engine;
     // None of these comes from within a call of ours: each is an event of the loop of its own.
-    const inLoop = (act: () => void): void => {
-      loop.enter();
-      act();
-      loop.leave();
-    };
+    const inLoop = (act: () => void): void => loop.run(owner, act);
     engine.on('data', (data: Buffer) => inLoop(() => owner.onData(data)));
     engine.on('end', () => inLoop(() => owner.onEnd()));
     engine.on('drain', () => inLoop(() => this.setFull(false)));

@@ -7,6 +7,7 @@
  * gathers in `held` until the filter goes on. One filter at a time may hold a direction.
  */
 import type { HeldBytes } from '../held-bytes.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
 import type {
   DataStatus,
   FilterCallbacks,
@@ -199,6 +200,8 @@ export interface ChainStream extends TerminalCallbacks {
   readonly isRequestDropped: boolean;
   /** What the worker holds for all streams. */
   readonly heldByAll: HeldBytes;
+  /** The present event works for this stream. */
+  takeEvent(): void;
   /** Told after a filter passed body on by itself: what other filters hold may be too much. */
   checkHeldBytes(): void;
 }
@@ -274,8 +277,15 @@ export class FilterChain {
     this.response.trailers(trailers);
   }
 
-  destroy(): void {
-    for (const filter of this.filters) filter.onDestroy();
+  /** What a filter throws at its end keeps no other one from its own. */
+  destroy(loop: Pick<WorkerLoop, 'note'>): void {
+    for (const filter of this.filters) {
+      try {
+        filter.onDestroy();
+      } catch (error) {
+        loop.note(error);
+      }
+    }
     this.request.dropHeld();
     this.response.dropHeld();
   }
@@ -302,16 +312,19 @@ class PositionedCallbacks implements FilterCallbacks {
   }
 
   continueDecoding(): void {
+    this.stream.takeEvent();
     const { pass, position } = this.requestPlace();
     pass.resume(position);
   }
 
   continueEncoding(): void {
+    this.stream.takeEvent();
     const { pass, position } = this.responsePlace();
     pass.resume(position);
   }
 
   injectRequestData(data: Buffer, endStream: boolean): void {
+    this.stream.takeEvent();
     if (this.stream.isRequestDropped) return;
     const { pass, position } = this.requestPlace();
     pass.injectData(position, data, endStream);
@@ -319,18 +332,21 @@ class PositionedCallbacks implements FilterCallbacks {
   }
 
   injectRequestTrailers(trailers: HeaderMap): void {
+    this.stream.takeEvent();
     if (this.stream.isRequestDropped) return;
     const { pass, position } = this.requestPlace();
     pass.injectTrailers(position, trailers);
   }
 
   injectResponseData(data: Buffer, endStream: boolean): void {
+    this.stream.takeEvent();
     const { pass, position } = this.responsePlace();
     pass.injectData(position, data, endStream);
     this.stream.checkHeldBytes();
   }
 
   injectResponseTrailers(trailers: HeaderMap): void {
+    this.stream.takeEvent();
     const { pass, position } = this.responsePlace();
     pass.injectTrailers(position, trailers);
   }
@@ -369,5 +385,9 @@ class PositionedCallbacks implements FilterCallbacks {
 
   resetStream(): void {
     this.stream.resetStream();
+  }
+
+  onException(): void {
+    this.stream.onException();
   }
 }

@@ -5,6 +5,7 @@
  * A filter is made per request. It may change headers in place; body pieces are valid during the call
  * only, and whoever stops the iteration copies what it needs or asks for buffering.
  */
+import type { Endable } from '../exceptions.ts';
 import type { ResolvedRoute } from '../routing/types.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { StreamInfo } from './stream-info.ts';
@@ -53,7 +54,7 @@ export interface LocalReply {
 }
 
 /** What every filter may ask of its stream, the terminal one too. */
-interface StreamCallbacks {
+interface StreamCallbacks extends Endable {
   readonly info: StreamInfo;
   /** Resolved once before the first filter, again after `clearRoute`. */
   readonly route: ResolvedRoute | undefined;

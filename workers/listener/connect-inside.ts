@@ -21,10 +21,10 @@ export function connectInside(
       client.destroy(Object.assign(new Error(`no listener ${name}`), { code: 'ECONNREFUSED' }));
       server.destroy();
     } else {
-      loop.enter();
-      listener.acceptInside(server, metadata);
-      client.emit('connect');
-      loop.leave();
+      loop.run({ onException: () => client.destroy() }, () => {
+        listener.acceptInside(server, metadata);
+        client.emit('connect');
+      });
     }
   });
   return client;

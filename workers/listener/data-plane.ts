@@ -88,7 +88,7 @@ class WorkerDataPlane implements DataPlane {
 
   constructor(env: DataPlaneEnv) {
     this.#env = env;
-    this.#loop = new WorkerLoop(env.clock, heldBytes(env));
+    this.#loop = new WorkerLoop(env.clock, heldBytes(env), env.exceptions);
     const { timers, held } = this.#loop;
     this.#routeDemand = makeRouteDemand(env);
     this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });

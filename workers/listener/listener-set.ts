@@ -170,11 +170,7 @@ export class ListenerSet {
   #afterDrain(action: () => void): void {
     const { clock, heritage } = this.#env;
     const { loop } = this.#parts;
-    const act = (): void => {
-      loop.enter();
-      action();
-      loop.leave();
-    };
+    const act = (): void => loop.run(undefined, action);
     clock.after(heritage.drainTimeS * 1000, act, { unref: true });
   }
 

@@ -2,6 +2,7 @@
  * One listener in this worker: its acceptors, its open connections and their accounting. A new version
  * of the listener's resource replaces the filter chain for new connections; open ones go on with theirs.
  */
+import type { Transport } from '../net/transport.ts';
 import type net from 'node:net';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
@@ -217,11 +218,11 @@ export class WorkerListener implements ConnectionObserver {
     const { loop } = this.#context;
     const version = this.#current;
     const listener = this.#factsOf(version, bound);
-    loop.enter();
-    if (version.readsOriginal) this.#acceptRedirected(socketOf(accepted), listener);
-    else if (this.#isRefused(version.resource)) socketOf(accepted).destroy();
-    else this.#take(accepted, listener);
-    loop.leave();
+    loop.run({ onException: () => socketOf(accepted).destroy() }, () => {
+      if (version.readsOriginal) this.#acceptRedirected(socketOf(accepted), listener);
+      else if (this.#isRefused(version.resource)) socketOf(accepted).destroy();
+      else this.#take(accepted, listener);
+    });
   }
 
   #take(accepted: Accepted, listener: ListenerFacts): void {
@@ -342,13 +343,27 @@ export class WorkerListener implements ConnectionObserver {
     const { loop } = this.#context;
     const counts = this.#counts;
     counts.opened();
-    const connection = server.create(this, (handler) => {
-      const opened = open({ loop, handler, server, tls });
-      if (version.showsLocalAddress) opened.info.readLocalAddress();
-      return opened;
-    });
+    let connection: ServedConnection;
+    let transport: Transport | undefined;
+    try {
+      connection = server.create(this, (handler) => {
+        const opened = open({ loop, handler, server, tls });
+        ({ transport } = opened);
+        if (version.showsLocalAddress) opened.info.readLocalAddress();
+        return opened;
+      });
+    } catch (error) {
+      transport?.reset();
+      counts.closed(0);
+      this.#limits.closed(version.resource);
+      throw error;
+    }
     this.#connections.add(connection, { version, chain, counts });
-    connection.start?.();
+    try {
+      connection.start?.();
+    } catch (error) {
+      loop.failed(error, { onException: () => connection.close() });
+    }
   }
 
   #factsOf(version: CompiledListener, bound: BoundAddress): ListenerFacts {

@@ -42,4 +42,6 @@ export interface ByteStreamOwner {
   onStreamEnd(): void;
   /** Both directions are over, or the stream broke. Nothing follows. */
   onStreamClose(error: NodeJS.ErrnoException | undefined): void;
+  /** Code that judges the stream on its way to the owner threw. */
+  onStreamException(error: unknown): void;
 }

@@ -111,7 +111,13 @@ export class TlsServerStream extends EncryptedStream {
     if (this.isSecure || this.isClosed) return;
     this.isSecure = true;
     this.isWithinHandshake = true;
-    const refusal = this.handshake.onSecure(this.tls);
+    let refusal: Error | undefined;
+    try {
+      refusal = this.handshake.onSecure(this.tls);
+    } catch (error) {
+      this.owner.onStreamException(error);
+      return;
+    }
     if (refusal !== undefined) this.finish(refusal);
     else if (!this.isClosed) this.takeHandle(this.tls);
     this.isWithinHandshake = false;

@@ -7,6 +7,7 @@
  * stack and tries to send it at once: no buffer, no request object that lives on. Longer pieces are
  * copied into a block of a small pool and given back when they are written.
  */
+import { systemError, UV_ECONNABORTED } from './handle-errors.ts';
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -50,6 +51,11 @@ export interface TransportHandler {
   /** The peer closed, or the connection broke (`error`). Nothing follows. */
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void;
   onWriteBlocked(blocked: boolean): void;
+  /**
+   * Code that worked for the connection threw. What was written may still leave. Absent: the connection
+   * is reset, and the handler hears of its end.
+   */
+  onException?(): void;
 }
 
 /** Where a transport counts its bytes. */
@@ -244,7 +250,11 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
   onStreamConnect(): void {
     if (this.isClosed) return;
     this.loop.enter();
-    this.handler.onConnect();
+    try {
+      this.handler.onConnect();
+    } catch (error) {
+      this.loop.failed(error, this);
+    }
     this.loop.leave();
   }
 
@@ -254,7 +264,11 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.bytesRead += length;
     this.counters?.stats.add(this.counters.received, length);
     this.countWaiting(length);
-    this.handler.onData(input, 0, length);
+    try {
+      this.handler.onData(input, 0, length);
+    } catch (error) {
+      this.loop.failed(error, this);
+    }
     this.loop.leave();
   }
 
@@ -262,7 +276,11 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     if (this.isClosed || !this.isBlocked) return;
     this.loop.enter();
     this.isBlocked = false;
-    this.handler.onWriteBlocked(false);
+    try {
+      this.handler.onWriteBlocked(false);
+    } catch (error) {
+      this.loop.failed(error, this);
+    }
     this.loop.leave();
   }
 
@@ -274,7 +292,11 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     if (this.isClosed) return;
     this.loop.enter();
     this.countWaiting(0);
-    this.handler.onRemoteEnd?.();
+    try {
+      this.handler.onRemoteEnd?.();
+    } catch (error) {
+      this.loop.failed(error, this);
+    }
     this.loop.leave();
   }
 
@@ -285,8 +307,27 @@ export class Transport implements Flushable, Wire, ByteStreamOwner {
     this.countWaiting(0);
     this.text = '';
     this.stream.close();
-    this.handler.onRemoteClose(error);
+    try {
+      this.handler.onRemoteClose(error);
+    } catch (exception) {
+      this.loop.failed(exception, this);
+    }
     this.loop.leave();
+  }
+
+  onStreamException(error: unknown): void {
+    this.loop.run(undefined, () => this.loop.failed(error, this));
+  }
+
+  /** Also of a transport that is closed: its handler may not have seen to everything. */
+  onException(): void {
+    if (this.handler.onException !== undefined) {
+      this.handler.onException();
+      return;
+    }
+    if (this.isClosed) return;
+    this.reset();
+    this.handler.onRemoteClose(systemError(UV_ECONNABORTED, 'read'));
   }
 
   private handleOptions(bufferLimitBytes: number): HandleStreamOptions | undefined {

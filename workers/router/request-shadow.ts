@@ -202,6 +202,12 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     this.callbacks.pauseRequest(paused);
   }
 
+  onException(): void {
+    const { upstream } = this;
+    this.end();
+    upstream?.cancel();
+  }
+
   onTimer(): void {
     const { upstream, cluster } = this;
     if (upstream === undefined) return;

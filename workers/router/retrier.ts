@@ -2,6 +2,7 @@
  * The retries of one request in progress: decides after each failed try and waits out the back-off.
  * Made only for requests that may be retried; the owner ends it as soon as there will be no further try.
  */
+import type { Endable } from '../exceptions.ts';
 import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';
@@ -16,6 +17,8 @@ import type { RouterStats } from './router-stats.ts';
 import { RetryState, type RetryVerdict } from './retry-state.ts';
 
 interface RetrierParts {
+  /** Ends where the next try throws. */
+  readonly callbacks: Endable;
   readonly state: RetryState;
   readonly timers: LoopTimers;
   /** Told by response flags why there was no further try. */
@@ -69,6 +72,10 @@ export class Retrier implements TimerOwner {
     this.state.release();
   }
 
+  onException(): void {
+    this.#parts.callbacks.onException();
+  }
+
   onTimer(): void {
     this.#parts.tryAgain();
   }
@@ -97,6 +104,7 @@ export function startRetrying(retries: RequestRetries, parts: RetryingParts): Re
   const { callbacks, cluster, route, loop, stats, tryAgain } = parts;
   const { info } = callbacks;
   return new Retrier({
+    callbacks,
     state: new RetryState(retries, {
       cluster,
       priority: route.action.priority,

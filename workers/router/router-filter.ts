@@ -133,12 +133,19 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   onDestroy(): void {
     if (this.account === undefined) return;
-    this.tries.cancelOthers();
-    this.endRetries();
-    this.dropCopy();
-    this.deadline.disarm();
-    this.shadows?.leave();
-    this.account.close();
+    try {
+      this.endRetries();
+      this.dropCopy();
+      this.deadline.disarm();
+      this.tries.cancelOthers();
+      this.shadows?.leave();
+    } finally {
+      this.account.close();
+    }
+  }
+
+  onException(): void {
+    this.callbacks.onException();
   }
 
   pauseRequest(paused: boolean): void {
@@ -147,6 +154,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onHostTried(upstream: UpstreamRequest): void {
+    this.context.loop.current = this;
     this.callbacks.info.upstreamHost = upstream.host;
     this.retrier?.state.noteTriedHost(upstream.host);
   }
@@ -161,11 +169,13 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstream1xx(headers: HeaderMap): void {
+    this.context.loop.current = this;
     this.account?.informational(headers.status);
     if (this.context.proxy100Continue) this.callbacks.encode1xx(headers);
   }
 
   onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
+    this.context.loop.current = this;
     const { account, route } = this;
     if (account === undefined || route === undefined) return;
     const { info } = this.callbacks;
@@ -186,6 +196,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void {
+    this.context.loop.current = this;
     const { info } = this.callbacks;
     upstream.log?.received(data.length);
     if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.context.loop.clock.ms;
@@ -197,12 +208,14 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void {
+    this.context.loop.current = this;
     this.account?.ended(trailers);
     this.onUpstreamComplete(upstream);
     this.callbacks.encodeTrailers(trailers);
   }
 
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void {
+    this.context.loop.current = this;
     const { info, isResponseStarted } = this.callbacks;
     const words = resetWords(reason);
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');

@@ -3,6 +3,7 @@
  * the router. Owns what must be kept of the body until there is a connection, the back-pressure
  * between the two connections and the try's own timers; what a failure means is the router's.
  */
+import type { Endable } from '../exceptions.ts';
 import type { RequestEncoder, ResetReason } from '../http/codec.ts';
 import type { HeldBytes } from '../held-bytes.ts';
 import type { HeaderMap } from '../http/header-map.ts';
@@ -18,7 +19,7 @@ import type { TryFigures } from './try-figures.ts';
 import type { UpstreamTryLog } from './upstream-log.ts';
 
 /** What a try tells the router. */
-export interface UpstreamRequestOwner {
+export interface UpstreamRequestOwner extends Endable {
   /** The request reached for its host, whether or not a connection came of it. */
   onHostTried(upstream: UpstreamRequest): void;
   onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionFacts): void;
@@ -131,6 +132,10 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
       this.idleTimer = new LoopTimer(this, TIMER_IDLE);
       timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
     }
+  }
+
+  onException(): void {
+    this.owner.onException();
   }
 
   onTimer(kind: number): void {

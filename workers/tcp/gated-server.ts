@@ -92,6 +92,10 @@ class GatedConnection
     this.start();
   }
 
+  onException(): void {
+    this.close();
+  }
+
   onTimer(): void {
     this.close();
   }

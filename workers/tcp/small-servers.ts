@@ -89,6 +89,10 @@ class SmallConnection implements ServedConnection, TransportHandler, TimerOwner 
     this.transport.pauseReading(blocked);
   }
 
+  onException(): void {
+    this.close();
+  }
+
   onTimer(): void {
     this.close();
   }

@@ -215,6 +215,10 @@ export class TcpConnection
     }
   }
 
+  onException(): void {
+    this.close();
+  }
+
   onTimer(kind: number): void {
     if (kind === TIMER_LOG) {
       this.log('TcpPeriodic');

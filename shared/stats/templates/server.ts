@@ -72,6 +72,11 @@ export const OVERLOAD_ACTIONS = defineTemplate('overload_actions', {
   'reset_high_memory_stream.count': counter('Streams reset to free memory'),
 });
 
+/** Prefix: `sluice.worker.`; defined with the first exception. */
+export const WORKER_EXCEPTIONS = defineTemplate('worker_exceptions', {
+  exceptions: counter('Exceptions that ended a request or a connection, or were caught elsewhere'),
+});
+
 /** Prefix: `overload.` */
 export const OVERLOAD = defineTemplate('overload', {
   refresh_interval_delay: histogram('Delay of the refresh of the overload monitors', 'ms'),

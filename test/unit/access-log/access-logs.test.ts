@@ -37,6 +37,7 @@ function makeLogs(): { logs: AccessLogs; errors: string[] } {
     clock: systemClock,
     pages: pagesOfOne(),
     heritage: HERITAGE,
+    exceptions: { note: () => undefined },
     log: (_, __, message) => errors.push(message),
     notify: () => undefined,
     stats: COUNTED,

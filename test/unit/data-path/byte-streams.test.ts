@@ -48,6 +48,10 @@ class Listener implements ByteStreamOwner {
     this.#say('close');
   }
 
+  onStreamException(error: unknown): void {
+    throw error;
+  }
+
   async until(word: string): Promise<void> {
     if (this.said.includes(word)) return;
     await new Promise<void>((resolve) => this.#waiting.set(word, resolve));

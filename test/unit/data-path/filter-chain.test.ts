@@ -72,6 +72,8 @@ function chainOf(...scripts: readonly Script[]) {
     sendLocalReply: ignored,
     recreateStream: () => undefined,
     resetStream: ignored,
+    onException: ignored,
+    takeEvent: ignored,
     encode1xx: ignored,
     encodeHeaders: ignored,
     encodeData: ignored,
@@ -116,7 +118,7 @@ describe('a filter chain', () => {
     chain.encodeHeaders(headers(), false);
     chain.encodeData(Buffer.from('b'), true);
     assert.deepEqual(since(), ['f1 H', 'f0 H', 'client H', 'f1 D(b)!', 'f0 D(b)!', 'client D(b)!']);
-    chain.destroy();
+    chain.destroy({ note: assert.fail });
     assert.deepEqual(since(), ['f0 x', 'f1 x']);
   });
 
@@ -154,7 +156,7 @@ describe('a filter chain', () => {
     chain.decodeHeaders(headers(), false);
     chain.decodeData(Buffer.from('ab'), false);
     assert.equal(heldByAll.bytes, 2);
-    chain.destroy();
+    chain.destroy({ note: assert.fail });
     assert.equal(heldByAll.bytes, 0);
   });
 

@@ -39,9 +39,20 @@ function setUp() {
   const clock = new LoopClock(source);
   const fired: string[] = [];
   let events = 0;
-  const timers = new LoopTimers(source, clock, () => events++);
+  const timers = new LoopTimers(source, clock, {
+    failed: (error) => {
+      throw error;
+    },
+    afterTimers: () => events++,
+  });
   const timer = (name: string): LoopTimer =>
-    new LoopTimer({ onTimer: (kind) => fired.push(`${name}${kind}@${source.nowMs}`) }, 1);
+    new LoopTimer(
+      {
+        onTimer: (kind) => fired.push(`${name}${kind}@${source.nowMs}`),
+        onException: () => fired.push(`${name} ended`),
+      },
+      1,
+    );
   return { source, clock, timers, fired, timer, events: () => events };
 }
 
@@ -88,6 +99,7 @@ describe("the data path's timers", () => {
     const list = timers.list(10);
     const killer = new LoopTimer(
       {
+        onException: () => undefined,
         onTimer: () => {
           fired.push('killer');
           victim.disarm();

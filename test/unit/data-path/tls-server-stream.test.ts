@@ -160,6 +160,9 @@ function serve(socket: net.Socket, { refusal, onData }: Wishes): Served {
   const over = new Promise<void>((resolve) => (end = resolve));
   const readBuffer = Buffer.alloc(64 * 1024);
   const owner: ByteStreamOwner = {
+    onStreamException: (error: unknown) => {
+      throw error;
+    },
     onStreamConnect: () => said.push('connect'),
     onStreamData: (length, input) => {
       said.push('data');

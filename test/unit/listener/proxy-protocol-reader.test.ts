@@ -150,7 +150,7 @@ describe('additions to the binary header', () => {
 
   it('become metadata by rules: the first of a type, as UTF-8 or base64', () => {
     const { facts } = readAll(header, { ...PLAIN, rules });
-    assert.deepEqual(Object.fromEntries(facts.metadata ?? []), {
+    assert.deepEqual(structuredClone(Object.fromEntries(facts.metadata ?? [])), {
       own: { authority: 'first', text: 'a!\u00e9' },
       other: { bytes: 'Yf/DqQ==' },
     });

@@ -32,6 +32,7 @@ function start(): Running {
     heritage: { ...HERITAGE, drainTimeS: DRAIN_S },
     stats,
     clock,
+    exceptions: { note: assert.fail },
     notify: () => undefined,
     log: () => undefined,
   });

@@ -69,6 +69,8 @@ export class HttpConnection
   private readonly drainTimer = new LoopTimer(this, TIMER_DRAIN);
   private requests = 0;
   private isEnded = false;
+  /** The one that may be open. */
+  private newest: HttpStream | undefined = undefined;
   private isDraining = false;
   private isEndingSafely = false;
   private hasSpoken = false;
@@ -97,7 +99,8 @@ export class HttpConnection
     this.requests++;
     this.countStream();
     if (this.isEndingSafely) this.startDrain(true);
-    return new HttpStream(this, encoder);
+    this.newest = new HttpStream(this, encoder);
+    return this.newest;
   }
 
   describe(): StreamInfo {
@@ -186,6 +189,14 @@ export class HttpConnection
     }
     this.countProtocol();
     return true;
+  }
+
+  onException(): void {
+    if (this.isEnded) return;
+    this.newest?.onException();
+    if (this.isEnded) return;
+    this.codec.stop();
+    this.onCodecFinished('now');
   }
 
   onWriteBlocked(blocked: boolean): void {

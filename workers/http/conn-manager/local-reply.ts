@@ -25,6 +25,13 @@ export interface LocalMessage {
   readonly body: Buffer | undefined;
 }
 
+/** The answer where nothing that is configured can be trusted to word one. */
+export function internalError(): HeaderMap {
+  const headers = new HeaderMap();
+  headers.status = 500;
+  return headers;
+}
+
 /**
  * The answer to the stream's request, which may be missing when the codec refused its head. `rewrite`
  * words it as the connection manager is configured to.

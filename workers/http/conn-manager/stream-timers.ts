@@ -1,4 +1,5 @@
 /** The timeouts of one stream. Only configured ones exist; each ends the stream in its own words. */
+import type { Endable } from '../../exceptions.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import { streamDurationMs } from '../../routing/timeouts.ts';
 import type { ResolvedRoute } from '../../routing/types.ts';
@@ -16,7 +17,7 @@ export interface StreamTimeout {
   readonly flag: number;
 }
 
-export interface TimedStream {
+export interface TimedStream extends Endable {
   /** Time for a log line in between. */
   logMoment(type: 'DownstreamPeriodic'): void;
   onTimeout(timeout: StreamTimeout): void;
@@ -130,6 +131,10 @@ export class StreamTimers implements TimerOwner {
     this.duration?.disarm();
     this.log?.disarm();
     this.idleList = undefined;
+  }
+
+  onException(): void {
+    this.stream.onException();
   }
 
   onTimer(kind: number): void {

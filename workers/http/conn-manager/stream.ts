@@ -14,7 +14,7 @@ import { HeaderMap } from '../header-map.ts';
 import { ResponseFlag } from '../response-flags.ts';
 import { type AccessLogType, StreamInfo } from '../stream-info.ts';
 import type { HttpConnection } from './connection.ts';
-import { buildLocalReply } from './local-reply.ts';
+import { buildLocalReply, internalError } from './local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
 import { requestRefusal } from './request-checks.ts';
 import { activeFilters } from './route-filters.ts';
@@ -155,6 +155,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.checkHeldBytes();
   }
 
+  takeEvent(): void {
+    this.manager.parts.loop.current = this;
+  }
+
   get isRequestDropped(): boolean {
     return this.isDone || this.isAnsweredHere;
   }
@@ -271,6 +275,35 @@ export class HttpStream implements RequestDecoder, ChainStream {
     info.responseFlags |= flag;
     this.encodeHeaders(headers, body === undefined);
     if (body !== undefined) this.encodeData(body, true);
+  }
+
+  /**
+   * The client gets 500 where it has nothing yet, past all filters, or sees its response break off; the
+   * connection ends either way.
+   */
+  onException(): void {
+    if (this.isDone) return;
+    this.info.responseFlags |= ResponseFlag.localReset;
+    this.info.responseCodeDetails = 'internal_exception';
+    this.isAnsweredHere = true;
+    try {
+      this.connection.startDrain();
+      if (this.isResponseStarted) this.resetStream();
+      else this.writeHeaders(internalError(), true);
+    } catch (error) {
+      this.note(error);
+    }
+    if (this.isDone) return;
+    try {
+      this.encoder.resetStream();
+    } catch (error) {
+      this.note(error);
+    }
+    this.finish();
+  }
+
+  private note(error: unknown): void {
+    this.manager.parts.loop.note(error);
   }
 
   resetStream(): void {
@@ -447,10 +480,18 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const { stats, loop } = manager.parts;
     info.endMs = loop.clock.ms;
     info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
-    noteCodecBytes(info, encoder);
-    for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
-    this.terminal?.onDestroy();
-    this.chain?.destroy();
+    try {
+      noteCodecBytes(info, encoder);
+      for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
+    } catch (error) {
+      this.note(error);
+    }
+    try {
+      this.terminal?.onDestroy();
+    } catch (error) {
+      this.note(error);
+    }
+    this.chain?.destroy(loop);
     stats.lower(RQ_ACTIVE);
     if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
     if (this.isResponseComplete) stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));

@@ -50,6 +50,10 @@ export class PreConnection implements TimerOwner {
     socket.on('end', this.#onClose);
   }
 
+  onException(): void {
+    this.#end('closed');
+  }
+
   onTimer(): void {
     this.#end('timeout');
   }
@@ -60,18 +64,14 @@ export class PreConnection implements TimerOwner {
   }
 
   readonly #onData = (piece: Buffer): void => {
-    const { loop } = this.#options;
-    loop.enter();
-    this.#data = this.#data.length === 0 ? piece : Buffer.concat([this.#data, piece]);
-    this.#run();
-    loop.leave();
+    this.#options.loop.run(this, () => {
+      this.#data = this.#data.length === 0 ? piece : Buffer.concat([this.#data, piece]);
+      this.#run();
+    });
   };
 
   readonly #onClose = (): void => {
-    const { loop } = this.#options;
-    loop.enter();
-    this.#end('closed');
-    loop.leave();
+    this.#options.loop.run(this, () => this.#end('closed'));
   };
 
   #run(): void {

@@ -28,6 +28,10 @@ export class ReportedLoadTeller implements TimerOwner {
     if (!this.#timer.isArmed) loop.timers.list(updateMs).arm(this.#timer);
   }
 
+  onException(): void {
+    this.#noted.clear();
+  }
+
   onTimer(): void {
     const nowMs = this.#parts.loop.clock.ms;
     const weights: ToldWeight[] = [];

@@ -195,6 +195,10 @@ export class Http1PoolConnection
     this.count(CX_CLOSE_NOTIFY);
   }
 
+  onException(): void {
+    this.close();
+  }
+
   onTimer(kind: number): void {
     if (kind === TIMER_CONNECT) {
       this.count(CX_CONNECT_TIMEOUT);

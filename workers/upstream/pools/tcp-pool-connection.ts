@@ -162,6 +162,10 @@ export class TcpPoolConnection
     this.client?.onWriteBlocked(blocked);
   }
 
+  onException(): void {
+    this.close();
+  }
+
   onTimer(kind: number): void {
     if (kind === TIMER_IDLE) {
       this.count(CX_IDLE_TIMEOUT);
