@@ -5,5 +5,8 @@ import { getLogger, processLog } from './logging/process-log.ts';
 export function logCrashes(logPath: string): void {
   if (logPath === '') return;
   const log = getLogger('assert');
-  process.on('uncaughtExceptionMonitor', (error) => processLog.logStack(log, error));
+  process.on('uncaughtExceptionMonitor', (error) => {
+    // Who survives it writes it down.
+    if (process.listenerCount('uncaughtException') === 0) processLog.logStack(log, error);
+  });
 }

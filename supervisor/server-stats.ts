@@ -217,6 +217,11 @@ export class ServerStats {
     if (exit.reason === 'build_mismatch') this.#countOwn('sluice.worker.build_mismatches');
   }
 
+  /** Of the supervisor itself. */
+  exceptionCaught(): void {
+    this.#countOwn('sluice.main_thread.exceptions');
+  }
+
   workerReplaced(): void {
     this.#countOwn('sluice.worker.restarts');
   }

@@ -6,6 +6,7 @@
  * up, so that a port in use ends the start early. Connections are taken only when every worker has
  * its configuration.
  */
+import { Exceptions, surviveExceptions } from '../shared/exceptions.ts';
 import type { JsonObject } from '../shared/api/well-known.ts';
 import type { Clock } from '../shared/clock.ts';
 import { getLogger, processLog } from '../shared/logging/process-log.ts';
@@ -122,11 +123,19 @@ export class Server {
     parts.workersStarted();
     closeUnaskedInspector();
     this.#life.transition('live');
+    this.#surviveExceptions(parts);
     if (!(await admin)) await this.#startAdmin(parts);
     this.#continue();
     await epochs?.live();
     log.info('starting main dispatch loop');
     await processLog.attachPino();
+  }
+
+  /** From here on a page, an update or a sink may fail, and never the process. */
+  #surviveExceptions({ serverStats }: ServerParts): void {
+    const { clock, options } = this.#input;
+    if (options.enableCoreDump) return;
+    surviveExceptions(new Exceptions(clock, { count: () => serverStats.exceptionCaught() }));
   }
 
   /** A log that cannot be opened again goes on with its old file. */

@@ -17,7 +17,7 @@ import { joinHosts } from '../shared/resources/host-parts.ts';
 import type { ResourceUpdate } from '../shared/resources/resource-update.ts';
 import type { StatsReport } from '../shared/stats/report.ts';
 import { WORKER_EXCEPTIONS } from '../shared/stats/templates/server.ts';
-import { Exceptions, guardedClock, surviveExceptions } from './exceptions.ts';
+import { Exceptions, guardedClock, surviveExceptions } from '../shared/exceptions.ts';
 import type { DataPlane, DataPlaneEnv, DataPlaneNotice } from './data-plane.ts';
 import { createDataPlane } from './listener/data-plane.ts';
 import { WorkerStatStore } from './stats/worker-stat-store.ts';
@@ -73,7 +73,6 @@ export class CommandedWorker {
     this.#channel = channel;
     this.#exceptions = new Exceptions(clock, {
       count: () => this.#countException(),
-      log: (error) => processLog.logStack(getLogger('main'), error),
       wornOut: (exceptions) => this.#notify({ kind: 'worn_out', exceptions }),
     });
     this.#clock = guardedClock(clock, this.#exceptions);

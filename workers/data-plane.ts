@@ -3,7 +3,7 @@
  * Implemented once, in workers/listener/; the loop knows nothing of HTTP, the data plane nothing of
  * the channel.
  */
-import type { Exceptions } from './exceptions.ts';
+import type { Exceptions } from '../shared/exceptions.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { LogLevel } from '../shared/logging/levels.ts';
 import type { WorkerHeritage } from '../shared/messages/heritage.ts';

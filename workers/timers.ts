@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Clock, Timer } from '../shared/clock.ts';
-import type { Endable } from './exceptions.ts';
+import type { Endable } from '../shared/exceptions.ts';
 import type { LoopClock } from './loop-clock.ts';
 
 /** Beyond so many lists, delays are rounded up to two significant digits. */

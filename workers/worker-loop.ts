@@ -5,7 +5,7 @@
  * and gives what is thrown in between to `failed`: that one stream or connection ends.
  */
 import type { Clock } from '../shared/clock.ts';
-import type { Endable, Exceptions } from './exceptions.ts';
+import type { Endable, Exceptions } from '../shared/exceptions.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { LoopClock } from './loop-clock.ts';
 import { SliceTurns } from './slice-turns.ts';

@@ -123,7 +123,14 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
     this.#rest(chunk.length);
     for (const message of this.#decode(chunk)) {
       if (this.#isClosed) return;
-      this.#handlers.message(message as Incoming);
+      try {
+        this.#handlers.message(message as Incoming);
+      } catch (error) {
+        // What one message causes keeps no other from being delivered; the process sees to it.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
   }
 

@@ -33,6 +33,8 @@ import { waitUntil } from '../support/wait.ts';
 
 type Method = (...given: never[]) => unknown;
 
+const GAUGES_LIMIT_MS = 5_000;
+
 class Injected extends Error {}
 
 /** Classes of the data path with those of their methods that throw: whoever else calls in may be of others' making. */
@@ -154,7 +156,7 @@ async function visit(port: number, random: () => number): Promise<void> {
 
 function activeGauges(plane: RunningDataPlane): readonly (readonly [string, number])[] {
   return [...plane.stats()].filter(
-    ([name, value]) => value !== 0 && /(_active|_pending|_buffered|_open|remaining.*)$/.test(name),
+    ([name, value]) => value !== 0 && /(_active|_pending|_cx_\w*_buffered|_open)$/.test(name),
   );
 }
 
@@ -168,8 +170,10 @@ describe('exceptions in the data path', () => {
       let noted = 0;
       let thrown = 0;
       const foreign: unknown[] = [];
+      const stacks: string[] = [];
       const note = (error: unknown): void => {
         noted++;
+        stacks.push(String((error as Error).stack));
         // What follows from an injected exception is one in the same event.
         if (!(error instanceof Injected)) foreign.push(error);
       };
@@ -199,11 +203,17 @@ describe('exceptions in the data path', () => {
       } finally {
         undo();
       }
-      await waitUntil(`the gauges of run ${run} to return to zero`, () => {
-        const left = activeGauges(plane);
-        return left.length === 0 ? true : undefined;
-      }).catch((error: unknown) => {
-        throw new Error(`${JSON.stringify(activeGauges(plane))}`, { cause: error });
+      await waitUntil(
+        `the gauges of run ${run} to return to zero`,
+        () => {
+          const left = activeGauges(plane);
+          return left.length === 0 ? true : undefined;
+        },
+        GAUGES_LIMIT_MS,
+      ).catch((error: unknown) => {
+        throw new Error(`run ${run}: ${JSON.stringify(activeGauges(plane))} ${stacks.join('\n')}`, {
+          cause: error,
+        });
       });
       assert.ok(noted >= Math.min(thrown, 1), `${thrown} thrown, ${noted} noted`);
       assert.deepEqual(foreign, [], `run ${run}`);

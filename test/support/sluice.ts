@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly scratch?: Scratch;
   /** The program's main file, when it is not the built one itself. */
   readonly main?: string;
+  /** Set where exceptions are injected; everywhere else one that was caught fails the test. */
+  readonly throws?: boolean;
 }
 
 interface Exit {
@@ -121,6 +123,7 @@ interface Program {
   readonly child: ChildProcess;
   readonly scratch: Scratch;
   readonly ownScratch: boolean;
+  readonly throws: boolean;
   readonly adminAddressPath: string;
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -156,11 +159,18 @@ function launch(options: RunOptions): Program {
     child,
     scratch,
     ownScratch: options.scratch === undefined,
+    throws: options.throws === true,
     adminAddressPath,
     stdout: () => stdout,
     stderr: () => stderr,
     closed: closeOf(child),
   };
+}
+
+/** What `sluice.worker.exceptions` counts; the log has it of workers that are gone, too. */
+function failOnExceptions({ throws, stderr }: Program): void {
+  const at = throws ? -1 : stderr().indexOf('caught an exception');
+  if (at >= 0) throw new Error(`sluice ${stderr().slice(at, at + 2_000)}`);
 }
 
 function makeHandle(program: Program, adminPort: number): Sluice {
@@ -180,7 +190,9 @@ function makeHandle(program: Program, adminPort: number): Sluice {
   const stop = async (): Promise<Exit> => {
     child.kill('SIGTERM');
     try {
-      return await exited(15_000);
+      const exit = await exited(15_000);
+      failOnExceptions(program);
+      return exit;
     } finally {
       child.kill('SIGKILL');
       if (program.ownScratch) program.scratch[Symbol.dispose]();

@@ -2,7 +2,7 @@
  * The retries of one request in progress: decides after each failed try and waits out the back-off.
  * Made only for requests that may be retried; the owner ends it as soon as there will be no further try.
  */
-import type { Endable } from '../exceptions.ts';
+import type { Endable } from '../../shared/exceptions.ts';
 import type { ResetReason } from '../http/codec.ts';
 import type { TerminalCallbacks } from '../http/filter.ts';
 import type { HeaderMap } from '../http/header-map.ts';

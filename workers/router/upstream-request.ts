@@ -3,7 +3,7 @@
  * the router. Owns what must be kept of the body until there is a connection, the back-pressure
  * between the two connections and the try's own timers; what a failure means is the router's.
  */
-import type { Endable } from '../exceptions.ts';
+import type { Endable } from '../../shared/exceptions.ts';
 import type { RequestEncoder, ResetReason } from '../http/codec.ts';
 import type { HeldBytes } from '../held-bytes.ts';
 import type { HeaderMap } from '../http/header-map.ts';

@@ -316,8 +316,14 @@ export class HttpConnection
     if (this.hasSpoken) stats.lower(CX_HTTP1_ACTIVE);
     if (this.isEndingSafely) stats.lower(CX_SOFT_DRAIN);
     stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
-    this.codec.onTransportClosed();
-    this.observer.onConnectionEnd(this);
+    try {
+      this.codec.onTransportClosed();
+    } catch (error) {
+      loop.note(error);
+      this.newest?.onException();
+    } finally {
+      this.observer.onConnectionEnd(this);
+    }
   }
 
   /** Which protocol a client speaks is known with its first byte. */

@@ -211,7 +211,21 @@ export class ConnectionPool<Waiter extends PoolWaiter> implements PreconnectedPo
     writer.increment(base + RQ_TOTAL);
     writer.add(base + RQ_ACTIVE, 1);
     this.host.requestBegan();
-    connection.begin(waiter);
+    try {
+      connection.begin(waiter);
+    } catch (error) {
+      this.giveUp(connection);
+      throw error;
+    }
+  }
+
+  /** Whether it carries something cannot be known any more. */
+  private giveUp(connection: PooledConnection<Waiter>): void {
+    try {
+      connection.close();
+    } catch (error) {
+      this.cluster.loop.note(error);
+    }
   }
 
   private servePending(): void {

@@ -218,13 +218,13 @@ export class Http1PoolConnection
     this.account.failed(error);
     const how = reason === 'connection_failure' ? 'remote' : 'local';
     this.finish(how, false);
-    this.pool.onConnectFailure(
-      this,
-      reason,
-      error === undefined ? '' : connectErrorText(error, host.address),
-    );
-    this.pool.onConnectionGone(this);
-    this.account.letGo();
+    try {
+      const text = error === undefined ? '' : connectErrorText(error, host.address);
+      this.pool.onConnectFailure(this, reason, text);
+    } finally {
+      this.pool.onConnectionGone(this);
+      this.account.letGo();
+    }
   }
 
   private closeIdle(): void {
@@ -238,10 +238,13 @@ export class Http1PoolConnection
     this.finish(how, wasBusy);
     if (wasBusy) this.pool.onStreamEnd();
     if (isOrderly && this.codec.isInsideBody) this.count(CX_PROTOCOL_ERROR);
-    this.codec.onTransportClosed(reason, isOrderly);
-    if (wasConnecting) this.pool.onConnectFailure(this, reason, '');
-    this.pool.onConnectionGone(this);
-    this.account.letGo();
+    try {
+      this.codec.onTransportClosed(reason, isOrderly);
+      if (wasConnecting) this.pool.onConnectFailure(this, reason, '');
+    } finally {
+      this.pool.onConnectionGone(this);
+      this.account.letGo();
+    }
   }
 
   private finish(how: ClosingSide, wasBusy: boolean): void {

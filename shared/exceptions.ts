@@ -1,13 +1,14 @@
 /**
- * Exceptions that code of the data path throws where nobody expects them: a mistake in a filter, a codec
- * or a format. The stream or the connection that was worked on ends, the worker goes on. Here they are
- * counted and written down, and a worker whose exceptions do not stop says so, once.
+ * Exceptions that code throws where nobody expects them: a mistake in a filter, a codec or a format. The
+ * stream or the connection that was worked on ends, the process goes on. Here they are counted and
+ * written down, and a process whose exceptions do not stop says so, once.
  */
-import type { Clock, Timer } from '../shared/clock.ts';
+import type { Clock, Timer } from './clock.ts';
+import { getLogger, processLog } from './logging/process-log.ts';
 
 /** More exceptions than these within the period wear a worker out: it is replaced. */
 export const EXCEPTIONS_MAX = 20;
-export const EXCEPTIONS_PERIOD_MS = 60_000;
+const EXCEPTIONS_PERIOD_MS = 60_000;
 /** Stacks that are written within a period; the rest are counted. */
 const STACKS_MAX = 20;
 
@@ -20,10 +21,8 @@ export interface Endable {
 export interface ExceptionSinks {
   /** Counts one. */
   count(): void;
-  /** Writes it down with its stack. */
-  log(error: Error): void;
-  /** The worker should be replaced. Called once. */
-  wornOut(exceptions: number): void;
+  /** The process should be replaced, where it can be. Called once. */
+  wornOut?(exceptions: number): void;
 }
 
 export class Exceptions {
@@ -46,10 +45,10 @@ export class Exceptions {
     }
     this.#inPeriod++;
     this.#sinks.count();
-    if (this.#inPeriod <= STACKS_MAX) this.#sinks.log(asError(thrown));
+    if (this.#inPeriod <= STACKS_MAX) writeDown(asError(thrown));
     if (this.#inPeriod <= EXCEPTIONS_MAX || this.#isWornOut) return;
     this.#isWornOut = true;
-    this.#sinks.wornOut(this.#inPeriod);
+    this.#sinks.wornOut?.(this.#inPeriod);
   }
 }
 
@@ -76,6 +75,12 @@ export function guardedClock(clock: Clock, exceptions: Exceptions): Clock {
 export function surviveExceptions(exceptions: Exceptions): void {
   process.on('uncaughtException', (error) => exceptions.note(error));
   process.on('unhandledRejection', (error) => exceptions.note(error));
+}
+
+function writeDown(error: Error): void {
+  const log = getLogger('main');
+  log.critical('caught an exception: what it belongs to ends, the process goes on');
+  processLog.logStack(log, error);
 }
 
 function asError(thrown: unknown): Error {
