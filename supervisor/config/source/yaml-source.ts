@@ -7,6 +7,7 @@ import {
   type CST,
   Composer,
   type Document,
+  Lexer,
   type Node,
   type Pair,
   Parser,
@@ -33,6 +34,8 @@ import { envoyYamlFault, yamlFaultLine } from './yaml-words/yaml-words.ts';
 
 /** Deeper nesting than any message of the API needs; the tree is walked by recursion. */
 const maximumDepth = 200;
+/** Tokens that the library's parser has open: a pair within a collection may be one of its own. */
+const STACK_MAX = 2 * maximumDepth + 10;
 
 /** Messages of the library about mistakes that may be none to the reference. */
 const FLOW_RELATED = /flow|implicit/i;
@@ -85,10 +88,23 @@ function compose(text: string, prepare: (token: CST.Token) => CST.Token): Docume
     logLevel: 'silent',
   });
   function* tokens(): Generator<CST.Token> {
-    for (const token of new Parser().parse(text)) yield prepare(token);
+    for (const token of parse(text)) yield prepare(token);
   }
   for (const document of composer.compose(tokens(), true, text.length)) return document;
   throw new RangeError('the YAML library made no document');
+}
+
+/**
+ * The library's parser, ended as soon as collections stand too deep in each other: what follows walks
+ * them by recursion, and V8 ends the process when it has to compile a pattern where the stack is full.
+ */
+function* parse(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > STACK_MAX) throw new RangeError('nested too deeply');
+  }
+  yield* parser.end();
 }
 
 /** The reference takes a comment right after a bracket. */
