@@ -7,7 +7,7 @@ import type { Clock, Timer } from './clock.ts';
 import { getLogger, processLog } from './logging/process-log.ts';
 
 /** More exceptions than these within the period wear a worker out: it is replaced. */
-export const EXCEPTIONS_MAX = 20;
+const EXCEPTIONS_MAX = 20;
 const EXCEPTIONS_PERIOD_MS = 60_000;
 /** Stacks that are written within a period; the rest are counted. */
 const STACKS_MAX = 20;

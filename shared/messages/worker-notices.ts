@@ -96,7 +96,7 @@ export interface LogNotice {
 }
 
 /** So many exceptions in the data path that the worker should be replaced. Sent once in its life. */
-export interface WornOutNotice {
+interface WornOutNotice {
   readonly kind: 'worn_out';
   readonly exceptions: number;
 }

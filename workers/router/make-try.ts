@@ -36,7 +36,7 @@ export function makeTry(
   headers: HeaderMap,
   { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
 ): UpstreamRequest {
-  const { clock, timers, held } = loop;
+  const { clock } = loop;
   const { upstreamHttp } = (host.home ?? cluster).resource;
   const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
     ? new TcpTunnel(cluster, host, client)
@@ -51,8 +51,7 @@ export function makeTry(
   return new UpstreamRequest(owner, { host, pool }, headers, {
     endStream,
     bufferLimitBytes,
-    held,
-    timers,
+    loop,
     timeouts,
     maxDurationMs: upstreamHttp.maxStreamDurationMs,
     log,

@@ -234,8 +234,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     return new UpstreamRequest(this, { host, pool }, headers, {
       endStream,
       bufferLimitBytes: callbacks.bufferLimitBytes,
-      held: this.context.loop.held,
-      timers: this.context.loop.timers,
+      loop: this.context.loop,
       timeouts: NO_TIMEOUTS,
       maxDurationMs: (host.home ?? cluster).resource.upstreamHttp.maxStreamDurationMs,
       log: undefined,

@@ -154,7 +154,6 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onHostTried(upstream: UpstreamRequest): void {
-    this.context.loop.current = this;
     this.callbacks.info.upstreamHost = upstream.host;
     this.retrier?.state.noteTriedHost(upstream.host);
   }
@@ -169,13 +168,11 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstream1xx(headers: HeaderMap): void {
-    this.context.loop.current = this;
     this.account?.informational(headers.status);
     if (this.context.proxy100Continue) this.callbacks.encode1xx(headers);
   }
 
   onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void {
-    this.context.loop.current = this;
     const { account, route } = this;
     if (account === undefined || route === undefined) return;
     const { info } = this.callbacks;
@@ -196,7 +193,6 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void {
-    this.context.loop.current = this;
     const { info } = this.callbacks;
     upstream.log?.received(data.length);
     if (info.firstUpstreamBodyRxMs < 0) info.firstUpstreamBodyRxMs = this.context.loop.clock.ms;
@@ -208,14 +204,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   }
 
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void {
-    this.context.loop.current = this;
     this.account?.ended(trailers);
     this.onUpstreamComplete(upstream);
     this.callbacks.encodeTrailers(trailers);
   }
 
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void {
-    this.context.loop.current = this;
     const { info, isResponseStarted } = this.callbacks;
     const words = resetWords(reason);
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');

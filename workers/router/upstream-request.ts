@@ -5,16 +5,17 @@
  */
 import type { Endable } from '../../shared/exceptions.ts';
 import type { RequestEncoder, ResetReason } from '../http/codec.ts';
-import type { HeldBytes } from '../held-bytes.ts';
+
 import type { HeaderMap } from '../http/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
-import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
+import { LoopTimer, type TimerOwner } from '../timers.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type {
   StreamSource,
   PoolClient,
   UpstreamConnectionFacts,
 } from '../upstream/pools/http-pool.ts';
+import type { WorkerLoop } from '../worker-loop.ts';
 import type { TryFigures } from './try-figures.ts';
 import type { UpstreamTryLog } from './upstream-log.ts';
 
@@ -50,9 +51,7 @@ const TIMER_DURATION = 2;
 export interface TryOptions {
   readonly endStream: boolean;
   readonly bufferLimitBytes: number;
-  /** Of the loop. */
-  readonly held: HeldBytes;
-  readonly timers: LoopTimers;
+  readonly loop: WorkerLoop;
   readonly timeouts: RequestTimeouts;
   /** From the moment that there is a connection; 0: none. */
   readonly maxDurationMs: number;
@@ -122,7 +121,8 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
 
   /** The whole request has come and there is a connection: the try's time begins. */
   startTimers(): void {
-    const { timers, timeouts } = this.options;
+    const { loop, timeouts } = this.options;
+    const { timers } = loop;
     if (this.isOver || this.encoder === undefined) return;
     if (timeouts.perTryMs > 0 && this.wholeTimer === undefined) {
       this.wholeTimer = new LoopTimer(this, TIMER_WHOLE);
@@ -154,7 +154,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     const isRefused = this.awaitsAgreement && !this.isAwaitingHeaders;
     if (data.length === 0 || isRefused) return;
     this.pendingBody.push(Buffer.from(data));
-    const { held } = this.options;
+    const { held } = this.options.loop;
     this.pendingBytes += data.length;
     held.add(data.length);
     if ((this.pendingBytes >= this.bufferLimitBytes || held.isTight) && !this.isBodyPaused) {
@@ -183,6 +183,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void {
+    this.options.loop.current = this.owner;
     this.encoder = encoder;
     this.connection = connection;
     this.hasTriedHost = true;
@@ -221,16 +222,19 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
+    this.options.loop.current = this.owner;
     this.hasTriedHost = triedHost;
     if (triedHost) this.owner.onHostTried(this);
     this.onOver(reason, detail);
   }
 
   decode1xx(headers: HeaderMap): void {
+    this.options.loop.current = this.owner;
     this.owner.onUpstream1xx(headers);
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    this.options.loop.current = this.owner;
     this.isAwaitingHeaders = false;
     if (this.awaitsAgreement) this.onAgreement(headers.status, endStream);
     if (this.host.home?.isChecked === true && headers.has(IMMEDIATE_FAIL)) {
@@ -258,6 +262,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
+    this.options.loop.current = this.owner;
     // What a filter cancelled from within the same read may still bring the rest of it.
     if (this.isOver) return;
     this.restartIdleTimer();
@@ -267,12 +272,14 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   decodeTrailers(trailers: HeaderMap): void {
+    this.options.loop.current = this.owner;
     if (this.isOver) return;
     this.end();
     this.owner.onUpstreamTrailers(this, trailers);
   }
 
   onReset(reason: ResetReason): void {
+    this.options.loop.current = this.owner;
     this.onOver(reason, '');
   }
 
@@ -289,19 +296,20 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   private startDurationTimer(): void {
-    const { maxDurationMs, timers } = this.options;
+    const { maxDurationMs, loop } = this.options;
     if (maxDurationMs <= 0) return;
     this.durationTimer = new LoopTimer(this, TIMER_DURATION);
-    timers.list(maxDurationMs).arm(this.durationTimer);
+    loop.timers.list(maxDurationMs).arm(this.durationTimer);
   }
 
   private restartIdleTimer(): void {
-    const { timers, timeouts } = this.options;
+    const { loop, timeouts } = this.options;
+    const { timers } = loop;
     if (this.idleTimer !== undefined) timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
   }
 
   private letBodyGo(): void {
-    this.options.held.add(-this.pendingBytes);
+    this.options.loop.held.add(-this.pendingBytes);
     this.pendingBody = [];
     this.pendingBytes = 0;
   }
