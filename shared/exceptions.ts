@@ -71,10 +71,15 @@ export function guardedClock(clock: Clock, exceptions: Exceptions): Clock {
   };
 }
 
-/** What nothing nearer to its cause has caught: a process that serves goes on. */
-export function surviveExceptions(exceptions: Exceptions): void {
-  process.on('uncaughtException', (error) => exceptions.note(error));
-  process.on('unhandledRejection', (error) => exceptions.note(error));
+/** What nothing nearer to its cause has caught: a process that serves goes on, until this is called off. */
+export function surviveExceptions(exceptions: Exceptions): () => void {
+  const note = (error: unknown): void => exceptions.note(error);
+  process.on('uncaughtException', note);
+  process.on('unhandledRejection', note);
+  return () => {
+    process.off('uncaughtException', note);
+    process.off('unhandledRejection', note);
+  };
 }
 
 function writeDown(error: Error): void {

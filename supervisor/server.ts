@@ -123,19 +123,24 @@ export class Server {
     parts.workersStarted();
     closeUnaskedInspector();
     this.#life.transition('live');
-    this.#surviveExceptions(parts);
     if (!(await admin)) await this.#startAdmin(parts);
     this.#continue();
     await epochs?.live();
-    log.info('starting main dispatch loop');
     await processLog.attachPino();
+    this.#surviveExceptions(parts);
+    log.info('starting main dispatch loop');
   }
 
-  /** From here on a page, an update or a sink may fail, and never the process. */
+  /** From here to the end a page, an update or a sink may fail, and never the process. */
   #surviveExceptions({ serverStats }: ServerParts): void {
     const { clock, options } = this.#input;
-    if (options.enableCoreDump) return;
-    surviveExceptions(new Exceptions(clock, { count: () => serverStats.exceptionCaught() }));
+    if (options.enableCoreDump || this.#life.isEnding) return;
+    const end = surviveExceptions(
+      new Exceptions(clock, { count: () => serverStats.exceptionCaught() }),
+    );
+    this.#life.subscribe(({ to }) => {
+      if (to === 'terminating') end();
+    });
   }
 
   /** A log that cannot be opened again goes on with its old file. */

@@ -100,6 +100,7 @@ export class WorkerPool {
   /** Updates that some workers have and that the provision may not have yet. */
   readonly #underWay = new Set<readonly ResourceUpdate[]>();
   #isStopping = false;
+  #retiring: Promise<void> = Promise.resolve();
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
@@ -287,7 +288,9 @@ export class WorkerPool {
       onLogEntries: (notice) => this.#options.onLogEntries(notice),
       onWornOut: (exceptions) => {
         const slot = this.#slots[index];
-        if (slot !== undefined) void this.#retire(slot, exceptions);
+        if (slot === undefined) return;
+        // One at a time, so that another one accepts meanwhile.
+        this.#retiring = this.#retiring.then(async () => this.#retire(slot, exceptions));
       },
     });
   }
@@ -313,6 +316,10 @@ export class WorkerPool {
       await this.#wait(RETIRE_LOOK_MS);
     }
     await host.stop(RETIRE_STOP_LIMIT_MS, 'worn_out');
+    const backMs = clock.monotonicMs() + RETIRE_LIMIT_MS;
+    while (!isRunning(slot) && clock.monotonicMs() < backMs && !this.#isStopping) {
+      await this.#wait(RETIRE_LOOK_MS);
+    }
   }
 
   /** The life of a slot: one process after the other until the pool stops. */
@@ -430,6 +437,10 @@ export class WorkerPool {
       this.#waits.add(wake);
     });
   }
+}
+
+function isRunning({ state }: Slot): boolean {
+  return state === 'running';
 }
 
 /** 0, then 200 ms and twice as long each time, up to 10 s. */

@@ -6,6 +6,8 @@ import { fetchOnce } from '../../support/http-client.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { startSluice, type RunOptions, type Sluice } from '../../support/sluice.ts';
 
+import { waitUntil } from '../../support/wait.ts';
+
 /** More than a worker may catch in a minute. */
 const TOO_MANY = 22;
 
@@ -66,6 +68,9 @@ describe('an exception while a request is handled', () => {
 describe('an exception in the supervisor', () => {
   it('is counted and written down, and the server goes on', async () => {
     await using sluice = await startThrowing();
+    await waitUntil('the end of the start', () =>
+      sluice.stderr().includes('starting main dispatch loop') ? true : undefined,
+    );
     sluice.signal('SIGUSR2');
     await sluice.waitForStat('sluice.main_thread.exceptions', (count) => count === 1);
     assert.match(sluice.stderr(), /caught an exception[^]*Error: injected/);
