@@ -27,34 +27,49 @@ interface Timed {
 }
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  const files = new Map<string, number>();
-  const tests: Timed[] = [];
-  const isPipe = process.stdout.isTTY !== true;
-  for await (const { type, data } of events) {
-    if (type !== 'test:pass' && type !== 'test:fail') continue;
+  const run = new Run();
+  for await (const event of events) {
+    const line = run.take(event);
+    if (line !== undefined) yield line;
+  }
+  yield run.conclusion();
+}
+
+class Run {
+  readonly #isPipe = process.stdout.isTTY !== true;
+  readonly #files = new Map<string, number>();
+  readonly #tests: Timed[] = [];
+  #passed = 0;
+  #failed = 0;
+  #skipped = 0;
+
+  /** Returns a line of progress now and then. */
+  take({ type, data }: TestEvent): string | undefined {
+    if (type !== 'test:pass' && type !== 'test:fail') return undefined;
     const { name = '', nesting = 0, skip, details = {} } = data;
     const ms = details.duration_ms ?? 0;
     const file = relative(process.cwd(), data.file ?? name).replace(/^dist\//, '');
-    if (nesting === 0) {
-      const isNew = !files.has(file);
-      files.set(file, (files.get(file) ?? 0) + ms);
-      if (isNew && isPipe && files.size % FILES_A_LINE === 0) {
-        yield `# ${files.size} of ${FILES} files, ${counts.failed} failed\n`;
-      }
+    const isNew = nesting === 0 && !this.#files.has(file);
+    if (nesting === 0) this.#files.set(file, (this.#files.get(file) ?? 0) + ms);
+    if (details.type !== 'suite') {
+      this.#count(type === 'test:pass', skip !== undefined && skip !== false);
+      this.#tests.push({ name: `${file}: ${name}`, ms });
     }
-    if (details.type === 'suite') continue;
-    if (skip !== undefined && skip !== false) counts.skipped++;
-    else if (type === 'test:pass') counts.passed++;
-    else counts.failed++;
-    tests.push({ name: `${file}: ${name}`, ms });
+    if (!isNew || !this.#isPipe || this.#files.size % FILES_A_LINE !== 0) return undefined;
+    return `# ${this.#files.size} of ${FILES} files, ${this.#failed} failed\n`;
   }
-  yield slowest(
-    'files',
-    [...files].map(([name, ms]) => ({ name, ms })),
-  );
-  yield slowest('tests', tests);
-  yield `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`;
+
+  conclusion(): string {
+    const files = [...this.#files].map(([name, ms]) => ({ name, ms }));
+    const counts = `${this.#passed} passed, ${this.#failed} failed, ${this.#skipped} skipped\n`;
+    return slowest('files', files) + slowest('tests', this.#tests) + counts;
+  }
+
+  #count(hasPassed: boolean, isSkipped: boolean): void {
+    if (isSkipped) this.#skipped++;
+    else if (hasPassed) this.#passed++;
+    else this.#failed++;
+  }
 }
 
 function slowest(what: string, timed: readonly Timed[]): string {

@@ -308,7 +308,7 @@ export class WorkerPool {
     const { clock } = this.#options;
     host.notify({ kind: 'drain', startedAtNs: clock.monotonicNs(), immediate: true });
     const isCovered = await this.#lendSockets(slot);
-    if (isCovered) await host.stopListening([...slot.adopted]).catch(() => undefined);
+    if (isCovered) await host.stopListening([...slot.adopted], false).catch(() => undefined);
     const untilMs = clock.monotonicMs() + (isCovered ? RETIRE_LIMIT_MS : RETIRE_ALONE_LIMIT_MS);
     while (clock.monotonicMs() < untilMs && !this.#isStopping && slot.host === host) {
       const listeners = await host.countConnections(COUNT_LIMIT_MS).catch(() => []);

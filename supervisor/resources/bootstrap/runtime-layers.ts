@@ -72,11 +72,7 @@ function resolveLayer(
   if (layer.static_layer !== undefined) return { kind: 'static', name, values: layer.static_layer };
   if (layer.admin_layer !== undefined) return { kind: 'admin', name };
   if (layer.disk_layer !== undefined) {
-    const { symlink_root: root = '', subdirectory = '', append_service_cluster } = layer.disk_layer;
-    if (root === '') scope.at('disk_layer').error('file', 'invalid file path ');
-    const folder =
-      append_service_cluster === true ? `${subdirectory}/${serviceCluster}` : subdirectory;
-    return { kind: 'disk', name, symlinkRoot: root, folder };
+    return { kind: 'disk', name, ...resolveFolder(layer.disk_layer, serviceCluster, scope) };
   }
   const { name: resource = '', rtds_config: config } = layer.rtds_layer ?? {};
   if (config === undefined && layer.rtds_layer !== undefined) {
@@ -84,6 +80,19 @@ function resolveLayer(
   }
   const source = config && resolveConfigSource(config, scope.at('rtds_layer').at('rtds_config'));
   return source === undefined ? undefined : { kind: 'rtds', name, resource, source };
+}
+
+function resolveFolder(
+  {
+    symlink_root: symlinkRoot = '',
+    subdirectory = '',
+    append_service_cluster: isByCluster = false,
+  }: NonNullable<LayerMessage['disk_layer']>,
+  serviceCluster: string,
+  scope: Scope,
+): { readonly symlinkRoot: string; readonly folder: string } {
+  if (symlinkRoot === '') scope.at('disk_layer').error('file', 'invalid file path ');
+  return { symlinkRoot, folder: isByCluster ? `${subdirectory}/${serviceCluster}` : subdirectory };
 }
 
 function staticValues(

@@ -3,7 +3,11 @@ import { YamlFault, isBlank, isOneOf, isSpaceOrEnd, type YamlText } from './yaml
 
 const TAB = 'illegal tab when looking for indentation';
 const BAD_HEX = 'bad character found while scanning hex number';
-const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
+  ['x', 2],
+  ['u', 4],
+  ['U', 8],
+]);
 const ESCAPES = '0abtnvfre "\'\\/N_LP\n\t';
 const LAST_CODE_POINT = 0x10_ffff;
 
@@ -72,7 +76,7 @@ function eatEscape(text: YamlText): void {
   const letter = text.peek();
   const { line, column } = text.mark;
   text.eat();
-  const digits = Object.hasOwn(HEX_DIGITS, letter) ? HEX_DIGITS[letter] : undefined;
+  const digits = HEX_DIGITS.get(letter);
   if (digits === undefined) {
     if (letter === '' || ESCAPES.includes(letter)) return;
     throw new YamlFault({ line, column: column + 1 }, `unknown escape character: ${letter}`);
