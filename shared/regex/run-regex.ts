@@ -1,11 +1,12 @@
 /**
- * Runs regular expressions that the supervisor compiled. Texts are byte strings (latin1); re2js is
- * loaded only when a pattern needs it.
+ * Runs regular expressions that the supervisor compiled, over byte strings (latin1). Each text goes to
+ * the engine that is sure to be fast with it: V8 up to the length that the supervisor found, the linear
+ * engine beyond, which is made when the first text needs it.
  */
-import { createRequire } from 'node:module';
-import type { RE2JS } from 're2js';
-import type { CompiledRegex } from '../resources/matchers.ts';
+import type { BacktrackingLimits, CompiledRegex } from '../resources/matchers.ts';
 import { allowLinearEngine } from './linear-engine.ts';
+import { LinearMatcher } from './linear/matcher.ts';
+import { checkProgram } from './linear/program.ts';
 import { parseSubstitution, type Substitution, type SubstitutionPart } from './substitution.ts';
 
 export interface RegexRunner {
@@ -19,37 +20,104 @@ export interface RegexRunner {
 
 /** Throws when the pattern was compiled by another build and cannot be read. */
 export function makeRegexRunner(regex: CompiledRegex): RegexRunner {
-  return regex.engine === 'v8' ? v8Runner(regex) : re2Runner(regex);
+  return new Runner(regex);
 }
 
-function v8Runner({ source, flags }: CompiledRegex): RegexRunner {
-  allowLinearEngine();
-  const whole = new RegExp(`^(?:${source})$`, flags);
-  const part = new RegExp(source, flags);
-  let every: RegExp | undefined;
-  let groupCount = 0;
-  const substitutionOf = rememberSubstitution();
-  return {
-    test: (text) => whole.test(text),
-    search: (text) => part.test(text),
-    replaceAll(text, substitution) {
-      if (every === undefined) {
-        every = new RegExp(source, `${flags}g`);
-        groupCount = (new RegExp(`${source}|`).exec('')?.length ?? 1) - 1;
+class Runner implements RegexRunner {
+  readonly #regex: CompiledRegex;
+  readonly #substitutionOf = rememberSubstitution();
+  readonly #wholeLimit: number;
+  readonly #partLimit: number;
+  readonly #whole: RegExp;
+  readonly #part: RegExp;
+  #every: RegExp | undefined;
+  #groupCount = 0;
+  #linear: LinearMatcher | undefined;
+
+  constructor(regex: CompiledRegex) {
+    this.#regex = regex;
+    this.#wholeLimit = regex.whole.anyText;
+    this.#partLimit = regex.part.anyText;
+    this.#whole = forV8(`^(?:${regex.source})$`, '');
+    this.#part = forV8(regex.source, '');
+    if (regex.program !== '') checkProgram(regex.program);
+  }
+
+  test(text: string): boolean {
+    if (text.length <= this.#wholeLimit || suitsV8(text, this.#regex.whole)) {
+      return this.#whole.test(text);
+    }
+    return this.#linearMatcher().test(text);
+  }
+
+  search(text: string): boolean {
+    if (text.length <= this.#partLimit || suitsV8(text, this.#regex.part)) {
+      return this.#part.test(text);
+    }
+    return this.#linearMatcher().search(text);
+  }
+
+  replaceAll(text: string, substitution: string): string {
+    const { parts, highestGroup } = this.#substitutionOf(substitution);
+    return suitsV8(text, this.#regex.part)
+      ? this.#replaceByV8(text, parts, highestGroup)
+      : this.#replaceByLinear(text, parts, highestGroup);
+  }
+
+  #replaceByV8(text: string, parts: readonly SubstitutionPart[], highestGroup: number): string {
+    const { source } = this.#regex;
+    if (this.#every === undefined) {
+      this.#every = forV8(source, 'g');
+      this.#groupCount = (new RegExp(`${source}|`).exec('')?.length ?? 1) - 1;
+    }
+    const groupCount = this.#groupCount;
+    if (highestGroup > groupCount) return text;
+    let end = -1;
+    return text.replace(this.#every, (...groups: unknown[]) => {
+      const match = String(groups[0]);
+      const start = Number(groups[groupCount + 1]);
+      // As RE2: an empty match right behind the match before is none.
+      if (match === '' && start === end) return '';
+      end = start + match.length;
+      return fill(parts, groups);
+    });
+  }
+
+  #replaceByLinear(text: string, parts: readonly SubstitutionPart[], highestGroup: number): string {
+    const matcher = this.#linearMatcher();
+    if (highestGroup > matcher.captures) return text;
+    let result = '';
+    let position = 0;
+    matcher.eachMatch(text, (slots) => {
+      const [start = 0, end = 0] = slots;
+      result += text.slice(position, start);
+      for (const part of parts) {
+        result += typeof part === 'string' ? part : groupOf(text, slots, part);
       }
-      const { parts, highestGroup } = substitutionOf(substitution);
-      if (highestGroup > groupCount) return text;
-      let end = -1;
-      return text.replace(every, (...groups: unknown[]) => {
-        const match = String(groups[0]);
-        const start = Number(groups[groupCount + 1]);
-        // As RE2: an empty match right behind the match before is none.
-        if (match === '' && start === end) return '';
-        end = start + match.length;
-        return fill(parts, groups);
-      });
-    },
-  };
+      position = end;
+    });
+    return result + text.slice(position);
+  }
+
+  #linearMatcher(): LinearMatcher {
+    this.#linear ??= new LinearMatcher(this.#regex.program);
+    return this.#linear;
+  }
+}
+
+function suitsV8(text: string, { anyText, oneLine }: BacktrackingLimits): boolean {
+  return text.length <= anyText || (text.length <= oneLine && !text.includes('\n'));
+}
+
+/** V8 has a net of its own, which a pattern that is proved fast never falls into. */
+function forV8(source: string, flags: string): RegExp {
+  allowLinearEngine();
+  return new RegExp(source, flags);
+}
+
+function groupOf(text: string, slots: Int32Array, group: number): string {
+  const start = slots[2 * group] ?? -1;
+  return start < 0 ? '' : text.slice(start, slots[2 * group + 1]);
 }
 
 /** Rewrites are configured: a runner sees the same substitution every time. */
@@ -70,43 +138,4 @@ function fill(parts: readonly SubstitutionPart[], groups: readonly unknown[]): s
     if (typeof value === 'string') text += value;
   }
   return text;
-}
-
-function re2Runner({ source }: CompiledRegex): RegexRunner {
-  const { RE2JS } = loadRe2();
-  const pattern = RE2JS.compile(source);
-  const substitutionOf = rememberSubstitution();
-  return {
-    test: (text) => pattern.matches(text),
-    search: (text) => pattern.matcher(text).find(),
-    replaceAll(text, substitution) {
-      const { parts, highestGroup } = substitutionOf(substitution);
-      const matcher = pattern.matcher(text);
-      if (highestGroup > matcher.groupCount()) return text;
-      let result = '';
-      let end = -1;
-      let position = 0;
-      while (matcher.find()) {
-        const start = matcher.start();
-        if (start === matcher.end() && start === end) continue;
-        end = matcher.end();
-        const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, n) => matcher.group(n));
-        result += text.slice(position, start) + fill(parts, groups);
-        position = end;
-      }
-      return result + text.slice(position);
-    },
-  };
-}
-
-interface Re2Module {
-  readonly RE2JS: typeof RE2JS;
-}
-
-let re2Module: Re2Module | undefined;
-
-/** Loaded by need and at once: a matcher is made in the middle of applying an update. */
-function loadRe2(): Re2Module {
-  re2Module ??= createRequire(import.meta.url)('re2js') as Re2Module;
-  return re2Module;
 }

@@ -5,15 +5,27 @@
 
 /**
  * A regular expression that passed the RE2 syntax check in the supervisor. It matches byte strings
- * (one character per byte). `source` is generated, never the user's own text, and written for the
- * engine that runs it: `v8`, or `re2js` where V8 could backtrack without bound. `pattern` is the
- * user's text, for display.
+ * (one character per byte). Neither form of it has the user's own text in it: `source` is for V8, for
+ * texts within the limits; `program` is for the engine of `shared/regex/linear/`, for all others.
  */
 export interface CompiledRegex {
+  /** The user's text, for display. */
   readonly pattern: string;
-  readonly engine: 'v8' | 're2js';
+  /** Empty when V8 never runs it. */
   readonly source: string;
-  readonly flags: string;
+  /** For asking whether the whole text matches. */
+  readonly whole: BacktrackingLimits;
+  /** For asking whether a part matches; of a pattern for replacements, for all its matches. */
+  readonly part: BacktrackingLimits;
+  /** Empty when V8 always runs it. */
+  readonly program: string;
+}
+
+/** The longest texts that V8 is sure to be fast with; -1 when there are none. */
+export interface BacktrackingLimits {
+  readonly anyText: number;
+  /** Of texts without a line feed. */
+  readonly oneLine: number;
 }
 
 /** envoy.type.matcher.v3.StringMatcher. `value` is lower case already when `ignoreCase` is set. */

@@ -39,6 +39,17 @@ function otherCase(byte: number): number {
   return byte;
 }
 
+/** One byte, or both cases of a letter. */
+export function setOf(byte: number, foldCase: boolean): ByteSet {
+  const other = foldCase ? otherCase(byte) : byte;
+  if (other === byte) return [[byte, byte]];
+  const [upper, lower] = [Math.min(byte, other), Math.max(byte, other)];
+  return [
+    [upper, upper],
+    [lower, lower],
+  ];
+}
+
 /** How many bytes a class has. */
 export function sizeOf(set: ByteSet): number {
   let size = 0;

@@ -1,14 +1,16 @@
 /**
- * Checks a regular expression of the configuration and chooses the engine that will run it:
- * V8 where its linear-time engine could take over from a match that backtracks too much, re2js
- * elsewhere. Used by the supervisor; workers run the result (run-regex.ts).
+ * Checks a regular expression of the configuration and writes it for the engines that will run it:
+ * V8 for texts with which it is proved to be fast (backtracking.ts), our own engine for all others.
+ * Used by the supervisor; workers run the result (run-regex.ts).
  */
-import type { CompiledRegex } from '../../shared/resources/matchers.ts';
-import { allowLinearEngine, isLinearInV8 } from '../../shared/regex/linear-engine.ts';
+import type { BacktrackingLimits, CompiledRegex } from '../../shared/resources/matchers.ts';
+import { backtrackingBounds, type BacktrackingBounds } from './backtracking.ts';
+import { placesWithin, type Growth } from './growth.ts';
 import { parseRegex, type ParsedRegex } from './parse.ts';
 import { RegexSyntaxError } from './parse-escape.ts';
 import { programSize } from './program-size.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
+import { writeProgram } from './write-program.ts';
 import { writeSource } from './write-source.ts';
 
 export interface RegexOptions {
@@ -28,17 +30,18 @@ export type RegexResult =
   /** `error` is worded as the reference words it. */
   | { readonly ok: false; readonly error: string };
 
-/** Never throws. Imports no engine: a pattern for re2js is only written here. */
+/** Never throws. Imports no engine: patterns are only written here. */
 export function compileRegex(pattern: string, options: RegexOptions): RegexResult {
   const parsed = parse(toByteString(pattern));
   if (typeof parsed === 'string') return { ok: false, error: parsed };
   const tooLarge = checkSize(pattern, parsed, options);
   if (tooLarge !== undefined) return { ok: false, error: tooLarge };
-  return {
-    ok: true,
-    regex: chooseEngine(pattern, parsed, options.use === 'replace'),
-    captures: parsed.captures,
-  };
+  try {
+    return { ok: true, regex: write(pattern, parsed, options.use), captures: parsed.captures };
+  } catch (error) {
+    if (error instanceof RangeError) return { ok: false, error: TOO_LARGE };
+    throw error;
+  }
 }
 
 function parse(pattern: string): ParsedRegex | string {
@@ -59,7 +62,7 @@ function checkSize(
   try {
     size = programSize(root);
   } catch (error) {
-    if (error instanceof RangeError) return 'pattern too large - compile failed';
+    if (error instanceof RangeError) return TOO_LARGE;
     throw error;
   }
   if (limit === undefined || size <= limit) return undefined;
@@ -70,12 +73,42 @@ function checkSize(
   );
 }
 
-function chooseEngine(pattern: string, { root }: ParsedRegex, captures: boolean): CompiledRegex {
-  allowLinearEngine();
-  const v8Source = writeSource(root, { dialect: 'v8', captures });
-  if (v8Source !== undefined && isLinearInV8(v8Source)) {
-    return { pattern, engine: 'v8', source: v8Source, flags: '' };
-  }
-  const source = writeSource(root, { dialect: 're2js', captures }) ?? '';
-  return { pattern, engine: 're2js', source, flags: '' };
+const TOO_LARGE = 'pattern too large - compile failed';
+
+/** As many steps as V8 may make with a text, about 20 µs. */
+export const STEP_LIMIT = 16_384;
+/** Texts of any length are V8's where the steps for each byte are no more than this. */
+const STEPS_PER_BYTE = 12;
+
+const ANY_LENGTH = Number.MAX_SAFE_INTEGER;
+const NEVER: BacktrackingLimits = { anyText: -1, oneLine: -1 };
+
+function write(pattern: string, parsed: ParsedRegex, use: RegexOptions['use']): CompiledRegex {
+  const source = writeSource(parsed.root, use === 'replace') ?? '';
+  const way = use === 'replace' ? 'every' : 'part';
+  const limits = source === '' ? undefined : limitsOf(parsed);
+  const whole = limits?.('whole') ?? NEVER;
+  const part = limits?.(way) ?? NEVER;
+  const isAlwaysV8 = whole.anyText === ANY_LENGTH && part.anyText === ANY_LENGTH;
+  const isNeverV8 = whole.oneLine < 1 && part.oneLine < 1;
+  return {
+    pattern,
+    source: isNeverV8 ? '' : source,
+    whole: isNeverV8 ? NEVER : whole,
+    part: isNeverV8 ? NEVER : part,
+    program: isAlwaysV8 ? '' : writeProgram(parsed, use),
+  };
+}
+
+function limitsOf({ root }: ParsedRegex): (way: keyof BacktrackingBounds) => BacktrackingLimits {
+  const anyText = backtrackingBounds(root, { oneLine: false });
+  const oneLine = backtrackingBounds(root, { oneLine: true });
+  return (way) => ({ anyText: longest(anyText[way]), oneLine: longest(oneLine[way]) });
+}
+
+function longest(growth: Growth): number {
+  const [constant, linear, square] = growth;
+  if (square === 0 && linear <= STEPS_PER_BYTE && constant <= STEP_LIMIT) return ANY_LENGTH;
+  // A text has one place more than bytes.
+  return Math.max(-1, placesWithin(growth, STEP_LIMIT, STEP_LIMIT) - 1);
 }

@@ -90,6 +90,7 @@ class Flattener {
           }
           return [out1, out];
         case 'leaf':
+        case 'empty':
         case 'any_byte':
         case 'capture':
           this.#roots.add(out);

@@ -9,7 +9,8 @@ import { simplify } from './simplify.ts';
 import { concat, type RegexNode } from './tree.ts';
 
 export function programSize(root: RegexNode): number {
-  return flattenedSize(compileProgram(...withoutAnchors(simplify(suffixOf(root)))));
+  const [node, anchoredAtStart] = withoutAnchors(simplify(suffixOf(root)));
+  return flattenedSize(compileProgram(node, { anchoredAtStart, purpose: 'count' }));
 }
 
 /** RE2 compares a required literal beginning by itself and compiles only what follows it. */

@@ -1,15 +1,28 @@
 /**
- * Compiles a simplified tree to the instructions that RE2 makes of it, only so that they can be
- * counted (program-size.ts). Instruction 0 fails; fragments are joined through lists of open ends.
+ * Compiles a simplified tree to the instructions that RE2 makes of it: for counting
+ * (program-size.ts), and with whole classes for running (write-program.ts). Instruction 0 fails;
+ * fragments are joined through lists of open ends.
  */
-import { foldsAscii } from './byte-set.ts';
-import { isLazy, type ByteSet, type RegexNode } from './tree.ts';
+import { foldsAscii, setOf } from './byte-set.ts';
+import { FOLD_CASE, isLazy, type ByteSet, type EmptyWidthOp, type RegexNode } from './tree.ts';
 
 export interface Instruction {
-  op: 'fail' | 'alt' | 'leaf' | 'any_byte' | 'capture' | 'nop' | 'match';
+  op: 'fail' | 'alt' | 'leaf' | 'any_byte' | 'empty' | 'capture' | 'nop' | 'match';
   out: number;
   /** Of `alt` alone. */
   out1: number;
+  /** Of `leaf` and `any_byte`, in a program that is made for running. */
+  set?: ByteSet;
+  /** Of `empty`. */
+  condition?: EmptyWidthOp;
+  /** Of `capture`: twice the group's number, and one more where it ends. */
+  slot?: number;
+}
+
+export interface ProgramOptions {
+  readonly anchoredAtStart: boolean;
+  /** `count`: a class is as many instructions as RE2 makes of it; otherwise it is one. */
+  readonly purpose: 'count' | 'match' | 'replace';
 }
 
 export interface Program {
@@ -30,8 +43,11 @@ interface Fragment {
 const NO_MATCH: Fragment = { begin: 0, end: [], nullable: false };
 
 /** Throws RangeError when the program would need more than `MAX_INSTRUCTIONS`. */
-export function compileProgram(root: RegexNode, anchoredAtStart: boolean): Program {
-  const compiler = new ProgramCompiler();
+export function compileProgram(
+  root: RegexNode,
+  { anchoredAtStart, purpose }: ProgramOptions,
+): Program {
+  const compiler = new ProgramCompiler(purpose);
   let all = compiler.compile(root);
   all = compiler.cat(all, compiler.single('match'));
   const start = all.begin;
@@ -50,6 +66,11 @@ const MAX_INSTRUCTIONS = 300_000;
 
 class ProgramCompiler {
   readonly instructions: Instruction[] = [{ op: 'fail', out: 0, out1: 0 }];
+  readonly #purpose: ProgramOptions['purpose'];
+
+  constructor(purpose: ProgramOptions['purpose']) {
+    this.#purpose = purpose;
+  }
 
   compile(node: RegexNode): Fragment {
     switch (node.op) {
@@ -58,9 +79,9 @@ class ProgramCompiler {
       case 'empty':
         return { ...this.single('nop'), nullable: true };
       case 'any':
-        return this.single('any_byte');
+        return this.single('any_byte', { set: ANY_BYTE });
       case 'literal':
-        return this.#literal(node.text);
+        return this.#literal(node.text, (node.flags & FOLD_CASE) !== 0);
       case 'class':
         return this.#class(node.set);
       case 'concat':
@@ -74,16 +95,16 @@ class ProgramCompiler {
       case 'quest':
         return this.#quest(this.compile(node.sub), isLazy(node));
       case 'capture':
-        return this.#capture(this.compile(node.sub));
+        return this.#capture(node.index, this.compile(node.sub));
       case 'repeat':
         throw new Error('counted repetitions are written out before compiling');
       default:
-        return { ...this.single('leaf'), nullable: true };
+        return { ...this.single('empty', { condition: node.op }), nullable: true };
     }
   }
 
-  single(op: Instruction['op']): Fragment {
-    const [begin, instruction] = this.#add(op);
+  single(op: Instruction['op'], fields: Partial<Instruction> = {}): Fragment {
+    const [begin, instruction] = this.#add({ op, ...fields });
     return {
       begin,
       end: op === 'match' ? [] : [[instruction, 'out']],
@@ -92,7 +113,7 @@ class ProgramCompiler {
   }
 
   anyBytesLazily(): Fragment {
-    return this.#star(this.single('any_byte'), true);
+    return this.#star(this.single('any_byte', { set: ANY_BYTE }), true);
   }
 
   cat(a: Fragment, b: Fragment): Fragment {
@@ -103,23 +124,29 @@ class ProgramCompiler {
     return { begin: a.begin, end: b.end, nullable: a.nullable && b.nullable };
   }
 
-  #add(op: Instruction['op'], out = 0, out1 = 0): [number, Instruction] {
+  #add(
+    fields: Partial<Instruction> & Pick<Instruction, 'op'>,
+  ): [id: number, instruction: Instruction] {
     const { instructions } = this;
     if (instructions.length >= MAX_INSTRUCTIONS) throw new RangeError('pattern too large');
-    const instruction = { op, out, out1 };
+    const instruction: Instruction = { out: 0, out1: 0, ...fields };
     instructions.push(instruction);
     return [instructions.length - 1, instruction];
   }
 
-  #literal(text: string): Fragment {
-    let fragment = this.single(leafFor(0, 0));
-    for (let count = 1; count < text.length; count++) {
-      fragment = this.cat(fragment, this.single('leaf'));
+  #literal(text: string, foldCase: boolean): Fragment {
+    let fragment: Fragment | undefined;
+    for (const character of text) {
+      const next = this.single('leaf', { set: setOf(character.charCodeAt(0), foldCase) });
+      fragment = fragment === undefined ? next : this.cat(fragment, next);
     }
-    return fragment;
+    return fragment ?? NO_MATCH;
   }
 
   #class(set: ByteSet): Fragment {
+    if (this.#purpose !== 'count') {
+      return set.length === 0 ? NO_MATCH : this.single('leaf', { set });
+    }
     const fold = foldsAscii(set);
     // One instruction stands for both cases of a letter when the class treats them alike.
     const ranges = set.filter(([first, last]) => !(fold && first >= 0x41 && last <= 0x5a));
@@ -132,12 +159,16 @@ class ProgramCompiler {
   #alt(a: Fragment, b: Fragment): Fragment {
     if (a.begin === 0) return b;
     if (b.begin === 0) return a;
-    const [begin] = this.#add('alt', a.begin, b.begin);
+    const [begin] = this.#add({ op: 'alt', out: a.begin, out1: b.begin });
     return { begin, end: [...a.end, ...b.end], nullable: a.nullable || b.nullable };
   }
 
   #loop(begin: number, lazy: boolean): [id: number, exit: Hole] {
-    const [id, alt] = this.#add('alt', lazy ? 0 : begin, lazy ? begin : 0);
+    const [id, alt] = this.#add({
+      op: 'alt',
+      out: lazy ? 0 : begin,
+      out1: lazy ? begin : 0,
+    });
     return [id, [alt, lazy ? 'out' : 'out1']];
   }
 
@@ -160,14 +191,17 @@ class ProgramCompiler {
     return { begin: id, end: [exit, ...a.end], nullable: true };
   }
 
-  #capture(a: Fragment): Fragment {
+  #capture(index: number, a: Fragment): Fragment {
     if (a.begin === 0) return NO_MATCH;
-    const [begin] = this.#add('capture', a.begin);
-    const [end, close] = this.#add('capture');
+    if (this.#purpose === 'match') return a;
+    const [begin] = this.#add({ op: 'capture', out: a.begin, slot: 2 * index });
+    const [end, close] = this.#add({ op: 'capture', slot: 2 * index + 1 });
     patch(a.end, end);
     return { begin, end: [[close, 'out']], nullable: a.nullable };
   }
 }
+
+const ANY_BYTE: ByteSet = [[0, 255]];
 
 function patch(holes: readonly Hole[], target: number): void {
   for (const [instruction, side] of holes) instruction[side] = target;

@@ -11,7 +11,7 @@ export const NON_GREEDY = 2;
 export const ONE_LINE = 4;
 export const DOT_NEWLINE = 8;
 
-type EmptyWidthOp =
+export type EmptyWidthOp =
   | 'begin_line'
   | 'end_line'
   | 'begin_text'

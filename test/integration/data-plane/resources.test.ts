@@ -105,7 +105,8 @@ describe('an update of resources', () => {
   it('that cannot be applied changes nothing', async () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane({ upstreamPorts: [upstream.port] });
-    const bad = { pattern: '(', engine: 'v8', source: '(', flags: '' } as const;
+    const limits = { anyText: 100, oneLine: 100 };
+    const bad = { pattern: '(', source: '(', whole: limits, part: limits, program: '' };
     const routes = routeConfiguration([
       virtualHost([route({ kind: 'regex', regex: bad }, toCluster())]),
     ]);
