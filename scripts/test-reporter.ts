@@ -46,13 +46,12 @@ class Run {
   /** Returns a line of progress now and then. */
   take({ type, data }: TestEvent): string | undefined {
     if (type !== 'test:pass' && type !== 'test:fail') return undefined;
-    const { name = '', nesting = 0, skip, details = {} } = data;
+    const { name = '', details = {} } = data;
     const ms = details.duration_ms ?? 0;
     const file = relative(process.cwd(), data.file ?? name).replace(/^dist\//, '');
-    const isNew = nesting === 0 && !this.#files.has(file);
-    if (nesting === 0) this.#files.set(file, (this.#files.get(file) ?? 0) + ms);
+    const isNew = data.nesting === 0 && this.#addTo(file, ms);
     if (details.type !== 'suite') {
-      this.#count(type === 'test:pass', skip !== undefined && skip !== false);
+      this.#count(type === 'test:pass', (data.skip ?? false) !== false);
       this.#tests.push({ name: `${file}: ${name}`, ms });
     }
     if (!isNew || !this.#isPipe || this.#files.size % FILES_A_LINE !== 0) return undefined;
@@ -63,6 +62,13 @@ class Run {
     const files = [...this.#files].map(([name, ms]) => ({ name, ms }));
     const counts = `${this.#passed} passed, ${this.#failed} failed, ${this.#skipped} skipped\n`;
     return slowest('files', files) + slowest('tests', this.#tests) + counts;
+  }
+
+  /** Whether the file is new. */
+  #addTo(file: string, ms: number): boolean {
+    const before = this.#files.get(file);
+    this.#files.set(file, (before ?? 0) + ms);
+    return before === undefined;
   }
 
   #count(hasPassed: boolean, isSkipped: boolean): void {
