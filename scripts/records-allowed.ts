@@ -95,7 +95,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'supervisor/xds/subscriptions/discovery-stats.ts': 1,
       'supervisor/xds/transport/control-stream.ts': 1,
       'workers/access-log/log-entry-common.ts': 1,
-      'workers/http/http1/serialise.ts': 1,
+      'workers/http1/serialise.ts': 1,
       'workers/net/connect-errors.ts': 1,
     },
   ],
@@ -105,7 +105,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/stats/template.ts': 2,
       'src/options/option-table.ts': 1,
       'supervisor/hot-restart/hot-restart-message.ts': 1,
-      'workers/http/http1/parse-errors.ts': 1,
+      'workers/http1/parse-errors.ts': 1,
     },
   ],
   [

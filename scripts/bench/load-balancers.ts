@@ -2,7 +2,7 @@
 import { balancerContext } from '../../test/support/balancers.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';
-import { HeaderMap } from '../../workers/http/header-map.ts';
+import { HeaderMap } from '../../workers/stream/header-map.ts';
 import { ActiveRequests } from '../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../workers/upstream/hosts/host.ts';
 import { makeBalancer } from '../../workers/upstream/make-balancer.ts';

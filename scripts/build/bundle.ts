@@ -44,7 +44,7 @@ const staysOutside: string[] = ['koffi', 'piscina', '@grpc/grpc-js', 'msgpackr-e
 
 const packed = [
   ...(await pack('src/main.ts', 'src/chunks')),
-  ...(await pack('workers/worker-main.ts', 'workers/chunks')),
+  ...(await pack('workers/process/worker-main.ts', 'workers/process/chunks')),
 ];
 writePackedNotices(projectRoot, packed);
 

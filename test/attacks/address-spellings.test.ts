@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { compileIpRanges, IpRanges } from '../../shared/ip-ranges.ts';
 import { networkOf } from '../../shared/network-of.ts';
-import { parseIpAddress } from '../../workers/http/headers/client-address.ts';
+import { parseIpAddress } from '../../workers/net/client-address.ts';
 import { attackParameters } from '../support/attack.ts';
 
 const RANGES = [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';
-import { finish } from '../../workers/sliced-work.ts';
+import { finish } from '../../workers/loop/sliced-work.ts';
 import { countTurns, MaglevTurns } from '../../workers/upstream/hashing/maglev-turns.ts';
 import { MaglevBuilder } from '../../workers/upstream/hashing/maglev-builder.ts';
 import { RingBuilder } from '../../workers/upstream/hashing/ring-builder.ts';

@@ -1,10 +1,10 @@
 /** Route tables, access rules and the like with a hundred thousand entries hold the loop for a moment only. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HeaderMap } from '../../workers/http/header-map.ts';
+import { HeaderMap } from '../../workers/stream/header-map.ts';
 import { compileRbacRules } from '../../workers/filters/rbac-engine.ts';
 import { buildRouteTable } from '../../workers/routing/route-table.ts';
-import type { RouteTable } from '../../workers/routing/types.ts';
+import type { RouteTable } from '../../workers/stream/route.ts';
 import { attackRuns } from '../support/attack.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from '../support/routes.ts';
 import { streamInfo } from '../support/stream.ts';

@@ -5,7 +5,7 @@ import { SecretStore } from '../../workers/tls/secret-store.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import type { ClusterContext } from '../../workers/upstream/cluster-context.ts';
 import type { BalancerContext } from '../../workers/upstream/make-balancer.ts';
-import { WorkerLoop } from '../../workers/worker-loop.ts';
+import { WorkerLoop } from '../../workers/loop/worker-loop.ts';
 
 export function balancerContext(changes: Partial<BalancerContext> = {}): BalancerContext {
   return {

@@ -11,8 +11,9 @@ import type { HttpConnectionManager, ListenerResource } from '../../shared/resou
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { Route, VirtualHost } from '../../shared/resources/route.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
-import type { DataPlane, DataPlaneEnv } from '../../workers/data-plane.ts';
-import { createDataPlane } from '../../workers/listener/data-plane.ts';
+import type { DataPlane } from '../../workers/data-plane/data-plane-commands.ts';
+import type { DataPlaneEnv } from '../../workers/loop/data-plane-env.ts';
+import { createDataPlane } from '../../workers/data-plane/data-plane.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from './routes.ts';
 

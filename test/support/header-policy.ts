@@ -1,8 +1,8 @@
 /** Runs a connection manager's header policy over single requests. */
-import { HeaderMap } from '../../workers/http/header-map.ts';
+import { HeaderMap } from '../../workers/stream/header-map.ts';
 import { localAddress } from '../../shared/local-address.ts';
-import { buildHeaderPolicy } from '../../workers/http/headers/header-policy.ts';
-import { StreamInfo } from '../../workers/http/stream-info.ts';
+import { buildHeaderPolicy } from '../../workers/headers/header-policy.ts';
+import { StreamInfo } from '../../workers/stream/stream-info.ts';
 import type { Address, ConnectionInfo } from '../../workers/net/connection-info.ts';
 
 export type Options = Parameters<typeof buildHeaderPolicy>[0];

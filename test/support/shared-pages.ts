@@ -1,7 +1,7 @@
 /** The pages in which workers count together, for several workers within one test. */
 import { BreakerPage, createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createRateLimitPage, RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
-import type { SharedPages } from '../../workers/listener/shared-count.ts';
+import type { SharedPages } from '../../workers/loop/shared-count.ts';
 
 /** One per worker; the memory goes with the process. */
 export function sharedPages(workers: number): readonly SharedPages[] {

@@ -1,6 +1,6 @@
 /** Makes streams for unit tests of whatever reads a StreamInfo. */
-import { HeaderMap } from '../../workers/http/header-map.ts';
-import { StreamInfo } from '../../workers/http/stream-info.ts';
+import { HeaderMap } from '../../workers/stream/header-map.ts';
+import { StreamInfo } from '../../workers/stream/stream-info.ts';
 import type { Address, ConnectionInfo } from '../../workers/net/connection-info.ts';
 
 export function ipAddress(ip: string, port: number): Address {

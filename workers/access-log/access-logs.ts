@@ -9,9 +9,9 @@ import type {
   LogServiceConfig,
 } from '../../shared/resources/access-log.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { DataPlaneEnv } from '../data-plane.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
-import type { Runtime } from '../runtime.ts';
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import { compileLogFormat } from '../substitution/compile-format.ts';
 import { EntryBuffer } from './entry-buffer.ts';
 import { encodeEntry } from './log-entry.ts';
@@ -20,7 +20,7 @@ import type { LogEvents } from './log-file.ts';
 import { compileLogFilter } from './log-filter.ts';
 import { openTarget, targetKey } from './log-target.ts';
 import { PipeTurn } from './pipe-turn.ts';
-import type { SharedPages } from '../listener/shared-count.ts';
+import type { SharedPages } from '../loop/shared-count.ts';
 import type { AccessLog } from './types.ts';
 
 /** Logs of one listener or connection manager. */

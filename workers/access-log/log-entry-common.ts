@@ -1,7 +1,7 @@
 /** What entries of log services say of requests and of connections alike: envoy.data.accesslog.v3.AccessLogCommon. */
 import type { LogServiceConfig } from '../../shared/resources/access-log.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
-import { filterStateOf, type AccessLogType, type StreamInfo } from '../http/stream-info.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import { filterStateOf, type AccessLogType, type StreamInfo } from '../stream/stream-info.ts';
 import type { Address, CertificateFacts } from '../net/connection-info.ts';
 import { encodeTrace, field, message, type TraceField } from '../tap/trace-message.ts';
 import { bytes, number, text } from './entry-fields.ts';

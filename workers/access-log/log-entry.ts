@@ -3,8 +3,8 @@
  * fields that the reference fills, encoded.
  */
 import type { LogServiceConfig } from '../../shared/resources/access-log.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { encodeTrace, field, message, type TraceField } from '../tap/trace-message.ts';
 import { bytes, number, text } from './entry-fields.ts';
 import { commonProperties } from './log-entry-common.ts';

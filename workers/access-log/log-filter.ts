@@ -2,15 +2,15 @@
 import type { AccessLogFilter, ComparisonOp } from '../../shared/resources/access-log.ts';
 import { numberOfRequestId } from '../../shared/runtime/draw.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
-import { HeaderMap } from '../http/header-map.ts';
-import { RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { RESPONSE_FLAG_NAMES } from '../stream/response-flags.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { metadataValue } from '../matching/metadata-value.ts';
 import { compileValueMatcher } from '../matching/value-matcher.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { anyGrpcStatusOf } from '../substitution/grpc-status.ts';
-import { isEnabled } from '../runtime.ts';
-import type { Runtime } from '../runtime.ts';
+import { isEnabled } from '../loop/runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 
 export type LogPredicate = (info: StreamInfo) => boolean;
 

@@ -7,7 +7,7 @@ import {
   type Gzip,
 } from 'node:zlib';
 import type { CompressionLibrary } from '../../shared/resources/http-filters.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { ZLIB_WAITING_LIMIT, ZlibBody } from './zlib-body.ts';
 
 interface CompressorOwner {

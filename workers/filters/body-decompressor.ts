@@ -2,7 +2,7 @@
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { BrotliDecompress, Gunzip } from 'node:zlib';
 import type { DecompressionLibrary } from '../../shared/resources/http-filters.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { ZLIB_WAITING_LIMIT, ZlibBody } from './zlib-body.ts';
 
 /** `early_end`: the body ended before its compressed data did. */

@@ -3,8 +3,13 @@
  * envoy.filters.http.buffer.
  */
 import type { BufferPerRoute } from '../../shared/resources/http-filters.ts';
-import type { DataStatus, FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type {
+  DataStatus,
+  FilterCallbacks,
+  FilterFactory,
+  HeadersStatus,
+} from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

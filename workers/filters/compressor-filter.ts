@@ -15,8 +15,8 @@ import type {
   FilterFactory,
   HeadersStatus,
   TrailersStatus,
-} from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+} from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { chooseEncoding, type CompressorOffer } from './accept-encoding.ts';
 import { compressBody } from './body-compressor.ts';
 import type { FilterContext } from './filter-context.ts';

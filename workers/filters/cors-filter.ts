@@ -4,11 +4,12 @@
  */
 import type { CorsPolicy } from '../../shared/resources/http-filters.ts';
 import { CORS } from '../../shared/stats/templates/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { compileStringMatcher, type TextPredicate } from '../../shared/matchers/string-matcher.ts';
-import { configsOf, type FilterSettings } from '../routing/route-context.ts';
-import { isEnabled } from '../runtime.ts';
+import { configsOf } from '../routing/route-context.ts';
+import { type FilterSettings } from '../stream/route.ts';
+import { isEnabled } from '../loop/runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { CsrfPolicy } from '../../shared/resources/http-filters.ts';
 import { CSRF } from '../../shared/stats/templates/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { compileStringMatcher, type TextPredicate } from '../../shared/matchers/string-matcher.ts';
-import { isEnabled } from '../runtime.ts';
+import { isEnabled } from '../loop/runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

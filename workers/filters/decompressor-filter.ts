@@ -19,8 +19,8 @@ import type {
   FilterFactory,
   HeadersStatus,
   TrailersStatus,
-} from '../http/filter.ts';
-import { HeaderMap } from '../http/header-map.ts';
+} from '../stream/filter.ts';
+import { HeaderMap } from '../stream/header-map.ts';
 import { BodyDecompressor, type DecompressionFailure } from './body-decompressor.ts';
 import { hasToken } from './header-tokens.ts';
 import type { FilterContext } from './filter-context.ts';

@@ -4,8 +4,8 @@
  * envoy.config.core.v3.ExtensionConfigSource.
  */
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

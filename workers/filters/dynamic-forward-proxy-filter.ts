@@ -14,11 +14,11 @@ import type {
   FilterFactory,
   HeadersStatus,
   TrailersStatus,
-} from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { filterStateOf } from '../http/stream-info.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
+} from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { filterStateOf } from '../stream/stream-info.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import { dynamicHost, dynamicPort } from '../upstream/named-hosts/dynamic-host.ts';
 import type { HostWaiter, WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { FilterContext } from './filter-context.ts';

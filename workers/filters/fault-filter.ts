@@ -6,15 +6,15 @@ import type { FaultOptions } from '../../shared/resources/http-filters.ts';
 import type { RuntimeFraction } from '../../shared/resources/matchers.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import { FAULT } from '../../shared/stats/templates/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import {
   compileHeaderMatchers,
   type HeaderPredicate,
 } from '../../shared/matchers/header-matcher.ts';
-import { isEnabled } from '../runtime.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
+import { isEnabled } from '../loop/runtime.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

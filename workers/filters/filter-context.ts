@@ -1,16 +1,16 @@
 /** What the filters of one connection manager share. */
 import type { WantedRoutes } from '../../shared/resources/wanted-routes.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { CompressorOffer } from './accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 export interface FilterContext {

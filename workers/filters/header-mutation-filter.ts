@@ -3,9 +3,9 @@
  * route's. Source: envoy.filters.http.header_mutation.
  */
 import type { HeaderMutationOptions } from '../../shared/resources/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../stream/joined-headers.ts';
 import type { HeaderMutation } from '../routing/header-mutations.ts';
 import { compileHeaderRules } from '../routing/header-rules.ts';
 import { CompiledSettings } from './filter-context.ts';

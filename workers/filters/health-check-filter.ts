@@ -4,9 +4,14 @@
  */
 import type { HealthCheckFilterOptions } from '../../shared/resources/http-filters.ts';
 import { HEALTH_CHECK_FILTER } from '../../shared/stats/templates/http-filters.ts';
-import type { DataStatus, FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type {
+  DataStatus,
+  FilterCallbacks,
+  FilterFactory,
+  HeadersStatus,
+} from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import {
   compileHeaderMatchers,
   type HeaderPredicate,

@@ -5,13 +5,13 @@
 import type { LocalRateLimitOptions } from '../../shared/resources/http-filters.ts';
 import type { RateLimitPolicy } from '../../shared/resources/rate-limits.ts';
 import { HTTP_LOCAL_RATE_LIMIT } from '../../shared/stats/templates/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../stream/joined-headers.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
-import { isEnabled } from '../runtime.ts';
+import { isEnabled } from '../loop/runtime.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 import { LimitBuckets } from './limit-buckets.ts';

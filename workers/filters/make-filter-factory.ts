@@ -1,6 +1,6 @@
 /** The implemented filters that may stand before the router, by kind. */
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
-import type { FilterFactory } from '../http/filter.ts';
+import type { FilterFactory } from '../stream/filter.ts';
 import { makeBasicAuthFilter } from './basic-auth-filter.ts';
 import { makeBufferFilter } from './buffer-filter.ts';
 import { makeCompressorFilter } from './compressor-filter.ts';

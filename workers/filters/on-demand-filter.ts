@@ -9,10 +9,10 @@ import type {
   FilterFactory,
   HeadersStatus,
   TrailersStatus,
-} from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+} from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteWaiter } from '../routing/route-demand.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

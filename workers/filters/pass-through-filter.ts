@@ -1,6 +1,6 @@
 /** A filter that lets everything pass; filters that care for a part of a message extend it. */
-import type { DataStatus, HeadersStatus, HttpFilter, TrailersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { DataStatus, HeadersStatus, HttpFilter, TrailersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 
 export class PassThroughFilter implements HttpFilter {
   decodeHeaders(_headers: HeaderMap, _endStream: boolean): HeadersStatus {

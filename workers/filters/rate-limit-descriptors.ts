@@ -8,9 +8,9 @@ import type {
   RateLimitEntry,
   RateLimitPolicy,
 } from '../../shared/resources/rate-limits.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { queryOf, queryValue } from '../http/query.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { queryOf, queryValue } from '../stream/query.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileQueryMatchers } from '../routing/query-matcher.ts';
 import { compileTextFormat } from '../substitution/compile-format.ts';
 

@@ -3,8 +3,8 @@
  * facts. Source: envoy.config.rbac.v3.
  */
 import type { RbacDecider, RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileIpRanges } from '../../shared/ip-ranges.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
@@ -12,7 +12,7 @@ import { compileMetadataMatcher } from '../matching/value-matcher.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { compilePathTemplate } from '../routing/path-template.ts';
 import { compileFilterState } from '../routing/route-conditions.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 
 interface RbacDecision {
   readonly isAllowed: boolean;

@@ -1,8 +1,8 @@
 /** Lets requests pass by role-based rules; shadow rules only count. Source: envoy.filters.http.rbac. */
 import type { RbacOptions, RbacPerRoute } from '../../shared/resources/http-filters.ts';
 import { RBAC, RBAC_SHADOW } from '../../shared/stats/templates/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { addMetadata } from './add-metadata.ts';
 import { CompiledSettings, type FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';

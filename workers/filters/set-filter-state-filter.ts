@@ -3,7 +3,7 @@
  * values first, then those of the route's levels. Source: envoy.filters.http.set_filter_state.
  */
 import type { SetFilterStateOptions } from '../../shared/resources/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
 import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
 import { CompiledSettings } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';

@@ -5,7 +5,7 @@
 import { dictionary, type Struct } from '../../shared/dictionary.ts';
 import type { SetMetadataOptions } from '../../shared/resources/http-filters.ts';
 import { SET_METADATA } from '../../shared/stats/templates/http-filters.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 

@@ -7,9 +7,9 @@ import type {
   StatefulSessionOptions,
   StatefulSessionPerRoute,
 } from '../../shared/resources/http-filters.ts';
-import { cookieValue, setCookie } from '../http/cookies.ts';
-import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import { cookieValue, setCookie } from '../stream/cookies.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';
 import { decodeBase64, readSessionCookie, writeSessionCookie } from './session-cookie.ts';

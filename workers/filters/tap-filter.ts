@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import type { TapFilterOptions } from '../../shared/resources/tap.ts';
 import { TAP } from '../../shared/stats/templates/http-filters.ts';
-import type { DataStatus, FilterFactory, HeadersStatus, HttpFilter } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
-import { isEnabled } from '../runtime.ts';
+import type { DataStatus, FilterFactory, HeadersStatus, HttpFilter } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { isEnabled } from '../loop/runtime.ts';
 import { type ActiveTap, RequestTap } from '../tap/request-tap.ts';
 import type { FilterContext } from './filter-context.ts';
 import { PassThroughFilter } from './pass-through-filter.ts';

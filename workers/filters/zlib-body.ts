@@ -4,7 +4,7 @@
  */
 import type { Endable } from '../../shared/exceptions.ts';
 import type { Transform } from 'node:stream';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 
 /** Bytes that may wait before the sender is paused: zlib engines are made with this mark. */
 export const ZLIB_WAITING_LIMIT = { writableHighWaterMark: 65_536 };

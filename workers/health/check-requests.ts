@@ -5,13 +5,13 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import type { GrpcProbe, HttpProbe } from '../../shared/resources/health-check.ts';
-import { HeaderMap } from '../http/header-map.ts';
-import { JOINED_IN_REQUESTS } from '../http/joined-headers.ts';
-import { StreamInfo } from '../http/stream-info.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { JOINED_IN_REQUESTS } from '../stream/joined-headers.ts';
+import { StreamInfo } from '../stream/stream-info.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { writeGrpcTimeout } from '../routing/timeouts.ts';
-import { hostInfo } from '../upstream/hosts/host-info.ts';
+import { hostInfo } from '../stream/host-info.ts';
 import { grpcCheckMessage } from './grpc-check.ts';
 import { USER_AGENT } from './judge-http.ts';
 

@@ -5,18 +5,17 @@ import type { HealthCheckResource } from '../../shared/resources/health-check.ts
 import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { type ConnectTarget, socketTo } from '../tls/upstream-tls.ts';
-import { proxyProtocolHeader } from '../upstream/transport/proxy-protocol-header.ts';
-import type { UpstreamSockets } from '../upstream/transport/upstream-sockets.ts';
-import { type InternalTarget, localSocketOf } from '../upstream/transport/upstream-transport.ts';
+import { proxyProtocolHeader } from '../upstream-transport/proxy-protocol-header.ts';
+import type { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
+import { type InternalTarget, localSocketOf } from '../upstream-transport/upstream-transport.ts';
 import type { ProbeTarget } from './probe.ts';
-import type { RedisCheckFigures } from './redis-check-figures.ts';
 
 export interface CheckWays {
   readonly resource: ClusterResource;
   readonly sockets: Pick<UpstreamSockets, 'of' | 'matching'>;
   connectInside(to: InternalTarget): Socket;
   /** Where a check that counts as traffic of the cluster does so; undefined: the host is gone. */
-  checkFigures(host: HostResource): RedisCheckFigures | undefined;
+  checkFigures(host: HostResource): CheckStats | undefined;
 }
 
 export function checkTarget(
@@ -85,4 +84,15 @@ function connectTarget(
   const ownPort = host.check?.address === undefined ? undefined : address.port;
   const port = ownPort ?? host.check?.port ?? address.port;
   return { host: address.address, port };
+}
+
+/** Counts the connections and commands of checks whose client is a cluster's own, as Redis's is. */
+export interface CheckStats {
+  opened(): void;
+  connected(): void;
+  asked(): void;
+  answered(): void;
+  /** This side gives up what it asked for. */
+  cancelled(): void;
+  closed(how: 'local' | 'remote'): void;
 }

@@ -12,9 +12,9 @@ import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-heal
 import type { Clock } from '../../shared/clock.ts';
 import { HEALTH_CHECK, REDIS_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { Steps } from '../sliced-work.ts';
+import type { Steps } from '../loop/sliced-work.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import type { CheckWays } from './check-target.ts';
 import { HealthSession } from './health-session.ts';
 import { HostChecks } from './host-checks.ts';

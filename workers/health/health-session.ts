@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import type { Probe, ProbeOutcome } from './probe.ts';
 
 export interface HealthSessionOptions {

@@ -1,10 +1,10 @@
 /** Asks a host over HTTP/1 with the codec of ordinary requests, on a connection of its own. */
 import type { Socket } from 'node:net';
-import type { ResponseDecoder } from '../http/codec.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { Http1ClientCodec, type Http1ClientOwner } from '../http/http1/client-codec.ts';
+import type { ResponseDecoder } from '../stream/codec.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { Http1ClientCodec, type Http1ClientOwner } from '../http1/client-codec.ts';
 import type { Wire } from '../net/transport.ts';
-import type { Flushable } from '../worker-loop.ts';
+import type { Flushable } from '../loop/worker-loop.ts';
 import type { CheckRequest } from './check-requests.ts';
 import type { HttpJudge } from './judge-http.ts';
 import type { Probe, ProbeOutcome, ProbeTarget, RequestTarget } from './probe.ts';

@@ -1,8 +1,8 @@
 /** Asks a host over HTTP/2: an ordinary request, or the health service of gRPC. */
 import { dictionary } from '../../shared/dictionary.ts';
 import type { OutgoingHttpHeaders } from 'node:http2';
-import type { HeaderMap } from '../http/header-map.ts';
-import { requestFault } from '../http/message-door.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { requestFault } from '../stream/message-door.ts';
 import { saysServing } from './grpc-check.ts';
 import { Http2Exchange, type Http2Answer } from './http2-exchange.ts';
 import type { HttpJudge } from './judge-http.ts';

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import type { RedisProbe as RedisProbeResource } from '../../shared/resources/health-check.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
-import type { RedisCheckFigures } from './redis-check-figures.ts';
+import type { CheckStats } from './check-target.ts';
 
 /** What an answer may bring before the end of its first line. */
 const LINE_BYTES_MAX = 64 * 1024;
@@ -14,7 +14,7 @@ const LINE_BYTES_MAX = 64 * 1024;
 interface RedisProbeParts {
   readonly target: ProbeTarget;
   readonly reuse: boolean;
-  readonly figures: RedisCheckFigures | undefined;
+  readonly figures: CheckStats | undefined;
   /** The host has the key that it must not have. */
   readonly keyFound: () => void;
 }

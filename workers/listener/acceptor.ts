@@ -11,7 +11,7 @@
  * new ones would wait for seconds. What waits is therefore taken in the same event.
  */
 import net from 'node:net';
-import type { ListeningDescriptor } from '../data-plane.ts';
+import type { ListeningDescriptor } from './listener-commands.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { acceptWaiting } from '../../shared/posix/sockets.ts';
 import { runtimeHandles, type StreamHandle } from '../net/runtime-handles.ts';

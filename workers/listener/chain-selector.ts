@@ -4,13 +4,13 @@
  */
 import { IpRanges } from '../../shared/ip-ranges.ts';
 import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
-import { HeaderMap } from '../http/header-map.ts';
-import { connectionStream } from '../http/stream-info.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { connectionStream } from '../stream/stream-info.ts';
 import type { TreeMatcher } from '../matching/matcher-tree.ts';
 import type { Address } from '../net/connection-info.ts';
-import type { ConnectionFacts } from './connection-facts.ts';
+import type { ConnectionFacts } from '../stream/connection-facts.ts';
 import type { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
-import type { ChainServer } from './chain-server.ts';
+import type { ChainServer } from '../stream/chain-server.ts';
 import type { ChainDrain } from './drain-state.ts';
 
 export interface CompiledChain {

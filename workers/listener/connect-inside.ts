@@ -2,8 +2,8 @@
 import type net from 'node:net';
 import { printInternal } from '../../shared/resources/cluster.ts';
 import { connectedPair } from '../net/internal-socket.ts';
-import type { InternalTarget } from '../upstream/transport/upstream-transport.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { WorkerListener } from './worker-listener.ts';
 
 /** The socket says `connect` once the listener has its end, or an error where there is none. */

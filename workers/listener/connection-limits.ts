@@ -5,8 +5,8 @@
 import { type BreakerPage, DOWNSTREAM_SLOT } from '../../shared/limits/breaker-page.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
-import type { Runtime } from '../runtime.ts';
-import { SharedCount, type SharedPages } from './shared-count.ts';
+import type { Runtime } from '../loop/runtime.ts';
+import { SharedCount, type SharedPages } from '../loop/shared-count.ts';
 
 export interface ConnectionLimitsOptions extends SharedPages {
   /** Of the overload manager, for all workers. */

@@ -3,8 +3,8 @@
  * grows with time, or because the server's health check was failed on purpose.
  */
 import type { ListenerResource } from '../../shared/resources/listener.ts';
-import type { DrainCommand } from '../data-plane.ts';
-import type { DrainControl } from '../http/conn-manager/manager.ts';
+import type { DrainCommand } from './listener-commands.ts';
+import type { DrainControl } from '../manager/manager.ts';
 
 interface Drain {
   /** CLOCK_MONOTONIC milliseconds. */

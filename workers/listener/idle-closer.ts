@@ -3,7 +3,7 @@
  * request that is on its way at that moment fails, as with every idle timeout; hence an option.
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 
 const PERIOD_MS = 250;
 

@@ -4,10 +4,11 @@
  * drain means for a connection is in drain-state.ts.
  */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
-import type { DataPlaneEnv, DrainCommand, ListeningDescriptor } from '../data-plane.ts';
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { DrainCommand, ListeningDescriptor } from './listener-commands.ts';
 import type { Address } from '../net/connection-info.ts';
-import type { OverloadGate } from '../overload-gate.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { OverloadGate } from '../loop/overload-gate.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import type { DrainState } from './drain-state.ts';

@@ -1,7 +1,7 @@
 /** The open connections of one listener, each with the version of the listener that it belongs to. */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { CompiledChain } from './chain-selector.ts';
-import type { ServedConnection } from './chain-server.ts';
+import type { ServedConnection } from '../stream/chain-server.ts';
 import type { ListenerCounts } from './listener-counts.ts';
 import type { CompiledListener } from './compiled-listener.ts';
 

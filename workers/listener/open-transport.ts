@@ -8,11 +8,11 @@ import { socketAddress } from '../net/addresses.ts';
 import type { Address } from '../net/connection-info.ts';
 import { carrierOfHandle, carrierOfSocket } from '../net/tls-carrier.ts';
 import { socketOfHandle, Transport, type TransportHandler } from '../net/transport.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Accepted } from './acceptor.ts';
 import type { CompiledChain } from './chain-selector.ts';
-import type { ChainServer, OpenedConnection } from './chain-server.ts';
-import { ConnectionFacts, type ListenerFacts } from './connection-facts.ts';
+import type { ChainServer, OpenedConnection } from '../stream/chain-server.ts';
+import { ConnectionFacts, type ListenerFacts } from '../stream/connection-facts.ts';
 
 /** Whom a transport is opened for. */
 export interface TransportUse {

@@ -7,13 +7,17 @@ import type net from 'node:net';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';
-import type { ListeningDescriptor } from '../data-plane.ts';
+import type { ListeningDescriptor } from './listener-commands.ts';
 import type { Address, ConnectionInfo } from '../net/connection-info.ts';
-import type { OverloadGate } from '../overload-gate.ts';
+import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerStats } from '../stats/worker-stats.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { type Accepted, Acceptor } from './acceptor.ts';
-import type { ConnectionObserver, OpenedConnection, ServedConnection } from './chain-server.ts';
+import type {
+  ConnectionObserver,
+  OpenedConnection,
+  ServedConnection,
+} from '../stream/chain-server.ts';
 import { survivorsOf } from './chain-changes.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { CompiledListener } from './compiled-listener.ts';
@@ -32,7 +36,11 @@ import {
   type TransportUse,
 } from './open-transport.ts';
 import { RetiredVersion } from './retired-version.ts';
-import { ConnectionFacts, fixedLocalAddress, type ListenerFacts } from './connection-facts.ts';
+import {
+  ConnectionFacts,
+  fixedLocalAddress,
+  type ListenerFacts,
+} from '../stream/connection-facts.ts';
 
 export interface ListenerContext {
   readonly loop: WorkerLoop;

@@ -1,10 +1,10 @@
 /** Reads what matcher trees look at: parts of a request and facts of its connection. */
 import type { MatchInput } from '../../shared/resources/matcher-tree.ts';
 import { metadataValue } from './metadata-value.ts';
-import { queryValue } from '../http/query.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
-import { isLoopback } from '../http/headers/client-address.ts';
+import { queryValue } from '../stream/query.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
+import { isLoopback } from '../net/client-address.ts';
 
 /** Undefined: there is no such thing. A text is a byte string; metadata may be any JSON. */
 export type InputReader = (headers: HeaderMap, info: StreamInfo) => unknown;

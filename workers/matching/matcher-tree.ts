@@ -11,9 +11,9 @@ import type {
   OnMatch,
   ValueMatch,
 } from '../../shared/resources/matcher-tree.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
-import { isEnabled, type Runtime } from '../runtime.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import { compileMatchInput } from './match-inputs.ts';
 
 /** Undefined when nothing matched. */

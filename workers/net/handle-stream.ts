@@ -6,7 +6,7 @@
  */
 import { isIPv6 } from 'node:net';
 import type { LocalSocket } from '../../shared/resources/cluster.ts';
-import type { HeldBytes } from '../held-bytes.ts';
+import type { HeldBytes } from '../loop/held-bytes.ts';
 import { HandleAddresses } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';
 import { IMMEDIATE_CONNECT } from './connect-errors.ts';

@@ -11,7 +11,7 @@ import { systemError, UV_ECONNABORTED } from './handle-errors.ts';
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { Flushable, WorkerLoop } from '../worker-loop.ts';
+import type { Flushable, WorkerLoop } from '../loop/worker-loop.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
 import type { LocalSocket } from '../../shared/resources/cluster.ts';
 import { connectLocalSocket } from './local-socket.ts';

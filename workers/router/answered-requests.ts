@@ -1,8 +1,8 @@
 /** Answers of routes that lead to no cluster: redirects and direct responses. */
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
-import type { TerminalCallbacks } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { DirectResponseRoute, RedirectRoute } from '../routing/types.ts';
+import type { TerminalCallbacks } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { DirectResponseRoute, RedirectRoute } from '../stream/route.ts';
 import type { RouterStats } from './router-stats.ts';
 
 const RQ_DIRECT_RESPONSE = ROUTER.index.rq_direct_response;

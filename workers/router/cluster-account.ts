@@ -2,7 +2,7 @@
 import { CLUSTER, HOST } from '../../shared/stats/templates/cluster.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { readLoadReport } from '../upstream/load-reports/load-report.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { httpStatusOfGrpc } from './grpc-outcome.ts';
 

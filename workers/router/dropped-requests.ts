@@ -2,8 +2,8 @@
  * Requests that a control plane wants a cluster spared of: answered before a host is asked for. Source:
  * ClusterLoadAssignment.Policy.drop_overloads.
  */
-import type { TerminalCallbacks } from '../http/filter.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type { TerminalCallbacks } from '../stream/filter.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 
 /** Draws whether this request is one of them. */

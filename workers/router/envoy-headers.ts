@@ -1,9 +1,9 @@
 /** The router's own headers: what it tells upstreams with requests and clients with responses. */
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { removeProxyHeaders, resolveTimeouts, tellExpectedTimeout } from '../routing/timeouts.ts';
-import type { ClusterRoute } from '../routing/types.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 import type { RequestDeadline } from './request-deadline.ts';
 
 export interface HeaderOptions {

@@ -1,8 +1,8 @@
 /** The router's own answers for requests that no upstream answered. */
-import type { ResetReason } from '../http/codec.ts';
-import type { TerminalCallbacks } from '../http/filter.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
-import type { ClusterRoute } from '../routing/types.ts';
+import type { ResetReason } from '../stream/codec.ts';
+import type { TerminalCallbacks } from '../stream/filter.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
 
 export interface Failure {

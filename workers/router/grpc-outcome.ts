@@ -1,5 +1,5 @@
 /** What a gRPC status says of the host that sent it, in terms of HTTP. */
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 
 /** By gRPC status, 0 to 16. */
 const HTTP_STATUSES: readonly number[] = [

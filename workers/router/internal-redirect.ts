@@ -4,10 +4,10 @@
  */
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { InternalRedirect, InternalRedirectPredicate } from '../../shared/resources/route.ts';
-import type { TerminalCallbacks } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { FollowedRedirects, StreamInfo } from '../http/stream-info.ts';
-import type { ClusterRoute, ResolvedRoute } from '../routing/types.ts';
+import type { TerminalCallbacks } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { FollowedRedirects, StreamInfo } from '../stream/stream-info.ts';
+import type { ClusterRoute, ResolvedRoute } from '../stream/route.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { countRedirect } from './cluster-account.ts';
 import type { RequestCopy } from './request-copy.ts';

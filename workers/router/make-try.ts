@@ -1,12 +1,12 @@
 /** Makes one try of a request: through the host's pool, or as a tunnel where the route ends a CONNECT. */
 import type { AccessLog } from '../access-log/types.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
-import type { ClusterRoute } from '../routing/types.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
 import { TryFigures } from './try-figures.ts';
 import { upstreamNames } from './upstream-names.ts';

@@ -5,8 +5,8 @@
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { AnswerStats } from '../upstream/answer-stats.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';

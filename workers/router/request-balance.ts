@@ -5,13 +5,14 @@
 import type { Struct } from '../../shared/dictionary.ts';
 import { addMetadata } from '../filters/add-metadata.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
 import type { Address } from '../net/connection-info.ts';
-import type { RequestHash } from '../routing/hash-policy.ts';
-import type { ClusterRoute } from '../routing/types.ts';
+import type { RequestHash } from '../stream/route.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
-import type { BalanceContext, SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
+import type { BalanceContext } from '../upstream/balancing/load-balancer.ts';
+import type { SubsetCriteria } from '../stream/route.ts';
 import type { RetryState } from './retry-state.ts';
 
 export class RequestBalance implements BalanceContext {

@@ -1,6 +1,6 @@
 /** How the router words an upstream's failure, in answers, details and response flags. */
-import type { ResetReason } from '../http/codec.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type { ResetReason } from '../stream/codec.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 
 export interface ResetWords {
   /** As in `reset reason: …` of the answer's body. */

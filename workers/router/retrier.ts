@@ -3,16 +3,16 @@
  * Made only for requests that may be retried; the owner ends it as soon as there will be no further try.
  */
 import type { Endable } from '../../shared/exceptions.ts';
-import type { ResetReason } from '../http/codec.ts';
-import type { TerminalCallbacks } from '../http/filter.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { ResetReason } from '../stream/codec.ts';
+import type { TerminalCallbacks } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { RequestRetries } from '../routing/retry-policy.ts';
-import type { ClusterRoute } from '../routing/types.ts';
-import { LoopTimer, type LoopTimers, type TimerOwner } from '../timers.ts';
+import type { ClusterRoute } from '../stream/route.ts';
+import { LoopTimer, type LoopTimers, type TimerOwner } from '../loop/timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { RouterStats } from './router-stats.ts';
 import { RetryState, type RetryVerdict } from './retry-state.ts';
 

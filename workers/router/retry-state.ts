@@ -6,8 +6,8 @@
  */
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
-import type { ResetReason } from '../http/codec.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { ResetReason } from '../stream/codec.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { GRPC_STATUS_CONDITIONS, RetryOn } from '../routing/retry-conditions.ts';
 import type { RequestRetries } from '../routing/retry-policy.ts';
 import { predicateRefuses } from './host-predicates.ts';

@@ -6,7 +6,7 @@
 import type { RouteConfigurationResource, VirtualHost } from '../../shared/resources/route.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
-import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
+import { OTHER_VIRTUAL_CLUSTER } from '../stream/route.ts';
 import { withoutLastDots } from '../../shared/stats/stat-scope.ts';
 
 export function virtualClusterPrefix(host: string, name: string): string {

@@ -7,21 +7,21 @@
  * response ends them all.
  */
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
-import type { ResetReason } from '../http/codec.ts';
-import type { TerminalCallbacks, TerminalFilter } from '../http/filter.ts';
+import type { ResetReason } from '../stream/codec.ts';
+import type { TerminalCallbacks, TerminalFilter } from '../stream/filter.ts';
 import type { AccessLog } from '../access-log/types.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { type RequestRetries, takeRequestRetries } from '../routing/retry-policy.ts';
-import type { ClusterRoute } from '../routing/types.ts';
-import type { TimerOwner } from '../timers.ts';
-import type { OverloadGate } from '../overload-gate.ts';
+import type { ClusterRoute } from '../stream/route.ts';
+import type { TimerOwner } from '../loop/timers.ts';
+import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { answerRequest } from './answered-requests.ts';
 import { countOutlived } from './cluster-account.ts';
 import {

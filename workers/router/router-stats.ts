@@ -2,7 +2,7 @@
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { AnswerStats } from '../upstream/answer-stats.ts';
 import { routePrefix, virtualClusterPrefix } from './route-views.ts';

@@ -3,8 +3,8 @@
  * terminated here. Stands where a pool would, for a single try: opens a connection of its own, answers
  * the request itself as soon as there is one, and passes bytes until either side ends.
  */
-import type { RequestEncoder } from '../http/codec.ts';
-import { HeaderMap } from '../http/header-map.ts';
+import type { RequestEncoder } from '../stream/codec.ts';
+import { HeaderMap } from '../stream/header-map.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { UpstreamEnd, UpstreamOwner } from '../tcp/proxied-upstream.ts';
 import { TcpUpstream } from '../tcp/tcp-upstream.ts';

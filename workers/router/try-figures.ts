@@ -6,7 +6,7 @@ import {
   REQUEST_RESPONSE_SIZES,
   TIMEOUT_BUDGETS,
 } from '../../shared/stats/templates/cluster-features.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { ClusterStats } from '../upstream/cluster-stats.ts';
 
 const SIZES = REQUEST_RESPONSE_SIZES.index;

@@ -1,7 +1,7 @@
 /** Writes into a stream's facts where its request goes and what a try's connection tells. */
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
-import type { ClusterRoute } from '../routing/types.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { noteConnection } from '../upstream/pools/connection-facts.ts';
 import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';

@@ -3,8 +3,8 @@
  * the route changes the response. Made only where such logs are configured.
  */
 import type { AccessLog } from '../access-log/types.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { StreamInfo } from '../stream/stream-info.ts';
 
 export class UpstreamTryLog {
   readonly #logs: readonly AccessLog[];

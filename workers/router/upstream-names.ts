@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { parseAuthority } from '../../shared/authority.ts';
 import type { UpstreamHttpOptions } from '../../shared/resources/cluster.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { UpstreamNames } from '../tls/upstream-tls.ts';
 
 /** Undefined: what the cluster has configured holds for every request. An address is no server name. */

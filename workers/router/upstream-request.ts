@@ -4,18 +4,18 @@
  * between the two connections and the try's own timers; what a failure means is the router's.
  */
 import type { Endable } from '../../shared/exceptions.ts';
-import type { RequestEncoder, ResetReason } from '../http/codec.ts';
+import type { RequestEncoder, ResetReason } from '../stream/codec.ts';
 
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import type { RequestTimeouts } from '../routing/timeouts.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type {
   StreamSource,
   PoolClient,
   UpstreamConnectionFacts,
 } from '../upstream/pools/http-pool.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { TryFigures } from './try-figures.ts';
 import type { UpstreamTryLog } from './upstream-log.ts';
 

@@ -2,8 +2,8 @@
  * The tries of one request that are in progress: usually one; where the route hedges, earlier ones go
  * on beside the newest. Notes in the stream's facts how each of them ended.
  */
-import type { StreamInfo } from '../http/stream-info.ts';
-import type { LoopClock } from '../loop-clock.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import type { LoopClock } from '../loop/loop-clock.ts';
 import { noteExchange } from './upstream-facts.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 

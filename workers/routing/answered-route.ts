@@ -5,14 +5,14 @@ import type {
   Route,
   VirtualHost,
 } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileTextFormat } from '../substitution/compile-format.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import { compileRedirectLocation, ownLocation, tlsLocation } from './redirect-location.ts';
 import { filterSettingsOf, mutationsOf, NO_FILTER_SETTINGS } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
-import type { DirectResponseRoute, RedirectRoute, RouteCommon } from './types.ts';
+import type { DirectResponseRoute, RedirectRoute, RouteCommon } from '../stream/route.ts';
 
 export function compileRedirectRoute(
   route: Route,

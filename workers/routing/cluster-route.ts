@@ -8,8 +8,8 @@ import type {
 } from '../../shared/resources/route.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { HeaderMutation } from './header-mutations.ts';
 import { compileHostRewrite, replaceAuthority } from './host-rewrite.ts';
 import type { HostRewriter } from './host-rewrite.ts';
@@ -19,7 +19,7 @@ import { compileHashPolicies } from './hash-policy.ts';
 import { compileRetryPolicy } from './retry-policy.ts';
 import { filterSettingsOf, mutationsOf } from './route-context.ts';
 import type { RouteContext } from './route-context.ts';
-import type { ClusterRoute } from './types.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
 
 /** Chooses the route of one request; allocates only where the cluster's name comes from a header. */

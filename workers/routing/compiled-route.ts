@@ -1,13 +1,13 @@
 /** One route, compiled: whether it fits a request, and what it resolves to. */
 import type { ClusterRouteAction, Route, RouteAction } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileDirectResponseRoute, compileRedirectRoute } from './answered-route.ts';
 import { compileClusterRoute } from './cluster-route.ts';
 import { compilePathMatcher } from './path-matcher.ts';
 import { compileConditions } from './route-conditions.ts';
 import type { RouteContext } from './route-context.ts';
-import type { ResolvedRoute } from './types.ts';
+import type { ResolvedRoute } from '../stream/route.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
 import { compileWhenAsked } from './when-asked.ts';
 

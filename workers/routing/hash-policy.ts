@@ -1,18 +1,11 @@
 /** Hashes what a route's hash policies look at, for clusters that choose hosts by a hash. */
+import type { RequestHash } from '../stream/route.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import type { HashPolicy } from '../../shared/resources/route.ts';
-import { cookieValue, setCookie } from '../http/cookies.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { queryOf, queryValue } from '../http/query.ts';
-import { hashedFilterStateOf, type StreamInfo } from '../http/stream-info.ts';
+import { cookieValue, setCookie } from '../stream/cookies.ts';
+import { queryOf, queryValue } from '../stream/query.ts';
+import { hashedFilterStateOf } from '../stream/stream-info.ts';
 import { type Hash64, xxHash64, xxHash64OfAll } from '../hash/xxhash64.ts';
-
-/** `addCookie` is given each `set-cookie` that the response must carry. */
-export type RequestHash = (
-  headers: HeaderMap,
-  info: StreamInfo,
-  addCookie: (setCookie: string) => void,
-) => Hash64 | undefined;
 
 /** All policies in order, up to the first terminal one with a hash; undefined when there are none. */
 export function compileHashPolicies(policies: readonly HashPolicy[]): RequestHash | undefined {

@@ -3,9 +3,9 @@
  * overwrites, then adds: values see the message before the set changed it, as in the reference.
  */
 import type { HeaderChanges, HeaderValueOption } from '../../shared/resources/headers.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { addHeader } from '../http/joined-headers.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { addHeader } from '../stream/joined-headers.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileTextFormat, literalOf } from '../substitution/compile-format.ts';
 import type { Formatter } from '../substitution/compile-format.ts';
 

@@ -2,7 +2,7 @@
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { ClusterRouteAction, HostRewrite } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 
 /** The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten. */
 export type HostRewriter = (headers: HeaderMap) => string | undefined;

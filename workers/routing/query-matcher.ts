@@ -4,7 +4,7 @@
  */
 import type { QueryParameterMatcher } from '../../shared/resources/matchers.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
-import { queryValue } from '../http/query.ts';
+import { queryValue } from '../stream/query.ts';
 
 /** `query` is what stands behind the question mark. */
 export type QueryPredicate = (query: string) => boolean;

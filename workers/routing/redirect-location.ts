@@ -1,6 +1,6 @@
 /** Works out where a redirect points to. */
 import type { PathMatch, RedirectAction } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';
 

@@ -2,24 +2,15 @@
  * A route's retry policy, compiled once, and what of it one request's headers change. Decides
  * nothing: the router's retry state does.
  */
+import type { CompiledRetryPolicy } from '../stream/route.ts';
 import type { HeaderMatcher } from '../../shared/resources/matchers.ts';
 import type { RetryPolicy } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import {
   compileHeaderMatcher,
   type HeaderPredicate,
 } from '../../shared/matchers/header-matcher.ts';
 import { grpcConditions, httpConditions, splitList } from './retry-conditions.ts';
-
-export interface CompiledRetryPolicy {
-  readonly policy: RetryPolicy;
-  /** Bits of `RetryOn`. */
-  readonly conditions: number;
-  /** One of them is enough. */
-  readonly responseHeaders: readonly HeaderPredicate[];
-  /** When there are any, one must match the request or nothing is retried. */
-  readonly requestHeaders: readonly HeaderPredicate[];
-}
 
 /** What holds for one request. */
 export interface RequestRetries {

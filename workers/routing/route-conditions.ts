@@ -5,10 +5,10 @@ import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileMetadataMatcher } from '../matching/value-matcher.ts';
 import type { CookieMatcher, FilterStateMatcher } from '../../shared/resources/matchers.ts';
 import type { RouteMatch } from '../../shared/resources/route.ts';
-import { findCookie } from '../http/cookies.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
-import { isEnabled, type Runtime } from '../runtime.ts';
+import { findCookie } from '../stream/cookies.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
+import { isEnabled, type Runtime } from '../loop/runtime.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import { compileQueryMatchers } from './query-matcher.ts';
 

@@ -1,14 +1,13 @@
 /** What every route of one virtual host shares while routes are compiled. */
+import type { FilterSettings } from '../stream/route.ts';
 import type {
-  PerFilterConfig,
   Route,
   RouteConfigurationResource,
   VirtualHost,
   WeightedCluster,
 } from '../../shared/resources/route.ts';
-import type { CorsPolicy } from '../../shared/resources/http-filters.ts';
-import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../http/joined-headers.ts';
-import type { Runtime } from '../runtime.ts';
+import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../stream/joined-headers.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import { compileHeaderMutations } from './header-mutations.ts';
 import type { HeaderMutation } from './header-mutations.ts';
 
@@ -49,16 +48,6 @@ export function mutationsOf(
       mutation(headers, info);
     })
   );
-}
-
-/** What filters are told by the levels of a route. */
-export interface FilterSettings {
-  /** Each filter's most specific configuration. */
-  readonly perFilterConfig: PerFilterConfig;
-  /** Every level's, the most specific first. */
-  readonly filterConfigs: readonly PerFilterConfig[];
-  /** The policies that stand outside of filter configurations, the most specific first. */
-  readonly corsPolicies: readonly CorsPolicy[];
 }
 
 export function filterSettingsOf(

@@ -2,8 +2,8 @@
  * The routes of one virtual host: the first in order that fits wins. Long lists are indexed by what
  * every matching path begins with, so that a request looks only at routes that can match its path.
  */
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { CompiledRoute } from './compiled-route.ts';
 
 /** Up to this many routes are simply tried one by one. */

@@ -7,16 +7,16 @@ import type {
   RouteConfigurationResource,
   VirtualHost,
 } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { compileMatcherTree, type TreeMatcher } from '../matching/matcher-tree.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
-import { WorkerRuntime } from '../runtime.ts';
-import type { Runtime } from '../runtime.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import { WorkerRuntime } from '../loop/runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import { compileTlsRedirect } from './answered-route.ts';
 import { compileRoute } from './compiled-route.ts';
 import { DomainIndex } from './domain-index.ts';
 import { makeRouteFinder, type RouteFinder } from './route-list.ts';
-import type { ResolvedRoute, RouteTable } from './types.ts';
+import type { ResolvedRoute, RouteTable } from '../stream/route.ts';
 import { compileVirtualClusters } from './virtual-clusters.ts';
 import { compileWhenAsked } from './when-asked.ts';
 

@@ -3,9 +3,9 @@
  * (which the connection manager has left there only for clients that may), gRPC's own header.
  */
 import type { StreamDuration } from '../../shared/resources/route.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
-import type { ClusterRoute } from './types.ts';
+import type { ClusterRoute } from '../stream/route.ts';
 
 /** Milliseconds; 0 means none. Filled by `resolveTimeouts`, one object per request in flight. */
 export interface RequestTimeouts {

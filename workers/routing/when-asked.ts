@@ -2,8 +2,8 @@
  * Parts of large route tables that are compiled when the first request asks for them: a hundred thousand
  * virtual hosts or routes would hold the loop for a second, and most are never asked.
  */
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** Of so many parts, or fewer, all are compiled at once. */
 const EAGER_MAX = 1000;

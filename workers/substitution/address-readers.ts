@@ -4,7 +4,7 @@ import { networkOf } from '../../shared/network-of.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { Address } from '../net/connection-info.ts';
-import type { StreamInfo, UpstreamHostInfo } from '../http/stream-info.ts';
+import type { StreamInfo, UpstreamHostInfo } from '../stream/stream-info.ts';
 import { plain, present, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
 import type { Reader } from './reader-factory.ts';

@@ -19,7 +19,7 @@ import type {
 } from '../../shared/substitution/compile-line.ts';
 import { environmentVariable } from '../../shared/environment.ts';
 import { parseFormat } from '../../shared/substitution/parse-format.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { readerOf } from './command-readers.ts';
 import type { SubstitutionEnvironment } from './reader-factory.ts';
 

@@ -1,11 +1,11 @@
 /** Substitution commands about the messages themselves: headers, path, query, status, gRPC status. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import { RESPONSE_FLAG_NAMES, TCP_RESPONSE_FLAG_NAMES } from '../http/response-flags.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { RESPONSE_FLAG_NAMES, TCP_RESPONSE_FLAG_NAMES } from '../stream/response-flags.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { shownServerName } from '../net/server-name.ts';
-import { OTHER_VIRTUAL_CLUSTER } from '../routing/virtual-clusters.ts';
+import { OTHER_VIRTUAL_CLUSTER } from '../stream/route.ts';
 import { grpcStatusOf, GRPC_STATUS_NAMES } from './grpc-status.ts';
 import { plain, present } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';

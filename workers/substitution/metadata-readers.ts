@@ -3,7 +3,7 @@ import { memberOf } from '../../shared/dictionary.ts';
 import { randomUUID } from 'node:crypto';
 
 import type { FormatCommand } from '../../shared/substitution/format.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
+import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
 import { plain, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
 import { fromConfiguration } from '../../shared/substitution/value.ts';

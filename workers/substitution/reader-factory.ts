@@ -2,7 +2,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { ValueReader } from '../../shared/substitution/value.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** Undefined: there is no value; text formats then print `-`, JSON formats `null`. */
 export type Reader = ValueReader<StreamInfo>;

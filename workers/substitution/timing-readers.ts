@@ -1,7 +1,7 @@
 /** Substitution commands about time: when things happened and how long they took. */
 import type { Clock } from '../../shared/clock.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { plain, unknown } from './reader-factory.ts';
 import type { ReaderFactory } from './reader-factory.ts';
 import { compileTimeFormat, makeIsoFormatter } from '../../shared/substitution/strftime.ts';

@@ -1,6 +1,6 @@
 /** Substitution commands about TLS on either side; without TLS they all print as missing. */
 import type { CertificateFacts, TlsInfo } from '../net/connection-info.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { plain, present, unknown } from './reader-factory.ts';
 import { compileTimeFormat, makeIsoFormatter } from '../../shared/substitution/strftime.ts';
 import type { ReaderFactory } from './reader-factory.ts';

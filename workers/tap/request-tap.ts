@@ -3,8 +3,8 @@
  * the sink as soon as (streaming) or once (buffered) the request is known to match.
  */
 import type { TapFilterOptions, TapSettings } from '../../shared/resources/tap.ts';
-import type { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import type { MatchProgress, TapMatcher } from './tap-matcher.ts';
 import { formatTrace, type TapSink, type TraceOutput } from './tap-sink.ts';
 import { field, message, type TraceField } from './trace-message.ts';

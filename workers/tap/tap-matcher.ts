@@ -3,7 +3,7 @@
  * the rules. Made once per settings; a `MatchProgress` is made per request.
  */
 import type { TapMatch } from '../../shared/resources/tap.ts';
-import type { HeaderMap } from '../http/header-map.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { BodySearch } from './body-search.ts';
 

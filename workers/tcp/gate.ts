@@ -3,7 +3,7 @@
  * gated connection stands between the transport and whatever serves it, and steps aside when all
  * have agreed.
  */
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** Ends a wait: the connection is over. */
 export interface Waiting {

@@ -1,14 +1,14 @@
 /** Puts gates in front of a server of connections: refused ones are closed, others pass untouched. */
-import { connectionStream, type StreamInfo } from '../http/stream-info.ts';
+import { connectionStream, type StreamInfo } from '../stream/stream-info.ts';
 import type {
   ChainServer,
   ConnectionObserver,
   OpenConnection,
   ServedConnection,
-} from '../listener/chain-server.ts';
+} from '../stream/chain-server.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Gate, Waiting } from './gate.ts';
 
 export function gatedServer(

@@ -18,12 +18,12 @@ import {
 } from '../../shared/stats/templates/network-filters.ts';
 import { compileRbacRules } from '../filters/rbac-engine.ts';
 import type { TokenBucket } from '../filters/token-bucket.ts';
-import { HeaderMap } from '../http/header-map.ts';
-import type { SharedCount } from '../listener/shared-count.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
-import type { Runtime } from '../runtime.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import type { SharedCount } from '../loop/shared-count.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Gate } from './gate.ts';
 import { makeSniForwardProxy, type SniForwardProxyContext } from './sni-forward-proxy.ts';
 import { FilterState } from '../net/filter-state.ts';

@@ -4,11 +4,11 @@ import type {
   ConnectionObserver,
   OpenConnection,
   ServedConnection,
-} from '../listener/chain-server.ts';
-import { connectionStream, type StreamInfo } from '../http/stream-info.ts';
+} from '../stream/chain-server.ts';
+import { connectionStream, type StreamInfo } from '../stream/stream-info.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
-import { LoopTimer, type TimerOwner } from '../timers.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 
 interface SmallServerParts {
   readonly loop: WorkerLoop;

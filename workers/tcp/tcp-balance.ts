@@ -2,9 +2,10 @@
 import type { TcpProxy } from '../../shared/resources/network-filters.ts';
 import { addMetadata } from '../filters/add-metadata.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
-import { HeaderMap } from '../http/header-map.ts';
-import { filterStateOf, hashedFilterStateOf, type StreamInfo } from '../http/stream-info.ts';
-import type { BalanceContext, SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { filterStateOf, hashedFilterStateOf, type StreamInfo } from '../stream/stream-info.ts';
+import type { BalanceContext } from '../upstream/balancing/load-balancer.ts';
+import type { SubsetCriteria } from '../stream/route.ts';
 
 /** Balancing by headers finds none here, and no host is refused. */
 const NO_HEADERS = new HeaderMap();

@@ -5,20 +5,20 @@
  */
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
-import { ResponseFlag } from '../http/response-flags.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
-import { type AccessLogType, connectionStream, type StreamInfo } from '../http/stream-info.ts';
+import { type AccessLogType, connectionStream, type StreamInfo } from '../stream/stream-info.ts';
 import type {
   ConnectionObserver,
   OpenConnection,
   ServedConnection,
-} from '../listener/chain-server.ts';
+} from '../stream/chain-server.ts';
 import type { Transport, TransportHandler } from '../net/transport.ts';
-import { LoopTimer, type TimerList, type TimerOwner } from '../timers.ts';
+import { LoopTimer, type TimerList, type TimerOwner } from '../loop/timers.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import { noteConnection } from '../upstream/pools/connection-facts.ts';
-import type { SubsetCriteria } from '../upstream/balancing/load-balancer.ts';
+import type { SubsetCriteria } from '../stream/route.ts';
 import type { ProxiedUpstream, UpstreamEnd, UpstreamOwner } from './proxied-upstream.ts';
 import { balanceOf } from './tcp-balance.ts';
 import type { TcpProxyServer } from './tcp-proxy.ts';

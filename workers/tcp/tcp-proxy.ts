@@ -7,20 +7,20 @@ import type { ProxyTlv, TcpCluster, TcpProxy } from '../../shared/resources/netw
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
 import type { AccessLog } from '../access-log/types.ts';
-import { filterStateOf, type StreamInfo } from '../http/stream-info.ts';
-import type { DrainControl } from '../http/conn-manager/manager.ts';
+import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';
+import type { DrainControl } from '../manager/manager.ts';
 import type {
   ChainServer,
   ConnectionObserver,
   OpenConnection,
   ServedConnection,
-} from '../listener/chain-server.ts';
+} from '../stream/chain-server.ts';
 import type { ByteCounters } from '../net/transport.ts';
-import type { OverloadGate } from '../overload-gate.ts';
-import type { Runtime } from '../runtime.ts';
-import type { LoopTimer, TimerList } from '../timers.ts';
+import type { OverloadGate } from '../loop/overload-gate.ts';
+import type { Runtime } from '../loop/runtime.ts';
+import type { LoopTimer, TimerList } from '../loop/timers.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { compileLineFormat } from '../substitution/compile-format.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { TunnelRequests } from './tunnel-upstream.ts';

@@ -3,9 +3,9 @@
  * pool carries, and passes bytes once it has agreed. What passes through is the proxy's business.
  */
 import type { TcpTunneling } from '../../shared/resources/network-filters.ts';
-import type { RequestEncoder, ResetReason } from '../http/codec.ts';
-import { HeaderMap } from '../http/header-map.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { RequestEncoder, ResetReason } from '../stream/codec.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileHeaderMutations, type HeaderMutation } from '../routing/header-mutations.ts';
 import { compileTextFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';

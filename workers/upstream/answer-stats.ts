@@ -3,7 +3,7 @@
  * internal and to external clients, of canaries and between two zones.
  */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { StreamInfo } from '../http/stream-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
 /** Whose answer it is. */

@@ -7,12 +7,12 @@ import type { HostResource } from '../../shared/resources/cluster.ts';
 import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { CheckingDuty } from '../health/health-checker.ts';
-import type { OverloadGate } from '../overload-gate.ts';
-import type { Runtime } from '../runtime.ts';
+import type { OverloadGate } from '../loop/overload-gate.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
-import type { WorkerLoop } from '../worker-loop.ts';
+import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { UpstreamCluster } from './cluster.ts';
-import type { InternalTarget } from './transport/upstream-transport.ts';
+import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
 import type { ZonePickerParts } from './balancing/zone-picker.ts';
 
 export interface ClusterContext {

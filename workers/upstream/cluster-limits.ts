@@ -4,7 +4,7 @@
  */
 import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
 import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import type { UpstreamHost } from './hosts/host.ts';
 import { SharedLimits } from './resource-limits.ts';

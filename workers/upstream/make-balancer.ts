@@ -7,7 +7,7 @@ import type {
 } from '../../shared/resources/lb-policy.ts';
 import { MAGLEV_DEFAULTS, RING_DEFAULTS } from '../../shared/resources/lb-policy.ts';
 import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 import { BoundedTable } from './hashing/bounded-table.ts';
 import { HashBalancer } from './hashing/hash-balancer.ts';
 import { MaglevBuilder } from './hashing/maglev-builder.ts';
@@ -17,7 +17,7 @@ import type { TablePlan } from './hashing/table-plan.ts';
 import { compileHashPolicies } from '../routing/hash-policy.ts';
 import type { UpstreamHost } from './hosts/host.ts';
 import type { WeighedHost } from './hosts/host-weights.ts';
-import type { Steps } from '../sliced-work.ts';
+import type { Steps } from '../loop/sliced-work.ts';
 import { LeastRequestPicker } from './balancing/least-request-picker.ts';
 import { LoadAwareLocalities, type LoadAwareParts } from './balancing/load-aware-localities.ts';
 import type { HostPicker, LoadBalancer, MakePicker } from './balancing/load-balancer.ts';

@@ -6,7 +6,7 @@ import { limitOf, readThresholds } from '../../shared/limits/breaker-limits.ts';
 import { BreakerPage, type LimitedResource } from '../../shared/limits/breaker-page.ts';
 import type { CircuitBreakerThresholds } from '../../shared/resources/cluster.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import type { Runtime } from '../runtime.ts';
+import type { Runtime } from '../loop/runtime.ts';
 
 export interface ResourceLimits {
   /** True when one more may be opened: a look that promises nothing. */

@@ -11,8 +11,8 @@ import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { AccessLogs } from '../../../workers/access-log/access-logs.ts';
 import { compileLogFilter } from '../../../workers/access-log/log-filter.ts';
-import { ResponseFlag } from '../../../workers/http/response-flags.ts';
-import type { StreamInfo } from '../../../workers/http/stream-info.ts';
+import { ResponseFlag } from '../../../workers/stream/response-flags.ts';
+import type { StreamInfo } from '../../../workers/stream/stream-info.ts';
 import { HERITAGE } from '../../support/data-plane.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
 

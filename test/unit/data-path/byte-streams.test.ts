@@ -6,7 +6,7 @@ import tls from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { HELD_BYTES_CEILING, HeldBytes } from '../../../workers/held-bytes.ts';
+import { HELD_BYTES_CEILING, HeldBytes } from '../../../workers/loop/held-bytes.ts';
 import type { ByteStream, ByteStreamOwner } from '../../../workers/net/byte-stream.ts';
 import { type ConnectTo, HandleStream } from '../../../workers/net/handle-stream.ts';
 import { type RuntimeHandles, runtimeHandles } from '../../../workers/net/runtime-handles.ts';

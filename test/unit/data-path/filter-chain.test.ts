@@ -7,10 +7,10 @@ import type {
   HeadersStatus,
   HttpFilter,
   TerminalFilter,
-} from '../../../workers/http/filter.ts';
-import { type ChainStream, FilterChain } from '../../../workers/http/filter-chain.ts';
-import { HeldBytes } from '../../../workers/held-bytes.ts';
-import type { HeaderMap } from '../../../workers/http/header-map.ts';
+} from '../../../workers/stream/filter.ts';
+import { type ChainStream, FilterChain } from '../../../workers/manager/filter-chain.ts';
+import { HeldBytes } from '../../../workers/loop/held-bytes.ts';
+import type { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { headerMap, requestHeaders, streamInfo } from '../../support/stream.ts';
 
 type Script = Partial<{

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { httpStatusOfGrpc, isGrpcSuccess } from '../../../workers/router/grpc-outcome.ts';
 
 describe('what a gRPC status says of its host', () => {

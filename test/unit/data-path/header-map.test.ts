@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
-import { headerName } from '../../../workers/http/header-names.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
+import { headerName } from '../../../workers/stream/header-names.ts';
 import { pairs } from '../../support/http1.ts';
 
 function map(...entries: readonly (readonly [string, string])[]): HeaderMap {

@@ -1,8 +1,8 @@
 import { clusterContext } from '../../support/balancers.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
-import type { ResetReason } from '../../../workers/http/codec.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
+import type { ResetReason } from '../../../workers/stream/codec.ts';
 import { RetryState } from '../../../workers/router/retry-state.ts';
 import { compileRetryPolicy, takeRequestRetries } from '../../../workers/routing/retry-policy.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Clock } from '../../../shared/clock.ts';
-import { LoopClock } from '../../../workers/loop-clock.ts';
-import { LoopTimer, LoopTimers } from '../../../workers/timers.ts';
+import { LoopClock } from '../../../workers/loop/loop-clock.ts';
+import { LoopTimer, LoopTimers } from '../../../workers/loop/timers.ts';
 
 /** Time that stands still until a test moves it. */
 class ManualClock implements Clock {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { after, describe, it } from 'node:test';
-import { HeldBytes } from '../../../workers/held-bytes.ts';
+import { HeldBytes } from '../../../workers/loop/held-bytes.ts';
 import type { ByteStreamOwner } from '../../../workers/net/byte-stream.ts';
 import { runtimeHandles } from '../../../workers/net/runtime-handles.ts';
 import { type InnerContext, runtimeTls } from '../../../workers/net/runtime-tls.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { RbacDecider, RbacRule } from '../../../shared/resources/http-filters.ts';
 import type { ValueMatcher } from '../../../shared/resources/matchers.ts';
 import { compileRbacDecider } from '../../../workers/filters/rbac-engine.ts';
-import { WorkerRuntime } from '../../../workers/runtime.ts';
+import { WorkerRuntime } from '../../../workers/loop/runtime.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
 import { FilterState } from '../../../workers/net/filter-state.ts';
 

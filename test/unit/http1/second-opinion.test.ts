@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { ClientHarness, type SeenMessage, ServerHarness } from '../../support/http1.ts';
 import { readAsRuntime, type ReadMessage } from '../../support/second-opinion.ts';
 

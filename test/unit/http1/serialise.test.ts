@@ -5,7 +5,7 @@ import {
   EMPTY_BODY_LINE,
   framingLine,
   UPGRADE_LINE,
-} from '../../../workers/http/http1/serialise.ts';
+} from '../../../workers/http1/serialise.ts';
 
 describe('lines about framing and the connection', () => {
   const lines: readonly (readonly [string, string])[] = [

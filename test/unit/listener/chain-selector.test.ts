@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilterChainMatch } from '../../../shared/resources/listener.ts';
 import { ChainSelector, type CompiledChain } from '../../../workers/listener/chain-selector.ts';
-import { ConnectionFacts } from '../../../workers/listener/connection-facts.ts';
+import { ConnectionFacts } from '../../../workers/stream/connection-facts.ts';
 import { ChainDrain } from '../../../workers/listener/drain-state.ts';
 import { ipAddress } from '../../../workers/net/addresses.ts';
 

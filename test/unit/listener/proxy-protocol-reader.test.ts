@@ -9,7 +9,7 @@ import type { ProxyProtocolFilter } from '../../../shared/resources/listener-fil
 import { ProxyProtocolReader } from '../../../workers/listener/filters/proxy-protocol.ts';
 import { ipAddress } from '../../../workers/net/addresses.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { proxyProtocolHeader } from '../../../workers/upstream/transport/proxy-protocol-header.ts';
+import { proxyProtocolHeader } from '../../../workers/upstream-transport/proxy-protocol-header.ts';
 
 interface Seen {
   readonly verdict: FilterVerdict;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
-import { HeldBytes, TELLING_STEP_BYTES } from '../../../workers/held-bytes.ts';
-import { OverloadGate } from '../../../workers/overload-gate.ts';
+import { HeldBytes, TELLING_STEP_BYTES } from '../../../workers/loop/held-bytes.ts';
+import { OverloadGate } from '../../../workers/loop/overload-gate.ts';
 import { RequestCopy } from '../../../workers/router/request-copy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { WorkerLoop } from '../../../workers/worker-loop.ts';
+import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
 
 const CEILING = 4 * TELLING_STEP_BYTES;
 

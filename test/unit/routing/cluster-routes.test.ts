@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 
 import type { HeaderChanges } from '../../../shared/resources/headers.ts';
 import type { ClusterRouteAction, PathMatch } from '../../../shared/resources/route.ts';
-import type { HeaderMap } from '../../../workers/http/header-map.ts';
+import type { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
-import type { ClusterRoute } from '../../../workers/routing/types.ts';
+import type { ClusterRoute } from '../../../workers/stream/route.ts';
 import {
   addition,
   NO_CHANGES,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { MatcherTree, MatchInput, OnMatch } from '../../../shared/resources/matcher-tree.ts';
 import type { StringMatcher } from '../../../shared/resources/matchers.ts';
 import { compileMatcherTree } from '../../../workers/matching/matcher-tree.ts';
-import { WorkerRuntime } from '../../../workers/runtime.ts';
+import { WorkerRuntime } from '../../../workers/loop/runtime.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
 
 type Tree = MatcherTree<string>;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
 import { VIRTUAL_CLUSTER } from '../../../shared/stats/templates/cluster-features.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { RouteStore } from '../../../workers/listener/route-store.ts';
+import { RouteStore } from '../../../workers/data-plane/route-store.ts';
 import { holdViews } from '../../../workers/router/route-views.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from '../../support/routes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ScopeKeyFragment } from '../../../shared/resources/scoped-routes.ts';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { joinScopeKey, scopeKeyOf } from '../../../workers/routing/scope-key.ts';
 
 const element = (key: string, separator = '='): ScopeKeyFragment['element'] => ({

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { ClusterRouteAction, RetryPolicy } from '../../../shared/resources/route.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import { resolveTimeouts, streamDurationMs } from '../../../workers/routing/timeouts.ts';
-import type { ClusterRoute } from '../../../workers/routing/types.ts';
+import type { ClusterRoute } from '../../../workers/stream/route.ts';
 import { prefix, route, routeConfiguration, toCluster, virtualHost } from '../../support/routes.ts';
 import { requestHeaders, streamInfo } from '../../support/stream.ts';
 

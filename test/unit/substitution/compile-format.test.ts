@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { COMMANDS } from '../../../shared/substitution/commands.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { JsonFormatValue } from '../../../shared/resources/access-log.ts';
-import { ResponseFlag } from '../../../workers/http/response-flags.ts';
-import type { StreamInfo } from '../../../workers/http/stream-info.ts';
+import { ResponseFlag } from '../../../workers/stream/response-flags.ts';
+import type { StreamInfo } from '../../../workers/stream/stream-info.ts';
 import {
   compileJsonFormat,
   compileTextFormat,

@@ -5,7 +5,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import type { WorkerToSupervisor } from '../../../shared/messages/worker-to-supervisor.ts';
 import { TAP_RECORD_BYTES_MAX } from '../../../shared/resources/tap.ts';
 import { TapSessions } from '../../../supervisor/tap/tap-sessions.ts';
-import { TraceSender } from '../../../workers/tap/trace-sender.ts';
+import { TraceSender } from '../../../workers/process/trace-sender.ts';
 
 const RECORD = new Uint8Array(1);
 const TOO_LARGE = new Uint8Array(TAP_RECORD_BYTES_MAX + 1);

@@ -15,7 +15,7 @@ import type { Transport, TransportHandler } from '../../../workers/net/transport
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { DownstreamTlsFactory } from '../../../workers/tls/downstream-tls.ts';
 import { SecretStore } from '../../../workers/tls/secret-store.ts';
-import { WorkerLoop } from '../../../workers/worker-loop.ts';
+import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
 import { makeAuthority } from '../../support/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));

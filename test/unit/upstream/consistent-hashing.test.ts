@@ -6,14 +6,14 @@ import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import type { HashPolicy } from '../../../shared/resources/route.ts';
 import { MurmurHash2 } from '../../../workers/hash/murmur-hash2.ts';
 import { type Hash64, xxHash64 } from '../../../workers/hash/xxhash64.ts';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { compileHashPolicies } from '../../../workers/routing/hash-policy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import { HashBalancer } from '../../../workers/upstream/hashing/hash-balancer.ts';
 import { MaglevBuilder } from '../../../workers/upstream/hashing/maglev-builder.ts';
 import type { WeighedHost } from '../../../workers/upstream/hosts/host-weights.ts';
-import { finish } from '../../../workers/sliced-work.ts';
+import { finish } from '../../../workers/loop/sliced-work.ts';
 import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import {
   updateBalancer,

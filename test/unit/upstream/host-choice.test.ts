@@ -5,7 +5,7 @@ import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { MersenneTwister } from '../../../workers/hash/mersenne-twister.ts';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';

@@ -18,10 +18,10 @@ import type {
 } from '../../../shared/resources/resource-update.ts';
 import { isSameHost, keepSameHosts } from '../../../supervisor/upstreams/sources/same-host.ts';
 import { SentHosts } from '../../../supervisor/upstreams/hosts/sent-hosts.ts';
-import { finish, SlicedWork, sortInSteps, type Steps } from '../../../workers/sliced-work.ts';
+import { finish, SlicedWork, sortInSteps, type Steps } from '../../../workers/loop/sliced-work.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
 import type { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
-import { WorkerLoop } from '../../../workers/worker-loop.ts';
+import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
 import { clusterContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

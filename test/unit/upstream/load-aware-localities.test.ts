@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import {

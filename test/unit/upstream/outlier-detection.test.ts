@@ -11,7 +11,7 @@ import {
 import { withRuntime } from '../../../supervisor/health/outlier-runtime.ts';
 import { OutlierSlots } from '../../../supervisor/health/outlier-slots.ts';
 import type { OutlierSettings } from '../../../supervisor/resources/clusters/outlier-detection.ts';
-import { OutlierMonitor } from '../../../workers/health/outlier-monitor.ts';
+import { OutlierMonitor } from '../../../workers/upstream/hosts/outlier-monitor.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

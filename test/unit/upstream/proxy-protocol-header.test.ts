@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ipAddress, pipeAddress } from '../../../workers/net/addresses.ts';
-import { proxyProtocolHeader } from '../../../workers/upstream/transport/proxy-protocol-header.ts';
+import { proxyProtocolHeader } from '../../../workers/upstream-transport/proxy-protocol-header.ts';
 
 const V4 = { remoteAddress: ipAddress('1.2.3.4', 5), localAddress: ipAddress('10.0.0.1', 443) };
 const V6 = { remoteAddress: ipAddress('2001:db8::1', 5), localAddress: ipAddress('::1', 443) };

@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import type { SubsetOptions } from '../../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import { HeaderMap } from '../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import {
   updateBalancer,
   type LoadBalancer,
-  type SubsetCriteria,
 } from '../../../workers/upstream/balancing/load-balancer.ts';
+import { type SubsetCriteria } from '../../../workers/stream/route.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { balancerContext } from '../../support/balancers.ts';
 import { cluster, host } from '../../support/data-plane.ts';

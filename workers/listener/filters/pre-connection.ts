@@ -3,8 +3,8 @@
  * back before the socket is handed on. Bounded by the filters' own limits and the listener's timeout.
  */
 import type net from 'node:net';
-import { LoopTimer, type TimerOwner } from '../../timers.ts';
-import type { WorkerLoop } from '../../worker-loop.ts';
+import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
+import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { EarlyFacts, ListenerFilterRunner } from './listener-filter.ts';
 
 export interface PreConnectionOptions {

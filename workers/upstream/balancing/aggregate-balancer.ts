@@ -2,7 +2,7 @@
  * Chooses among several clusters as if their priorities stood one behind the other: a later one takes
  * what the earlier ones cannot. The chosen cluster's own balancer picks the host.
  */
-import { finish, type Steps } from '../../sliced-work.ts';
+import { finish, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import { type BalanceContext, type LoadBalancer, nothingToPrepare } from './load-balancer.ts';
 import {

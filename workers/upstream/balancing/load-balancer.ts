@@ -2,13 +2,14 @@
  * Chooses a host of a cluster for each request: what all policies implement, and what a choice may
  * depend on.
  */
+import type { SubsetCriteria } from '../../stream/route.ts';
 import type { Struct } from '../../../shared/dictionary.ts';
 import type { NamespacedMetadata } from '../../matching/metadata-value.ts';
 import type { Hash64 } from '../../hash/xxhash64.ts';
-import type { HeaderMap } from '../../http/header-map.ts';
-import type { RequestHash } from '../../routing/hash-policy.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { RequestHash } from '../../stream/route.ts';
 import type { Address } from '../../net/connection-info.ts';
-import { finish, type Steps } from '../../sliced-work.ts';
+import { finish, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 
 /** What a choice may depend on. */
@@ -44,8 +45,6 @@ export interface BalanceContext {
   /** Whether the request would rather go to another host. */
   refusesHost(host: UpstreamHost): boolean;
 }
-
-export type SubsetCriteria = Struct;
 
 export interface LoadBalancer {
   /**

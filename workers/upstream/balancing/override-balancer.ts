@@ -7,7 +7,7 @@ import { dictionary, type Struct } from '../../../shared/dictionary.ts';
 import { metadataValue } from '../../matching/metadata-value.ts';
 import type { HostNamer, OverrideOptions } from '../../../shared/resources/lb-policy.ts';
 import type { MetadataKey } from '../../../shared/resources/route.ts';
-import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
 

@@ -2,7 +2,7 @@
  * Chooses a priority by its share of the load, then a host among the ones of it that are usable, by
  * whatever picker the policy has. With one priority in good health a choice is one pick.
  */
-import type { Steps } from '../../sliced-work.ts';
+import type { Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext, HostPicker, LoadBalancer, MakePicker } from './load-balancer.ts';
 import type { LoadAwareLocalities } from './load-aware-localities.ts';

@@ -4,7 +4,7 @@
  * is a walk over two short lists. Knows hosts, chooses none.
  */
 import { isCounted } from '../../../shared/resources/host-health.ts';
-import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 
 export interface PriorityHosts {

@@ -4,7 +4,7 @@
  */
 import { readDouble } from '../../../shared/runtime/read-runtime.ts';
 import type { SlowStartOptions } from '../../../shared/resources/lb-policy.ts';
-import type { Runtime } from '../../runtime.ts';
+import type { Runtime } from '../../loop/runtime.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 
 export class SlowStart {

@@ -6,9 +6,10 @@
 import { dictionary, joined, memberOf } from '../../../shared/dictionary.ts';
 import type { SubsetOptions, SubsetSelector } from '../../../shared/resources/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
-import type { BalanceContext, LoadBalancer, SubsetCriteria } from './load-balancer.ts';
+import type { BalanceContext, LoadBalancer } from './load-balancer.ts';
+import type { SubsetCriteria } from '../../stream/route.ts';
 import { groupByLocality } from '../hosts/localities.ts';
 import { criteriaKey, hasCriteria, subsetKeysOf } from './subset-keys.ts';
 

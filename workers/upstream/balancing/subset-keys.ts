@@ -1,7 +1,7 @@
 /** What subset a host or a request belongs to, as a text that is the same for equal values. */
 import { dictionary, joined, memberOf } from '../../../shared/dictionary.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
-import type { SubsetCriteria } from './load-balancer.ts';
+import type { SubsetCriteria } from '../../stream/route.ts';
 
 /** The request's own subset of a selector with these keys, all of which it names. */
 export function criteriaKey(keys: readonly string[], criteria: SubsetCriteria): string {

@@ -6,7 +6,7 @@
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { ZoneAwareOptions } from '../../../shared/resources/lb-policy.ts';
 import { readFraction, readInteger } from '../../../shared/runtime/read-runtime.ts';
-import type { Runtime } from '../../runtime.ts';
+import type { Runtime } from '../../loop/runtime.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { HostPicker, MakePicker } from './load-balancer.ts';
 import { groupByLocality, localityKey } from '../hosts/localities.ts';

@@ -4,8 +4,8 @@
  * cluster that was not asked yet with its first request.
  */
 import type { Hash64 } from '../../hash/xxhash64.ts';
-import type { RequestHash } from '../../routing/hash-policy.ts';
-import { finish, type Steps } from '../../sliced-work.ts';
+import type { RequestHash } from '../../stream/route.ts';
+import { finish, type Steps } from '../../loop/sliced-work.ts';
 import type { HashTable, TablePlan } from './table-plan.ts';
 import type { TableFigures } from './table-figures.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -1,7 +1,7 @@
 /** Builds Maglev's tables as Envoy fills them, so that the same hash leads to the same host behind both. */
 import type { Hash64 } from '../../hash/byte-hash.ts';
 import { xxHash64 } from '../../hash/xxhash64.ts';
-import { ITEMS_PER_STEP, sortInSteps, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, sortInSteps, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { WeighedHost } from '../hosts/host-weights.ts';
 import { MaglevTurns } from './maglev-turns.ts';

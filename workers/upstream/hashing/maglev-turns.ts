@@ -3,7 +3,7 @@
  * turn by turn, to their next target. As in Envoy's loop over all hosts, which is as long as the table
  * times the hosts where one of them is much heavier than the others; here it is as long as the table.
  */
-import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 
 export class MaglevTurns {
   readonly #weights: ArrayLike<number>;

@@ -7,7 +7,7 @@ import type { RingHashOptions } from '../../../shared/resources/lb-policy.ts';
 import type { ByteHash, Hash64 } from '../../hash/byte-hash.ts';
 import { MurmurHash2 } from '../../hash/murmur-hash2.ts';
 import { XxHash64 } from '../../hash/xxhash64.ts';
-import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { WeighedHost } from '../hosts/host-weights.ts';
 import { NumberedKey } from './numbered-key.ts';

@@ -2,7 +2,7 @@
  * The places of a ring of hashes in typed arrays, nine bytes each where hosts are few: Envoy's take 24.
  * They are sorted in place, digit after digit of the hash, in steps.
  */
-import { ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import { type Positions, positionsFor } from './table-plan.ts';
 
 export class RingPlaces {

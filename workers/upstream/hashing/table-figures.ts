@@ -2,7 +2,7 @@
 import type { IdleTable } from '../../../shared/resources/idle-clusters.ts';
 import type { RingHashOptions } from '../../../shared/resources/lb-policy.ts';
 import { countTurns } from './maglev-turns.ts';
-import { finish, ITEMS_PER_STEP, type Steps } from '../../sliced-work.ts';
+import { finish, ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 
 /** What the cluster's statistics say of a table. */
 export interface TableFigures {

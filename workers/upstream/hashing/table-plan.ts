@@ -1,6 +1,6 @@
 /** What tables of hashes have in common, and how one is told of before it is built. */
 import type { Hash64 } from '../../hash/byte-hash.ts';
-import type { Steps } from '../../sliced-work.ts';
+import type { Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { TableFigures } from './table-figures.ts';
 

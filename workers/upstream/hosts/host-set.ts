@@ -13,7 +13,7 @@ import { countHosts, isKept, unpackHosts } from '../../../shared/resources/host-
 import type { SentHostSet } from '../../../shared/resources/resource-update.ts';
 import { IDLE_HOSTS_MAX } from '../../../shared/resources/idle-clusters.ts';
 import { healthOf } from '../../../shared/resources/host-health.ts';
-import { type Haste, ITEMS_PER_STEP, type SlicedWork, type Steps } from '../../sliced-work.ts';
+import { type Haste, ITEMS_PER_STEP, type SlicedWork, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { LoadBalancer } from '../balancing/load-balancer.ts';
 

@@ -6,11 +6,11 @@ import type { HostHealth, HostResource } from '../../../shared/resources/cluster
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { addressOf } from '../../../shared/resources/host-address.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
-import type { OutlierMonitor } from '../../health/outlier-monitor.ts';
-import type { UpstreamHostInfo } from '../../http/stream-info.ts';
+import type { OutlierMonitor } from './outlier-monitor.ts';
+import type { UpstreamHostInfo } from '../../stream/stream-info.ts';
 import type { ActiveRequests } from './active-requests.ts';
 import type { UpstreamCluster } from '../cluster.ts';
-import { ipOf, portOf } from './host-info.ts';
+import { ipOf, portOf } from '../../stream/host-info.ts';
 import type { HttpPool } from '../pools/http-pool.ts';
 import type { TcpPool } from '../pools/tcp-pool-connection.ts';
 import type { ResourceLimits } from '../resource-limits.ts';

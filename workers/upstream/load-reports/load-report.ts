@@ -2,7 +2,7 @@
  * What hosts say of their load in the headers of responses: `endpoint-load-metrics` with `TEXT`, `JSON`
  * or `BIN` in front, or `endpoint-load-metrics-bin`. Source: xds.data.orca.v3.OrcaLoadReport.
  */
-import type { HeaderMap } from '../../http/header-map.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
 
 /** Requests and errors in a second and how much is in use (above 1: too much), by the names of the message. */
 export type LoadReport = ReadonlyMap<string, number>;

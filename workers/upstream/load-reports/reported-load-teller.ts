@@ -3,8 +3,8 @@
  * once per update of the weights, and only of hosts that reported meanwhile.
  */
 import type { ToldWeight } from '../../../shared/messages/worker-notices.ts';
-import { LoopTimer, type TimerOwner } from '../../timers.ts';
-import type { WorkerLoop } from '../../worker-loop.ts';
+import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
+import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 
 export interface LoadTellerParts {

@@ -1,5 +1,5 @@
 /** Takes the host that bears the name of the request. */
-import type { Steps } from '../../sliced-work.ts';
+import type { Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext, LoadBalancer } from '../balancing/load-balancer.ts';
 import type { WantedHosts } from './wanted-hosts.ts';

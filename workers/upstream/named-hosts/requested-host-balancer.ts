@@ -5,8 +5,8 @@
 import { metadataValue } from '../../matching/metadata-value.ts';
 import type { OriginalDstOptions } from '../../../shared/resources/cluster.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import { parseIpPort } from '../../http/ip-port.ts';
-import type { Steps } from '../../sliced-work.ts';
+import { parseIpPort } from '../../stream/ip-port.ts';
+import type { Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import {
   type BalanceContext,

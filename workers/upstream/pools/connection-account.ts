@@ -3,7 +3,7 @@
  * it from its opening to its end, and that both last as long as it does.
  */
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
-import type { ResetReason } from '../../http/codec.ts';
+import type { ResetReason } from '../../stream/codec.ts';
 import { isLocalConnectError } from '../../net/connect-errors.ts';
 import type { ByteCounters } from '../../net/transport.ts';
 import type { UpstreamCluster } from '../cluster.ts';

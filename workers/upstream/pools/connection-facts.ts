@@ -1,5 +1,5 @@
 /** What is known of a connection to a host, whatever it carries, and how a client's facts name it. */
-import type { StreamInfo } from '../../http/stream-info.ts';
+import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
 
 export interface ConnectionFacts {

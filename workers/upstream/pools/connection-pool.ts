@@ -4,7 +4,7 @@
  * limits. What a request is, the protocol's connections know.
  */
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
-import type { ResetReason } from '../../http/codec.ts';
+import type { ResetReason } from '../../stream/codec.ts';
 import type { Priority } from '../cluster-limits.ts';
 import type { UpstreamCluster } from '../cluster.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -2,8 +2,8 @@
  * The seam between the router and connection pools, whichever protocol they speak: the router asks for
  * a stream and hears when there is one, or why there will be none.
  */
-import type { RequestEncoder, ResponseDecoder } from '../../http/codec.ts';
-import type { Protocol } from '../../http/stream-info.ts';
+import type { RequestEncoder, ResponseDecoder } from '../../stream/codec.ts';
+import type { Protocol } from '../../stream/stream-info.ts';
 import type { ConnectionFacts } from './connection-facts.ts';
 import type { PoolWaiter } from './connection-pool.ts';
 import type { PreconnectedPool } from './pool-load.ts';

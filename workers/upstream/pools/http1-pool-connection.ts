@@ -4,19 +4,19 @@
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { Http1ClientOptions } from '../../../shared/resources/cluster.ts';
-import type { ResetReason } from '../../http/codec.ts';
-import { Http1ClientCodec, type Http1ClientOwner } from '../../http/http1/client-codec.ts';
+import type { ResetReason } from '../../stream/codec.ts';
+import { Http1ClientCodec, type Http1ClientOwner } from '../../http1/client-codec.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
-import type { Protocol } from '../../http/stream-info.ts';
+import type { Protocol } from '../../stream/stream-info.ts';
 import { socketAddress } from '../../net/addresses.ts';
 import { connectErrorText } from '../../net/connect-errors.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
-import { LoopTimer, type TimerOwner } from '../../timers.ts';
+import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import { type ClosingSide, ConnectionAccount, connectFailureOf } from './connection-account.ts';
 import { nextUpstreamConnectionId } from './connection-ids.ts';
 import type { ConnectionPool, PooledConnection } from './connection-pool.ts';
 import type { PoolClient, UpstreamConnectionFacts } from './http-pool.ts';
-import { openUpstream } from '../transport/upstream-transport.ts';
+import { openUpstream } from '../../upstream-transport/upstream-transport.ts';
 
 const CX_HTTP1_TOTAL = CLUSTER.index.upstream_cx_http1_total;
 const CX_CONNECT_TIMEOUT = CLUSTER.index.upstream_cx_connect_timeout;

@@ -2,7 +2,7 @@
  * Connections made ahead of requests to the hosts that will be chosen next: remembers the choices that
  * it looked at, so that they are the ones made. Only for policies that choose without the request.
  */
-import { HeaderMap } from '../../http/header-map.ts';
+import { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext } from '../balancing/load-balancer.ts';
 import { needsConnection, type PoolLoad, type PreconnectedPool } from './pool-load.ts';

@@ -4,12 +4,12 @@
  * it. Owns its transport and timers; which client it carries is the pool's decision.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import type { ResetReason } from '../../http/codec.ts';
+import type { ResetReason } from '../../stream/codec.ts';
 import { socketAddress } from '../../net/addresses.ts';
 import { connectErrorText } from '../../net/connect-errors.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
 import type { Transport, TransportHandler } from '../../net/transport.ts';
-import { LoopTimer, type TimerOwner } from '../../timers.ts';
+import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import { type ClosingSide, ConnectionAccount, connectFailureOf } from './connection-account.ts';
 import { nextUpstreamConnectionId } from './connection-ids.ts';
 import type {
@@ -18,7 +18,7 @@ import type {
   PoolProtocol,
   PoolWaiter,
 } from './connection-pool.ts';
-import { openUpstream } from '../transport/upstream-transport.ts';
+import { openUpstream } from '../../upstream-transport/upstream-transport.ts';
 
 const CX_CONNECT_TIMEOUT = CLUSTER.index.upstream_cx_connect_timeout;
 const CX_IDLE_TIMEOUT = CLUSTER.index.upstream_cx_idle_timeout;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClientCertForwarding } from '../../../../shared/resources/listener.ts';
-import { HeaderMap } from '../../../../workers/http/header-map.ts';
+import { HeaderMap } from '../../../../workers/stream/header-map.ts';
 import {
   keepsClientCert,
   writeClientCert,
-} from '../../../../workers/http/headers/client-cert-header.ts';
+} from '../../../../workers/headers/client-cert-header.ts';
 import type { CertificateFacts, TlsInfo } from '../../../../workers/net/connection-info.ts';
 
 const NAME = 'x-forwarded-client-cert';

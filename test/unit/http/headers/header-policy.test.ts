@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { HeaderMap } from '../../../../workers/http/header-map.ts';
-import { buildHeaderPolicy } from '../../../../workers/http/headers/header-policy.ts';
-import { StreamInfo } from '../../../../workers/http/stream-info.ts';
+import { HeaderMap } from '../../../../workers/stream/header-map.ts';
+import { buildHeaderPolicy } from '../../../../workers/headers/header-policy.ts';
+import { StreamInfo } from '../../../../workers/stream/stream-info.ts';
 import {
   DEFAULTS,
   NODE,

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import {
   canonicalPath,
   compilePathPolicy,
-} from '../../../../workers/http/headers/path-normalization.ts';
-import type { PathOptions } from '../../../../workers/http/headers/path-normalization.ts';
+} from '../../../../workers/headers/path-normalization.ts';
+import type { PathOptions } from '../../../../workers/headers/path-normalization.ts';
 
 const KEEP: PathOptions = {
   normalizePath: false,

@@ -1,0 +1,36 @@
+/**
+ * What the worker's receive loop (process/commanded-worker.ts) commands: everything that carries
+ * traffic. The loop knows nothing of HTTP, the data plane nothing of the channel.
+ */
+import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
+
+export type TapCommand = Omit<Extract<SupervisorToWorker, { readonly kind: 'set_tap' }>, 'kind'>;
+
+export interface DataPlane {
+  /** Applies a batch whole or throws with nothing changed. */
+  apply(updates: readonly ResourceUpdate[]): void;
+  /** Resolves when the last batch is in force as a whole; undefined: it is. */
+  readonly settled: Promise<void> | undefined;
+  /** Starts accepting on descriptors for a listener that was put before; rejects on the first failure. */
+  listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
+  /** Closes the listening descriptors; resolves when none accepts any more. */
+  /** `takesWaiting`: what waits in the sockets is taken first. */
+  stopListening(listeners: readonly string[], takesWaiting: boolean): Promise<void>;
+  drain(drain: DrainCommand): void;
+  /** Ends the drain of these listeners, or every drain. */
+  undrain(listeners?: readonly string[]): void;
+  /** Open connections per listener. */
+  countConnections(): readonly ListenerConnections[];
+  /** Ends what is open on these listeners at once. */
+  cutConnections(listeners: readonly string[]): void;
+  setHealthCheckFailed(failed: boolean): void;
+  setCheckingWorkers(workers: readonly number[]): void;
+  /** A client's tap begins or ends. */
+  setTap(tap: TapCommand): void;
+  reopenLogs(): void;
+  /** Cuts what is open, flushes access logs, resolves when all is written. */
+  close(): Promise<void>;
+}

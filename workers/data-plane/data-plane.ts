@@ -1,0 +1,344 @@
+/**
+ * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything that
+ * the receive loop commands ends here; nothing here knows of the channel.
+ */
+import { escapeControls } from '../../shared/logging/escape.ts';
+import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
+import { BreakerPage } from '../../shared/limits/breaker-page.ts';
+import { OutlierPage } from '../../shared/limits/outlier-page.ts';
+import { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
+import {
+  BREAKER_PAGE_FD,
+  OUTLIER_PAGE_FD,
+  RATE_LIMIT_PAGE_FD,
+} from '../../shared/messages/heritage.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { DataPlane, TapCommand } from './data-plane-commands.ts';
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import type { DrainCommand, ListeningDescriptor } from '../listener/listener-commands.ts';
+import { AccessLogs } from '../access-log/access-logs.ts';
+import { buildRouteTable } from '../routing/route-table.ts';
+import type { RouteTable } from '../stream/route.ts';
+import { RouterStats } from '../router/router-stats.ts';
+import { holdViews } from '../router/route-views.ts';
+import { WorkerRuntime } from '../loop/runtime.ts';
+import type { ClusterContext } from '../upstream/cluster-context.ts';
+import { ClusterManager, isClusterUpdate } from '../upstream/cluster-manager.ts';
+import { Taps } from '../tap/taps.ts';
+import { HELD_BYTES_CEILING, HeldBytes } from '../loop/held-bytes.ts';
+import { OverloadGate } from '../loop/overload-gate.ts';
+import { WorkerLoop } from '../loop/worker-loop.ts';
+import { ConnectionLimits } from '../listener/connection-limits.ts';
+import { DrainState } from '../listener/drain-state.ts';
+import type { CompilerContext } from './compiler-context.ts';
+import { compileListener } from './listener-compiler.ts';
+import { connectInside } from '../listener/connect-inside.ts';
+import { ListenerSet } from '../listener/listener-set.ts';
+import { RouteDemand } from '../routing/route-demand.ts';
+import { RouteStore } from './route-store.ts';
+import type { SharedPages } from '../loop/shared-count.ts';
+import { ExtensionStore } from '../filters/extension-store.ts';
+import { SecretStore } from '../tls/secret-store.ts';
+
+/** Makes a data plane that has nothing to serve yet. */
+export function createDataPlane(env: DataPlaneEnv): DataPlane {
+  return new WorkerDataPlane(env);
+}
+
+type PartUpdate = Extract<
+  ResourceUpdate,
+  {
+    readonly op:
+      | `${'put' | 'remove'}_${'secret' | 'extension' | 'scoped_routes'}`
+      | 'put_route_answers';
+  }
+>;
+
+function isPart(update: ResourceUpdate): update is PartUpdate {
+  return /_(secret|extension|scoped_routes|route_answers)$/.test(update.op);
+}
+
+/** A change that was prepared and cannot fail any more. Returns what to wait for before it is in force. */
+type Change = () => Promise<void> | void;
+
+class WorkerDataPlane implements DataPlane {
+  readonly #env: DataPlaneEnv;
+  readonly #loop: WorkerLoop;
+  readonly #runtime = new WorkerRuntime();
+  readonly #routes = new RouteStore();
+  readonly #routeDemand: RouteDemand;
+  readonly #secrets = new SecretStore();
+  readonly #extensions = new ExtensionStore();
+  readonly #overload: OverloadGate;
+  readonly #clusters: ClusterManager;
+  readonly #drain: DrainState;
+  #settled: Promise<void> | undefined = undefined;
+  readonly #accessLogs: AccessLogs;
+  readonly #limits: ConnectionLimits;
+  readonly #taps: Taps;
+  readonly #compiler: CompilerContext;
+  readonly #listeners: ListenerSet;
+  #outlierPage: OutlierPage | undefined;
+  #breakerPage: BreakerPage | undefined;
+  #rateLimitPage: RateLimitPage | undefined;
+
+  constructor(env: DataPlaneEnv) {
+    this.#env = env;
+    this.#loop = new WorkerLoop(env.clock, heldBytes(env), env.exceptions);
+    const { timers, held } = this.#loop;
+    this.#routeDemand = makeRouteDemand(env);
+    this.#overload = new OverloadGate({ random: Math.random, stats: env.stats, timers, held });
+    this.#clusters = new ClusterManager({
+      loop: this.#loop,
+      overload: this.#overload,
+      stats: env.stats,
+      runtime: this.#runtime,
+      secrets: this.#secrets,
+      log: (line) => env.log('debug', 'connection', escapeControls(line)),
+      ownLocality: { region: '', subZone: '', ...env.heritage.node },
+      localClusterName: env.heritage.localCluster,
+      duty: {
+        clock: env.clock,
+        workerIndex: env.heritage.workerIndex,
+        living: [],
+        logEvent: (host, check, event) =>
+          env.notify({ kind: 'health_event', ...host, check, event }),
+        report: (host, bits) => env.notify({ kind: 'health_result', ...host, bits }),
+      },
+      breakerPage: () => this.#limitsPage(),
+      outlierPage: () => (this.#outlierPage ??= new OutlierPage(OUTLIER_PAGE_FD)),
+      find: (name) => this.#clusters.get(name),
+      ...upstreamNotices(env),
+      connectInside: (to) => connectInside(this.#listeners.get(to.listener), to, this.#loop),
+    });
+    this.#drain = new DrainState({
+      drainTimeS: env.heritage.drainTimeS,
+      closeIdleAfterMs: env.heritage.drainIdleCloseMs,
+      nowMs: () => this.#loop.clock.ms,
+      random: Math.random,
+    });
+    const pages = this.#sharedPages();
+    this.#accessLogs = new AccessLogs({ ...env, runtime: this.#runtime, pages });
+    this.#limits = new ConnectionLimits({
+      ...pages,
+      maxConnections: env.heritage.maxDownstreamConnections,
+      runtime: this.#runtime,
+    });
+    this.#listeners = new ListenerSet(env, {
+      loop: this.#loop,
+      limits: this.#limits,
+      overload: this.#overload,
+      drain: this.#drain,
+    });
+    this.#taps = makeTaps(env);
+    this.#compiler = {
+      env,
+      loop: this.#loop,
+      clusters: this.#clusters,
+      routes: this.#routes,
+      routeDemand: this.#routeDemand,
+      extensions: this.#extensions,
+      secrets: this.#secrets,
+      overload: this.#overload,
+      drain: this.#drain,
+      buildRoutes: (config) => buildRouteTable(config, this.#runtime),
+      accessLogs: this.#accessLogs,
+      ownStats: new RouterStats(env.stats, 'async-client', env.heritage.node.zone),
+      runtime: this.#runtime,
+      taps: this.#taps,
+      pages,
+    };
+  }
+
+  apply(updates: readonly ResourceUpdate[]): void {
+    const changes = updates.map((update) => this.#prepare(update));
+    if (this.#settled !== undefined) {
+      this.#settled = this.#settled.then(async () => this.#changeRest(changes));
+      return;
+    }
+    this.#loop.enter();
+    this.#change(changes);
+    this.#loop.leave();
+  }
+
+  get settled(): Promise<void> | undefined {
+    return this.#settled;
+  }
+
+  /** What comes behind the first hosts of a large cluster waits for them. */
+  #change(changes: readonly Change[]): void {
+    for (const [at, change] of changes.entries()) {
+      const settled = change();
+      if (settled === undefined) continue;
+      this.#settled = settled.then(async () => this.#changeRest(changes.slice(at + 1)));
+      return;
+    }
+    this.#settled = undefined;
+  }
+
+  async #changeRest(changes: readonly Change[]): Promise<void> {
+    this.#loop.enter();
+    this.#change(changes);
+    this.#loop.leave();
+    await this.#settled;
+  }
+
+  async listen(name: string, sockets: readonly ListeningDescriptor[]): Promise<void> {
+    await this.#listeners.listen(name, sockets);
+  }
+
+  async stopListening(names: readonly string[], takesWaiting: boolean): Promise<void> {
+    await this.#listeners.stopListening(names, takesWaiting);
+  }
+
+  drain(drain: DrainCommand): void {
+    this.#listeners.startDrain(drain);
+  }
+
+  undrain(listeners?: readonly string[]): void {
+    this.#drain.stop(listeners);
+  }
+
+  countConnections(): readonly ListenerConnections[] {
+    return this.#listeners.countConnections();
+  }
+
+  cutConnections(listeners: readonly string[]): void {
+    this.#loop.enter();
+    this.#listeners.cutConnections(listeners);
+    this.#loop.leave();
+  }
+
+  setHealthCheckFailed(failed: boolean): void {
+    this.#drain.isHealthCheckFailed = failed;
+  }
+
+  setCheckingWorkers(workers: readonly number[]): void {
+    this.#clusters.setCheckingWorkers(workers);
+  }
+
+  setTap({ session, configId, settings }: TapCommand): void {
+    if (settings === undefined) this.#taps.end();
+    else this.#taps.begin(session, configId, settings);
+  }
+
+  reopenLogs(): void {
+    this.#accessLogs.reopen();
+  }
+
+  async close(): Promise<void> {
+    await this.#listeners.stopAll();
+    await this.#listeners.answerLast();
+    this.#loop.enter();
+    this.#listeners.cutAll();
+    this.#clusters.close();
+    this.#loop.leave();
+    await this.#accessLogs.close();
+  }
+
+  /** Does everything that may fail; what remains is the change itself. */
+  #prepare(update: ResourceUpdate): Change {
+    if (isPart(update)) return () => this.#putPart(update);
+    if (isClusterUpdate(update)) return () => this.#clusters.apply(update);
+    switch (update.op) {
+      case 'put_host_answers':
+        return () => this.#clusters.get(update.cluster)?.wantedHosts?.answered(update.answers);
+      case 'put_route_configuration': {
+        const table: RouteTable = buildRouteTable(update.routes, this.#runtime);
+        return () => {
+          this.#routes.put(update.key, table, holdViews(update.routes, this.#env.stats));
+        };
+      }
+      case 'remove_route_configuration':
+        return () => this.#routes.remove(update.name);
+      case 'put_overload':
+        return () => {
+          this.#overload.state = update.state;
+        };
+      case 'put_listener': {
+        const compiled = compileListener(update.listener, this.#compiler);
+        return () => this.#listeners.put(compiled);
+      }
+      case 'put_runtime':
+        return () => {
+          this.#runtime.snapshot = new Map(update.values);
+        };
+      case 'remove_listener':
+        return () => this.#listeners.remove(update.name);
+    }
+  }
+
+  /** What listeners and clusters name by its key. */
+  #putPart(update: PartUpdate): void {
+    switch (update.op) {
+      case 'put_secret':
+        return this.#secrets.put(update.key, update.secret);
+      case 'remove_secret':
+        return this.#secrets.remove(update.key);
+      case 'put_extension':
+        return this.#extensions.put(update.key, update.filter);
+      case 'remove_extension':
+        return this.#extensions.remove(update.key);
+      case 'put_scoped_routes':
+        return this.#routes.putScopes(update.key, update.scopes);
+      case 'remove_scoped_routes':
+        return this.#routes.removeScopes(update.key);
+      case 'put_route_answers':
+        return this.#routeDemand.answered(update.tickets);
+    }
+  }
+
+  #sharedPages(): SharedPages {
+    return {
+      workerIndex: this.#env.heritage.workerIndex,
+      breakerPage: () => this.#limitsPage(),
+      rateLimitPage: () => (this.#rateLimitPage ??= RateLimitPage.map(RATE_LIMIT_PAGE_FD)),
+    };
+  }
+
+  /** Mapped on first use. */
+  #limitsPage(): BreakerPage {
+    const { concurrency } = this.#env.heritage;
+    this.#breakerPage ??= BreakerPage.map(BREAKER_PAGE_FD, concurrency);
+    return this.#breakerPage;
+  }
+}
+
+/** The gauge is there once it is not zero. */
+function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
+  return new HeldBytes({
+    ceilingBytes: HELD_BYTES_CEILING,
+    tell: (change) => stats.add(stats.defineGauge('sluice.held_bytes'), change),
+  });
+}
+
+function makeTaps(env: DataPlaneEnv): Taps {
+  return new Taps({
+    send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
+    log: (text) => env.log('warning', 'tap', escapeControls(text)),
+  });
+}
+
+function makeRouteDemand({ heritage, notify }: DataPlaneEnv): RouteDemand {
+  return new RouteDemand(heritage.workerIndex, (wanted, ticket) =>
+    notify({ kind: 'routes_wanted', wanted, ticket }),
+  );
+}
+
+/** What the supervisor hears of clusters and their hosts. */
+function upstreamNotices({
+  notify,
+}: DataPlaneEnv): Pick<
+  ClusterContext,
+  'outlierDetected' | 'loadReported' | 'hostRequested' | 'hostUsed' | 'hostWanted' | 'trafficBegan'
+> {
+  return {
+    outlierDetected: (cluster, host, what) =>
+      notify({ kind: 'outlier_detected', cluster, host, what }),
+    loadReported: (cluster, weights) => notify({ kind: 'load_reported', cluster, weights }),
+    hostRequested: (cluster, host) => notify({ kind: 'host_requested', cluster, host }),
+    hostUsed: (cluster, host) => notify({ kind: 'host_used', cluster, host }),
+    hostWanted: (cluster, host, ticket) => notify({ kind: 'host_wanted', cluster, host, ticket }),
+    trafficBegan: (cluster) => notify({ kind: 'traffic_began', cluster }),
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * Turns a listener's resource into what serves its connections: chains with their network filters and
+ * TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
+ */
+import { escapeControls } from '../../shared/logging/escape.ts';
+import type {
+  FilterChain,
+  ListenerResource,
+  NetworkFilter,
+} from '../../shared/resources/listener.ts';
+import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
+import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
+import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
+import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
+import { sharedBucket } from '../filters/token-bucket.ts';
+import { compileMatcherTree } from '../matching/matcher-tree.ts';
+import { runtimeTls } from '../net/runtime-tls.ts';
+import { bufferLimit } from '../net/transport.ts';
+import { gatedServer } from '../tcp/gated-server.ts';
+import { makeGate } from '../tcp/make-gates.ts';
+import { smallServer } from '../tcp/small-servers.ts';
+import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
+import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
+import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts';
+import { HttpInspector } from '../listener/filters/http-inspector.ts';
+import type { ListenerFilterRunner } from '../listener/filters/listener-filter.ts';
+import { ProxyProtocolReader } from '../listener/filters/proxy-protocol.ts';
+import { TlsInspector } from '../listener/filters/tls-inspector.ts';
+import { ChainDrain } from '../listener/drain-state.ts';
+import { SharedCount } from '../loop/shared-count.ts';
+import type { CompiledListener } from '../listener/compiled-listener.ts';
+import {
+  type ChainContext,
+  type CompiledFilter,
+  type CompilerContext,
+  overloadOf,
+} from './compiler-context.ts';
+import { compileManager } from './manager-compiler.ts';
+
+export function compileListener(
+  resource: ListenerResource,
+  context: CompilerContext,
+): CompiledListener {
+  const compiled: CompiledChain[] = [];
+  const releases: (() => void)[] = [];
+  const own = context.accessLogs.open(resource.accessLogs);
+  releases.push(() => own.release());
+  const compileOne = (chain: FilterChain): CompiledChain => {
+    const drain = new ChainDrain();
+    const parts = compileFilters(chain.networkFilters, resource, { ...context, chainDrain: drain });
+    const tls = compileTls(chain, resource, context);
+    if (parts !== undefined) releases.push(parts.release);
+    if (tls !== undefined) releases.push(() => tls.release());
+    return { resource: chain, server: parts?.server, tls, drain };
+  };
+  const listenerFilters = resource.listenerFilters.flatMap((filter) => {
+    const runner = makeListenerFilter(filter, context.env);
+    return runner === undefined ? [] : [withCondition(runner, filter.disabled)];
+  });
+  for (const filter of listenerFilters) releases.push(() => filter.release());
+  for (const chain of resource.filterChains) compiled.push(compileOne(chain));
+  const { defaultFilterChain: last } = resource;
+  const release = (): void => {
+    for (const each of releases) each();
+  };
+  return {
+    resource,
+    chains: new ChainSelector(
+      compiled,
+      last === undefined ? undefined : compileOne(last),
+      resource.chainMatcher &&
+        compileMatcherTree(resource.chainMatcher, (name) => name, context.runtime),
+    ),
+    listenerFilters,
+    accessLogs: own.logs,
+    showsLocalAddress: JSON.stringify(resource).includes('DOWNSTREAM_LOCAL'),
+    readsOriginal: resource.listenerFilters.some(({ kind }) => kind === 'original_dst'),
+    release,
+  };
+}
+
+function withCondition(
+  runner: ListenerFilterRunner,
+  disabled: ListenerFilter['disabled'],
+): ListenerFilterRunner {
+  if (disabled === undefined) return runner;
+  return {
+    disabled,
+    inspect: (data, facts) => runner.inspect(data, facts),
+    release: () => runner.release(),
+  };
+}
+
+/** Undefined for a chain without filters. */
+function compileFilters(
+  filters: readonly NetworkFilter[],
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter | undefined {
+  const last = filters.at(-1);
+  if (last === undefined) return undefined;
+  const gateContext = {
+    ...context,
+    stats: context.env.stats,
+    sharedBucket: (options: RateLimitBucket) =>
+      sharedBucket(options, context.pages.rateLimitPage(), listener.name),
+    wantedHosts: (name: string) => context.clusters.get(name)?.wantedHosts,
+    sharedCount: (place: string) => new SharedCount(`${listener.name} ${place}`, context.pages),
+  };
+  const gates = filters.slice(0, -1).flatMap((filter) => {
+    return isGate(filter) ? [makeGate(filter, gateContext)] : [];
+  });
+  const { server, release } = compileLast(last, listener, context);
+  return {
+    server: gatedServer(server, gates, context.loop),
+    release() {
+      release();
+      for (const gate of gates) gate.release();
+    },
+  };
+}
+
+function compileLast(
+  filter: NetworkFilter,
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter {
+  switch (filter.kind) {
+    case 'http_connection_manager':
+      return compileManager(filter, listener, context);
+    case 'tcp_proxy':
+      return compileTcpProxy(filter, listener, context);
+    case 'echo':
+    case 'direct_response': {
+      const response = filter.kind === 'echo' ? undefined : filter.response;
+      const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
+      const server = smallServer(response, { loop: context.loop, bufferLimitBytes });
+      return { server, release: () => undefined };
+    }
+    default:
+      throw new Error(`a chain of network filters cannot end in ${filter.kind}`);
+  }
+}
+
+function isGate(filter: NetworkFilter): filter is GateFilter {
+  return (
+    filter.kind === 'sni_cluster' ||
+    filter.kind === 'network_local_ratelimit' ||
+    filter.kind === 'network_rbac' ||
+    filter.kind === 'connection_limit' ||
+    filter.kind === 'set_filter_state' ||
+    filter.kind === 'sni_dynamic_forward_proxy'
+  );
+}
+
+function compileTcpProxy(
+  config: TcpProxy,
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter {
+  const { loop, env, clusters, runtime, accessLogs } = context;
+  const own = accessLogs.open(config.accessLogs);
+  const server = new TcpProxyServer(config, {
+    loop,
+    stats: env.stats,
+    clusters,
+    runtime,
+    drain: context.drain.viewOf(listener, context.chainDrain),
+    overload: overloadOf(listener, context),
+    random: Math.random,
+    accessLogs: own.logs,
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+  });
+  const release = (): void => {
+    own.release();
+    server.release();
+  };
+  return { server, release };
+}
+
+/** Undefined for what needs no bytes of the connection. */
+function makeListenerFilter(
+  filter: ListenerFilter,
+  { stats }: DataPlaneEnv,
+): ListenerFilterRunner | undefined {
+  switch (filter.kind) {
+    case 'original_dst':
+      return undefined;
+    case 'tls_inspector':
+      return new TlsInspector(stats);
+    case 'http_inspector':
+      return new HttpInspector(stats);
+    case 'proxy_protocol':
+      return new ProxyProtocolReader(filter, stats);
+  }
+}
+
+function compileTls(
+  { tls, handshakeTimeoutMs, match }: FilterChain,
+  listener: ListenerResource,
+  { env, secrets }: CompilerContext,
+): DownstreamTlsFactory | undefined {
+  if (tls === undefined) return undefined;
+  return new DownstreamTlsFactory(tls, {
+    clock: env.clock,
+    handshakeTimeoutMs,
+    stats: env.stats,
+    statOwner: `listener.${listener.statName}.`,
+    ticketKeys: Buffer.from(env.heritage.ticketKeys, 'base64'),
+    secrets,
+    serverNames: match?.serverNames ?? [],
+    runtime: runtimeTls(),
+    log: (line) => env.log('debug', 'connection', escapeControls(line)),
+  });
+}

@@ -1,0 +1,189 @@
+/**
+ * Turns the message of a connection manager into what serves the connections of a chain: codec, header
+ * policy, routes, filters, router and access logs.
+ */
+import assert from 'node:assert/strict';
+import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
+import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
+import { http1ServerCodecs } from '../http1/server-codec-factory.ts';
+import { ConnectionManager, type RouteSource } from '../manager/manager.ts';
+import { serveHttp } from '../manager/http-server.ts';
+import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
+import { ManagerStats } from '../manager/manager-stats.ts';
+import type { FilterContext } from '../filters/filter-context.ts';
+import { sharedBucket } from '../filters/token-bucket.ts';
+import { makeFilterFactory } from '../filters/make-filter-factory.ts';
+import { localAddress } from '../../shared/local-address.ts';
+import { buildHeaderPolicy } from '../headers/header-policy.ts';
+import { bufferLimit } from '../net/transport.ts';
+import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
+import { RouterStats } from '../router/router-stats.ts';
+import { holdViews } from '../router/route-views.ts';
+import {
+  type ChainContext,
+  type CompiledFilter,
+  type CompilerContext,
+  overloadOf,
+} from './compiler-context.ts';
+import { scopePrefix } from '../../shared/stats/stat-scope.ts';
+
+type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
+
+const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
+
+/** Throws, with nothing changed, when a part cannot be made. */
+export function compileManager(
+  config: HttpConnectionManager,
+  listener: ListenerResource,
+  context: ChainContext,
+): CompiledFilter {
+  const { env, loop } = context;
+  const routes = routeSource(config, context);
+  const accessLogs = context.accessLogs.open(config.accessLogs);
+  const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
+  const policy = buildHeaderPolicy(config, {
+    localAddressIpVersion: env.heritage.localAddressIpVersion,
+    node: env.heritage.node,
+    underscores: stats,
+    internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
+  });
+  const drain = context.drain.viewOf(listener, context.chainDrain);
+  const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
+  const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
+  const terminal = terminalFilter(
+    config,
+    listener,
+    { stats: routerStats, upstreamLogs: upstreamLogs.logs },
+    context,
+  );
+  const filterBlocks: number[] = [];
+  const bucketOwner = `${listener.name}/${routesName(config)}`;
+  const filterContext: FilterContext = {
+    loop,
+    stats: env.stats,
+    runtime: context.runtime,
+    ...namesOf(config.statPrefix),
+    countRequestTooLarge: () => stats.count(RQ_TOO_LARGE),
+    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
+    compressorOffers: new WeakMap(),
+    taps: context.taps,
+    clusterHealth: (name) => context.clusters.get(name)?.health(),
+    wantedHosts: (name) => context.clusters.get(name)?.wantedHosts,
+    missingRoutes: (headers) => routes.missingFor?.(headers),
+    routeDemand: context.routeDemand,
+    extensions: context.extensions,
+    nodeCluster: env.heritage.node.cluster,
+    sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
+    onBlock: (base) => void filterBlocks.push(base),
+  };
+  const manager = new ConnectionManager(config, {
+    loop,
+    makeCodec: http1ServerCodecs(config),
+    stats,
+    policy,
+    accessLogs: accessLogs.logs,
+    rewriteLocalReply:
+      config.localReplies && compileLocalReplies(config.localReplies, context.runtime),
+    routes,
+    filters: filtersOf(config, filterContext),
+    terminal,
+    drain,
+    overload: overloadOf(listener, context),
+    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+  });
+  const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
+  const release = (): void => {
+    for (const letGo of views) letGo();
+    stats.release();
+    routerStats.release();
+    accessLogs.release();
+    upstreamLogs.release();
+    for (const base of filterBlocks) env.stats.releaseBlock(base);
+  };
+  return { server: serveHttp(manager), release };
+}
+
+/** Those before the router. */
+function filtersOf(
+  config: HttpConnectionManager,
+  context: FilterContext,
+): readonly FilterFactory[] {
+  return config.filters.slice(0, -1).map((filter) => {
+    const factory = makeFilterFactory(filter, context);
+    return filter.isOffByDefault === true ? offByDefault(factory) : factory;
+  });
+}
+
+function routeSource(config: HttpConnectionManager, context: CompilerContext): RouteSource {
+  const { routes } = config;
+  if (routes.kind === 'named') return context.routes.sourceOf(routes.name);
+  if (routes.kind === 'scoped') {
+    return context.routes.scopedSourceOf(routes, (each) => context.buildRoutes(each.config));
+  }
+  const table = context.buildRoutes(routes.config);
+  return { tableFor: () => table };
+}
+
+function inlineRoutes({ routes }: HttpConnectionManager): readonly RouteConfigurationResource[] {
+  switch (routes.kind) {
+    case 'named':
+      return [];
+    case 'inline':
+      return [routes.config];
+    case 'scoped': {
+      const { scopes } = routes;
+      return scopes.kind === 'inline' ? scopes.scopes.map(({ config }) => config) : [];
+    }
+  }
+}
+
+function routerOf(config: HttpConnectionManager): RouterSettings {
+  const last = config.filters.at(-1);
+  assert(last?.kind === 'router', 'the last filter of a connection manager is the router');
+  return last;
+}
+
+function terminalFilter(
+  config: HttpConnectionManager,
+  listener: ListenerResource,
+  own: Pick<RouterContext, 'stats' | 'upstreamLogs'>,
+  context: CompilerContext,
+): TerminalFilterFactory {
+  const last = routerOf(config);
+  const routerContext = {
+    loop: context.loop,
+    clusters: context.clusters,
+    ...own,
+    respectExpectedRqTimeout: last.options.respectExpectedRqTimeout,
+    suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
+    proxy100Continue: config.proxy100Continue,
+    overload: overloadOf(listener, context),
+    shadows: {
+      loop: context.loop,
+      clusters: context.clusters,
+      runtime: context.runtime,
+      ownStats: context.ownStats,
+      localAddress: localAddress(context.env.heritage.localAddressIpVersion),
+    },
+    isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
+  };
+  return { name: last.name, create: (callbacks) => new RouterFilter(routerContext, callbacks) };
+}
+
+function offByDefault(factory: FilterFactory): FilterFactory {
+  const { name } = factory;
+  return { name, isOffByDefault: true, create: (callbacks) => factory.create(callbacks) };
+}
+
+/** Empty for routes that stand in the listener, whose places begin there. */
+function routesName({ routes }: HttpConnectionManager): string {
+  return routes.kind === 'named' ? routes.name : '';
+}
+
+/** How names of statistics begin below a connection manager. */
+function namesOf(statPrefix: string): Pick<FilterContext, 'statPrefix' | 'statScope'> {
+  return { statPrefix: `http.${statPrefix}.`, statScope: scopePrefix(`http.${statPrefix}`) };
+}

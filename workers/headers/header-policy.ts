@@ -1,0 +1,434 @@
+/**
+ * The header policy of one HTTP connection manager: what becomes of a request's headers before
+ * routing and of a response's headers before they are sent. Owns the order of the steps; knows no
+ * codec, no routes and sends nothing.
+ */
+import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
+import type { HeaderPolicy, RequestRefusal } from '../manager/types.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import type { Address } from '../net/connection-info.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import {
+  addressFromForwardedFor,
+  compileInternalAddresses,
+  isLoopback,
+} from '../net/client-address.ts';
+import { localAddress } from '../../shared/local-address.ts';
+import { keepsClientCert, writeClientCert } from './client-cert-header.ts';
+import { JOINED_IN_REQUESTS } from '../stream/joined-headers.ts';
+import type { HeaderMutation } from '../routing/header-mutations.ts';
+import { compileHeaderRules } from '../routing/header-rules.ts';
+import { compileIpDetection, type DetectedClient } from './ip-detection.ts';
+import { httpDate } from './http-date.ts';
+import { stripPort, stripTrailingDot } from './host-normalization.ts';
+import { compilePathPolicy } from './path-normalization.ts';
+import type { PathPolicy } from './path-normalization.ts';
+import { isValidReferer, sanitizedTe } from './request-sanitizing.ts';
+import { newRequestId, withoutTraceDecision } from './request-id.ts';
+
+export interface HeaderPolicyEnvironment {
+  /** Which of this machine's addresses stands for a client on the loopback interface. */
+  readonly localAddressIpVersion: 'v4' | 'v6';
+  /** This node's name and cluster, as `add_user_agent` shows them. */
+  readonly node: { readonly id: string; readonly cluster: string };
+  /** Counts headers dropped and requests refused for an underscore in a name. */
+  readonly underscores: { countDroppedHeader(): void; countRefusedUnderscore(): void };
+  /** `internal_only_headers` of the route configuration in force; lower case. */
+  internalOnlyHeaders(headers: HeaderMap): readonly string[];
+}
+
+type ManagerOptions = Pick<
+  HttpConnectionManager,
+  | 'addUserAgent'
+  | 'alwaysSetRequestIdInResponse'
+  | 'escapedSlashes'
+  | 'forwardsClientCert'
+  | 'clientCert'
+  | 'generateRequestId'
+  | 'internalCidrs'
+  | 'mergeSlashes'
+  | 'normalizePath'
+  | 'preserveExternalRequestId'
+  | 'schemeOverwrite'
+  | 'serverHeader'
+  | 'serverName'
+  | 'skipXffAppend'
+  | 'stripHostPort'
+  | 'stripTrailingHostDot'
+  | 'underscoresInHeaders'
+  | 'useRemoteAddress'
+  | 'via'
+  | 'xffNumTrustedHops'
+  | 'ipDetection'
+  | 'earlyMutations'
+  | 'appendXForwardedPort'
+>;
+
+export function buildHeaderPolicy(
+  options: ManagerOptions,
+  environment: HeaderPolicyEnvironment,
+): HeaderPolicy {
+  return new ManagerHeaderPolicy(options, environment);
+}
+
+/** What a header name means to the policy; names not listed mean nothing and are left alone. */
+const FORWARDED_FOR = 1;
+const FORWARDED_PROTO = 2;
+const REQUEST_ID = 3;
+const REFERER = 4;
+const TE = 5;
+/** Removed always. */
+const HOP = 6;
+/** Removed when the request is not internal. */
+const TRUSTED = 7;
+/** Removed when the request comes from an external client right to us. */
+const EDGE = 8;
+/** Removed unless it is told to pass: only TLS could vouch for it. */
+const CLIENT_CERT = 9;
+
+const REQUEST_NAMES = new Map<string, number>([
+  ['x-forwarded-for', FORWARDED_FOR],
+  ['x-forwarded-proto', FORWARDED_PROTO],
+  ['x-request-id', REQUEST_ID],
+  ['referer', REFERER],
+  ['te', TE],
+  ['x-envoy-internal', HOP],
+  ['keep-alive', HOP],
+  ['proxy-connection', HOP],
+  ['x-forwarded-client-cert', CLIENT_CERT],
+  ['x-envoy-retriable-status-codes', TRUSTED],
+  ['x-envoy-retriable-header-names', TRUSTED],
+  ['x-envoy-retry-on', TRUSTED],
+  ['x-envoy-retry-grpc-on', TRUSTED],
+  ['x-envoy-max-retries', TRUSTED],
+  ['x-envoy-upstream-alt-stat-name', TRUSTED],
+  ['x-envoy-upstream-rq-timeout-ms', TRUSTED],
+  ['x-envoy-upstream-rq-per-try-timeout-ms', TRUSTED],
+  ['x-envoy-upstream-rq-timeout-alt-response', TRUSTED],
+  ['x-envoy-upstream-stream-duration-ms', TRUSTED],
+  ['x-envoy-expected-rq-timeout-ms', TRUSTED],
+  ['x-envoy-force-trace', TRUSTED],
+  ['x-envoy-ip-tags', TRUSTED],
+  ['x-envoy-original-url', TRUSTED],
+  ['x-envoy-hedge-on-per-try-timeout', TRUSTED],
+  ['x-envoy-decorator-operation', EDGE],
+  ['x-envoy-downstream-service-cluster', EDGE],
+  ['x-envoy-downstream-service-node', EDGE],
+  ['x-envoy-original-path', EDGE],
+  ['x-envoy-original-host', EDGE],
+]);
+
+/** The first letters of the names above: `k`, `p`, `r`, `t`, `x`. */
+const FIRST_LETTERS = new Uint8Array(128);
+for (const name of REQUEST_NAMES.keys()) FIRST_LETTERS[name.charCodeAt(0)] = 1;
+
+const REMOVED_ON_RESPONSE = ['keep-alive', 'proxy-connection', 'connection'] as const;
+
+class ManagerHeaderPolicy implements HeaderPolicy {
+  readonly #options: ManagerOptions;
+  readonly #environment: HeaderPolicyEnvironment;
+  readonly #path: PathPolicy;
+  readonly #isInternal: (address: Address) => boolean;
+  readonly #mutateEarly: HeaderMutation | undefined;
+  readonly #detect: ReturnType<typeof compileIpDetection> | undefined;
+  readonly #localAddress: string;
+
+  // What the scan of one request's headers found; valid within one call of onRequest.
+  #forwardedFor: string | undefined;
+  #forwardedProto: string | undefined;
+  #requestId: string | undefined;
+  #repeated = false;
+  #referers = 0;
+  #removable = 0;
+
+  constructor(options: ManagerOptions, environment: HeaderPolicyEnvironment) {
+    this.#options = options;
+    this.#environment = environment;
+    this.#path = compilePathPolicy(options);
+    this.#mutateEarly = compileHeaderRules(options.earlyMutations ?? [], JOINED_IN_REQUESTS);
+    this.#detect = options.ipDetection && compileIpDetection(options.ipDetection);
+    this.#isInternal = compileInternalAddresses(options.internalCidrs ?? []);
+    this.#localAddress = localAddress(environment.localAddressIpVersion);
+  }
+
+  onRequest(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
+    const refusal = this.#treatUnderscores(headers) ?? this.#normalize(headers, info);
+    if (refusal !== undefined) return refusal;
+    this.#mutateEarly?.(headers, info);
+    this.#scan(headers);
+    const detected = this.#detect?.(headers, info.connection.remoteAddress);
+    if (detected !== undefined && detected.rejectStatus > 0) return rejected(detected.rejectStatus);
+    const edge = this.#identify(headers, info, detected);
+    this.#removeUntrusted(headers, info, edge);
+    this.#writeOwn(headers, info, edge);
+    return undefined;
+  }
+
+  /** Notes who the client is; true when it is an external one that this server meets first. */
+  #identify(headers: HeaderMap, info: StreamInfo, detected: DetectedClient | undefined): boolean {
+    const hadForwardedFor = this.#forwardedFor !== undefined;
+    const client =
+      detected === undefined
+        ? this.#clientAddress(info)
+        : (detected.address ?? info.connection.remoteAddress);
+    const { useRemoteAddress, skipXffAppend } = this.#options;
+    if (detected?.appends ?? (useRemoteAddress && !skipXffAppend)) this.#appendPeer(headers, info);
+    this.#writeForwardedHeaders(headers, info);
+    const alone = useRemoteAddress
+      ? !hadForwardedFor
+      : (detected?.isTrusted ??
+        (client !== info.connection.remoteAddress && isSingleAddress(this.#forwardedFor)));
+    const internal = alone && this.#isInternal(client);
+    info.downstreamRemoteAddress = client;
+    info.isInternalRequest = internal;
+    return !internal && useRemoteAddress;
+  }
+
+  #writeOwn(headers: HeaderMap, info: StreamInfo, edge: boolean): void {
+    const { downstreamRemoteAddress: client } = info;
+    writeClientCert(headers, this.#options.clientCert, info.connection.tls);
+    if (info.isInternalRequest) headers.set('x-envoy-internal', 'true');
+    if (this.#options.addUserAgent) this.#writeUserAgent(headers);
+    if (this.#options.via !== '') headers.append('via', this.#options.via, ', ');
+    if (edge && client.kind === 'ip') headers.set('x-envoy-external-address', client.ip);
+    if (this.#options.generateRequestId) this.#writeRequestId(headers, edge);
+    info.requestId = this.#requestId ?? '';
+  }
+
+  onResponse(headers: HeaderMap, info: StreamInfo, nowMs: number): void {
+    for (const name of REMOVED_ON_RESPONSE) headers.remove(name);
+    const options = this.#options;
+    if (!headers.has('date')) headers.add('date', httpDate(nowMs));
+    if (
+      options.serverHeader === 'OVERWRITE' ||
+      (options.serverHeader === 'APPEND_IF_ABSENT' && !headers.has('server'))
+    ) {
+      headers.set('server', options.serverName);
+    }
+    this.onInformational(headers, info);
+    if (options.via !== '') headers.append('via', options.via, ', ');
+  }
+
+  onRequestTrailers(trailers: HeaderMap): RequestRefusal | undefined {
+    return this.#treatUnderscores(trailers);
+  }
+
+  onInformational(headers: HeaderMap, info: StreamInfo): void {
+    if (info.requestId !== '' && this.#showsRequestId(info)) {
+      headers.set('x-request-id', info.requestId);
+    }
+  }
+
+  #showsRequestId(info: StreamInfo): boolean {
+    if (this.#options.alwaysSetRequestIdInResponse) return true;
+    return info.isInternalRequest && info.requestHeaders?.has('x-envoy-force-trace') === true;
+  }
+
+  #treatUnderscores(headers: HeaderMap): RequestRefusal | undefined {
+    const action = this.#options.underscoresInHeaders;
+    if (action === 'ALLOW') return undefined;
+    let dropped: Set<string> | undefined;
+    for (let at = 0; at < headers.entries.length; at += 2) {
+      const name = headers.entries[at] ?? '';
+      if (!name.includes('_')) continue;
+      if (action === 'REJECT_REQUEST') {
+        this.#environment.underscores.countRefusedUnderscore();
+        return UNDERSCORE_REFUSED;
+      }
+      this.#environment.underscores.countDroppedHeader();
+      (dropped ??= new Set()).add(name);
+    }
+    dropped?.forEach((name) => headers.remove(name));
+    return undefined;
+  }
+
+  #normalize(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
+    const { path } = headers;
+    if (path !== '' && path !== '*') {
+      const normal = this.#path.apply(path);
+      if (normal === undefined) return PATH_REFUSED;
+      headers.path = normal;
+      if (normal !== path && this.#path.redirects(path)) return redirectTo(headers);
+    }
+    const { stripHostPort, stripTrailingHostDot } = this.#options;
+    if (stripTrailingHostDot) headers.authority = stripTrailingDot(headers.authority);
+    // RFC 9110, 9.3.6: the authority of a CONNECT always has its port.
+    if (stripHostPort !== 'none' && headers.method !== 'CONNECT') {
+      const only = stripHostPort === 'any' ? undefined : info.connection.localAddress.port;
+      headers.authority = stripPort(headers.authority, only);
+    }
+    return undefined;
+  }
+
+  /** One pass over the headers: remembers what the next steps need. */
+  #scan(headers: HeaderMap): void {
+    this.#forwardedFor = undefined;
+    this.#forwardedProto = undefined;
+    this.#requestId = undefined;
+    this.#repeated = false;
+    this.#referers = 0;
+    this.#removable = 0;
+    const { entries } = headers;
+    for (let at = 0; at < entries.length; at += 2) {
+      const name = entries[at] ?? '';
+      if (FIRST_LETTERS[name.charCodeAt(0)] !== 1) continue;
+      const meaning = REQUEST_NAMES.get(name);
+      if (meaning !== undefined) this.#note(meaning, entries[at + 1] ?? '');
+    }
+    if (this.#repeated) this.#joinRepeated(headers);
+  }
+
+  #note(meaning: number, value: string): void {
+    switch (meaning) {
+      case FORWARDED_FOR:
+        if (this.#forwardedFor !== undefined) this.#repeated = true;
+        this.#forwardedFor = value;
+        break;
+      case FORWARDED_PROTO:
+        if (this.#forwardedProto !== undefined) this.#repeated = true;
+        this.#forwardedProto = value;
+        break;
+      case REQUEST_ID:
+        if (this.#requestId !== undefined) this.#repeated = true;
+        this.#requestId = value;
+        break;
+      case REFERER:
+        this.#referers += 1;
+        if (this.#referers > 1 || !isValidReferer(value)) this.#removable |= 1 << REFERER;
+        break;
+      default:
+        this.#removable |= 1 << meaning;
+    }
+  }
+
+  #joinRepeated(headers: HeaderMap): void {
+    this.#forwardedFor = join(headers, 'x-forwarded-for');
+    this.#forwardedProto = join(headers, 'x-forwarded-proto');
+    this.#requestId = join(headers, 'x-request-id');
+  }
+
+  #clientAddress(info: StreamInfo): Address {
+    const { useRemoteAddress, xffNumTrustedHops } = this.#options;
+    const peer = info.connection.remoteAddress;
+    if (this.#forwardedFor === undefined) return peer;
+    if (!useRemoteAddress) {
+      return addressFromForwardedFor(this.#forwardedFor, xffNumTrustedHops) ?? peer;
+    }
+    if (xffNumTrustedHops === 0) return peer;
+    return addressFromForwardedFor(this.#forwardedFor, xffNumTrustedHops - 1) ?? peer;
+  }
+
+  #appendPeer(headers: HeaderMap, info: StreamInfo): void {
+    const peer = info.connection.remoteAddress;
+    if (peer.kind !== 'ip') return;
+    const address = isLoopback(peer.ip) ? this.#localAddress : peer.ip;
+    if (this.#forwardedFor === undefined) headers.add('x-forwarded-for', address);
+    else headers.append('x-forwarded-for', address);
+  }
+
+  #writeForwardedHeaders(headers: HeaderMap, info: StreamInfo): void {
+    const { useRemoteAddress, xffNumTrustedHops, schemeOverwrite, appendXForwardedPort } =
+      this.#options;
+    const encrypted = info.connection.tls === undefined ? 'http' : 'https';
+    if (this.#forwardedProto === undefined || (useRemoteAddress && xffNumTrustedHops === 0)) {
+      if (this.#forwardedProto === undefined) headers.add('x-forwarded-proto', encrypted);
+      else headers.set('x-forwarded-proto', encrypted);
+      this.#forwardedProto = encrypted;
+    }
+    if (appendXForwardedPort) {
+      const isOwn = useRemoteAddress && xffNumTrustedHops === 0;
+      const { localAddress: local } = info.connection;
+      if (local.kind === 'ip' && (isOwn || !headers.has('x-forwarded-port'))) {
+        headers.set('x-forwarded-port', String(local.port));
+      }
+    }
+    if (schemeOverwrite !== undefined) headers.scheme = schemeOverwrite;
+    else if (headers.scheme === '') headers.scheme = schemeOf(this.#forwardedProto, encrypted);
+  }
+
+  #removeUntrusted(headers: HeaderMap, info: StreamInfo, edge: boolean): void {
+    const internal = info.isInternalRequest;
+    const keepsCert =
+      this.#options.forwardsClientCert ||
+      keepsClientCert(this.#options.clientCert, info.connection.tls);
+    if (!internal) {
+      for (const name of this.#environment.internalOnlyHeaders(headers)) headers.remove(name);
+    }
+    let wanted = (1 << HOP) | (1 << REFERER) | (1 << TE);
+    if (!internal) wanted |= 1 << TRUSTED;
+    if (edge) wanted |= 1 << EDGE;
+    if (!keepsCert) wanted |= 1 << CLIENT_CERT;
+    wanted &= this.#removable;
+    if (wanted === 0) return;
+    if ((wanted & (1 << TE)) !== 0) {
+      const te = sanitizedTe(headers.getAll('te') ?? '');
+      if (te === undefined) headers.remove('te');
+      else headers.set('te', te);
+    }
+    wanted &= ~(1 << TE);
+    for (const [name, meaning] of REQUEST_NAMES) {
+      if ((wanted & (1 << meaning)) !== 0) headers.remove(name);
+    }
+  }
+
+  #writeUserAgent(headers: HeaderMap): void {
+    const { id, cluster } = this.#environment.node;
+    headers.set('x-envoy-downstream-service-cluster', cluster);
+    if ((headers.get('user-agent') ?? '') === '') headers.set('user-agent', cluster);
+    if (id !== '') headers.set('x-envoy-downstream-service-node', id);
+  }
+
+  #writeRequestId(headers: HeaderMap, edge: boolean): void {
+    const given = this.#requestId;
+    const keep = given !== undefined && given !== '' && this.#keepsRequestId(edge);
+    const requestId = keep ? (edge ? withoutTraceDecision(given) : given) : newRequestId();
+    if (requestId !== given) {
+      if (given === undefined) headers.add('x-request-id', requestId);
+      else headers.set('x-request-id', requestId);
+    }
+    this.#requestId = requestId;
+  }
+
+  #keepsRequestId(edge: boolean): boolean {
+    return !edge || this.#options.preserveExternalRequestId;
+  }
+}
+
+const UNDERSCORE_REFUSED: RequestRefusal = {
+  status: 400,
+  details: 'http1.unexpected_underscore',
+  body: 'Bad Request',
+};
+
+const PATH_REFUSED: RequestRefusal = {
+  status: 400,
+  details: 'path_normalization_failed',
+  body: '',
+};
+
+function rejected(status: number): RequestRefusal {
+  return { status, details: 'rejecting_because_detection_failed', body: '' };
+}
+
+/** A redirect to the normal form; a gRPC client could not follow it and is refused instead. */
+function redirectTo(headers: HeaderMap): RequestRefusal {
+  if (headers.get('content-type')?.startsWith('application/grpc') === true) return PATH_REFUSED;
+  return { status: 307, details: 'path_normalization_failed', body: '', location: headers.path };
+}
+
+/** All values of a header that may have come several times as one entry. */
+function join(headers: HeaderMap, name: string): string | undefined {
+  const value = headers.getAll(name);
+  if (value !== undefined) headers.set(name, value);
+  return value;
+}
+
+function isSingleAddress(forwardedFor: string | undefined): boolean {
+  return forwardedFor !== undefined && !forwardedFor.includes(',');
+}
+
+function schemeOf(forwardedProto: string, fallback: string): string {
+  if (forwardedProto === 'http' || forwardedProto === 'https') return forwardedProto;
+  const lower = forwardedProto.toLowerCase();
+  return lower === 'http' || lower === 'https' ? lower : fallback;
+}

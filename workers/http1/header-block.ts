@@ -1,0 +1,260 @@
+/**
+ * Parses the header lines of one HTTP/1 message, and what they say of the message's framing. Shared by
+ * requests, responses and trailers. Strict: whatever two parsers could read differently is refused.
+ *
+ * Input is the head as latin-1 text, so that one character is one byte. A line ends in CRLF, or in LF
+ * alone as RFC 9112 section 2.2 permits; folded lines, bare CR and other control bytes are refused.
+ *
+ * `connection`, `transfer-encoding`, `keep-alive`, `proxy-connection`, `upgrade` of a plain message and
+ * whatever `connection` names belong to this hop: they become facts here and never enter the map;
+ * only a request for an upgrade keeps its `connection`.
+ */
+import type { HeaderMap } from '../stream/header-map.ts';
+import { HeaderKind, headerName } from '../stream/header-names.ts';
+import { isAuthority, isContentLength } from '../stream/permitted.ts';
+import type { MessageLimits } from './message-limits.ts';
+import { type ParseError, parseErrors } from './parse-errors.ts';
+
+const CR = 0x0d;
+const SP = 0x20;
+const TAB = 0x09;
+/** Control bytes that no line may hold; CR is checked apart, since only the line's end may have it. */
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
+/** Headers that `connection` may name; each costs a walk through all of them. */
+const MAX_NOMINATED = 32;
+/** Names that `connection` must not nominate: removing them would change what the message means. */
+const NOT_NOMINABLE = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+]);
+
+type HeaderBlockLimits = Pick<MessageLimits, 'maxHeaderCount' | 'allowChunkedLength'>;
+
+/** One per connection and direction; holds the facts of the block parsed last. */
+export class HeaderBlockParser {
+  readonly #limits: HeaderBlockLimits;
+  /** -1 without a content-length. */
+  contentLength = -1;
+  chunked = false;
+  sawClose = false;
+  sawKeepAlive = false;
+  expectContinue = false;
+  hostCount = 0;
+  /** Where the body begins, behind the empty line. */
+  end = 0;
+  /** Bytes of the header lines as the reference counts them: without the space behind a colon. */
+  headerBytes = 0;
+  #upgradeNominated = false;
+  #upgrade = '';
+  /** All values of `connection` beyond the usual two; kept for the request that asks for an upgrade. */
+  #hopOptions = '';
+  #nominated: string[] | undefined = undefined;
+  #transferEncodings = 0;
+  #isOddCoding = false;
+  #sawTe = false;
+  /** The present special header's name as it was written. */
+  #raw = '';
+
+  constructor(limits: HeaderBlockLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Parses lines from `start` up to and with the empty line into `headers`. `text` holds that empty
+   * line. `isRequest` keeps `upgrade` only where `connection` names it and refuses what only
+   * requests are refused for.
+   */
+  parse(
+    text: string,
+    start: number,
+    headers: HeaderMap,
+    isRequest: boolean,
+  ): ParseError | undefined {
+    this.#reset();
+    let at = start;
+    let count = 0;
+    for (;;) {
+      let lineEnd = text.indexOf('\n', at);
+      if (lineEnd < 0) return parseErrors.codec;
+      const next = lineEnd + 1;
+      if (text.charCodeAt(lineEnd - 1) === CR && lineEnd > at) lineEnd--;
+      if (lineEnd === at) {
+        this.end = next;
+        this.headerBytes = Math.max(at - start - count, 0);
+        return FORBIDDEN.test(next === text.length ? text : text.slice(0, next))
+          ? parseErrors.invalidCharacters
+          : this.#conclude(headers, isRequest);
+      }
+      if (++count > this.#limits.maxHeaderCount) return parseErrors.tooManyHeaders;
+      const error = this.#line(text, at, lineEnd, headers);
+      if (error !== undefined) return error;
+      at = next;
+    }
+  }
+
+  #reset(): void {
+    this.contentLength = -1;
+    this.chunked = false;
+    this.sawClose = false;
+    this.sawKeepAlive = false;
+    this.expectContinue = false;
+    this.hostCount = 0;
+    this.#upgradeNominated = false;
+    this.#upgrade = '';
+    this.#hopOptions = '';
+    this.#nominated = undefined;
+    this.#transferEncodings = 0;
+    this.#isOddCoding = false;
+    this.#sawTe = false;
+  }
+
+  #line(text: string, at: number, lineEnd: number, headers: HeaderMap): ParseError | undefined {
+    const colon = text.indexOf(':', at);
+    if (colon < 0 || colon >= lineEnd) return parseErrors.codec;
+    const raw = text.slice(at, colon);
+    const header = headerName(raw);
+    if (header === undefined) {
+      return FORBIDDEN.test(raw) ? parseErrors.invalidCharacters : parseErrors.codec;
+    }
+    let from = colon + 1;
+    let to = lineEnd;
+    for (let code = text.charCodeAt(from); code === SP || code === TAB;) {
+      code = text.charCodeAt(++from);
+    }
+    if (from > to) from = to;
+    for (let code = text.charCodeAt(to - 1); to > from && (code === SP || code === TAB);) {
+      code = text.charCodeAt(--to - 1);
+    }
+    const value = text.slice(from, to);
+    if (header.kind !== HeaderKind.ordinary) {
+      this.#raw = raw;
+      return this.#special(header.kind, value, headers);
+    }
+    headers.addParsed(header.name, value, raw);
+    return undefined;
+  }
+
+  #special(kind: number, value: string, headers: HeaderMap): ParseError | undefined {
+    switch (kind) {
+      case HeaderKind.host:
+        return this.#host(value, headers);
+      case HeaderKind.contentLength:
+        return this.#length(value, headers);
+      case HeaderKind.transferEncoding:
+        this.#coding(value);
+        return undefined;
+      case HeaderKind.connection:
+        return this.#connection(value);
+      case HeaderKind.proxyConnection:
+        if (value.toLowerCase() === 'close') this.sawClose = true;
+        return undefined;
+      case HeaderKind.upgrade:
+        this.#upgrade = this.#upgrade === '' ? value : `${this.#upgrade},${value}`;
+        return undefined;
+      case HeaderKind.expect:
+        if (value.toLowerCase() === '100-continue') this.expectContinue = true;
+        else this.#store('expect', value, headers);
+        return undefined;
+      case HeaderKind.te:
+        this.#sawTe = true;
+        this.#store('te', value, headers);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #host(value: string, headers: HeaderMap): ParseError | undefined {
+    this.hostCount++;
+    if (this.hostCount > 1) return parseErrors.codec;
+    if (value !== '' && !isAuthority(value)) return parseErrors.invalidAuthority;
+    headers.authority = value;
+    return undefined;
+  }
+
+  #length(value: string, headers: HeaderMap): ParseError | undefined {
+    if (this.contentLength >= 0 || !isContentLength(value)) return parseErrors.codec;
+    this.contentLength = Number(value);
+    if (!Number.isSafeInteger(this.contentLength)) return parseErrors.codec;
+    this.#store('content-length', value, headers);
+    return undefined;
+  }
+
+  /** What is wrong with it counts less than what else may be wrong with the head. */
+  #coding(value: string): void {
+    this.#transferEncodings++;
+    if (this.#transferEncodings === 1 && value.toLowerCase() === 'chunked') this.chunked = true;
+    else this.#isOddCoding = true;
+  }
+
+  #store(name: string, value: string, headers: HeaderMap): void {
+    headers.addParsed(name, value, name === 'upgrade' ? 'Upgrade' : this.#raw);
+  }
+
+  #connection(value: string): ParseError | undefined {
+    // The two values that nearly every message has.
+    if (value === 'keep-alive') {
+      this.sawKeepAlive = true;
+      return undefined;
+    }
+    if (value === 'close') {
+      this.sawClose = true;
+      return undefined;
+    }
+    this.#hopOptions = this.#hopOptions === '' ? value : `${this.#hopOptions},${value}`;
+    for (const part of value.split(',')) {
+      const token = part.trim().toLowerCase();
+      if (token === 'close') this.sawClose = true;
+      else if (token === 'keep-alive') this.sawKeepAlive = true;
+      else if (token === 'upgrade') this.#upgradeNominated = true;
+      else if (NOT_NOMINABLE.has(token) || token.startsWith(':'))
+        return parseErrors.connectionHeader;
+      else if (token !== '' && token !== 'te') {
+        this.#nominated ??= [];
+        if (this.#nominated.push(token) > MAX_NOMINATED) return parseErrors.connectionHeader;
+      }
+    }
+    return undefined;
+  }
+
+  #conclude(headers: HeaderMap, isRequest: boolean): ParseError | undefined {
+    if (this.#transferEncodings > 0 && this.contentLength >= 0) {
+      if (!this.#limits.allowChunkedLength) return parseErrors.lengthAndChunked;
+      if (this.#isOddCoding) return parseErrors.transferEncoding;
+      headers.remove('content-length');
+      this.contentLength = -1;
+    }
+    if (this.#isOddCoding) return parseErrors.transferEncoding;
+    if (this.#upgrade !== '' && this.#upgradeNominated && this.#upgrade.toLowerCase() !== 'h2c') {
+      this.#store('upgrade', this.#upgrade, headers);
+      if (isRequest) this.#keepHopOptions(headers);
+    }
+    if (!isRequest) return undefined;
+    if (this.#sawTe) keepOnlyTrailers(headers);
+    if (this.#nominated !== undefined) for (const name of this.#nominated) headers.remove(name);
+    return undefined;
+  }
+
+  /** Routes are matched by it and the upstream is asked with it; not with what was taken away. */
+  #keepHopOptions(headers: HeaderMap): void {
+    const value = this.#nominated === undefined ? this.#hopOptions : 'upgrade';
+    headers.addParsed('connection', value, 'Connection');
+  }
+}
+
+function keepOnlyTrailers(headers: HeaderMap): void {
+  const value = headers.getAll('te') ?? '';
+  const codings = value.split(',').map((part) => part.trim().toLowerCase());
+  if (codings.includes('trailers')) headers.set('te', 'trailers');
+  else headers.remove('te');
+}
+
+/** True when `text` holds the empty line that ends a head. */
+export function holdsHeadEnd(text: string): boolean {
+  return text.indexOf('\n\r\n') >= 0 || text.indexOf('\n\n') >= 0;
+}

@@ -1,0 +1,22 @@
+/**
+ * Reads from a connection manager's resource what its HTTP/1 codecs allow and how they write, once for
+ * all of its connections.
+ */
+import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
+import type { ServerCodecFactory } from '../stream/codec.ts';
+import { Http1ServerCodec, type Http1ServerLimits } from './server-codec.ts';
+
+export function http1ServerCodecs(config: HttpConnectionManager): ServerCodecFactory {
+  const { http1 } = config;
+  const limits: Http1ServerLimits = {
+    acceptHttp10: http1.acceptHttp10,
+    allowAbsoluteUrl: http1.allowAbsoluteUrl,
+    defaultHostForHttp10: http1.defaultHostForHttp10,
+    maxHeaderBytes: config.maxRequestHeadersKb * 1024,
+    maxHeaderCount: config.maxRequestHeadersCount,
+    enableTrailers: http1.enableTrailers,
+    allowChunkedLength: http1.allowChunkedLength,
+    headerCase: http1.headerCase,
+  };
+  return (wire, owner) => new Http1ServerCodec(wire, owner, limits);
+}

@@ -1,0 +1,21 @@
+/** What the data plane takes from the worker's process: its heritage, stats, clock, notices and log. */
+import type { Clock } from '../../shared/clock.ts';
+import type { Exceptions } from '../../shared/exceptions.ts';
+import type { LogLevel } from '../../shared/logging/levels.ts';
+import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
+import type { Notice } from '../../shared/messages/worker-notices.ts';
+import type { WorkerStats } from '../stats/worker-stats.ts';
+
+/** What the data plane tells the supervisor unasked; records of a tap may be lost on their way. */
+export type DataPlaneNotice = Exclude<Notice, { readonly kind: 'tap_lost' }>;
+
+/** What the data plane takes from its process: `createDataPlane(env)` in data-plane/data-plane.ts. */
+export interface DataPlaneEnv {
+  readonly heritage: WorkerHeritage;
+  readonly stats: WorkerStats;
+  readonly clock: Clock;
+  readonly exceptions: Pick<Exceptions, 'note'>;
+  readonly notify: (notice: DataPlaneNotice) => void;
+  /** `component` is a name of shared/logging/components.ts. Cheap when the level is off. */
+  readonly log: (level: LogLevel, component: string, message: string) => void;
+}

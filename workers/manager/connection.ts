@@ -1,0 +1,354 @@
+/**
+ * One downstream HTTP connection: its transport, its codec, its open streams and its own timers. It
+ * accounts for the connection's life and decides how it ends; requests are the streams'.
+ */
+import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
+import type {
+  ConnectionObserver,
+  OpenConnection,
+  ServedConnection,
+} from '../stream/chain-server.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
+import { StreamInfo } from '../stream/stream-info.ts';
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { Transport, TransportHandler } from '../net/transport.ts';
+import type {
+  RequestDecoder,
+  ResponseEncoder,
+  ServerCodec,
+  ServerCodecOwner,
+} from '../stream/codec.ts';
+import type { ConnectionManager } from './manager.ts';
+import { HttpStream } from './stream.ts';
+
+const index = HTTP_CONNECTION_MANAGER.index;
+const CX_TOTAL = index.downstream_cx_total;
+const CX_ACTIVE = index.downstream_cx_active;
+const CX_HTTP1_TOTAL = index.downstream_cx_http1_total;
+const CX_HTTP1_ACTIVE = index.downstream_cx_http1_active;
+const CX_SSL_TOTAL = index.downstream_cx_ssl_total;
+const CX_SSL_ACTIVE = index.downstream_cx_ssl_active;
+const RQ_OVERLOAD_CLOSE = index.downstream_rq_overload_close;
+const CX_OVERLOAD_DISABLE_KEEPALIVE = index.downstream_cx_overload_disable_keepalive;
+const CX_DESTROY = index.downstream_cx_destroy;
+const CX_DESTROY_LOCAL = index.downstream_cx_destroy_local;
+const CX_DESTROY_REMOTE = index.downstream_cx_destroy_remote;
+const CX_DESTROY_ACTIVE = index.downstream_cx_destroy_active_rq;
+const CX_DESTROY_LOCAL_ACTIVE = index.downstream_cx_destroy_local_active_rq;
+const CX_DESTROY_REMOTE_ACTIVE = index.downstream_cx_destroy_remote_active_rq;
+const CX_LENGTH_MS = index.downstream_cx_length_ms;
+const CX_IDLE_TIMEOUT = index.downstream_cx_idle_timeout;
+const CX_MAX_DURATION = index.downstream_cx_max_duration_reached;
+const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
+const CX_SOFT_DRAIN = index.downstream_cx_http1_soft_drain;
+const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
+const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
+const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
+export const DOWNSTREAM_RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
+const RQ_TOTAL = index.downstream_rq_total;
+const RQ_HTTP1_TOTAL = index.downstream_rq_http1_total;
+const RQ_ACTIVE = index.downstream_rq_active;
+export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
+export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
+
+const TIMER_IDLE = 0;
+const TIMER_DURATION = 1;
+const TIMER_CLOSE = 2;
+const TIMER_DRAIN = 3;
+
+export class HttpConnection
+  implements ServedConnection, TransportHandler, ServerCodecOwner, TimerOwner
+{
+  readonly manager: ConnectionManager;
+  readonly info: ConnectionInfo;
+  private readonly observer: ConnectionObserver;
+  private readonly transport: Transport;
+  private readonly codec: ServerCodec;
+  readonly openedMs: number;
+  /** CLOCK_MONOTONIC milliseconds since which nothing was asked; undefined with a stream open. */
+  idleSinceMs: number | undefined;
+  private readonly idleTimer = new LoopTimer(this, TIMER_IDLE);
+  private readonly durationTimer = new LoopTimer(this, TIMER_DURATION);
+  private readonly closeTimer = new LoopTimer(this, TIMER_CLOSE);
+  private readonly drainTimer = new LoopTimer(this, TIMER_DRAIN);
+  private requests = 0;
+  private isEnded = false;
+  /** The one that may be open. */
+  private newest: HttpStream | undefined = undefined;
+  private isDraining = false;
+  private isEndingSafely = false;
+  private hasSpoken = false;
+  private brokeProtocol = false;
+  /** The socket closes by itself once what was written has left. */
+  private isClosing = false;
+
+  /** `open` makes the transport with this connection as its handler. */
+  constructor(manager: ConnectionManager, observer: ConnectionObserver, open: OpenConnection) {
+    this.manager = manager;
+    this.observer = observer;
+    this.openedMs = manager.parts.loop.clock.ms;
+    this.idleSinceMs = this.openedMs;
+    const { transport, info } = open(this);
+    this.transport = transport;
+    this.info = info;
+    this.codec = manager.parts.makeCodec(transport, this);
+    this.countOpen();
+    manager.idle?.arm(this.idleTimer);
+    manager.maxConnectionDuration?.arm(this.durationTimer);
+  }
+
+  newStream(encoder: ResponseEncoder): RequestDecoder {
+    this.idleTimer.disarm();
+    this.idleSinceMs = undefined;
+    this.requests++;
+    this.countStream();
+    if (this.isEndingSafely) this.startDrain(true);
+    this.newest = new HttpStream(this, encoder);
+    return this.newest;
+  }
+
+  describe(): StreamInfo {
+    const { clock } = this.manager.parts.loop;
+    const info = new StreamInfo(
+      this.info,
+      this.openedMs,
+      clock.wallMs - (clock.ms - this.openedMs),
+    );
+    info.protocol = this.requests > (this.brokeProtocol ? 1 : 0) ? this.codec.protocol : undefined;
+    if (this.brokeProtocol) info.responseFlags |= ResponseFlag.downstreamProtocolError;
+    info.bytesReceived = this.transport.bytesRead;
+    info.bytesSent = this.transport.bytesWritten;
+    return info;
+  }
+
+  /** A stream begins, by a client's request or by a redirect that is followed here. */
+  countStream(): void {
+    const { stats } = this.manager.parts;
+    stats.count(RQ_TOTAL);
+    stats.count(RQ_HTTP1_TOTAL);
+    stats.raise(RQ_ACTIVE);
+  }
+
+  get protocol(): ServerCodec['protocol'] {
+    return this.codec.protocol;
+  }
+
+  /** Called by a stream with its response's headers in hand: decides whether they say goodbye. */
+  beforeResponse(): void {
+    const { stats, drain, overload } = this.manager.parts;
+    const { maxRequestsPerConnection } = this.manager.config;
+    if (maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection) {
+      if (!this.isDraining) stats.count(CX_MAX_REQUESTS);
+      this.startDrain(true);
+    } else if (!this.isDraining && overload.endsKeepalive()) {
+      stats.count(CX_OVERLOAD_DISABLE_KEEPALIVE);
+      stats.count(CX_DRAIN_CLOSE);
+      this.startDrain();
+    } else if (!this.isDraining && drain.shouldClose()) {
+      stats.count(CX_DRAIN_CLOSE);
+      this.announceDrain();
+    }
+  }
+
+  /** The present exchange is the connection's last. */
+  startDrain(isOurs = false): void {
+    this.isDraining = true;
+    this.codec.startDrain(isOurs);
+  }
+
+  onProtocolError(): void {
+    this.brokeProtocol = true;
+    this.manager.parts.stats.count(CX_PROTOCOL_ERROR);
+  }
+
+  onStreamEnd(): void {
+    if (this.codec.openStreams > 0 || this.isEnded) return;
+    this.idleSinceMs = this.manager.parts.loop.clock.ms;
+    this.manager.idle?.arm(this.idleTimer);
+  }
+
+  onConnect(): void {
+    // Accepted sockets are connected from the beginning.
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    if (!this.hasSpoken && !this.begin()) return;
+    if (this.manager.parts.overload.sheds('http1_server_abort_dispatch')) {
+      this.manager.parts.stats.count(RQ_OVERLOAD_CLOSE);
+      this.codec.abort();
+      return;
+    }
+    // The beginning of a request is no idleness.
+    if (this.idleSinceMs !== undefined) this.idleSinceMs = this.manager.parts.loop.clock.ms;
+    this.codec.onData(input, start, end);
+  }
+
+  /** False where an overload ends the connection before its first request. */
+  private begin(): boolean {
+    const { overload, stats } = this.manager.parts;
+    if (overload.sheds('hcm_ondata_creating_codec')) {
+      stats.count(RQ_OVERLOAD_CLOSE);
+      this.close();
+      return false;
+    }
+    this.countProtocol();
+    return true;
+  }
+
+  onException(): void {
+    if (this.isEnded) return;
+    this.newest?.onException();
+    if (this.isEnded) return;
+    this.codec.stop();
+    this.onCodecFinished('now');
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.codec.onWriteBlocked(blocked);
+  }
+
+  onRemoteClose(): void {
+    this.end(this.isClosing ? 'local' : 'remote');
+  }
+
+  get openStreams(): number {
+    return this.codec.openStreams;
+  }
+
+  /** Ends a connection without a stream, as soon as what was written has left. */
+  closeIdle(): void {
+    if (this.codec.openStreams > 0 || this.isClosing) return;
+    this.manager.parts.stats.count(CX_DRAIN_CLOSE);
+    this.startDrain();
+    this.codec.stop();
+    this.onCodecFinished('now');
+  }
+
+  /** Closes at once from this side; open streams end. */
+  close(): void {
+    this.transport.close();
+    this.end('local');
+  }
+
+  onPartsDropped(count: number): void {
+    this.manager.parts.stats.countDroppedParts(count);
+  }
+
+  onCodecFinished(how: 'now' | 'delayed'): void {
+    const { delayedClose } = this.manager;
+    this.idleTimer.disarm();
+    if (how === 'now' || delayedClose === undefined) {
+      this.isClosing = true;
+      if (this.transport.closeAfterWrites()) this.end('local');
+      // The client does not take what was written: it gets the same time to do so.
+      else delayedClose?.arm(this.closeTimer);
+      return;
+    }
+    delayedClose.arm(this.closeTimer);
+  }
+
+  onTimer(kind: number): void {
+    const { stats } = this.manager.parts;
+    if (kind === TIMER_IDLE) {
+      stats.count(CX_IDLE_TIMEOUT);
+      this.endSoon();
+    } else if (kind === TIMER_DURATION) {
+      stats.count(CX_MAX_DURATION);
+      if (this.manager.config.isDurationSafe === true) this.endSafely();
+      else this.endSoon();
+    } else if (kind === TIMER_DRAIN) {
+      this.codec.startDrain(false);
+      if (this.codec.openStreams > 0) return;
+      this.codec.stop();
+      this.onCodecFinished('delayed');
+    } else {
+      stats.count(CX_DELAYED_CLOSE);
+      this.close();
+    }
+  }
+
+  /**
+   * The connection's time is over. A request may be on its way: it is still answered, with a goodbye,
+   * unless none comes within the drain timeout. A connection that never asked anything just closes.
+   */
+  private endSoon(): void {
+    const { drain } = this.manager;
+    if (this.requests === 0 || (drain === undefined && this.codec.openStreams === 0)) {
+      this.close();
+      return;
+    }
+    this.startDrain();
+    drain?.arm(this.drainTimer);
+  }
+
+  /** The next request is the last: one that may be on its way is answered, whenever it comes. */
+  private endSafely(): void {
+    if (this.isEndingSafely) return;
+    this.isEndingSafely = true;
+    this.manager.parts.stats.raise(CX_SOFT_DRAIN);
+  }
+
+  /** The client is asked to close, which leaves it the choice of the moment, up to the drain timeout. */
+  private announceDrain(): void {
+    const { drain } = this.manager;
+    if (drain === undefined) {
+      this.startDrain();
+      return;
+    }
+    this.isDraining = true;
+    this.codec.announceClose();
+    drain.arm(this.drainTimer);
+  }
+
+  private end(how: 'local' | 'remote'): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    const { stats, loop } = this.manager.parts;
+    const wasActive = this.codec.openStreams > 0;
+    this.idleTimer.disarm();
+    this.durationTimer.disarm();
+    this.closeTimer.disarm();
+    this.drainTimer.disarm();
+    stats.count(CX_DESTROY);
+    stats.count(how === 'local' ? CX_DESTROY_LOCAL : CX_DESTROY_REMOTE);
+    if (wasActive) {
+      stats.count(CX_DESTROY_ACTIVE);
+      stats.count(how === 'local' ? CX_DESTROY_LOCAL_ACTIVE : CX_DESTROY_REMOTE_ACTIVE);
+    }
+    stats.lower(CX_ACTIVE);
+    if (this.info.tls !== undefined) stats.lower(CX_SSL_ACTIVE);
+    if (this.hasSpoken) stats.lower(CX_HTTP1_ACTIVE);
+    if (this.isEndingSafely) stats.lower(CX_SOFT_DRAIN);
+    stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
+    try {
+      this.codec.onTransportClosed();
+    } catch (error) {
+      loop.note(error);
+      this.newest?.onException();
+    } finally {
+      this.observer.onConnectionEnd(this);
+    }
+  }
+
+  /** Which protocol a client speaks is known with its first byte. */
+  private countProtocol(): void {
+    const { stats } = this.manager.parts;
+    this.hasSpoken = true;
+    stats.useHttp1();
+    stats.count(CX_HTTP1_TOTAL);
+    stats.raise(CX_HTTP1_ACTIVE);
+  }
+
+  private countOpen(): void {
+    const { stats } = this.manager.parts;
+    stats.count(CX_TOTAL);
+    stats.raise(CX_ACTIVE);
+    if (this.info.tls !== undefined) {
+      stats.count(CX_SSL_TOTAL);
+      stats.raise(CX_SSL_ACTIVE);
+    }
+    // Nothing waits yet, and the gauge counts as used from here on.
+    stats.writer.add(stats.base + DOWNSTREAM_RX_BUFFERED, 0);
+  }
+}

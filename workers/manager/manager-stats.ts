@@ -1,0 +1,120 @@
+/** Where a connection manager counts: its own block and the listener's view of the same answers. */
+import { scopePrefix } from '../../shared/stats/stat-scope.ts';
+import type { StatWriter } from '../../shared/stats/stat-writer.ts';
+import {
+  ANSWER_DOOR,
+  HTTP_CONNECTION_MANAGER,
+  LISTENER_HTTP,
+  TRACING,
+} from '../../shared/stats/templates/http-connection-manager.ts';
+import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+
+const index = HTTP_CONNECTION_MANAGER.index;
+const DROPPED_HEADERS = HTTP1_CODEC.index.dropped_headers_with_underscores;
+const REFUSED_UNDERSCORES = HTTP1_CODEC.index.requests_rejected_with_underscores_in_headers;
+const listenerIndex = LISTENER_HTTP.index;
+const RQ_COMPLETED = index.downstream_rq_completed;
+const LISTENER_RQ_COMPLETED = listenerIndex.downstream_rq_completed;
+
+/** Offsets of the counters by class of status, in both blocks. */
+const CLASS_OFFSETS = [
+  index.downstream_rq_1xx,
+  index.downstream_rq_2xx,
+  index.downstream_rq_3xx,
+  index.downstream_rq_4xx,
+  index.downstream_rq_5xx,
+];
+const LISTENER_CLASS_OFFSETS = [
+  listenerIndex.downstream_rq_1xx,
+  listenerIndex.downstream_rq_2xx,
+  listenerIndex.downstream_rq_3xx,
+  listenerIndex.downstream_rq_4xx,
+  listenerIndex.downstream_rq_5xx,
+];
+
+export class ManagerStats {
+  readonly writer: StatWriter;
+  /** Base of the `http.<stat_prefix>.` block. */
+  readonly base: number;
+  private readonly listenerBase: number;
+  private readonly tracingBase: number;
+  private http1Base: number | undefined = undefined;
+  private doorBase: number | undefined = undefined;
+  private readonly scope: string;
+
+  constructor(writer: StatWriter, statPrefix: string, listenerStatName: string) {
+    this.writer = writer;
+    const scope = scopePrefix(`http.${statPrefix}`);
+    this.scope = scope;
+    this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, scope);
+    this.tracingBase = writer.defineBlock(TRACING, `${scope}tracing.`);
+    this.listenerBase = writer.defineBlock(LISTENER_HTTP, `listener.${listenerStatName}.${scope}`);
+  }
+
+  count(offset: number): void {
+    this.writer.increment(this.base + offset);
+  }
+
+  raise(offset: number): void {
+    this.writer.add(this.base + offset, 1);
+  }
+
+  lower(offset: number): void {
+    this.writer.subtract(this.base + offset, 1);
+  }
+
+  record(offset: number, value: number): void {
+    this.writer.record(this.base + offset, value);
+  }
+
+  /** Health checks are counted apart, whatever their answer is. */
+  countHealthCheck(): void {
+    this.writer.increment(this.tracingBase + TRACING.index.health_check);
+  }
+
+  /** Counts a response by the class of its status, here and for the listener. */
+  chargeResponse(status: number): void {
+    const { writer } = this;
+    writer.increment(this.base + RQ_COMPLETED);
+    writer.increment(this.listenerBase + LISTENER_RQ_COMPLETED);
+    const position = ((status / 100) | 0) - 1;
+    const own = CLASS_OFFSETS[position];
+    const listener = LISTENER_CLASS_OFFSETS[position];
+    if (own !== undefined) writer.increment(this.base + own);
+    if (listener !== undefined) writer.increment(this.listenerBase + listener);
+  }
+
+  /** Makes the codec's block appear, with the first HTTP/1 connection. */
+  useHttp1(): void {
+    this.http1Base ??= this.writer.defineBlock(HTTP1_CODEC, 'http1.');
+  }
+
+  /** A header was dropped for an underscore in its name. */
+  countDroppedHeader(): void {
+    this.countHttp1(DROPPED_HEADERS);
+  }
+
+  /** A request was refused for an underscore in a header's name. */
+  countRefusedUnderscore(): void {
+    this.countHttp1(REFUSED_UNDERSCORES);
+  }
+
+  private countHttp1(offset: number): void {
+    this.useHttp1();
+    if (this.http1Base !== undefined) this.writer.increment(this.http1Base + offset);
+  }
+
+  /** Parts of an answer stayed here, because nothing of their kind may leave. */
+  countDroppedParts(count: number): void {
+    this.doorBase ??= this.writer.defineBlock(ANSWER_DOOR, this.scope);
+    this.writer.add(this.doorBase + ANSWER_DOOR.index.rs_unfit_parts_dropped, count);
+  }
+
+  release(): void {
+    this.writer.releaseBlock(this.base);
+    this.writer.releaseBlock(this.tracingBase);
+    this.writer.releaseBlock(this.listenerBase);
+    if (this.http1Base !== undefined) this.writer.releaseBlock(this.http1Base);
+    if (this.doorBase !== undefined) this.writer.releaseBlock(this.doorBase);
+  }
+}

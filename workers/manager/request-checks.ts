@@ -1,0 +1,80 @@
+/** What the connection manager refuses before any filter sees it. */
+import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
+import type { LocalReply } from '../stream/filter.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import type { StreamInfo } from '../stream/stream-info.ts';
+import type { ConnectionManager } from './manager.ts';
+import type { RequestRefusal } from './types.ts';
+
+const NON_RELATIVE_PATH = HTTP_CONNECTION_MANAGER.index.downstream_rq_non_relative_path;
+
+const OVERLOAD_CLOSE = HTTP_CONNECTION_MANAGER.index.downstream_rq_overload_close;
+const OVERLOADED = { status: 503, body: 'envoy overloaded', details: 'overload' };
+const TELLING = {
+  ...OVERLOADED,
+  modifyHeaders: (answer: HeaderMap): void => answer.set('x-envoy-local-overloaded', 'true'),
+};
+
+const FAILED_NORMALIZATION = HTTP_CONNECTION_MANAGER.index.downstream_rq_failed_path_normalization;
+const DETECTION_FAILED = 'rejecting_because_detection_failed';
+const REJECTED_BY_DETECTION = HTTP_CONNECTION_MANAGER.index.downstream_rq_rejected_via_ip_detection;
+const REDIRECTED = HTTP_CONNECTION_MANAGER.index.downstream_rq_redirected_with_normalized_path;
+
+export interface CheckedRefusal {
+  readonly reply: LocalReply;
+  /** The connection ends with the answer. */
+  readonly closes: boolean;
+  /** Bit of `ResponseFlag` that the log shows, 0 for none. */
+  readonly flag: number;
+}
+
+/** Applies the header policy; undefined when the request may go on. */
+export function requestRefusal(
+  headers: HeaderMap,
+  info: StreamInfo,
+  manager: ConnectionManager,
+): CheckedRefusal | undefined {
+  const { overload, stats } = manager.parts;
+  if (overload.sheds('http_connection_manager_decode_headers') || overload.refusesRequest()) {
+    stats.count(OVERLOAD_CLOSE);
+    const reply = manager.config.tellsOverload === true ? TELLING : OVERLOADED;
+    return { reply, closes: false, flag: 0 };
+  }
+  const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;
+  if (headers.authority === '') {
+    const reply = { status: 400, body: '', details: 'missing_host_header' };
+    return { reply, closes: closesOnInvalid, flag: 0 };
+  }
+  const isConnect = headers.method === 'CONNECT';
+  if (!isConnect && headers.path.charCodeAt(0) !== 0x2f) {
+    manager.parts.stats.count(NON_RELATIVE_PATH);
+    const reply = { status: 404, body: '', details: 'absolute_path_rejected' };
+    return { reply, closes: false, flag: 0 };
+  }
+  const refusal = manager.parts.policy.onRequest(headers, info);
+  return refusal && ofPolicy(refusal, info, manager, closesOnInvalid);
+}
+
+function ofPolicy(
+  refusal: RequestRefusal,
+  info: StreamInfo,
+  manager: ConnectionManager,
+  closesOnInvalid: boolean,
+): CheckedRefusal {
+  const isCodecs = refusal.details.startsWith('http1.');
+  const flag = isCodecs ? ResponseFlag.downstreamProtocolError : 0;
+  // As what a codec refuses: nothing of it is told to logs.
+  if (isCodecs) info.requestHeaders = undefined;
+  if (refusal.details === DETECTION_FAILED) manager.parts.stats.count(REJECTED_BY_DETECTION);
+  const { location } = refusal;
+  if (refusal.details === 'path_normalization_failed') {
+    manager.parts.stats.count(location === undefined ? FAILED_NORMALIZATION : REDIRECTED);
+  }
+  const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
+  if (location === undefined) {
+    return { reply, closes: refusal.status === 400 && closesOnInvalid, flag };
+  }
+  const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
+  return { reply: { ...reply, modifyHeaders }, closes: false, flag };
+}

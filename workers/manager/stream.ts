@@ -1,0 +1,505 @@
+/**
+ * One request and its response in the connection manager: policy before routing, the filters, local
+ * replies, timeouts, statistics and the access log. Talks to the codec through an encoder and to the
+ * filters through callbacks; knows neither HTTP/1 nor upstreams.
+ */
+import type { HeldBytes } from '../loop/held-bytes.ts';
+import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
+import { configsOf } from '../routing/route-context.ts';
+import type { ResolvedRoute } from '../stream/route.ts';
+import type { RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
+import type { LocalReply, RequestBody, TerminalFilter } from '../stream/filter.ts';
+import { type ChainStream, FilterChain } from './filter-chain.ts';
+import { HeaderMap } from '../stream/header-map.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
+import { type AccessLogType, StreamInfo } from '../stream/stream-info.ts';
+import type { HttpConnection } from './connection.ts';
+import { buildLocalReply, internalError } from './local-reply.ts';
+import type { ConnectionManager } from './manager.ts';
+import { requestRefusal } from './request-checks.ts';
+import { activeFilters } from './route-filters.ts';
+import { nextInfo, noteCodecBytes, noteRoute } from './stream-facts.ts';
+import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
+import { allowsUpgrade, upgradeType } from './upgrades.ts';
+
+const index = HTTP_CONNECTION_MANAGER.index;
+const CX_UPGRADES_TOTAL = index.downstream_cx_upgrades_total;
+const CX_UPGRADES_ACTIVE = index.downstream_cx_upgrades_active;
+const RQ_ACTIVE = index.downstream_rq_active;
+const RQ_TIME = index.downstream_rq_time;
+const RQ_RX_RESET = index.downstream_rq_rx_reset;
+const RQ_TX_RESET = index.downstream_rq_tx_reset;
+const RQ_BEFORE_COMPLETE = index.downstream_rq_response_before_rq_complete;
+const RQ_TOO_LARGE = index.downstream_rq_too_large;
+const RQ_WS_ON_NON_WS_ROUTE = index.downstream_rq_ws_on_non_ws_route;
+const RS_TOO_LARGE = index.rs_too_large;
+const FLOW_PAUSED = index.downstream_flow_control_paused_reading_total;
+const FLOW_RESUMED = index.downstream_flow_control_resumed_reading_total;
+
+const NOTHING = Buffer.alloc(0);
+
+export class HttpStream implements RequestDecoder, ChainStream {
+  info: StreamInfo;
+  private readonly connection: HttpConnection;
+  private readonly manager: ConnectionManager;
+  private readonly encoder: ResponseEncoder;
+  private readonly timers: StreamTimers;
+  private chain: FilterChain | undefined = undefined;
+  private terminal: TerminalFilter | undefined = undefined;
+  isRequestComplete = false;
+  isResponseStarted = false;
+  private isDone = false;
+  private isResponseComplete = false;
+  private wantsContinue = false;
+  private isUpgrade = false;
+  /** An answer was made here: what still comes of the request is dropped. */
+  private isAnsweredHere = false;
+  private requestPauses = 0;
+  private responsePauses = 0;
+  /** The terminal filter has given the whole response, though filters may still hold some of it. */
+  private isResponseGiven = false;
+
+  constructor(connection: HttpConnection, encoder: ResponseEncoder) {
+    const { manager } = connection;
+    const { clock } = manager.parts.loop;
+    this.connection = connection;
+    this.manager = manager;
+    this.encoder = encoder;
+    this.info = new StreamInfo(connection.info, clock.ms, clock.wallMs);
+    this.info.protocol = connection.protocol;
+    this.timers = new StreamTimers(this, manager);
+  }
+
+  get route(): ResolvedRoute | undefined {
+    return this.info.route;
+  }
+
+  get heldByAll(): HeldBytes {
+    return this.manager.parts.loop.held;
+  }
+
+  get bufferLimitBytes(): number {
+    return this.manager.parts.bufferLimitBytes;
+  }
+
+  onExpectContinue(): void {
+    if (this.manager.config.proxy100Continue) {
+      this.wantsContinue = true;
+      return;
+    }
+    const headers = new HeaderMap();
+    headers.status = 100;
+    this.info.responseCode = 100;
+    this.manager.parts.stats.chargeResponse(100);
+    this.encoder.encode1xx(headers);
+  }
+
+  decodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    const { info, manager } = this;
+    info.requestHeaders = headers;
+    info.protocol = this.connection.protocol;
+    if (endStream) this.completeRequest();
+    this.timers.onRequestHeaders();
+    if (this.wantsContinue) headers.add('expect', '100-continue');
+    const refusal = requestRefusal(headers, info, manager);
+    if (refusal !== undefined) {
+      if (refusal.closes) this.connection.startDrain();
+      if (refusal.flag !== 0) this.connection.onProtocolError();
+      this.answerHere(refusal.reply, refusal.flag);
+      return;
+    }
+    this.resolveRoute(headers);
+    this.startFilters(headers, endStream);
+  }
+
+  private startFilters(headers: HeaderMap, endStream: boolean): void {
+    const { info, manager } = this;
+    this.timers.onRoute(info.route, headers);
+    if (manager.config.logMoments?.newRequest === true) this.logMoment('DownstreamStart');
+    this.buildChain();
+    const upgrade = upgradeType(headers);
+    if (upgrade !== '') {
+      if (!allowsUpgrade(upgrade, info.route, manager.config.upgrades)) {
+        this.refuseUpgrade();
+        return;
+      }
+      this.isUpgrade = true;
+      manager.parts.stats.count(CX_UPGRADES_TOTAL);
+      manager.parts.stats.raise(CX_UPGRADES_ACTIVE);
+    }
+    if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
+    else this.chain.decodeHeaders(headers, endStream);
+  }
+
+  decodeData(data: Buffer, endStream: boolean): void {
+    if (this.isDone) return;
+    this.info.bytesReceived += data.length;
+    this.timers.onActivity();
+    if (this.chain !== undefined && endStream && data.length > 0) {
+      // As in the reference, filters see a body before they see that it was all.
+      this.filterData(data, false);
+      if (!this.isDone) this.decodeData(NOTHING, true);
+      return;
+    }
+    if (endStream) this.completeRequest();
+    this.filterData(data, endStream);
+  }
+
+  private filterData(data: Buffer, endStream: boolean): void {
+    if (this.isAnsweredHere) return;
+    if (this.chain === undefined) {
+      this.terminal?.decodeData(data, endStream);
+      return;
+    }
+    this.chain.decodeData(data, endStream);
+    this.checkHeldBytes();
+  }
+
+  takeEvent(): void {
+    this.manager.parts.loop.current = this;
+  }
+
+  get isRequestDropped(): boolean {
+    return this.isDone || this.isAnsweredHere;
+  }
+
+  checkHeldBytes(): void {
+    const { chain, bufferLimitBytes } = this;
+    if (chain === undefined || this.isRequestDropped) return;
+    if (chain.heldRequestBytes > bufferLimitBytes) {
+      this.manager.parts.stats.count(RQ_TOO_LARGE);
+      this.sendLocalReply({
+        status: 413,
+        body: 'Payload Too Large',
+        details: 'request_payload_too_large',
+        closesConnection: true,
+      });
+    } else if (chain.heldResponseBytes > bufferLimitBytes) {
+      this.manager.parts.stats.count(RS_TOO_LARGE);
+      this.sendLocalReply({
+        status: 500,
+        body: 'Internal Server Error',
+        details: 'response_payload_too_large',
+      });
+    }
+  }
+
+  decodeTrailers(trailers: HeaderMap): void {
+    if (this.isDone) return;
+    const refusal = this.manager.parts.policy.onRequestTrailers(trailers);
+    if (refusal !== undefined) {
+      this.connection.startDrain();
+      this.onCodecError(refusal.status, refusal.details, refusal.body);
+      return;
+    }
+    this.info.requestTrailers = trailers;
+    this.completeRequest();
+    this.timers.onActivity();
+    if (this.isAnsweredHere) return;
+    if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
+    else this.chain.decodeTrailers(trailers);
+  }
+
+  onCodecError(status: number, details: string, body: string): void {
+    if (this.isDone) return;
+    this.connection.onProtocolError();
+    this.answerHere({ status, body, details }, ResponseFlag.downstreamProtocolError);
+  }
+
+  onReset(reason: ResetReason): void {
+    if (this.isDone) return;
+    const { info } = this;
+    this.manager.parts.stats.count(RQ_RX_RESET);
+    if (reason === 'connection_termination') {
+      info.responseFlags |= ResponseFlag.downstreamConnectionTermination;
+      info.responseCodeDetails = 'downstream_remote_disconnect';
+    }
+    this.finish();
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.pauseResponse(blocked);
+  }
+
+  onTimeout(timeout: StreamTimeout): void {
+    const { info } = this;
+    info.responseFlags |= timeout.flag;
+    this.manager.parts.stats.count(timeout.counter);
+    if (!this.isResponseStarted) {
+      this.sendLocalReply({ ...timeout.reply, status: this.isRequestComplete ? 504 : 408 });
+    } else {
+      info.responseCodeDetails = timeout.reply.details;
+      this.resetStream();
+    }
+  }
+
+  routeConfig(filterName: string): unknown {
+    return this.info.route?.filterSettings.perFilterConfig.get(filterName);
+  }
+
+  routeConfigs(filterName: string): readonly unknown[] {
+    const { route } = this.info;
+    return route === undefined ? [] : configsOf(route.filterSettings, filterName);
+  }
+
+  clearRoute(): void {
+    const headers = this.info.requestHeaders;
+    if (headers !== undefined) this.resolveRoute(headers);
+  }
+
+  continueDecoding(): void {
+    // Only filters before the terminal one stop requests; they have callbacks of their own.
+  }
+
+  continueEncoding(): void {
+    // As above: responses begin at the terminal filter.
+  }
+
+  sendLocalReply(reply: LocalReply): void {
+    this.answerHere(reply, 0);
+  }
+
+  /** `flag` is not known yet where the answer is worded. */
+  private answerHere(reply: LocalReply, flag: number): void {
+    if (this.isDone || this.isAnsweredHere) return;
+    const { info } = this;
+    info.responseCodeDetails = reply.details;
+    if (reply.closesConnection === true) this.connection.startDrain();
+    this.isAnsweredHere = true;
+    if (this.isResponseStarted) {
+      info.responseFlags |= flag;
+      this.resetStream();
+      return;
+    }
+    const { headers, body } = buildLocalReply(reply, info, this.manager.parts.rewriteLocalReply);
+    info.responseFlags |= flag;
+    this.encodeHeaders(headers, body === undefined);
+    if (body !== undefined) this.encodeData(body, true);
+  }
+
+  /**
+   * The client gets 500 where it has nothing yet, past all filters, or sees its response break off; the
+   * connection ends either way.
+   */
+  onException(): void {
+    if (this.isDone) return;
+    this.info.responseFlags |= ResponseFlag.localReset;
+    this.info.responseCodeDetails = 'internal_exception';
+    this.isAnsweredHere = true;
+    try {
+      this.connection.startDrain();
+      if (this.isResponseStarted) this.resetStream();
+      else this.writeHeaders(internalError(), true);
+    } catch (error) {
+      this.note(error);
+    }
+    if (this.isDone) return;
+    try {
+      this.encoder.resetStream();
+    } catch (error) {
+      this.note(error);
+    }
+    this.finish();
+  }
+
+  private note(error: unknown): void {
+    this.manager.parts.loop.note(error);
+  }
+
+  resetStream(): void {
+    if (this.isDone) return;
+    this.manager.parts.stats.count(RQ_TX_RESET);
+    this.manager.parts.stats.count(RQ_RX_RESET);
+    this.encoder.resetStream();
+    this.finish();
+  }
+
+  recreateStream(body: RequestBody | undefined): void {
+    const { info } = this;
+    const headers = info.requestHeaders;
+    if (this.isDone || headers === undefined) return;
+    // Nothing that the old exchange does while it ends is meant for the client.
+    this.isDone = true;
+    info.upstreamCluster = info.route?.kind === 'cluster' ? info.route.clusterName : '';
+    this.endExchange();
+    this.isDone = false;
+    this.info = nextInfo(info, this.manager.parts.loop.clock);
+    this.chain = undefined;
+    this.terminal = undefined;
+    this.isUpgrade = false;
+    this.isResponseGiven = false;
+    this.requestPauses = 0;
+    this.responsePauses = 0;
+    this.connection.countStream();
+    this.resolveRoute(headers);
+    const isBare = body === undefined || body.isEmpty;
+    this.startFilters(headers, isBare);
+    if (!isBare) body.sendTo(this, true);
+  }
+
+  sendData(data: Buffer, endStream: boolean): void {
+    if (this.isRequestDropped) return;
+    this.info.bytesReceived += data.length;
+    if (this.chain === undefined) this.terminal?.decodeData(data, endStream);
+    else this.chain.decodeData(data, endStream);
+  }
+
+  sendTrailers(trailers: HeaderMap): void {
+    if (this.isRequestDropped) return;
+    if (this.chain === undefined) this.terminal?.decodeTrailers(trailers);
+    else this.chain.decodeTrailers(trailers);
+  }
+
+  encode1xx(headers: HeaderMap): void {
+    if (this.isDone || this.isResponseStarted) return;
+    this.info.responseCode = headers.status;
+    this.manager.parts.stats.chargeResponse(headers.status);
+    this.manager.parts.policy.onInformational(headers, this.info);
+    this.encoder.encode1xx(headers);
+  }
+
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    if (this.isDone) return;
+    if (endStream) this.isResponseGiven = true;
+    if (this.chain === undefined) this.writeHeaders(headers, endStream);
+    else this.chain.encodeHeaders(headers, endStream);
+  }
+
+  encodeData(data: Buffer, endStream: boolean): void {
+    if (this.isDone) return;
+    if (endStream) this.isResponseGiven = true;
+    if (this.chain === undefined) {
+      this.writeData(data, endStream);
+      return;
+    }
+    this.chain.encodeData(data, endStream);
+    this.checkHeldBytes();
+  }
+
+  encodeTrailers(trailers: HeaderMap): void {
+    if (this.isDone) return;
+    this.isResponseGiven = true;
+    if (this.chain === undefined) this.writeTrailers(trailers);
+    else this.chain.encodeTrailers(trailers);
+  }
+
+  pauseRequest(paused: boolean): void {
+    if (this.isDone) return;
+    this.requestPauses += paused ? 1 : -1;
+    this.manager.parts.stats.count(paused ? FLOW_PAUSED : FLOW_RESUMED);
+    this.encoder.pauseRequest(paused);
+  }
+
+  pauseResponse(paused: boolean): void {
+    const { responsePauses } = this;
+    this.responsePauses += paused ? 1 : -1;
+    // An upstream that has given everything may already serve another request.
+    if (this.isDone || this.isResponseGiven) return;
+    if (responsePauses === 0 || this.responsePauses === 0) {
+      this.terminal?.onDownstreamBlocked(paused);
+    }
+  }
+
+  writeHeaders(headers: HeaderMap, endStream: boolean): void {
+    if (this.isDone) return;
+    const { info, manager } = this;
+    const { stats, policy, loop } = manager.parts;
+    this.isResponseStarted = true;
+    info.responseHeaders = headers;
+    info.responseCode = headers.status;
+    info.firstDownstreamTxMs = loop.clock.ms;
+    policy.onResponse(headers, info, loop.clock.wallMs);
+    if (info.isHealthCheck) stats.countHealthCheck();
+    else stats.chargeResponse(headers.status);
+    if (!this.isRequestComplete) stats.count(RQ_BEFORE_COMPLETE);
+    this.connection.beforeResponse();
+    this.timers.onActivity();
+    this.encoder.encodeHeaders(headers, endStream);
+    if (this.isUpgrade && manager.config.logMoments?.tunnelEstablished === true) {
+      if (headers.status < 300) this.logMoment('DownstreamTunnelSuccessfullyEstablished');
+    }
+    if (endStream) this.finishResponse();
+  }
+
+  writeData(data: Buffer, endStream: boolean): void {
+    if (this.isDone) return;
+    this.info.bytesSent += data.length;
+    this.timers.onActivity();
+    this.encoder.encodeData(data, endStream);
+    if (endStream) this.finishResponse();
+  }
+
+  writeTrailers(trailers: HeaderMap): void {
+    if (this.isDone) return;
+    this.info.responseTrailers = trailers;
+    this.encoder.encodeTrailers(trailers);
+    this.finishResponse();
+  }
+
+  /** The client has all of it. */
+  private finishResponse(): void {
+    this.isResponseComplete = true;
+    this.finish();
+  }
+
+  private completeRequest(): void {
+    this.isRequestComplete = true;
+    this.info.lastDownstreamRxMs = this.manager.parts.loop.clock.ms;
+    this.timers.onRequestComplete();
+  }
+
+  private resolveRoute(headers: HeaderMap): void {
+    const { info } = this;
+    noteRoute(info, this.manager.parts.routes.tableFor(headers)?.match(headers, info));
+  }
+
+  private buildChain(): void {
+    const { filters, terminal } = this.manager.parts;
+    this.terminal = terminal.create(this);
+    if (filters.length === 0) return;
+    const active = activeFilters(filters, this.info.route);
+    if (active.length > 0) this.chain = new FilterChain(this, active, this.terminal);
+  }
+
+  private refuseUpgrade(): void {
+    this.manager.parts.stats.count(RQ_WS_ON_NON_WS_ROUTE);
+    this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
+  }
+
+  private finish(): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    this.timers.end();
+    this.endExchange();
+    this.connection.onStreamEnd();
+  }
+
+  /** Says what there is to say of the exchange and lets go of its filters. */
+  private endExchange(): void {
+    const { info, manager, encoder } = this;
+    const { stats, loop } = manager.parts;
+    info.endMs = loop.clock.ms;
+    info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
+    try {
+      noteCodecBytes(info, encoder);
+      for (; this.requestPauses > 0; this.requestPauses--) encoder.pauseRequest(false);
+    } catch (error) {
+      this.note(error);
+    }
+    try {
+      this.terminal?.onDestroy();
+    } catch (error) {
+      this.note(error);
+    }
+    this.chain?.destroy(loop);
+    stats.lower(RQ_ACTIVE);
+    if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
+    if (this.isResponseComplete) stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
+    this.logMoment('DownstreamEnd');
+  }
+
+  logMoment(type: AccessLogType): void {
+    this.info.accessLogType = type;
+    for (const log of this.manager.parts.accessLogs) log.log(this.info);
+  }
+}

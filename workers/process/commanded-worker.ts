@@ -1,0 +1,313 @@
+/**
+ * What each message of the supervisor causes in this worker. One receive loop, no state of its own
+ * beyond the parts of a batch that is not whole yet.
+ */
+import { errorText } from '../../shared/error-text.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { MessageChannel } from '../../shared/channel/message-channel.ts';
+import { enableCoreDumps } from '../../shared/core-dumps.ts';
+import { isLogComponent } from '../../shared/logging/components.ts';
+import { configureLogging, getLogger, processLog } from '../../shared/logging/process-log.ts';
+import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../../shared/messages/heritage.ts';
+import type {
+  AdoptedSocket,
+  SupervisorToWorker,
+} from '../../shared/messages/supervisor-to-worker.ts';
+import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
+import { closeDescriptor } from '../../shared/posix/descriptors.ts';
+import { receiveDescriptorMessage } from '../../shared/posix/descriptor-messages.ts';
+import { joinHosts } from '../../shared/resources/host-parts.ts';
+import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
+import type { StatsReport } from '../../shared/stats/report.ts';
+import { WORKER_EXCEPTIONS } from '../../shared/stats/templates/server.ts';
+import { Exceptions, guardedClock, surviveExceptions } from '../../shared/exceptions.ts';
+import type { DataPlane } from '../data-plane/data-plane-commands.ts';
+import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
+import { createDataPlane } from '../data-plane/data-plane.ts';
+import { WorkerStatStore } from '../stats/worker-stat-store.ts';
+import { LogEntrySender } from './log-entry-sender.ts';
+import { TraceSender } from './trace-sender.ts';
+import type { WorkerProfiler } from './worker-profiler.ts';
+
+/** Parts of a batch that wait for its last one. */
+const KEPT_UPDATES_MAX = 1_000_000;
+
+/** Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait. */
+const PINO_DELAY_MS = 2_000;
+
+const emptyReport: StatsReport = {
+  blocks: [],
+  named: [],
+  released: [],
+  deltas: [],
+  histograms: [],
+};
+
+export type WorkerChannel = MessageChannel<WorkerToSupervisor, SupervisorToWorker>;
+/** What is left after the process itself took the greeting and the end. */
+export type WorkerCommand = Exclude<
+  SupervisorToWorker,
+  { readonly kind: 'hello' } | { readonly kind: 'shutdown' }
+>;
+/** Everything after `start`. */
+type StartedCommand = Exclude<WorkerCommand, { readonly kind: 'start' }>;
+
+type DrainRelated = Extract<
+  StartedCommand,
+  { readonly kind: 'drain' | 'undrain' | 'cut_connections' | 'count_connections' }
+>;
+
+interface Started {
+  readonly dataPlane: DataPlane;
+  readonly stats: WorkerStatStore;
+}
+
+export class CommandedWorker {
+  readonly #exceptions: Exceptions;
+  readonly #channel: WorkerChannel;
+  readonly #clock: Clock;
+  readonly #traces: TraceSender;
+  readonly #logEntries: LogEntrySender;
+  #started: Started | undefined;
+  #profiler: WorkerProfiler | undefined;
+  #kept: ResourceUpdate[] = [];
+  #exceptionBase: number | undefined;
+
+  constructor(channel: WorkerChannel, clock: Clock) {
+    this.#channel = channel;
+    this.#exceptions = new Exceptions(clock, {
+      count: () => this.#countException(),
+      wornOut: (exceptions) => this.#notify({ kind: 'worn_out', exceptions }),
+    });
+    this.#clock = guardedClock(clock, this.#exceptions);
+    this.#traces = new TraceSender(channel);
+    this.#logEntries = new LogEntrySender(channel);
+  }
+
+  receive(command: WorkerCommand): void {
+    if (command.kind === 'start') return this.#start(command.heritage);
+    // Nothing is obeyed any more once the end has begun; nothing comes before the start.
+    if (this.#started === undefined) return;
+    try {
+      this.#obey(command, this.#started);
+    } catch (error) {
+      this.#exceptions.note(error);
+    }
+  }
+
+  #countException(): void {
+    const stats = this.#started?.stats;
+    if (stats === undefined) return;
+    this.#exceptionBase ??= stats.defineBlock(WORKER_EXCEPTIONS, 'sluice.worker.');
+    stats.increment(this.#exceptionBase + WORKER_EXCEPTIONS.index.exceptions);
+  }
+
+  /** Cuts what is open and resolves when all logs and the last report are written. */
+  async close(): Promise<void> {
+    const started = this.#started;
+    if (started === undefined) return;
+    this.#started = undefined;
+    await started.dataPlane.close();
+    if (this.#channel.isClosed) return;
+    this.#channel.post({ kind: 'stats', id: 0, report: started.stats.takeReport() });
+    await this.#channel.end();
+  }
+
+  #start(heritage: WorkerHeritage): void {
+    process.title = `sluice worker ${heritage.workerIndex}`;
+    configureLogging(heritage.log);
+    if (heritage.enableCoreDump) enableCoreDumps();
+    // A core is of the moment of the exception: such a process ends as ever.
+    else surviveExceptions(this.#exceptions);
+    const stats = new WorkerStatStore();
+    const env: DataPlaneEnv = {
+      heritage,
+      stats,
+      clock: this.#clock,
+      exceptions: this.#exceptions,
+      notify: (notice) => this.#notify(notice),
+      log: componentLog(),
+    };
+    const dataPlane = createDataPlane(env);
+    this.#started = { dataPlane, stats };
+    this.#channel.post({ kind: 'ready' });
+    this.#clock.after(PINO_DELAY_MS, () => void attachPino(), { unref: true });
+  }
+
+  #obey(command: StartedCommand, { dataPlane, stats }: Started): void {
+    if (isDrainCommand(command)) return this.#obeyDrain(command, dataPlane);
+    switch (command.kind) {
+      case 'apply':
+        return this.#apply(command, dataPlane);
+      case 'adopt_sockets':
+        return void this.#adopt(command, dataPlane);
+      case 'flush_stats':
+        return this.#flush(command.id, stats);
+      case 'ping':
+        return this.#channel.post({ kind: 'pong', id: command.id });
+      case 'set_log_levels':
+        return processLog.registry.configure(processLog.registry.fineGrain, command.levels);
+      case 'reopen_logs':
+        return this.#reopenLogs(dataPlane);
+      case 'set_health_check_failed':
+        return dataPlane.setHealthCheckFailed(command.failed);
+      case 'set_tap':
+        return dataPlane.setTap(command);
+      case 'set_checking_workers':
+        return dataPlane.setCheckingWorkers(command.workers);
+      case 'stop_listening':
+        return void this.#stopListening(command, dataPlane);
+      case 'profile':
+        return void this.#profile(command);
+      default:
+        return this.#refuse(command);
+    }
+  }
+
+  /** A log that cannot be opened again goes on with its old file. */
+  #reopenLogs(dataPlane: DataPlane): void {
+    dataPlane.reopenLogs();
+    try {
+      processLog.reopen();
+    } catch (error) {
+      getLogger('main').warning(errorText(error));
+    }
+  }
+
+  #apply(command: Extract<StartedCommand, { kind: 'apply' }>, dataPlane: DataPlane): void {
+    for (const update of command.updates) this.#kept.push(update);
+    if (this.#kept.length > KEPT_UPDATES_MAX) throw new Error('a batch has too many updates');
+    if (command.more === true) return;
+    const updates = this.#kept;
+    this.#kept = [];
+    const { id } = command;
+    try {
+      dataPlane.apply(joinHosts(updates));
+      const { settled } = dataPlane;
+      if (id === 0) return;
+      if (settled === undefined) this.#channel.post({ kind: 'applied', id });
+      else void settled.then(() => this.#tellApplied(id));
+    } catch (error) {
+      this.#channel.post({ kind: 'applied', id, error: errorText(error) });
+    }
+  }
+
+  #tellApplied(id: number): void {
+    if (!this.#channel.isClosed) this.#channel.post({ kind: 'applied', id });
+  }
+
+  async #adopt(
+    command: Extract<StartedCommand, { kind: 'adopt_sockets' }>,
+    dataPlane: DataPlane,
+  ): Promise<void> {
+    const { id, listener } = command;
+    try {
+      const descriptors = takeDescriptors(command.sockets);
+      await dataPlane.listen(listener, descriptors);
+      this.#channel.post({ kind: 'listening', id });
+    } catch (error) {
+      this.#channel.post({ kind: 'listening', id, error: errorText(error) });
+    }
+  }
+
+  async #stopListening(
+    command: Extract<StartedCommand, { kind: 'stop_listening' }>,
+    dataPlane: DataPlane,
+  ): Promise<void> {
+    await dataPlane.stopListening(command.listeners, command.takesWaiting);
+    this.#channel.post({ kind: 'stopped_listening', id: command.id });
+  }
+
+  async #profile({ id, ...what }: Extract<StartedCommand, { kind: 'profile' }>): Promise<void> {
+    try {
+      // Loaded when somebody profiles: the inspector costs time and memory.
+      const { WorkerProfiler } = await import('./worker-profiler.ts');
+      this.#profiler ??= new WorkerProfiler();
+      await this.#profiler.obey(what.command, what.path);
+      this.#channel.post({ kind: 'profiled', id });
+    } catch (error) {
+      this.#channel.post({ kind: 'profiled', id, error: errorText(error) });
+    }
+  }
+
+  #obeyDrain(command: DrainRelated, dataPlane: DataPlane): void {
+    switch (command.kind) {
+      case 'drain':
+        return dataPlane.drain(command);
+      case 'undrain':
+        return dataPlane.undrain(command.listeners);
+      case 'cut_connections':
+        return dataPlane.cutConnections(command.listeners);
+      case 'count_connections':
+        return this.#channel.post({
+          kind: 'connections',
+          id: command.id,
+          listeners: dataPlane.countConnections(),
+        });
+    }
+  }
+
+  /** While the supervisor takes nothing in, deltas are merged into the next report. */
+  #flush(id: number, stats: WorkerStatStore): void {
+    const report = this.#channel.isCongested ? emptyReport : stats.takeReport();
+    this.#channel.post({ kind: 'stats', id, report });
+  }
+
+  #notify(notice: DataPlaneNotice): void {
+    if (this.#channel.isClosed) return;
+    if (notice.kind === 'tapped') this.#traces.send(notice.session, notice.trace);
+    else if (notice.kind === 'log_entries') this.#logEntries.send(notice);
+    else this.#channel.post(notice);
+  }
+
+  /** Only another build can send what this one does not know. */
+  #refuse(message: never): void {
+    const { kind } = message as { readonly kind: string };
+    this.#channel.post({ kind: 'not_recognised', what: kind });
+  }
+}
+
+function isDrainCommand(command: StartedCommand): command is DrainRelated {
+  const { kind } = command;
+  if (kind === 'drain' || kind === 'undrain') return true;
+  return kind === 'cut_connections' || kind === 'count_connections';
+}
+
+/** Without pino the log goes on writing by itself. */
+async function attachPino(): Promise<void> {
+  try {
+    await processLog.attachPino();
+  } catch (error) {
+    getLogger('main').warning(`cannot load pino: ${errorText(error)}`);
+  }
+}
+
+/** The data plane names the component of each line; a name that is none is the main one's. */
+function componentLog(): DataPlaneEnv['log'] {
+  const loggers = new Map<string, ReturnType<typeof getLogger>>();
+  return (level, component, message) => {
+    if (level === 'off') return;
+    let logger = loggers.get(component);
+    if (logger === undefined) {
+      logger = getLogger(isLogComponent(component) ? component : 'main');
+      loggers.set(component, logger);
+    }
+    logger.log(level, message);
+  };
+}
+
+/** The descriptors were sent before the message that announces them, so that they are all here. */
+function takeDescriptors(
+  sockets: readonly AdoptedSocket[],
+): readonly (AdoptedSocket & { readonly fd: number })[] {
+  const descriptors: number[] = [];
+  while (descriptors.length < sockets.length) {
+    const message = receiveDescriptorMessage(WORKER_DESCRIPTOR_FD);
+    if (message === undefined || message.descriptors.length === 0) {
+      descriptors.forEach(closeDescriptor);
+      throw new Error(`${descriptors.length} of ${sockets.length} descriptors arrived`);
+    }
+    descriptors.push(...message.descriptors);
+  }
+  return sockets.map((socket, position) => ({ ...socket, fd: descriptors[position] as number }));
+}

@@ -1,0 +1,51 @@
+/** The transport sockets of one cluster, each made once: its own and those that its matches name. */
+import type { HostResource } from '../../shared/resources/cluster.ts';
+import { dictionary, type Struct } from '../../shared/dictionary.ts';
+import type { ClusterResource, UpstreamSocketOptions } from '../../shared/resources/cluster.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/socket-match.ts';
+import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts';
+
+export interface UpstreamSocket {
+  /** Undefined: plain bytes. */
+  readonly tls: UpstreamTlsFactory | undefined;
+  readonly proxyProtocol: ProxyProtocolSender | undefined;
+  readonly handedOn: UpstreamSocketOptions['handedOn'];
+}
+
+export class UpstreamSockets {
+  readonly #resource: ClusterResource;
+  readonly #own: UpstreamSocket;
+  readonly #matched = new Map<string, UpstreamSocket>();
+
+  /** Throws when OpenSSL does not take a configuration. */
+  constructor(resource: ClusterResource, env: UpstreamTlsEnv) {
+    this.#resource = resource;
+    this.#own = makeSocket(resource, env);
+    for (const match of resource.socketMatches ?? []) {
+      if (!this.#matched.has(match.name)) this.#matched.set(match.name, makeSocket(match, env));
+    }
+  }
+
+  of({ resource }: { readonly resource: HostResource }): UpstreamSocket {
+    if (this.#matched.size === 0) return this.#own;
+    return this.#matched.get(socketOf(this.#resource, resource).name) ?? this.#own;
+  }
+
+  /** For connections that choose by other metadata than the host's. */
+  matching(criteria: Struct): UpstreamSocket {
+    const metadata = dictionary([[SOCKET_MATCH_NAMESPACE, criteria]]);
+    return this.#matched.get(socketOf(this.#resource, { metadata }).name) ?? this.#own;
+  }
+
+  release(): void {
+    for (const { tls } of [this.#own, ...this.#matched.values()]) tls?.release();
+  }
+}
+
+function makeSocket(
+  { tls, proxyProtocol, handedOn }: UpstreamSocketOptions,
+  env: UpstreamTlsEnv,
+): UpstreamSocket {
+  return { tls: tls && new UpstreamTlsFactory(tls, env), proxyProtocol, handedOn };
+}
