@@ -41,7 +41,7 @@ export async function runProgram(argv: readonly string[], signals: SignalInbox):
       }),
     );
   }
-  const { serve } = await import('../supervisor/serve.ts');
+  const { serve } = await import('../supervisor/server/serve.ts');
   exitProcess(
     await serve({
       options,

@@ -10,13 +10,13 @@ import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { EndpointStats } from '../../supervisor/stats/endpoint-stats.ts';
 import { OrderedView } from '../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../supervisor/stats/stat-store.ts';
-import { StatsPages } from '../../supervisor/stats/stats-pages.ts';
+import { StatsPages } from '../../supervisor/stats-output/stats-pages.ts';
 import { DEFAULT_BUCKETS } from '../../supervisor/stats/stats-config.ts';
 import { defaultTagRules } from '../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../supervisor/stats/tags/tag-extractor.ts';
 import { TagGroups } from '../../supervisor/stats/tags/tag-groups.ts';
 import { WorkerShare } from '../../supervisor/stats/worker-share.ts';
-import { parseQuery } from '../../supervisor/admin/http/query.ts';
+import { parseQuery } from '../../supervisor/http-pages/query.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 
 const clusters = Number(process.argv[2] ?? 10_000);

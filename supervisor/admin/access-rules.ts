@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Options } from '../../shared/options.ts';
 import { peerUid } from '../../shared/posix/sockets.ts';
-import type { AdminResponse } from './admin-context.ts';
+import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { textResponse } from './http/responses.ts';
 
 export interface AccessRules {

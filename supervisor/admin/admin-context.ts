@@ -4,19 +4,22 @@
  * are tested with a plain object. Readers are synchronous and return what is true now; an endpoint
  * that yields between two reads must not assume that both saw the same state.
  */
+import type { ServerState } from '../life-cycle/server-state.ts';
+import type { RuntimeView } from '../runtime/runtime-view.ts';
+import type { StatsPages } from '../stats-output/stats-questions.ts';
+import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts';
+import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
 import type { HealthFlag } from '../../shared/resources/host-health.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { ContentionCounts } from '../contention.ts';
-import type { LoopTurns } from '../loop-turns.ts';
+import type { ContentionCounts } from '../loop/contention.ts';
+import type { LoopTurns } from '../loop/loop-turns.ts';
 import type { TapRequest } from '../tap/tap-sessions.ts';
-import type { DrainCommands } from './drain-view.ts';
-import type { Query } from './http/query.ts';
+import type { DrainCommands } from '../drain/drain-view.ts';
 
 export interface AdminContext {
   readonly clock: Clock;
@@ -37,9 +40,6 @@ export interface AdminContext {
   /** A line of the process log, logger `admin`. Never called with a secret. */
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
 }
-
-/** envoy.admin.v3.ServerInfo.State; `/ready` answers 200 only for `LIVE`. */
-export type ServerState = 'LIVE' | 'DRAINING' | 'PRE_INITIALIZING' | 'INITIALIZING';
 
 export interface ServerView {
   state(): ServerState;
@@ -80,14 +80,6 @@ export interface DumpedResource {
   readonly message: JsonObject;
   /** The last update that was refused for this name. */
   readonly error?: RefusedUpdate;
-}
-
-export interface RefusedUpdate {
-  readonly details: string;
-  readonly lastAttemptMs: number;
-  readonly failedMessage?: JsonObject;
-  /** Another resource of the same answer has the name: it is shown without one. */
-  readonly isDouble?: true;
 }
 
 export interface ConfigView {
@@ -140,13 +132,6 @@ export interface DumpedListener {
   readonly warming?: DumpedResource;
   readonly draining?: DumpedResource;
   readonly error?: RefusedUpdate;
-}
-
-export interface UnreadyTargets {
-  readonly component: 'listener';
-  /** Such as `init manager Listener-local-init-manager web 123`. */
-  readonly name: string;
-  readonly targetNames: readonly string[];
 }
 
 interface ListenersView {
@@ -223,64 +208,6 @@ export interface HostStats {
   readonly rq_total: number;
 }
 
-/** One TLS context of the configuration: envoy.admin.v3.Certificate. */
-export interface CertificateStatus {
-  readonly ca: readonly CertificateDetails[];
-  readonly chain: readonly CertificateDetails[];
-}
-
-export interface CertificateDetails {
-  readonly path: string;
-  readonly serialNumber: string;
-  readonly subjectAltNames: readonly {
-    readonly kind: 'dns' | 'uri' | 'ip';
-    readonly value: string;
-  }[];
-  readonly validFromMs: number;
-  readonly expiresMs: number;
-}
-
-/** A finished answer of an endpoint. A streamed body is pulled chunk by chunk with back-pressure. */
-export interface AdminResponse {
-  readonly status: number;
-  /** `text/plain; charset=UTF-8` when absent. */
-  readonly contentType?: string;
-  /** Further headers. */
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: AdminBody;
-  /** Lasts until the client goes: no limit on the time of the whole answer. */
-  readonly isEndless?: boolean;
-  /** Compressed while it is sent, which costs more time than making the page. */
-  readonly isGzipped?: boolean;
-}
-
-/**
- * What is computed is iterable: every step is short, and an empty text is a place to pause at. What comes
- * asynchronously are events.
- */
-export type AdminBody =
-  | string
-  | Uint8Array
-  | Iterable<string | Uint8Array>
-  | AsyncIterable<string | Uint8Array>;
-
-export interface StatsQuestion {
-  readonly query: Query;
-  /** The headers `accept` and `accept-encoding`, empty when absent. */
-  readonly accept: string;
-  readonly acceptEncoding: string;
-}
-
-export interface StatsPages {
-  /** `path` is one of `/stats`, `/stats/prometheus`, `/stats/recentlookups`. */
-  read(path: string, question: StatsQuestion): Promise<AdminResponse>;
-  /** `/stats/recentlookups/enable|disable|clear`. */
-  recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse;
-  resetCounters(): Promise<void>;
-  /** The circuit breaker dashboard's endless answer; absent without its sink. */
-  readonly dashboardStream?: (() => AdminResponse) | undefined;
-}
-
 export interface LoggingView {
   /** All loggers with their present level, in the order in which they are printed. */
   levels(): readonly { readonly name: string; readonly level: LogLevel }[];
@@ -291,20 +218,6 @@ export interface LoggingView {
   setGroup(name: string, level: LogLevel): boolean;
   /** Per-file loggers with glob names (`--enable-fine-grain-logging`). */
   readonly fineGrain: boolean;
-}
-
-export interface RuntimeView {
-  /** The values in force. */
-  snapshot(): RuntimeSnapshot;
-  layers(): readonly string[];
-  /** Sorted by key; `layerValues` has one text per layer, empty where the layer has none. */
-  entries(): readonly {
-    readonly key: string;
-    readonly layerValues: readonly string[];
-    readonly finalValue: string;
-  }[];
-  /** Undefined on success, else the reason as the reference words it. An empty value deletes. */
-  modifyAdminLayer(values: ReadonlyMap<string, string>): Promise<string | undefined>;
 }
 
 /** Requests recorded for a client. */

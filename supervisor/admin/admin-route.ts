@@ -1,6 +1,7 @@
 /** What the routing table says of one endpoint; everything else is derived from it. */
-import type { AdminContext, AdminResponse } from './admin-context.ts';
-import type { Query } from './http/query.ts';
+import type { AdminContext } from './admin-context.ts';
+import type { AdminResponse } from '../http-pages/admin-response.ts';
+import type { Query } from '../http-pages/query.ts';
 
 export interface AdminRoute {
   readonly path: string;

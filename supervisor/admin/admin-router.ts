@@ -4,10 +4,11 @@
  */
 import { refuseAccess, refuseMutation } from './access-rules.ts';
 import type { AccessRules } from './access-rules.ts';
-import type { AdminContext, AdminResponse } from './admin-context.ts';
+import type { AdminContext } from './admin-context.ts';
+import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { offeredRoutes, type AdminRoute, type EndpointRequest } from './admin-route.ts';
 import { renderHelp } from './help.ts';
-import { parseQuery } from './http/query.ts';
+import { parseQuery } from '../http-pages/query.ts';
 import { parseRequestTarget } from './http/request-target.ts';
 import { textResponse } from './http/responses.ts';
 

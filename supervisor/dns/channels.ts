@@ -3,7 +3,7 @@
  * a second and tell of all of them in one go, so that no channel may have too many questions open.
  */
 import { Resolver, type RecordWithTtl } from 'node:dns';
-import type { ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import type { ResolverSettings } from '../resolved/resolved-bootstrap.ts';
 import type { Turns } from './turns.ts';
 
 type Answered = (error: NodeJS.ErrnoException | null, records: RecordWithTtl[]) => void;

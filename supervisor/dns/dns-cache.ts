@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../../shared/clock.ts';
 import type { HostAnswer } from '../../shared/resources/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { DNS_CACHE, DNS_CACHE_BREAKER } from '../../shared/stats/templates/cluster-features.ts';
-import type { AddressFilterSettings, DnsCacheSettings } from '../resources/resolved-bootstrap.ts';
+import type { AddressFilterSettings, DnsCacheSettings } from '../resolved/resolved-bootstrap.ts';
 import { failureBackOffMs } from './failure-back-off.ts';
 import { type KeptName, KeptNames } from './kept-names.ts';
 import type { NameResolver, Resolution, ResolvedName } from './name-resolver.ts';

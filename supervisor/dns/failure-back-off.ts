@@ -1,5 +1,5 @@
 /** How long to wait after a name could not be looked up, where a back-off is configured. */
-import type { DnsSettings } from '../resources/resolved-bootstrap.ts';
+import type { DnsSettings } from '../resolved/resolved-bootstrap.ts';
 
 const DOUBLINGS_MAX = 30;
 

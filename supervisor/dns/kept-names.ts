@@ -7,7 +7,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { readTextIfThere } from '../../shared/read-text.ts';
 import { parseAuthority, printAuthority } from '../../shared/authority.ts';
 import type { Clock, Timer } from '../../shared/clock.ts';
-import type { KeptNamesSettings } from '../resources/resolved-bootstrap.ts';
+import type { KeptNamesSettings } from '../resolved/resolved-bootstrap.ts';
 import type { ResolvedName } from './name-resolver.ts';
 
 export interface KeptName {

@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { systemClock } from '../../shared/clock.ts';
 import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
-import type { DnsFamily, ResolverSettings } from '../resources/resolved-bootstrap.ts';
+import type { DnsFamily, ResolverSettings } from '../resolved/resolved-bootstrap.ts';
 import { Channels } from './channels.ts';
 import type { AddressRecord } from './dns-message.ts';
 import { HostsFile } from './hosts-file.ts';

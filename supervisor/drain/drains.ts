@@ -12,7 +12,7 @@ import type {
   DrainStatus,
   ListenerDrainStatus,
   OwnDrainParams,
-} from '../admin/drain-view.ts';
+} from './drain-view.ts';
 import type { Ending } from '../life-cycle/ending.ts';
 import type { OpenListeners } from '../sockets/open-listeners.ts';
 import type { ListenerResource } from '../../shared/resources/listener.ts';

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../shared/clock.ts';
 import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
-import type { DrainEnd, ListenerDrainStatus } from '../admin/drain-view.ts';
+import type { DrainEnd, ListenerDrainStatus } from './drain-view.ts';
 import type { Census } from './connection-census.ts';
 
 /** How often the end of a drain is looked for. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
 import type { HostResource } from '../../shared/resources/cluster.ts';
 import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
-import type { ResolvedCluster } from '../resources/resolved-bootstrap.ts';
+import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import { checkEventMessage } from './check-events.ts';
 import type { EventLogs } from './event-log.ts';
 

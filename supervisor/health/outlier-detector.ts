@@ -18,7 +18,7 @@ import {
   type RateSummary,
 } from './outlier-rates.ts';
 import { Penalty } from './penalty.ts';
-import type { OutlierKind, OutlierSettings } from '../resources/clusters/outlier-detection.ts';
+import type { OutlierKind, OutlierSettings } from '../resolved/outlier-settings.ts';
 
 export type OutlierFlag = Extract<
   HealthFlag,

@@ -1,5 +1,5 @@
 /** What the event log of outlier detection says. Source: envoy.data.cluster.v3.OutlierDetectionEvent. */
-import type { OutlierKind } from '../resources/clusters/outlier-detection.ts';
+import type { OutlierKind } from '../resolved/outlier-settings.ts';
 
 export interface OutlierEvent {
   readonly cluster: string;

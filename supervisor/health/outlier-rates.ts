@@ -1,5 +1,5 @@
 /** Which hosts stand out by the rate of their good answers in one interval, among those in use. */
-import type { OutlierSettings } from '../resources/clusters/outlier-detection.ts';
+import type { OutlierSettings } from '../resolved/outlier-settings.ts';
 
 /** What one host, not ejected, did in the interval. */
 export interface HostCounts<Host> {

@@ -1,7 +1,7 @@
 /** The settings of outlier detection as the runtime has them now; a key is the same for all clusters. */
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
-import type { OutlierKind, OutlierSettings } from '../resources/clusters/outlier-detection.ts';
+import type { OutlierKind, OutlierSettings } from '../resolved/outlier-settings.ts';
 
 /** Where a key is not called as the statistic. */
 const ENFORCING_KEYS: Partial<Record<OutlierKind, string>> = {

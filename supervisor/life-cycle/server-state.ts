@@ -1,7 +1,9 @@
 /** What the admin interface and `server.state` say of where a server is in its life. */
 import { assertNever } from '../../shared/assert-never.ts';
-import type { ServerState } from '../admin/admin-context.ts';
 import type { Phase } from './life-cycle.ts';
+
+/** envoy.admin.v3.ServerInfo.State; `/ready` answers 200 only for `LIVE`. */
+export type ServerState = 'LIVE' | 'DRAINING' | 'PRE_INITIALIZING' | 'INITIALIZING';
 
 /** `isUnready`: the health check was failed by command, or a drain of our own kind goes on. */
 export function serverStateOf(phase: Phase, isUnready: boolean): ServerState {

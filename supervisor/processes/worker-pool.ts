@@ -16,8 +16,8 @@ import type {
 } from '../../shared/messages/supervisor-to-worker.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
-import type { WaitTracer } from '../contention.ts';
-import { FirstStart, WorkerStartError } from '../life-cycle/first-start.ts';
+import type { WaitTracer } from '../loop/contention.ts';
+import { FirstStart, WorkerStartError } from './first-start.ts';
 import type { ListeningSockets } from '../sockets/listening-sockets.ts';
 import { WorkerHost, type WorkerExit } from './worker-host.ts';
 import type { LogNotice, TapNotice, UpstreamNotice } from '../../shared/messages/worker-notices.ts';

@@ -1,4 +1,5 @@
 /** Resolves envoy.config.core.v3.Address: IP addresses with a port, and paths of unix sockets. */
+import { printAddress } from '../../shared/resources/print-address.ts';
 import { isIPv4, isIPv6, SocketAddress as NodeSocketAddress } from 'node:net';
 import type {
   Address,
@@ -123,11 +124,4 @@ function resolvePipe(pipe: Pipe, scope: Scope, hint: string): ResolvedAddress | 
     mode: pipe.mode ?? 0,
     protocol: 'TCP',
   };
-}
-
-/** As the reference prints addresses: `127.0.0.1:80`, `[::1]:80`, a path. */
-export function printAddress(address: BoundAddress): string {
-  if (address.kind === 'pipe') return address.path;
-  const host = address.family === 'v6' ? `[${address.address}]` : address.address;
-  return `${host}:${address.port}`;
 }

@@ -2,6 +2,7 @@
  * Resolves envoy.config.core.v3.ConfigSource: where resources that are not in the configuration itself
  * come from. It opens nothing; whether a cluster that is named exists is the caller's question.
  */
+import type { ConfigSource, GrpcSource, SourceKind } from '../resolved/config-source.ts';
 import { existsSync } from 'node:fs';
 import type {
   ApiConfigSource,
@@ -14,39 +15,6 @@ import { knownFields, refuseOtherFields } from './fields.ts';
 import { resolveGrpcService } from './grpc-service.ts';
 import type { Scope } from './scope.ts';
 import { durationMs, durationMsOr } from './values.ts';
-
-export type ConfigSource = SourceKind & {
-  /** How long the first answer is waited for before the server goes on without it; 0: for ever. */
-  readonly initialFetchTimeoutMs: number;
-};
-
-type SourceKind =
-  | {
-      readonly kind: 'path';
-      readonly path: string;
-      /** Moves in this directory count instead of moves of the file itself. */
-      readonly watchedDirectory?: string;
-    }
-  | {
-      readonly kind: 'rest';
-      readonly cluster: string;
-      readonly refreshMs: number;
-      readonly timeoutMs: number;
-    }
-  | ({ readonly kind: 'grpc' } & GrpcSource)
-  /** The stream of `ads_config`. */
-  | { readonly kind: 'ads' };
-
-export interface GrpcSource {
-  readonly target: GrpcTarget;
-  readonly nodeOnFirstMessageOnly: boolean;
-  /** Only what changed is sent. */
-  readonly isDelta: boolean;
-  /** Of requests; absent: there is none. */
-  readonly rateLimit?: { readonly maxTokens: number; readonly fillPerSecond: number };
-  /** Between a stream that was lost and the next try; the bound doubles with each failure. */
-  readonly backOff: { readonly firstMs: number; readonly maxMs: number };
-}
 
 /** What `retry_back_off` means where it is absent. */
 const BACK_OFF = { firstMs: 500, maxMs: 30_000 } as const;

@@ -1,5 +1,5 @@
 /** All extensions that configuration may use, by the API's category, as the node tells others. */
-import { SINKS } from '../stats/sinks/resolve-sinks.ts';
+import { SINKS } from './bootstrap/resolve-sinks.ts';
 import { LOGGERS } from './access-logs/access-log.ts';
 import { FORMATTERS } from './access-logs/format.ts';
 import { EXTENSIONS, LISTENER_MANAGERS, REGEX_ENGINES } from './bootstrap/bootstrap-extensions.ts';

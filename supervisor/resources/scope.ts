@@ -12,7 +12,7 @@ import type {
   NamedRoutes,
   NamedScopes,
   NamedSecret,
-} from './resolved-bootstrap.ts';
+} from '../resolved/resolved-bootstrap.ts';
 import { at, type Place, type Problem, type ProblemSink } from '../config/problem.ts';
 
 export interface ResolveContext {

@@ -6,27 +6,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readConfiguredFile } from '../config/configured-file.ts';
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
-import type { ConfigSource } from '../resources/config-source.ts';
+import type { RuntimeLayer } from '../resolved/runtime-layer.ts';
 import type { RuntimeValue } from '../../shared/resources/runtime.ts';
 import { isFraction, valueOfFraction, valueOfJson, valueOfText } from './runtime-value.ts';
-
-export type RuntimeLayer =
-  | { readonly kind: 'static'; readonly name: string; readonly values: JsonObject }
-  | {
-      readonly kind: 'disk';
-      readonly name: string;
-      /** A symbolic link; replacing it by a rename loads the layer again. */
-      readonly symlinkRoot: string;
-      /** Below the link; with the service cluster's name behind it where that is asked for. */
-      readonly folder: string;
-    }
-  | { readonly kind: 'admin'; readonly name: string }
-  | {
-      readonly kind: 'rtds';
-      readonly name: string;
-      readonly resource: string;
-      readonly source: ConfigSource;
-    };
 
 export type LayerValues = ReadonlyMap<string, RuntimeValue>;
 

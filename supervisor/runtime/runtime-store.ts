@@ -10,9 +10,10 @@ import { errorText } from '../../shared/error-text.ts';
 import type { RuntimeSnapshot, RuntimeValue } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { RUNTIME } from '../../shared/stats/templates/server.ts';
-import type { RuntimeView } from '../admin/admin-context.ts';
+import type { RuntimeView } from './runtime-view.ts';
 import { readDiskLayer, readStaticLayer } from './runtime-layers.ts';
-import type { LayerValues, RuntimeLayer } from './runtime-layers.ts';
+import type { LayerValues } from './runtime-layers.ts';
+import type { RuntimeLayer } from '../resolved/runtime-layer.ts';
 import { RuntimeTextError, valueOfText } from './runtime-value.ts';
 
 export interface RuntimeStoreParts {

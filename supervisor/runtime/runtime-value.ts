@@ -1,7 +1,7 @@
 /** Parses what a layer says of a key: a JSON value of a static layer, or the text of a file. */
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
 import type { RuntimeFractionValue, RuntimeValue } from '../../shared/resources/runtime.ts';
-import { sixDigits } from '../six-digits.ts';
+import { sixDigits } from '../../shared/text/six-digits.ts';
 import { printStructText } from './struct-text.ts';
 
 const TRUE_WORDS = /^(?:true|True|TRUE|y|Y|yes|Yes|YES|on|On|ON)$/;

@@ -3,13 +3,13 @@
  * a listener, by address otherwise. A listener whose socket came from there has that socket's address,
  * whatever its configuration says.
  */
-import { printAddress } from '../resources/addresses.ts';
+import { printAddress } from '../../shared/resources/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { localAddress } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { ListenDescriptor } from '../../shared/systemd/listen-descriptors.ts';
-import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
-import type { AddressToBind } from './listening-sockets.ts';
+import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
+import type { AddressToBind } from '../resolved/address-to-bind.ts';
 
 interface Given extends ListenDescriptor {
   readonly address: BoundAddress;

@@ -1,5 +1,5 @@
 /** The failure to bind or listen, in the words that users of the reference know. */
-import { printAddress } from '../resources/addresses.ts';
+import { printAddress } from '../../shared/resources/print-address.ts';
 import { errorText } from '../../shared/error-text.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 

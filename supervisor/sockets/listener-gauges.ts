@@ -1,6 +1,6 @@
 /** The gauges of open connections of all listeners, as they come and go, for the server's total. */
 import { LISTENER } from '../../shared/stats/templates/listener.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
+import type { ResourceStore } from '../store/resource-store.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 
 export class ListenerGauges {

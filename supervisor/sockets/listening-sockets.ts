@@ -3,9 +3,10 @@
  * without it one per address that all workers share. A socket outlives the worker that accepts on
  * it, together with its accept queue. This file hands nothing out by itself and accepts nothing.
  */
+import type { AddressToBind } from '../resolved/address-to-bind.ts';
 import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { printAddress } from '../resources/addresses.ts';
+import { printAddress } from '../../shared/resources/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   IPPROTO_MPTCP,
@@ -25,25 +26,8 @@ import {
 } from '../../shared/posix/sockets.ts';
 import { refuseConnections } from '../../shared/posix/refuse-connections.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { SocketOption } from '../../shared/resources/socket-options.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
 import { BindError } from './bind-error.ts';
-
-/** One address as configured. */
-export interface AddressToBind {
-  /** Port 0: the kernel chooses. A path that begins with `@` is abstract. */
-  readonly address: BoundAddress;
-  /** IPv6 only: IPv4 clients are taken too. */
-  readonly ipv4Compat: boolean;
-  /** Permission bits of a unix socket's file; 0 leaves what umask makes. */
-  readonly mode: number;
-  /** In the order in which they are set. */
-  readonly options?: readonly SocketOption[];
-  /** Multipath TCP. */
-  readonly isMultipath?: true;
-  /** The service manager made the socket, and removes its file. */
-  readonly isExternal?: boolean;
-}
 
 export interface ListenerToBind {
   readonly name: string;

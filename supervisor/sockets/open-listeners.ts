@@ -2,11 +2,11 @@
  * The listeners of this server that have sockets: binds them or takes them from the epoch before,
  * knows which of them still accept, and closes them. It tells no worker anything.
  */
-import { printAddress } from '../resources/addresses.ts';
+import { printAddress } from '../../shared/resources/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import { HotRestartRefused } from '../hot-restart/refusal.ts';
-import type { ResolvedListener } from '../resources/resolved-bootstrap.ts';
+import type { ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import type { Activation } from './activation.ts';
 import { BindError } from './bind-error.ts';
 import { ListeningSockets } from './listening-sockets.ts';

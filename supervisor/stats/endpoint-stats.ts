@@ -5,7 +5,7 @@
  * statistics matcher nor `/reset_counters` touches them.
  */
 import { HOST } from '../../shared/stats/templates/cluster.ts';
-import type { Selection } from './render/selection.ts';
+import type { Selection } from './selection.ts';
 import type { StatStore } from './stat-store.ts';
 import type { ExtractedName, ExtractedTag } from './tags/tag-extractor.ts';
 

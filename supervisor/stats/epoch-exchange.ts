@@ -10,7 +10,7 @@ import type { OrderedView } from './ordered-view.ts';
 import { visitSegment } from './ordered-view.ts';
 import type { CounterLatch } from './counter-latch.ts';
 import { NEVER_IMPORT, type StatStore } from './stat-store.ts';
-import { selector } from './render/selection.ts';
+import { selector } from './selection.ts';
 
 export interface EpochStats {
   readonly counterDeltas: ReadonlyMap<string, number>;

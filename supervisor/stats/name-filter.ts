@@ -3,7 +3,9 @@ import { toByteString } from '../../shared/regex/byte-string.ts';
 import { compileRegex } from '../regex/compile-regex.ts';
 import { allowLinearEngine, isLinearInV8 } from '../../shared/regex/linear-engine.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import type { FilterCompiler } from './stats-params.ts';
+
+/** A name filter, or the text that says why there is none. */
+export type FilterCompiler = (pattern: string) => ((name: string) => boolean) | string;
 
 export const re2Filter: FilterCompiler = (pattern) => {
   const compiled = compileRegex(pattern, { use: 'match' });

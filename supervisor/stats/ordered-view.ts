@@ -7,7 +7,7 @@
  * clusters with the same blocks share. Statistics below no block make segments without blocks.
  */
 import type { StatKind } from '../../shared/stats/template.ts';
-import { LoopTurns, sortedInSteps, type Steps } from '../loop-turns.ts';
+import { LoopTurns, sortedInSteps, type Steps } from '../loop/loop-turns.ts';
 import type { Definition, StatStore } from './stat-store.ts';
 
 /** The three groups in which the pages list statistics. */

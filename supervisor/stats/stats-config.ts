@@ -3,7 +3,7 @@
  * envoy.config.metrics.v3.StatsConfig and the `stats_flush_*` fields of the bootstrap.
  */
 import type { StringMatcher } from '../../shared/resources/matchers.ts';
-import type { SinkConfig } from './sinks/stats-sink.ts';
+import type { SinkConfig } from './sink-config.ts';
 import type { TagRule } from './tags/tag-rule.ts';
 
 export interface StatsConfig {

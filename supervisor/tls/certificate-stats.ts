@@ -15,7 +15,7 @@ import {
   type OwnedContext,
   secretsOf,
 } from './loaded-certificates.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
+import type { ResourceStore } from '../store/resource-store.ts';
 import type { Definition, StatStore } from '../stats/stat-store.ts';
 
 /** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */

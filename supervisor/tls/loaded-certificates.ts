@@ -6,9 +6,9 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { TlsContext, TlsSecret } from '../../shared/resources/tls.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
 import { subjectAltNames } from '../../shared/tls/certificate-names.ts';
-import type { CertificateDetails, CertificateStatus } from '../admin/admin-context.ts';
-import type { ResolvedCluster, ResolvedListener } from '../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
+import type { CertificateDetails, CertificateStatus } from './certificate-status.ts';
+import type { ResolvedCluster, ResolvedListener } from '../resolved/resolved-bootstrap.ts';
+import type { ResourceStore } from '../store/resource-store.ts';
 
 /** One TLS context with what stands before `ssl.` in its statistics. */
 export interface OwnedContext {

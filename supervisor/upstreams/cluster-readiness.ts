@@ -1,5 +1,5 @@
 /** When a cluster may be used for the first time: with its hosts, what it needs beside them, and checks. */
-import type { ResourceUse } from '../xds/kinds/resource-use.ts';
+import type { ResourceUse } from '../store/resource-use.ts';
 
 export interface ClusterReadinessOptions {
   /** What the cluster cannot be used without, beside its hosts. */

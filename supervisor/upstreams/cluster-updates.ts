@@ -7,7 +7,7 @@ import type { HostAnswer } from '../../shared/resources/cluster.ts';
 import { HOSTS_PER_PART } from '../../shared/resources/host-parts.ts';
 import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import { IdleBatches } from './idle-batches.ts';
+import { IdleBatches } from '../store/idle-batches.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { SentHosts } from './hosts/sent-hosts.ts';
 

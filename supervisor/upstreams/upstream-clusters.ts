@@ -5,8 +5,8 @@
  */
 import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { NamedSecret, ResolvedCluster } from '../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
+import type { NamedSecret, ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
+import type { ResourceStore } from '../store/resource-store.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierSlots } from '../health/outlier-slots.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
@@ -15,7 +15,7 @@ import type { SharedPages } from '../processes/worker-process.ts';
 import { BreakerOverview } from './breakers/breaker-overview.ts';
 import { BreakerSlots } from './breakers/breaker-slots.ts';
 import { areShort, checkedUpdates, ClusterUpdates, type ClusterMove } from './cluster-updates.ts';
-import type { ResourceUse } from '../xds/kinds/resource-use.ts';
+import type { ResourceUse } from '../store/resource-use.ts';
 import { FlushPace } from './flush-pace.ts';
 import type { HostAnswered } from './sources/host-source.ts';
 import { SourceMaker, type SourceMakerOptions } from './sources/source-maker.ts';

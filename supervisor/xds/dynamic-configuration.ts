@@ -8,7 +8,7 @@ import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
-import type { UnreadyTargets } from '../admin/admin-context.ts';
+import type { UnreadyTargets } from '../store/discovery-status.ts';
 import { ApiCatalog } from '../config/api/api-catalog.ts';
 import { formatProblem } from '../config/config-error.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
@@ -22,9 +22,9 @@ import type {
   ResolvedBootstrap,
   ResolvedCluster,
   SubClusterSettings,
-} from '../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../resources/resource-store.ts';
-import type { ServerStats } from '../server-stats.ts';
+} from '../resolved/resolved-bootstrap.ts';
+import type { ResourceStore } from '../store/resource-store.ts';
+import type { ServerStats } from '../life-cycle/server-stats.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { HostSink, HostSource } from '../upstreams/sources/host-source.ts';
 import { SubClusterSource } from '../upstreams/sources/sub-cluster-source.ts';
@@ -44,7 +44,7 @@ import {
   formatLocator,
   withNodeContext,
   type ResourceLocator,
-} from '../resources/resource-locator.ts';
+} from '../resolved/resource-locator.ts';
 import { KeptResources } from './subscriptions/kept-resources.ts';
 import { ListenerDiscovery, type ListenerDiscoveryOptions } from './kinds/listener-discovery.ts';
 import { discoverFilters } from './kinds/named-filters.ts';
@@ -52,7 +52,7 @@ import type { NamedResources } from './kinds/named-resources.ts';
 import { discoverRoutes } from './kinds/named-routes.ts';
 import { discoverScopes } from './kinds/named-scopes.ts';
 import type { RoutesNotice } from '../../shared/messages/worker-notices.ts';
-import type { ControlPlaneClusters } from './transport/control-plane-clusters.ts';
+import type { ControlPlaneClusters } from '../services/control-plane-clusters.ts';
 import { discoverSecrets } from './kinds/named-secrets.ts';
 import type { RuntimeStore } from '../runtime/runtime-store.ts';
 import { RuntimeDiscovery, type RuntimeSink } from './kinds/runtime-discovery.ts';

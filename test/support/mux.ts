@@ -12,8 +12,8 @@ import {
 } from '../../supervisor/xds/subscriptions/resource-type.ts';
 import { wordsOf } from '../../supervisor/xds/subscriptions/subscription-words.ts';
 import { Subscription } from '../../supervisor/xds/subscriptions/subscription.ts';
-import { GrpcConnections } from '../../supervisor/xds/transport/grpc-connections.ts';
-import { OwnRequestStats } from '../../supervisor/xds/transport/own-request-stats.ts';
+import { GrpcConnections } from '../../supervisor/services/grpc-connections.ts';
+import { OwnRequestStats } from '../../supervisor/services/own-request-stats.ts';
 
 const METHOD = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 

@@ -3,8 +3,9 @@
  * and `name_regex`. Elements are made, redacted and printed one at a time while the page is sent.
  */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Steps } from '../../loop-turns.ts';
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { JSON_TYPE } from '../http/responses.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';

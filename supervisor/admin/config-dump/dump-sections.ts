@@ -4,13 +4,8 @@
  */
 import { timestamp } from '../timestamp.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
-import type {
-  AdminContext,
-  ConfigView,
-  DumpedListener,
-  DumpedResource,
-  RefusedUpdate,
-} from '../admin-context.ts';
+import type { AdminContext, ConfigView, DumpedListener, DumpedResource } from '../admin-context.ts';
+import type { RefusedUpdate } from '../../store/discovery-status.ts';
 import { mapLazily } from './lazy-list.ts';
 
 export interface DumpSection {

@@ -1,10 +1,12 @@
 /** `/certs`: envoy.admin.v3.Certificates with its defaults printed. */
+import { daysUntil } from '../../../shared/tls/days-until.ts';
 import { timestamp } from '../timestamp.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { AdminContext, AdminResponse, CertificateDetails } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
+import type { CertificateDetails } from '../../tls/certificate-status.ts';
 import { jsonResponse } from '../http/responses.ts';
 
-const DAY_MS = 86_400_000;
 const SAN_FIELDS = { dns: 'dns', uri: 'uri', ip: 'ip_address' } as const;
 
 export function answerCerts(context: AdminContext): AdminResponse {
@@ -28,9 +30,4 @@ function detailsMessage(details: CertificateDetails, nowMs: number): JsonObject 
     valid_from: timestamp(details.validFromMs),
     expiration_time: timestamp(details.expiresMs),
   };
-}
-
-/** Whole days; 0 for a certificate that has expired. */
-export function daysUntil(expiresMs: number, nowMs: number): number {
-  return Math.max(0, Math.floor((expiresMs - nowMs) / DAY_MS));
 }

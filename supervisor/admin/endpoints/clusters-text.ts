@@ -1,5 +1,5 @@
 /** `/clusters` as lines of `cluster::key::value` and `cluster::host::key::value`. */
-import { sixDigits } from '../../six-digits.ts';
+import { sixDigits } from '../../../shared/text/six-digits.ts';
 import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import {

@@ -1,5 +1,6 @@
 /** `/clusters`: the cluster manager's view, as text or envoy.admin.v3.Clusters. */
-import type { AdminContext, AdminResponse, ClusterStatus } from '../admin-context.ts';
+import type { AdminContext, ClusterStatus } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { JSON_TYPE, textResponse } from '../http/responses.ts';
 import type { NameMatcher } from '../name-matcher.ts';

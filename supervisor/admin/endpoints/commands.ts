@@ -1,5 +1,6 @@
 /** Endpoints that hand one command to the server and say whether it was taken. */
-import type { AdminContext, AdminResponse, CommandResult } from '../admin-context.ts';
+import type { AdminContext, CommandResult } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import { okResponse, textResponse } from '../http/responses.ts';
 
 export function failHealthChecks(context: AdminContext): AdminResponse {

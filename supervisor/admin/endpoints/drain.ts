@@ -4,10 +4,11 @@
  */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
-import type { DrainRequest, DrainStatus, OwnDrainParams } from '../drain-view.ts';
-import type { Query } from '../http/query.ts';
+import type { DrainRequest, DrainStatus, OwnDrainParams } from '../../drain/drain-view.ts';
+import type { Query } from '../../http-pages/query.ts';
 import { jsonResponse, okResponse, textResponse } from '../http/responses.ts';
 
 const OWN_PARAMS = ['listener', 'wait', 'min', 'max', 'exit', 'close_idle'];

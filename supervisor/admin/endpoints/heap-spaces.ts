@@ -1,6 +1,6 @@
 /** `/memory/tcmalloc`: there is no TCMalloc here; V8's own table of its heap spaces instead. */
 import { getHeapSpaceStatistics } from 'node:v8';
-import type { AdminResponse } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 
 export function answerHeapSpaces(): AdminResponse {
   const rows = getHeapSpaceStatistics().map(

@@ -1,5 +1,6 @@
 /** `/init_dump`: envoy.admin.v3.UnreadyTargetsDumps of what start-up still waits for. */
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { jsonResponse } from '../http/responses.ts';
 

@@ -2,7 +2,8 @@
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { printInternal } from '../../../shared/resources/cluster.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
-import type { AdminContext, AdminResponse, ListenerStatus } from '../admin-context.ts';
+import type { AdminContext, ListenerStatus } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { addressMessage, internalMessage } from '../address-message.ts';
 import { describeAddress } from '../bind-admin.ts';

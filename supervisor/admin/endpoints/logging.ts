@@ -1,10 +1,11 @@
 /** `/logging`: lists the loggers and their levels, and changes them. */
 import type { LogLevel } from '../../../shared/logging/levels.ts';
 import { logLevelByName, logLevelNames } from '../../../shared/logging/levels.ts';
-import type { AdminContext, AdminResponse, LoggingView } from '../admin-context.ts';
+import type { AdminContext, LoggingView } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { textResponse } from '../http/responses.ts';
-import type { Query } from '../http/query.ts';
+import type { Query } from '../../http-pages/query.ts';
 
 const USAGE =
   'usage: /logging?<name>=<level> (change single level)\n' +

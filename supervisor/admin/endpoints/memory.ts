@@ -3,7 +3,7 @@
  * allocator; here they say what V8 and the operating system know of the same things.
  */
 import { getHeapStatistics } from 'node:v8';
-import type { AdminResponse } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import { jsonResponse } from '../http/responses.ts';
 
 export function answerMemory(): AdminResponse {

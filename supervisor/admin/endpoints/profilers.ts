@@ -1,6 +1,6 @@
 /** `/cpuprofiler`, `/heapprofiler`, `/allocprofiler`, `/heap_dump` and `/peak_heap_dump`. */
 import type { Profilers } from '../../profiling/profilers.ts';
-import type { AdminResponse } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { okResponse, textResponse } from '../http/responses.ts';
 

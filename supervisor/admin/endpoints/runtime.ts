@@ -1,6 +1,7 @@
 /** `/runtime` and `/runtime_modify`: the layers, their values, and overrides of the admin layer. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { jsonResponse, okResponse, textResponse } from '../http/responses.ts';
 

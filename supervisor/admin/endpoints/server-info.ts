@@ -1,6 +1,7 @@
 /** `/server_info`: envoy.admin.v3.ServerInfo with its defaults printed. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import { redactConfigYaml } from '../config-dump/redact-config-yaml.ts';
 import { jsonResponse } from '../http/responses.ts';
 import type { MessageTypes } from '../message-types.ts';

@@ -1,5 +1,6 @@
 /** `/tap`: begins to record requests for this client, until it goes. One client at a time. */
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';
 import { textResponse } from '../http/responses.ts';
 

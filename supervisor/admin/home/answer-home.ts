@@ -2,7 +2,8 @@
  * `/`: the table of endpoints with forms for their parameters, and above it what the server is
  * doing now. The page works without JavaScript; the script only keeps it fresh.
  */
-import type { AdminContext, AdminResponse } from '../admin-context.ts';
+import type { AdminContext } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { AdminRoute } from '../admin-route.ts';
 import { renderCommandTable } from './command-table.ts';
 import { renderOverview, type Load } from './overview.ts';

@@ -1,14 +1,9 @@
 /** What the server is doing now, as HTML: state, workers, listeners, clusters, certificates. */
-import type {
-  AdminContext,
-  CertificateDetails,
-  CertificateStatus,
-  ClusterStatus,
-  HostStatus,
-} from '../admin-context.ts';
+import type { AdminContext, ClusterStatus, HostStatus } from '../admin-context.ts';
+import type { CertificateDetails, CertificateStatus } from '../../tls/certificate-status.ts';
 import { describeAddress } from '../bind-admin.ts';
-import type { ListenerDrainStatus } from '../drain-view.ts';
-import { daysUntil } from '../endpoints/certs.ts';
+import type { ListenerDrainStatus } from '../../drain/drain-view.ts';
+import { daysUntil } from '../../../shared/tls/days-until.ts';
 import { describeHealth, hostLabel } from '../endpoints/host-stats.ts';
 import { escapeHtml } from './escape-html.ts';
 

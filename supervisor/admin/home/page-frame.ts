@@ -1,5 +1,5 @@
 /** What every HTML page of the admin has in common: its head, its policy, its error without pages. */
-import type { AdminResponse } from '../admin-context.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import { HTML, textResponse } from '../http/responses.ts';
 import { loadPageAssets } from './page-assets.ts';
 

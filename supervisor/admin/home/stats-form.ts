@@ -2,8 +2,8 @@
  * `/stats?format=html`: the form of the statistics page with its present values, and the listing
  * below it. `active-html` is the same page, loaded anew every few seconds.
  */
-import type { AdminResponse } from '../admin-context.ts';
-import type { Query } from '../http/query.ts';
+import type { AdminResponse } from '../../http-pages/admin-response.ts';
+import type { Query } from '../../http-pages/query.ts';
 import { STATS_PARAMS } from '../stats-params.ts';
 import { renderParam } from './command-table.ts';
 import { escapeHtml } from './escape-html.ts';

@@ -1,7 +1,8 @@
 /** Open connections of each worker, summed over listeners from the statistics that they have anyway. */
-import type { Steps } from '../../loop-turns.ts';
-import type { AdminBody, AdminContext } from '../admin-context.ts';
-import { parseQuery } from '../http/query.ts';
+import type { Steps } from '../../loop/loop-turns.ts';
+import type { AdminBody } from '../../http-pages/admin-response.ts';
+import type { AdminContext } from '../admin-context.ts';
+import { parseQuery } from '../../http-pages/query.ts';
 
 const FILTER = '^listener\\..*\\.worker_[0-9]+\\.downstream_cx_active$';
 const LINE = /\.worker_(\d+)\.downstream_cx_active: (\d+)$/gm;

@@ -1,6 +1,6 @@
 /** The few forms of answers that endpoints give, and the status texts of the reference. */
 import type { JsonValue } from '../../../shared/api/well-known.ts';
-import type { AdminBody, AdminResponse } from '../admin-context.ts';
+import type { AdminBody, AdminResponse } from '../../http-pages/admin-response.ts';
 import { isSmall, printJson, printJsonInSteps } from '../json-printer.ts';
 
 export const TEXT = 'text/plain; charset=UTF-8';

@@ -6,8 +6,8 @@
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import type { Clock } from '../../../shared/clock.ts';
-import type { LoopTurns } from '../../loop-turns.ts';
-import type { AdminBody, AdminResponse } from '../admin-context.ts';
+import type { LoopTurns } from '../../loop/loop-turns.ts';
+import type { AdminBody, AdminResponse } from '../../http-pages/admin-response.ts';
 import type { AdminLimits } from './admin-limits.ts';
 import type { AdminExchange, AnswerFields } from './exchange.ts';
 import type { Place } from './large-page-gate.ts';

@@ -6,7 +6,7 @@ import { fileLogWithDefaultFormat, resolveAccessLogs } from '../access-logs/acce
 import { resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
-import type { ResolvedAdmin } from '../resolved-bootstrap.ts';
+import type { ResolvedAdmin } from '../../resolved/resolved-bootstrap.ts';
 import { resolveSocketOptions } from '../socket-options.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';

@@ -4,15 +4,19 @@ import type {
   Bootstrap_DynamicResources as DynamicResources,
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { ConfigSource as ConfigSourceMessage } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
+import { type ConfigSource } from '../../resolved/config-source.ts';
 import {
-  type ConfigSource,
   checkConfigSource,
   checkGrpcTarget,
   resolveCollectionSource,
   resolveConfigSource,
   resolveAggregatedSource,
 } from '../config-source.ts';
-import { parseLocator, ResourceLocatorError, type ResourceLocator } from '../resource-locator.ts';
+import {
+  parseLocator,
+  ResourceLocatorError,
+  type ResourceLocator,
+} from '../../resolved/resource-locator.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   DynamicSources,
@@ -20,9 +24,9 @@ import type {
   NodeIdentity,
   ResolvedCluster,
   ResolvedListener,
-} from '../resolved-bootstrap.ts';
+} from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
-import type { StaticResources } from '../static-store.ts';
+import type { StaticResources } from '../../store/static-store.ts';
 import { optional } from '../values.ts';
 
 const FIELDS = knownFields<DynamicResources>([

@@ -5,12 +5,12 @@
 import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Problem, ProblemSink } from '../../config/problem.ts';
-import { resolveStatsConfig } from '../../stats/resolve-stats-config.ts';
+import { resolveStatsConfig } from './resolve-stats-config.ts';
 import { canCarryDiscovery } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { NodeIdentity, ResolvedBootstrap } from '../resolved-bootstrap.ts';
+import type { NodeIdentity, ResolvedBootstrap } from '../../resolved/resolved-bootstrap.ts';
 import { Scope, type ResolveContext } from '../scope.ts';
-import type { StaticResources } from '../static-store.ts';
+import type { StaticResources } from '../../store/static-store.ts';
 import { optional } from '../values.ts';
 import { checkWritable } from '../writable-file.ts';
 import { resolveAdmin } from './admin.ts';

@@ -7,8 +7,8 @@ import {
   readStaticLayer,
   RuntimeLayerError,
   type LayerValues,
-  type RuntimeLayer,
 } from '../../runtime/runtime-layers.ts';
+import { type RuntimeLayer } from '../../resolved/runtime-layer.ts';
 import { checkConfigSource, resolveConfigSource } from '../config-source.ts';
 import type { Scope } from '../scope.ts';
 

@@ -6,15 +6,15 @@ import type {
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
-import { printAddress } from '../addresses.ts';
+import { printAddress } from '../../../shared/resources/print-address.ts';
 import { resolveCluster, type ClusterDefaults } from '../clusters/cluster.ts';
 import { resolveDnsDefaults } from '../clusters/dns-cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { conflictKey, resolveListener } from '../listeners/listener.ts';
 import { NetworkFilterResolver } from '../listeners/network-filters.ts';
-import type { ResolvedCluster, ResolvedListener } from '../resolved-bootstrap.ts';
+import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
-import type { WithMessage } from '../static-store.ts';
+import type { WithMessage } from '../../store/static-store.ts';
 
 const MANAGER_FIELDS = knownFields<ClusterManager>(
   ['local_cluster_name', 'upstream_bind_config', 'outlier_detection'],

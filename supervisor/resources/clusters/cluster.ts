@@ -6,7 +6,7 @@ import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
-import type { Discovery, NamedSecret, ResolvedCluster } from '../resolved-bootstrap.ts';
+import type { Discovery, NamedSecret, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import { Scope } from '../scope.ts';
 import { resolveSockets } from './cluster-sockets.ts';
 import { durationMs, durationMsOr, float, optional } from '../values.ts';

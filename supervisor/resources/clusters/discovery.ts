@@ -9,7 +9,7 @@ import type { DnsCluster } from '../../../shared/api/generated/envoy/extensions/
 import { resolveConfigSource } from '../config-source.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { Discovery } from '../resolved-bootstrap.ts';
+import type { Discovery } from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { resolveAggregate, resolveOriginalDst } from './provided-clusters.ts';
 import { resolveForwardProxy } from './forward-proxy-cluster.ts';

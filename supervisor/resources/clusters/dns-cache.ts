@@ -14,7 +14,7 @@ import type {
   AddressFilterSettings,
   DnsCacheSettings,
   KeptNamesSettings,
-} from '../resolved-bootstrap.ts';
+} from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { resolveCidr } from '../http/cidr.ts';
 import { durationMsOr, optional } from '../values.ts';

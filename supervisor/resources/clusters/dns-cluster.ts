@@ -10,7 +10,7 @@ import type {
   DnsSettings,
   DnsTarget,
   ResolverSettings,
-} from '../resolved-bootstrap.ts';
+} from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
 import { resolveDnsResolver, type DnsResolverFields } from './dns-resolver.ts';

@@ -6,10 +6,11 @@ import type {
 } from '../../../shared/api/generated/envoy/config/core/v3/resolver.ts';
 import type { TypedExtensionConfig } from '../../../shared/api/generated/envoy/config/core/v3/extension.ts';
 import type { CaresDnsResolverConfig } from '../../../shared/api/generated/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver.ts';
-import { printAddress, resolveAddress } from '../addresses.ts';
+import { printAddress } from '../../../shared/resources/print-address.ts';
+import { resolveAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
-import type { ResolverSettings } from '../resolved-bootstrap.ts';
+import type { ResolverSettings } from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 
 /** Where a bootstrap, a cluster or an extension names its resolver. */

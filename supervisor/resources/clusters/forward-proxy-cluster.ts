@@ -10,7 +10,7 @@ import type {
   Discovery,
   ForwardProxyDiscovery,
   SubClusterDiscovery,
-} from '../resolved-bootstrap.ts';
+} from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveDnsCache } from './dns-cache.ts';

@@ -12,7 +12,8 @@ import {
   printInternal,
 } from '../../../shared/resources/cluster.ts';
 import { HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
-import { printAddress, resolveAddress } from '../addresses.ts';
+import { printAddress } from '../../../shared/resources/print-address.ts';
+import { resolveAddress } from '../addresses.ts';
 
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster
 import type { ClusterConfig as AggregateConfig } from '../../../shared/api/generated/envoy/extensions/clusters/aggregate/v3/cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadataKey } from '../metadata.ts';
-import type { Discovery } from '../resolved-bootstrap.ts';
+import type { Discovery } from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
 

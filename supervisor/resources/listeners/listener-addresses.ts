@@ -1,6 +1,6 @@
 /** Resolves what a listener binds: its addresses with the options of each one's sockets. */
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
-import type { AddressToBind } from '../../sockets/listening-sockets.ts';
+import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAddress } from '../addresses.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';

@@ -10,9 +10,9 @@ import type {
   ListenerResource,
 } from '../../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
-import type { AddressToBind } from '../../sockets/listening-sockets.ts';
+import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
-import { printAddress } from '../addresses.ts';
+import { printAddress } from '../../../shared/resources/print-address.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   InlineScopes,
@@ -21,7 +21,7 @@ import type {
   NamedScopes,
   NamedSecret,
   ResolvedListener,
-} from '../resolved-bootstrap.ts';
+} from '../../resolved/resolved-bootstrap.ts';
 import { type ResolveContext, Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';

@@ -5,7 +5,7 @@
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import type { ResolvedCluster } from '../../resources/resolved-bootstrap.ts';
+import type { ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import { CheckGauges } from './check-gauges.ts';
 import type { HostState } from './host-state.ts';
 

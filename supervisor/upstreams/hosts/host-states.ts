@@ -5,7 +5,7 @@
 import type { Clock } from '../../../shared/clock.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import type { OutlierSlots } from '../../health/outlier-slots.ts';
-import type { ResolvedCluster } from '../../resources/resolved-bootstrap.ts';
+import type { ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import type { BreakerSlots } from '../breakers/breaker-slots.ts';
 import type { HostState } from './host-state.ts';
 

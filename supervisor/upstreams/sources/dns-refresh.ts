@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import { failureBackOffMs } from '../../dns/failure-back-off.ts';
 import type { NameResolver, Resolution } from '../../dns/name-resolver.ts';
-import type { DnsSettings } from '../../resources/resolved-bootstrap.ts';
+import type { DnsSettings } from '../../resolved/resolved-bootstrap.ts';
 
 export interface DnsEnvironment {
   readonly settings: Omit<DnsSettings, 'resolver'>;

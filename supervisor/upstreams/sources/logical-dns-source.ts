@@ -4,7 +4,7 @@
  */
 import { printAuthority } from '../../../shared/authority.ts';
 import type { Resolution } from '../../dns/name-resolver.ts';
-import type { DnsTarget } from '../../resources/resolved-bootstrap.ts';
+import type { DnsTarget } from '../../resolved/resolved-bootstrap.ts';
 import { DnsRefresh, type DnsAsker, type DnsEnvironment } from './dns-refresh.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 

@@ -12,7 +12,7 @@ import type {
   ResolvedCluster,
   ResolverSettings,
   SubClusterSettings,
-} from '../../resources/resolved-bootstrap.ts';
+} from '../../resolved/resolved-bootstrap.ts';
 import { ForwardProxySource } from './forward-proxy-source.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 import { LogicalDnsSource } from './logical-dns-source.ts';

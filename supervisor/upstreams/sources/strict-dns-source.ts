@@ -5,7 +5,7 @@
 import { printAuthority } from '../../../shared/authority.ts';
 import type { HostResource } from '../../../shared/resources/cluster.ts';
 import type { Resolution, ResolvedName } from '../../dns/name-resolver.ts';
-import type { DnsTarget } from '../../resources/resolved-bootstrap.ts';
+import type { DnsTarget } from '../../resolved/resolved-bootstrap.ts';
 import { DnsRefresh, type DnsAsker, type DnsEnvironment } from './dns-refresh.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 

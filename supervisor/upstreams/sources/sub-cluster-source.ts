@@ -6,8 +6,8 @@ import { parseAuthority } from '../../../shared/authority.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import { subClusterName } from '../../../shared/resources/sub-cluster.ts';
-import type { ResolvedCluster, SubClusterSettings } from '../../resources/resolved-bootstrap.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
+import type { ResolvedCluster, SubClusterSettings } from '../../resolved/resolved-bootstrap.ts';
+import type { ResourceStore } from '../../store/resource-store.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
 
 export interface SubClusterParts {

@@ -3,8 +3,8 @@
  * known. What follows from that, hosts and workers, is the business of whoever follows the store.
  */
 import { isSubClusterName } from '../../../shared/resources/sub-cluster.ts';
-import type { ResourceEntry } from '../../resources/resource-store.ts';
-import type { ServerStats } from '../../server-stats.ts';
+import type { ResourceEntry } from '../../store/resource-store.ts';
+import type { ServerStats } from '../../life-cycle/server-stats.ts';
 import type { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,

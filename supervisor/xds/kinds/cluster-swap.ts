@@ -6,8 +6,8 @@
  */
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
-import type { ResourceUse } from './resource-use.ts';
+import type { ResourceStore } from '../../store/resource-store.ts';
+import type { ResourceUse } from '../../store/resource-use.ts';
 
 /** Routes wait no longer for the clusters that they name. */
 const WARMING_LIMIT_MS = 10_000;

@@ -1,7 +1,7 @@
 /** What every kind of resource needs to be taken from a control plane; each adds what it needs beside. */
 import type { Clock } from '../../../shared/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
-import type { ResourceStore } from '../../resources/resource-store.ts';
+import type { ResourceStore } from '../../store/resource-store.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
 import type { ClusterSwap } from './cluster-swap.ts';

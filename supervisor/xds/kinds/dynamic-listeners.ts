@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
-import type { UnreadyTargets } from '../../admin/admin-context.ts';
+import type { UnreadyTargets } from '../../store/discovery-status.ts';
 import type { OpenListeners, PreparedListener } from '../../sockets/open-listeners.ts';
 import type {
   NamedFilter,
@@ -13,16 +13,16 @@ import type {
   NamedScopes,
   NamedSecret,
   ResolvedListener,
-} from '../../resources/resolved-bootstrap.ts';
-import { LingeringListener } from '../../resources/lingering-listener.ts';
-import type { ResourceStore, ResourceVersion } from '../../resources/resource-store.ts';
-import type { ServerStats } from '../../server-stats.ts';
+} from '../../resolved/resolved-bootstrap.ts';
+import { LingeringListener } from '../../store/lingering-listener.ts';
+import type { ResourceStore, ResourceVersion } from '../../store/resource-store.ts';
+import type { ServerStats } from '../../life-cycle/server-stats.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { changesOnlyChains, goneChains, holdsRoutes } from './listener-changes.ts';
 import { versionHash } from '../subscriptions/version-hash.ts';
 import type { NamedResources } from './named-resources.ts';
 import { isSameMessage } from './same-message.ts';
-import type { ResourceUse } from './resource-use.ts';
+import type { ResourceUse } from '../../store/resource-use.ts';
 
 /** The workers, as far as listeners need them. */
 export interface ListenerWorkers {

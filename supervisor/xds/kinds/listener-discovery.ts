@@ -1,8 +1,8 @@
 /** Takes listeners from a control plane: checks each, and hands it to those who serve it. */
 import { randomUUID } from 'node:crypto';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
-import type { RefusedUpdate } from '../../admin/admin-context.ts';
-import type { ResolvedListener } from '../../resources/resolved-bootstrap.ts';
+import type { RefusedUpdate } from '../../store/discovery-status.ts';
+import type { ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import {
   removalsOf,
   withOwnName,

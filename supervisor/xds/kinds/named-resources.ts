@@ -4,7 +4,7 @@
  */
 import type { DiscoveryConsumer, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
 import type { Interest, OpenSubscription } from '../subscriptions/discovery-sources.ts';
-import type { ResourceUse } from './resource-use.ts';
+import type { ResourceUse } from '../../store/resource-use.ts';
 
 /** What is the same for all resources of a kind. */
 export interface NamedKind<Named> {

@@ -4,14 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
-import type { NamedRoutes } from '../../resources/resolved-bootstrap.ts';
+import type { NamedRoutes } from '../../resolved/resolved-bootstrap.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
 import type { NamedOptions } from './discovery-options.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { Resolution } from './resource-resolver.ts';
-import type { ResourceUse } from './resource-use.ts';
+import type { ResourceUse } from '../../store/resource-use.ts';
 import { VirtualHosts } from './virtual-hosts.ts';
 import { isSameMessage } from './same-message.ts';
 

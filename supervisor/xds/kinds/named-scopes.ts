@@ -9,7 +9,7 @@ import type { ResourceUpdate } from '../../../shared/resources/resource-update.t
 import type { NamedScope } from '../../../shared/resources/scoped-routes.ts';
 import { SCOPED_RDS } from '../../../shared/stats/templates/subscriptions.ts';
 import { scopeKeyParts } from '../../resources/http/scoped-routes.ts';
-import type { NamedRoutes, NamedScopes } from '../../resources/resolved-bootstrap.ts';
+import type { NamedRoutes, NamedScopes } from '../../resolved/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import {
   removalsOf,
@@ -19,7 +19,7 @@ import {
 } from '../subscriptions/discovery-update.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';
 import type { NamedOptions } from './discovery-options.ts';
-import type { ResourceUse } from './resource-use.ts';
+import type { ResourceUse } from '../../store/resource-use.ts';
 import { isSameMessage } from './same-message.ts';
 
 export interface ScopeDiscoveryOptions extends NamedOptions {

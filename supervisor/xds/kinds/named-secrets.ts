@@ -4,7 +4,7 @@
  */
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { NamedSecret } from '../../resources/resolved-bootstrap.ts';
+import type { NamedSecret } from '../../resolved/resolved-bootstrap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from '../subscriptions/discovery-update.ts';
 import type { Definition } from '../../stats/stat-store.ts';

@@ -33,9 +33,10 @@ import {
 import { resolveFilterSettings } from '../../resources/http/http-filters.ts';
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
-import type { ResolvedCluster, ResolvedListener } from '../../resources/resolved-bootstrap.ts';
+import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';
 import { resolveRouteConfiguration } from '../../resources/routes/route-configuration.ts';
-import { resolveConfigSource, type ConfigSource } from '../../resources/config-source.ts';
+import { resolveConfigSource } from '../../resources/config-source.ts';
+import { type ConfigSource } from '../../resolved/config-source.ts';
 import { Scope } from '../../resources/scope.ts';
 import { resolveCertificate } from '../../resources/tls/certificates.ts';
 import { resolveTicketKeys } from '../../resources/tls/ticket-keys.ts';

@@ -1,6 +1,7 @@
 /** Runtime layers from elsewhere: one subscription each, whose values replace the layer as a whole. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import { RuntimeLayerError, type RuntimeLayer } from '../../runtime/runtime-layers.ts';
+import { RuntimeLayerError } from '../../runtime/runtime-layers.ts';
+import { type RuntimeLayer } from '../../resolved/runtime-layer.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { DiscoverySources, OpenSubscription } from '../subscriptions/discovery-sources.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';

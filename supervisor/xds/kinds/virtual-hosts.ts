@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../../shared/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { ConfigSource } from '../../resources/config-source.ts';
+import type { ConfigSource } from '../../resolved/config-source.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { DiscoverySources } from '../subscriptions/discovery-sources.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';

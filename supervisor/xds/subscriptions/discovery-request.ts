@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ApiCatalog } from '../../config/api/api-catalog.ts';
 import { messageToBinary } from '../../config/message-codec.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
-import type { ControlStreamOptions } from '../transport/control-stream.ts';
+import type { ControlStreamOptions } from '../../services/control-stream.ts';
 import type { ResourceType } from './resource-type.ts';
 import type { Subscription } from './subscription.ts';
 

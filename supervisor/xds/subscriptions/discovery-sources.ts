@@ -1,7 +1,7 @@
 /** Opens subscriptions: makes each one's source from what the configuration says of it. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import type { ConfigSource, GrpcSource } from '../../resources/config-source.ts';
+import type { ConfigSource, GrpcSource } from '../../resolved/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoverySource, DiscoveryUpdate } from './discovery-update.ts';
@@ -11,9 +11,9 @@ import type { Mux } from './discovery-request.ts';
 import { GrpcMux } from './grpc-mux.ts';
 import { FileSource } from './file-source.ts';
 import type { KeptResources } from './kept-resources.ts';
-import type { ControlPlaneClusters } from '../transport/control-plane-clusters.ts';
-import { GrpcConnections } from '../transport/grpc-connections.ts';
-import { RestClient } from '../transport/rest-client.ts';
+import type { ControlPlaneClusters } from '../../services/control-plane-clusters.ts';
+import { GrpcConnections } from '../../services/grpc-connections.ts';
+import { RestClient } from '../../services/rest-client.ts';
 import { RestSource } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
 import { Subscription } from './subscription.ts';

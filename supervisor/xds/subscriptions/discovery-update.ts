@@ -1,6 +1,6 @@
 /** What a source of resources hands over, whatever it speaks with its control plane. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import { canonicalName } from '../../resources/resource-locator.ts';
+import { canonicalName } from '../../resolved/resource-locator.ts';
 
 export interface DiscoveredResource {
   readonly name: string;

@@ -2,7 +2,7 @@
  * Who wants what of one type of resource: by name, all that a folder holds, or all there is. Names
  * are in their canonical form here; whoever wants one hears of it by the name that it uses itself.
  */
-import { canonicalName, folderOf, isFolder } from '../../resources/resource-locator.ts';
+import { canonicalName, folderOf, isFolder } from '../../resolved/resource-locator.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
 import type { Subscription } from './subscription.ts';
 

@@ -2,10 +2,10 @@
 import { errorText } from '../../../shared/error-text.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock, Timer } from '../../../shared/clock.ts';
-import type { ControlPlaneClusters } from '../transport/control-plane-clusters.ts';
+import type { ControlPlaneClusters } from '../../services/control-plane-clusters.ts';
 import { decodeResponse, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource } from './discovery-update.ts';
-import type { RestAnswer, RestClient } from '../transport/rest-client.ts';
+import type { RestAnswer, RestClient } from '../../services/rest-client.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface RestSourceOptions {

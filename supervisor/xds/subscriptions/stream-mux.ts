@@ -3,7 +3,7 @@
  * who wants what and what is known, takes answers of a type one after the other, and answers each
  * with its nonce on the stream that it came on. What a request says is the protocol's matter.
  */
-import { ControlStream } from '../transport/control-stream.ts';
+import { ControlStream } from '../../services/control-stream.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import { RequestEncoder, type Mux, type MuxOptions } from './discovery-request.ts';
 import {
@@ -11,13 +11,13 @@ import {
   type DiscoveredResource,
   type DiscoveryUpdate,
 } from './discovery-update.ts';
-import { canonicalName } from '../../resources/resource-locator.ts';
+import { canonicalName } from '../../resolved/resource-locator.ts';
 import { HeldAnswers, type Answered } from './held-answers.ts';
 import { Interests } from './interests.ts';
 import { RefusalPace } from './refusal-pace.ts';
 import type { DiscoveryKind, ResourceType } from './resource-type.ts';
 import { ResourceTtls } from './resource-ttls.ts';
-import { readResponseHead, type ResponseHead } from '../transport/response-head.ts';
+import { readResponseHead, type ResponseHead } from '../../services/response-head.ts';
 import type { Subscription } from './subscription.ts';
 
 /** What is known of one type on the stream. */

@@ -1,5 +1,5 @@
 /** What the log says of a subscription, in the reference's words, which go by how answers come. */
-import type { ConfigSource } from '../../resources/config-source.ts';
+import type { ConfigSource } from '../../resolved/config-source.ts';
 import type { ResourceType } from './resource-type.ts';
 
 export interface SubscriptionWords {

@@ -1,7 +1,7 @@
 /** Hosts as the endpoint section of `/config_dump` shows them; compared with the reference. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpointMessage } from '../../../supervisor/admin-views/endpoint-message.ts';
+import { endpointMessage } from '../../../supervisor/admin/views/endpoint-message.ts';
 import { host } from '../../support/data-plane.ts';
 
 const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownExtensions } from '../../../supervisor/resources/known-extensions.ts';
-import { nodeMessage } from '../../../supervisor/admin-views/node-message.ts';
+import { nodeMessage } from '../../../supervisor/services/node-message.ts';
 import { createMessageTypes } from '../../../supervisor/admin/message-types.ts';
 
 const VERSION = 'abc/1.4.0-dev/Clean/RELEASE/OpenSSL';

@@ -1,5 +1,6 @@
 /** Sends one request to the admin's router without a socket and collects the answer. */
-import type { AdminContext, AdminResponse } from '../../../supervisor/admin/admin-context.ts';
+import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
+import type { AdminResponse } from '../../../supervisor/http-pages/admin-response.ts';
 import { createAdminRouter } from '../../../supervisor/admin/admin-router.ts';
 import type { AdminRules } from '../../../supervisor/admin/admin-router.ts';
 import { adminRoutes } from '../../../supervisor/admin/admin-routes.ts';

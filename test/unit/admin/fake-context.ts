@@ -2,7 +2,7 @@
 import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { systemClock } from '../../../shared/clock.ts';
-import { LoopTurns } from '../../../supervisor/loop-turns.ts';
+import { LoopTurns } from '../../../supervisor/loop/loop-turns.ts';
 
 export interface FakeContext {
   readonly context: AdminContext;

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogLevel } from '../../../shared/logging/levels.ts';
-import type { AdminContext, ServerState } from '../../../supervisor/admin/admin-context.ts';
+import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
+import type { ServerState } from '../../../supervisor/life-cycle/server-state.ts';
 import { statsForm } from '../../../supervisor/admin/home/stats-form.ts';
-import { parseQuery } from '../../../supervisor/admin/http/query.ts';
+import { parseQuery } from '../../../supervisor/http-pages/query.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { ask } from './ask.ts';
 import { fakeContext } from './fake-context.ts';

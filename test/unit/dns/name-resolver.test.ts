@@ -11,7 +11,7 @@ import { Turns } from '../../../supervisor/dns/turns.ts';
 import type {
   DnsFamily,
   ResolverSettings,
-} from '../../../supervisor/resources/resolved-bootstrap.ts';
+} from '../../../supervisor/resolved/resolved-bootstrap.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { startDnsServer, type DnsServer } from '../../support/dns-server.ts';
 import { makeScratch } from '../../support/scratch.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import {
   withBootstrapLogFormat,
   type ApplicationLogConfig,
-} from '../../../supervisor/bootstrap-log-format.ts';
+} from '../../../supervisor/start/bootstrap-log-format.ts';
 import { compileLineFormat } from '../../../shared/logging/line-format.ts';
 import type { LogSettings } from '../../../shared/logging/log-settings.ts';
 

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { ConfigError } from '../../../supervisor/config/config-error.ts';
-import { loadConfiguration, type Configuration } from '../../../supervisor/load-configuration.ts';
+import {
+  loadConfiguration,
+  type Configuration,
+} from '../../../supervisor/start/load-configuration.ts';
 import { httpListener } from '../../support/bootstrap.ts';
 import { optionsOf } from '../../support/options.ts';
 

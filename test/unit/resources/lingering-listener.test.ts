@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LingeringListener } from '../../../supervisor/resources/lingering-listener.ts';
-import type { ResourceVersion } from '../../../supervisor/resources/resource-store.ts';
+import { LingeringListener } from '../../../supervisor/store/lingering-listener.ts';
+import type { ResourceVersion } from '../../../supervisor/store/resource-store.ts';
 import { listener } from '../../support/data-plane.ts';
 import { stillThere } from '../../support/garbage.ts';
 

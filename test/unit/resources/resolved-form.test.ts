@@ -4,7 +4,7 @@ import type {
   HttpConnectionManager,
   ListenerResource,
 } from '../../../shared/resources/listener.ts';
-import type { ResolvedBootstrap } from '../../../supervisor/resources/resolved-bootstrap.ts';
+import type { ResolvedBootstrap } from '../../../supervisor/resolved/resolved-bootstrap.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
 

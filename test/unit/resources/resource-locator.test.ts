@@ -8,7 +8,7 @@ import {
   isFolder,
   parseLocator,
   withNodeContext,
-} from '../../../supervisor/resources/resource-locator.ts';
+} from '../../../supervisor/resolved/resource-locator.ts';
 
 const TYPE = 'envoy.config.cluster.v3.Cluster';
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makeConfigView } from '../../../supervisor/admin-views/config-view.ts';
+import { makeConfigView } from '../../../supervisor/admin/views/config-view.ts';
 import {
   ResourceStore,
   type ResourceChange,
   type ResourceVersion,
-} from '../../../supervisor/resources/resource-store.ts';
-import { IdleBatches } from '../../../supervisor/upstreams/idle-batches.ts';
-import { startUpdates } from '../../../supervisor/resources/start-updates.ts';
+} from '../../../supervisor/store/resource-store.ts';
+import { IdleBatches } from '../../../supervisor/store/idle-batches.ts';
+import { startUpdates } from '../../../supervisor/store/start-updates.ts';
 import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
-import { storeStaticResources } from '../../../supervisor/resources/static-store.ts';
+import { storeStaticResources } from '../../../supervisor/store/static-store.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';
 

@@ -8,7 +8,7 @@ import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { isWithin, readBoolean, readFraction } from '../../../shared/runtime/read-runtime.ts';
 import { RUNTIME } from '../../../shared/stats/templates/server.ts';
 import { readStaticLayer } from '../../../supervisor/runtime/runtime-layers.ts';
-import type { RuntimeLayer } from '../../../supervisor/runtime/runtime-layers.ts';
+import type { RuntimeLayer } from '../../../supervisor/resolved/runtime-layer.ts';
 import { RuntimeStore } from '../../../supervisor/runtime/runtime-store.ts';
 import { recordingWriter } from '../admin/recording-writer.ts';
 

@@ -5,7 +5,10 @@ import fc from 'fast-check';
 import { build } from 'hdr-histogram-js';
 import { bucketOf, bucketWidth } from '../../../shared/stats/histogram-buckets.ts';
 import { BucketCounts } from '../../../supervisor/stats/bucket-counts.ts';
-import { QUANTILE_SHARES, QUANTILES } from '../../../supervisor/stats/render/histogram-text.ts';
+import {
+  QUANTILE_SHARES,
+  QUANTILES,
+} from '../../../supervisor/stats-output/render/histogram-text.ts';
 
 const values = fc.array(
   fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 5000 }), fc.nat({ max: 10_000_000 })),

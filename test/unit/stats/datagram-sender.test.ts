@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { openDatagramSender } from '../../../supervisor/stats/sinks/datagram-sender.ts';
+import { openDatagramSender } from '../../../supervisor/stats-output/sinks/datagram-sender.ts';
 
 describe('a sender of datagrams over UDP', () => {
   it('has a socket that takes nothing from anybody but its receiver', async () => {

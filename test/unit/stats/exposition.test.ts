@@ -2,18 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import protobuf from 'protobufjs/minimal.js';
 import { bucketOf } from '../../../shared/stats/histogram-buckets.ts';
-import { parseQuery } from '../../../supervisor/admin/http/query.ts';
+import { parseQuery } from '../../../supervisor/http-pages/query.ts';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { messageFromBinary } from '../../../supervisor/config/message-codec.ts';
 import { BucketCounts } from '../../../supervisor/stats/bucket-counts.ts';
-import { chooseExposition } from '../../../supervisor/stats/exposition.ts';
-import { nativeHistogram } from '../../../supervisor/stats/render/native-histogram.ts';
-import { openMetricsTypes } from '../../../supervisor/stats/render/openmetrics.ts';
-import { prometheusPage } from '../../../supervisor/stats/render/prometheus-page.ts';
-import { prometheusPlan, type Family } from '../../../supervisor/stats/render/prometheus-plan.ts';
-import { protobufPage } from '../../../supervisor/stats/render/protobuf-page.ts';
+import { chooseExposition } from '../../../supervisor/stats-output/exposition.ts';
+import { nativeHistogram } from '../../../supervisor/stats-output/render/native-histogram.ts';
+import { openMetricsTypes } from '../../../supervisor/stats-output/render/openmetrics.ts';
+import { prometheusPage } from '../../../supervisor/stats-output/render/prometheus-page.ts';
+import {
+  prometheusPlan,
+  type Family,
+} from '../../../supervisor/stats-output/render/prometheus-plan.ts';
+import { protobufPage } from '../../../supervisor/stats-output/render/protobuf-page.ts';
 import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
-import { LoopTurns } from '../../../supervisor/loop-turns.ts';
+import { LoopTurns } from '../../../supervisor/loop/loop-turns.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { EndpointStats } from '../../../supervisor/stats/endpoint-stats.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../../shared/clock.ts';
-import { FlushCycle, type FlushSteps } from '../../../supervisor/stats/flush-cycle.ts';
+import { FlushCycle, type FlushSteps } from '../../../supervisor/stats-output/flush-cycle.ts';
 
 interface Recorded {
   readonly steps: FlushSteps;

@@ -5,7 +5,7 @@ import {
   exactNumber,
   shortestNumber,
   sixDigitNumber,
-} from '../../../supervisor/stats/render/number-format.ts';
+} from '../../../supervisor/stats-output/render/number-format.ts';
 
 const cases: readonly (readonly [value: number, shortest: string, six: string, exact: string])[] = [
   [0, '0', '0', '0'],

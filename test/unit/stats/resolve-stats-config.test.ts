@@ -4,7 +4,7 @@ import type { Bootstrap } from '../../../shared/api/generated/envoy/config/boots
 import { formatPlace, type Problem } from '../../../supervisor/config/problem.ts';
 import { Scope } from '../../../supervisor/resources/scope.ts';
 import { acceptedNames, bucketBounds } from '../../../supervisor/stats/name-matcher.ts';
-import { resolveStatsConfig } from '../../../supervisor/stats/resolve-stats-config.ts';
+import { resolveStatsConfig } from '../../../supervisor/resources/bootstrap/resolve-stats-config.ts';
 import type { StatsConfig } from '../../../supervisor/stats/stats-config.ts';
 import { TagExtractor } from '../../../supervisor/stats/tags/tag-extractor.ts';
 

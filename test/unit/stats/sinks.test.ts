@@ -7,20 +7,20 @@ import { systemClock } from '../../../shared/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { DISPATCHER } from '../../../shared/stats/templates/server.ts';
 import { EndpointStats } from '../../../supervisor/stats/endpoint-stats.ts';
-import { LoopTurns } from '../../../supervisor/loop-turns.ts';
+import { LoopTurns } from '../../../supervisor/loop/loop-turns.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
-import { DashboardSink } from '../../../supervisor/stats/sinks/dashboard-sink.ts';
+import { DashboardSink } from '../../../supervisor/stats-output/sinks/dashboard-sink.ts';
 import {
   takeSnapshot,
   type FlushSnapshot,
-} from '../../../supervisor/stats/sinks/flush-snapshot.ts';
+} from '../../../supervisor/stats-output/sinks/flush-snapshot.ts';
 import {
   plainNames,
   statsdLines,
   taggedNames,
-} from '../../../supervisor/stats/sinks/statsd-lines.ts';
-import { TcpStatsdSink } from '../../../supervisor/stats/sinks/tcp-statsd-sink.ts';
-import { DatagramStatsdSink } from '../../../supervisor/stats/sinks/datagram-statsd-sink.ts';
+} from '../../../supervisor/stats-output/sinks/statsd-lines.ts';
+import { TcpStatsdSink } from '../../../supervisor/stats-output/sinks/tcp-statsd-sink.ts';
+import { DatagramStatsdSink } from '../../../supervisor/stats-output/sinks/datagram-statsd-sink.ts';
 import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { defaultTagRules } from '../../../supervisor/stats/tags/default-tag-rules.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
-import { parseQuery } from '../../../supervisor/admin/http/query.ts';
-import type { StatsQuestion } from '../../../supervisor/admin/admin-context.ts';
+import { parseQuery } from '../../../supervisor/http-pages/query.ts';
+import type { StatsQuestion } from '../../../supervisor/stats-output/stats-questions.ts';
 import { EndpointStats, type EndpointFigures } from '../../../supervisor/stats/endpoint-stats.ts';
 import { OrderedView } from '../../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { DEFAULT_BUCKETS } from '../../../supervisor/stats/stats-config.ts';
-import { StatsPages } from '../../../supervisor/stats/stats-pages.ts';
+import { StatsPages } from '../../../supervisor/stats-output/stats-pages.ts';
 import { defaultTagRules } from '../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../supervisor/stats/tags/tag-extractor.ts';
 import { TagGroups } from '../../../supervisor/stats/tags/tag-groups.ts';

@@ -6,13 +6,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { printAddress } from '../../../supervisor/resources/addresses.ts';
+import { printAddress } from '../../../shared/resources/print-address.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import {
   ListeningSockets,
-  type AddressToBind,
   type ListenerToBind,
 } from '../../../supervisor/sockets/listening-sockets.ts';
+import { type AddressToBind } from '../../../supervisor/resolved/address-to-bind.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-sockets-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

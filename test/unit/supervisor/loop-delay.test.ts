@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Clock } from '../../../shared/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { LoopDelay } from '../../../supervisor/loop-delay.ts';
+import { LoopDelay } from '../../../supervisor/loop/loop-delay.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 /** A clock whose periodic timer fires when told, at the time told. */

@@ -12,7 +12,7 @@ import {
   localAddress,
   openSocket,
 } from '../../../shared/posix/sockets.ts';
-import type { ResolvedListener } from '../../../supervisor/resources/resolved-bootstrap.ts';
+import type { ResolvedListener } from '../../../supervisor/resolved/resolved-bootstrap.ts';
 import { Activation } from '../../../supervisor/sockets/activation.ts';
 import { OpenListeners } from '../../../supervisor/sockets/open-listeners.ts';
 import { makeScratch } from '../../support/scratch.ts';

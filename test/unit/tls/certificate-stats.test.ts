@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { after, describe, it } from 'node:test';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
-import {
-  ResourceStore,
-  type ResourceVersion,
-} from '../../../supervisor/resources/resource-store.ts';
+import { ResourceStore, type ResourceVersion } from '../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { CertificateStats } from '../../../supervisor/tls/certificate-stats.ts';
 import { makeAuthority } from '../../support/certificates.ts';

@@ -7,9 +7,9 @@ import { mayIdle, type ClusterWithHosts } from '../../../shared/resources/idle-c
 import type { ClusterResource } from '../../../shared/resources/cluster.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import { EventLogs } from '../../../supervisor/health/event-log.ts';
-import { ResourceStore } from '../../../supervisor/resources/resource-store.ts';
+import { ResourceStore } from '../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { IdleBatches } from '../../../supervisor/upstreams/idle-batches.ts';
+import { IdleBatches } from '../../../supervisor/store/idle-batches.ts';
 import { UpstreamClusters } from '../../../supervisor/upstreams/upstream-clusters.ts';
 import { IdleClusters } from '../../../workers/upstream/idle-clusters.ts';
 import { cluster, host } from '../../support/data-plane.ts';

@@ -5,7 +5,7 @@ import type { HostResource } from '../../../shared/resources/cluster.ts';
 import { mayIdle, type ClusterWithHosts } from '../../../shared/resources/idle-clusters.ts';
 import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
 import { MAGLEV, RING_HASH } from '../../../shared/stats/templates/cluster-features.ts';
-import { IdleBatches } from '../../../supervisor/upstreams/idle-batches.ts';
+import { IdleBatches } from '../../../supervisor/store/idle-batches.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
 import type { ClusterContext } from '../../../workers/upstream/cluster-context.ts';
 import { clusterContext } from '../../support/balancers.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../supervisor/health/outlier-events.ts';
 import { withRuntime } from '../../../supervisor/health/outlier-runtime.ts';
 import { OutlierSlots } from '../../../supervisor/health/outlier-slots.ts';
-import type { OutlierSettings } from '../../../supervisor/resources/clusters/outlier-detection.ts';
+import type { OutlierSettings } from '../../../supervisor/resolved/outlier-settings.ts';
 import { OutlierMonitor } from '../../../workers/upstream/hosts/outlier-monitor.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

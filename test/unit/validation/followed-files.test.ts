@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { formatProblem } from '../../../supervisor/config/config-error.ts';
-import { loadConfiguration } from '../../../supervisor/load-configuration.ts';
+import { loadConfiguration } from '../../../supervisor/start/load-configuration.ts';
 import { checkFollowedFiles } from '../../../supervisor/validation/followed-files.ts';
 import { optionsOf } from '../../support/options.ts';
 

@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import {
-  ResourceStore,
-  type ResourceVersion,
-} from '../../../supervisor/resources/resource-store.ts';
+import { ResourceStore, type ResourceVersion } from '../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { ClusterSwap } from '../../../supervisor/xds/kinds/cluster-swap.ts';
 import type {

@@ -7,7 +7,7 @@ import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import {
   OwnRequestStats,
   type OwnRequest,
-} from '../../../supervisor/xds/transport/own-request-stats.ts';
+} from '../../../supervisor/services/own-request-stats.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 type Name = keyof typeof CLUSTER.index;

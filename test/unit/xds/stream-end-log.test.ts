@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StreamEndLog } from '../../../supervisor/xds/transport/stream-end-log.ts';
+import { StreamEndLog } from '../../../supervisor/services/stream-end-log.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const GONE = { code: 14, reason: 'gone' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ResourceStore } from '../../../supervisor/resources/resource-store.ts';
+import { ResourceStore } from '../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { discoverRoutes } from '../../../supervisor/xds/kinds/named-routes.ts';
 import { discoverScopes } from '../../../supervisor/xds/kinds/named-scopes.ts';

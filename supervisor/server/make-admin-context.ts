@@ -1,0 +1,115 @@
+/** What the admin interface reads and commands, put together from the parts of one server. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { getLogger, processLog } from '../../shared/logging/process-log.ts';
+import type { Options } from '../../shared/options.ts';
+import type { AdminContext, LoggingView, ServerView, TapView } from '../admin/admin-context.ts';
+import type { Phase } from '../life-cycle/life-cycle.ts';
+import type { ServerParts } from './server-parts.ts';
+import { serverStateOf } from '../life-cycle/server-state.ts';
+import type { WorkerPool } from '../processes/worker-pool.ts';
+import { tapConfigIds } from '../tap/tap-config-ids.ts';
+import { makeClustersView } from '../admin/views/clusters-view.ts';
+import { makeConfigView } from '../admin/views/config-view.ts';
+import { nodeMessage } from '../services/node-message.ts';
+
+const log = getLogger('admin');
+
+export interface AdminContextInput {
+  readonly options: Options;
+  readonly commandLine: JsonObject;
+  readonly version: string;
+  readonly hotRestartVersion: string;
+  readonly clock: Clock;
+  readonly parts: ServerParts;
+  readonly pool: WorkerPool;
+  /** Unix seconds. */
+  readonly firstEpochStartUnixSeconds: number | undefined;
+  phase(): Phase;
+}
+
+export function makeAdminContext(input: AdminContextInput): AdminContext {
+  const { parts, clock } = input;
+  const { configuration, stats, listeners, upstreams } = parts;
+  const node = nodeMessage({
+    configured: (configuration.bootstrap.node ?? {}) as JsonObject,
+    identity: configuration.resolved.node,
+    version: input.version,
+  });
+  return {
+    clock,
+    turns: stats.turns,
+    server: makeServerView(input, node),
+    config: makeConfigView({
+      store: configuration.store,
+      bootstrap: configuration.bootstrap,
+      node,
+      loadedAtMs: configuration.loadedAtMs,
+      assignmentOf: (name) => upstreams.assignmentOf(name),
+      unreadyTargets: () => (input.phase() === 'loading' ? [] : parts.dynamic.unreadyTargets()),
+      isStarting: () => input.phase() === 'warming' || input.phase() === 'initializing',
+    }),
+    clusters: makeClustersView({
+      resources: configuration.store,
+      upstreams,
+      stats: stats.store,
+      refresh: () => stats.beforeRead(),
+    }),
+    // They are shown from the moment on when only what they need is waited for.
+    listeners: { list: () => (isShown(input.phase()) ? listeners.status() : []) },
+    stats: stats.pages,
+    statWriter: stats.store,
+    logging: makeLoggingView(),
+    runtime: parts.runtime,
+    commands: parts.commands,
+    tap: makeTapView(parts),
+    log: log.log,
+  };
+}
+
+function makeTapView({ taps, listeners }: ServerParts): TapView {
+  return {
+    configIds: () => tapConfigIds(listeners.resources()),
+    isAttached: () => taps.isAttached,
+    read: async (body) => {
+      const { readTapRequest } = await import('../tap/read-tap-request.ts');
+      return await readTapRequest(body);
+    },
+    begin: (request) => taps.begin(request),
+  };
+}
+
+function isShown(phase: Phase): boolean {
+  return (
+    phase === 'warming' || phase === 'initializing' || phase === 'live' || phase === 'draining'
+  );
+}
+
+function makeServerView(input: AdminContextInput, node: JsonObject): ServerView {
+  const { options, parts, pool } = input;
+  const startedAtNs = input.clock.monotonicNs();
+  const startedAtUnixSeconds = Math.floor(input.clock.wallMs() / 1000);
+  return {
+    state: () => serverStateOf(input.phase(), parts.commands.isUnready),
+    version: input.version,
+    hotRestartVersion: input.hotRestartVersion,
+    restartEpoch: options.restartEpoch,
+    startedAtNs,
+    firstEpochStartUnixSeconds: input.firstEpochStartUnixSeconds ?? startedAtUnixSeconds,
+    commandLineOptions: () => input.commandLine,
+    node: () => node,
+    contention: () => parts.contention?.counts(),
+    workers: () => pool.status(),
+  };
+}
+
+function makeLoggingView(): LoggingView {
+  const { registry } = processLog;
+  return {
+    levels: () => registry.levels(),
+    setAll: (level) => registry.setAll(level),
+    set: (name, level) => registry.set(name, level),
+    setGroup: (name, level) => registry.setGroup(name, level),
+    fineGrain: registry.fineGrain,
+  };
+}

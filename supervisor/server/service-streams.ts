@@ -1,0 +1,76 @@
+/** Streams to services that are told what happens here: who this server is, and a host of their cluster. */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
+import { nodeMessage } from '../services/node-message.ts';
+import type { Configuration } from '../start/load-configuration.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import { secretsOf } from '../tls/loaded-certificates.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
+import { OwnRequests } from '../services/control-plane-clusters.ts';
+import type { GrpcStream, GrpcStreamHandlers } from '../services/grpc-client.ts';
+import { GrpcConnections } from '../services/grpc-connections.ts';
+
+export interface ServiceStreams {
+  /** Rejects when there is no host. */
+  readonly openGrpc: (
+    target: GrpcTarget,
+    method: string,
+    handlers: GrpcStreamHandlers,
+  ) => Promise<GrpcStream>;
+  /** A message of this type that has its field `identifier` alone: the node, and what else is said. */
+  readonly identifier: (type: string, others?: JsonObject) => Promise<Uint8Array>;
+}
+
+interface StreamingServer {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** Made after the statistics. */
+export interface LaterParts {
+  readonly upstreams: UpstreamClusters;
+  readonly store: StatStore;
+}
+
+export function makeServiceStreams(
+  server: StreamingServer,
+  parts: () => LaterParts,
+): ServiceStreams {
+  const connections = new GrpcConnections();
+  let requests: OwnRequests | undefined;
+  const ownRequests = (): OwnRequests => {
+    const { upstreams, store } = parts();
+    const { store: resources } = server.configuration;
+    return (requests ??= new OwnRequests(
+      (name) => upstreams.get(name),
+      store,
+      secretsOf(resources),
+      server.clock,
+    ));
+  };
+  return {
+    openGrpc: async (target, method, handlers) => {
+      const { openGrpcStream } = await import('../services/grpc-client.ts');
+      return openGrpcStream(connections, { target, method }, handlers, (cluster) =>
+        ownRequests().pick(cluster, 'h2'),
+      );
+    },
+    identifier: (type, others) => encodedIdentifier(server, type, others),
+  };
+}
+
+async function encodedIdentifier(
+  { configuration, version }: StreamingServer,
+  type: string,
+  others: JsonObject = {},
+): Promise<Uint8Array> {
+  const { encodeMessage } = await import('../config/convert/message-encoder.ts');
+  const { ApiCatalog } = await import('../config/api/api-catalog.ts');
+  const { bootstrap, resolved } = configuration;
+  const configured = (bootstrap.node ?? {}) as JsonObject;
+  const node = nodeMessage({ configured, identity: resolved.node, version });
+  const catalog = new ApiCatalog();
+  return encodeMessage(catalog, catalog.message(type), { identifier: { node, ...others } });
+}

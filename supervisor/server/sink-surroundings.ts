@@ -1,0 +1,34 @@
+/** What the statistics see of the server: its clusters, and for sinks streams to services and who it is. */
+import type { LaterParts, ServiceStreams } from './service-streams.ts';
+import { endpointFigures } from '../upstreams/hosts/endpoint-figures.ts';
+import type { LiveCluster } from '../upstreams/live-cluster.ts';
+import type { SinkCluster, StatsEngineOptions } from '../stats-output/stats-engine.ts';
+
+const METRICS_MESSAGE = 'envoy.service.metrics.v3.StreamMetricsMessage';
+
+export function sinkSurroundings(
+  { openGrpc, identifier }: ServiceStreams,
+  parts: () => LaterParts,
+): Pick<StatsEngineOptions, 'clusters' | 'endpoints' | 'services'> {
+  return {
+    clusters: () => [...parts().upstreams.all()].map(sinkCluster),
+    endpoints: () => endpointFigures(parts().upstreams.all(), parts().store),
+    services: { openGrpc, identifier: () => identifier(METRICS_MESSAGE) },
+  };
+}
+
+function sinkCluster({ resolved: { resource }, hostList }: LiveCluster): SinkCluster {
+  const { maxRequests, maxPendingRequests } = resource.circuitBreakers.DEFAULT;
+  return {
+    configuredName: resource.name,
+    name: resource.statName,
+    maxRequests,
+    maxPendingRequests,
+    // Few ask for them.
+    get hosts() {
+      return hostList.flatMap(({ address }) =>
+        address.kind === 'ip' ? [{ address: address.address, port: address.port }] : [],
+      );
+    },
+  };
+}

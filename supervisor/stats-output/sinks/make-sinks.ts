@@ -1,0 +1,82 @@
+/** Makes the sinks that a bootstrap names. */
+import type { TagExtractor } from '../../stats/tags/tag-extractor.ts';
+import type { DashboardSink } from './dashboard-sink.ts';
+import type { GrpcTarget } from '../../../shared/resources/grpc-target.ts';
+import type { GrpcStream, GrpcStreamHandlers } from '../../services/grpc-client.ts';
+import type { LineOptions } from './statsd-lines.ts';
+import type { DatagramTarget, SinkConfig, SocketAddress } from '../../stats/sink-config.ts';
+import type { StatsSink } from './stats-sink.ts';
+
+export interface SinkParts {
+  readonly extractor: TagExtractor;
+  /** Made early, since its page is mounted before the first flush. */
+  readonly dashboard: DashboardSink | undefined;
+  /** A host of a cluster by the cluster's name. */
+  hostOf(cluster: string): SocketAddress | undefined;
+  /** Opens a stream to a service; rejects when there is no host. */
+  openGrpc(target: GrpcTarget, method: string, handlers: GrpcStreamHandlers): Promise<GrpcStream>;
+  /** This server's identity as a metrics service gets it: the encoded field `identifier`. */
+  identifier(): Promise<Uint8Array>;
+  /** Unix milliseconds. */
+  nowMs(): number;
+  warn(text: string): void;
+}
+
+/** Sockets and their modules are only loaded where a sink is configured. */
+export async function makeSinks(
+  configs: readonly SinkConfig[],
+  parts: SinkParts,
+): Promise<readonly StatsSink[]> {
+  const sinks: StatsSink[] = [];
+  for (const config of configs) {
+    const sink = await makeSink(config, parts);
+    if (sink !== undefined) sinks.push(sink);
+  }
+  return sinks;
+}
+
+async function makeSink(config: SinkConfig, parts: SinkParts): Promise<StatsSink | undefined> {
+  const { graphiteNames, plainNames, taggedNames } = await import('./statsd-lines.ts');
+  const { extractor } = parts;
+  switch (config.kind) {
+    case 'statsd_datagram':
+      return makeDatagramSink(config, plainNames(config.prefix));
+    case 'dog_statsd':
+      return makeDatagramSink(config, taggedNames(config.prefix, extractor));
+    case 'graphite_statsd':
+      return makeDatagramSink(config, graphiteNames(config.prefix, extractor));
+    case 'metrics_service': {
+      const { METRICS_METHOD, MetricsServiceSink } = await import('./metrics-service-sink.ts');
+      return new MetricsServiceSink({
+        config,
+        extractor,
+        open: (handlers) => parts.openGrpc(config.target, METRICS_METHOD, handlers),
+        identifier: () => parts.identifier(),
+        nowMs: () => parts.nowMs(),
+        onLost: (reason) => parts.warn(`the stream to the metrics service has ended: ${reason}`),
+      });
+    }
+    case 'statsd_tcp': {
+      const { TcpStatsdSink } = await import('./tcp-statsd-sink.ts');
+      const { cluster, prefix, scalesToMs } = config;
+      const form = plainNames(prefix);
+      return new TcpStatsdSink({ hostOf: () => parts.hostOf(cluster), form, scalesToMs });
+    }
+    case 'dashboard':
+      return parts.dashboard;
+  }
+}
+
+interface DatagramSettings {
+  readonly target: DatagramTarget;
+  readonly scalesToMs: boolean;
+  readonly maxBytesPerDatagram?: number;
+}
+
+async function makeDatagramSink(
+  { target, scalesToMs, maxBytesPerDatagram: maxBytes = 0 }: DatagramSettings,
+  form: LineOptions['form'],
+): Promise<StatsSink> {
+  const { DatagramStatsdSink } = await import('./datagram-statsd-sink.ts');
+  return new DatagramStatsdSink({ target, form, scalesToMs, maxBytes });
+}

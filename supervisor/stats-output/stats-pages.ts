@@ -1,0 +1,185 @@
+/**
+ * The statistics endpoints of the admin interface. A read first brings in the workers' deltas, so
+ * that a client sees what it just caused; the page itself is streamed.
+ */
+import type { WaitTracer } from '../loop/contention.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { LoopTurns, type Steps } from '../loop/loop-turns.ts';
+import type { Query } from '../http-pages/query.ts';
+import type { AdminResponse } from '../http-pages/admin-response.ts';
+import type { StatsPages as StatsEndpoints, StatsQuestion } from './stats-questions.ts';
+import { CONTENT_TYPES } from './exposition.ts';
+import type { EndpointStats } from '../stats/endpoint-stats.ts';
+import { ecmaScriptFilter, mayBacktrack, re2Filter } from '../stats/name-filter.ts';
+import { visitInSteps, type OrderedView, type Segment } from '../stats/ordered-view.ts';
+import { jsonPage } from './render/json-page.ts';
+import { prometheusPage } from './render/prometheus-page.ts';
+import { prometheusPlan, type Family } from './render/prometheus-plan.ts';
+import { protobufPage } from './render/protobuf-page.ts';
+import { textPage } from './render/text-page.ts';
+import type { StatStore } from '../stats/stat-store.ts';
+import { readStatsParams, type StatsParams } from './stats-params.ts';
+import { type FilterCompiler } from '../stats/name-filter.ts';
+import type { TagGroups } from '../stats/tags/tag-groups.ts';
+
+export interface StatsPagesOptions {
+  readonly store: StatStore;
+  readonly view: OrderedView;
+  readonly tagGroups: TagGroups;
+  readonly endpoints: EndpointStats;
+  readonly clock: Clock;
+  /** Shared with whatever else takes long. */
+  readonly turns?: LoopTurns;
+  readonly traceWait?: WaitTracer | undefined;
+  readonly boundsOf: (name: string) => readonly number[];
+  /** Whether `filter` is ECMAScript's syntax instead of RE2's. */
+  isEcmaScriptFilter(): boolean;
+  /** Brings the store up to date before it is read. */
+  beforeRead(): Promise<void>;
+  readonly dashboardStream: (() => AdminResponse) | undefined;
+  /** Builds the page around the listing for `format=html`. */
+  htmlForm(query: Query, listing: Iterable<string>): AdminResponse;
+}
+
+/** The families of a Prometheus page, and the segments that they are made from. */
+interface Plan {
+  readonly segments: readonly Segment[];
+  readonly families: Promise<readonly Family[]>;
+}
+
+/** Names collected in one step. */
+const NAMES_PER_STEP = 512;
+
+export class StatsPages implements StatsEndpoints {
+  readonly #options: StatsPagesOptions;
+  readonly #turns: LoopTurns;
+  #plan: Plan | undefined;
+
+  constructor(options: StatsPagesOptions) {
+    this.#options = options;
+    this.#turns = options.turns ?? new LoopTurns(options.clock);
+  }
+
+  get dashboardStream(): (() => AdminResponse) | undefined {
+    return this.#options.dashboardStream;
+  }
+
+  async read(
+    path: string,
+    { query, accept, acceptEncoding }: StatsQuestion,
+  ): Promise<AdminResponse> {
+    if (path === '/stats/recentlookups') return this.#recentLookupsPage();
+    const compileFilter = await this.#filterCompiler(query);
+    const read = readStatsParams(
+      { query, accept, isPrometheus: path === '/stats/prometheus' },
+      compileFilter,
+    );
+    if (!read.ok) return { status: 400, body: read.error };
+    await this.#options.beforeRead();
+    const page = await this.#page(read.params, query);
+    return query.has('gzip') && acceptsGzip(acceptEncoding) ? { ...page, isGzipped: true } : page;
+  }
+
+  recentLookups(command: 'enable' | 'disable' | 'clear'): AdminResponse {
+    this.#options.store.recentLookups[command]();
+    return { status: 200, body: 'OK\n' };
+  }
+
+  /** Workers' deltas are brought in first, or they would be counted again. */
+  async resetCounters(): Promise<void> {
+    await this.#options.beforeRead();
+    this.#options.store.resetCounters();
+  }
+
+  /** What may backtrack has matched all names before, in a thread. */
+  async #filterCompiler(query: Query): Promise<FilterCompiler> {
+    if (!this.#options.isEcmaScriptFilter()) return re2Filter;
+    const pattern = query.nonEmpty('filter');
+    if (pattern === undefined || !mayBacktrack(pattern)) return ecmaScriptFilter;
+    await this.#options.beforeRead();
+    const { matchGuarded } = await import('../stats/guarded-filter/guarded-filter.ts');
+    const names = await this.#names();
+    const { clock, traceWait = async (work) => await work() } = this.#options;
+    const accepted = await traceWait(async () => await matchGuarded(pattern, names, clock));
+    if (accepted === undefined) return () => `Invalid regex '${pattern}': it takes too long\n`;
+    return () => (name) => accepted.has(name);
+  }
+
+  async #names(): Promise<readonly string[]> {
+    return await this.#turns.run(this.#namesOf(await this.#options.view.segments()));
+  }
+
+  *#namesOf(segments: readonly Segment[]): Steps<readonly string[]> {
+    const names: string[] = [];
+    for (const segment of segments) {
+      for (const group of ['texts', 'scalars', 'histograms'] as const) {
+        const add = (_: number, prefix: string, suffix: string) => names.push(prefix + suffix);
+        yield* visitInSteps(segment, group, add, NAMES_PER_STEP);
+      }
+      yield;
+    }
+    for (const { name } of this.#options.endpoints.all()) {
+      names.push(name);
+      yield;
+    }
+    return names;
+  }
+
+  async #page(params: StatsParams, query: Query): Promise<AdminResponse> {
+    const { store, endpoints, boundsOf } = this.#options;
+    const segments = await this.#options.view.segments();
+    const { format, selection, histogramMode } = params;
+    const listing = { store, segments, endpoints, selection, histogramMode, boundsOf };
+    switch (format) {
+      case 'text':
+        return { status: 200, body: textPage(listing) };
+      case 'json':
+        return { status: 200, contentType: 'application/json', body: jsonPage(listing) };
+      case 'html':
+        return this.#options.htmlForm(query, textPage(listing));
+      case 'prometheus': {
+        const families = await this.#familiesOf(segments);
+        const { prometheusMode: histogramMode, exposition } = params;
+        const options = { ...params, store, families, endpoints, histogramMode, boundsOf };
+        const contentType = CONTENT_TYPES[exposition];
+        return {
+          status: 200,
+          ...(contentType === undefined ? {} : { contentType }),
+          body: exposition === 'protobuf' ? protobufPage(options) : prometheusPage(options),
+        };
+      }
+    }
+  }
+
+  async #familiesOf(segments: readonly Segment[]): Promise<readonly Family[]> {
+    if (this.#plan?.segments === segments) return await this.#plan.families;
+    const { store, tagGroups } = this.#options;
+    const families = this.#turns.run(prometheusPlan(store, segments, tagGroups));
+    // Readers that come meanwhile wait for the same.
+    const plan = { segments, families };
+    this.#plan = plan;
+    try {
+      return await families;
+    } catch (error) {
+      if (this.#plan === plan) this.#plan = undefined;
+      throw error;
+    }
+  }
+
+  #recentLookupsPage(): AdminResponse {
+    const { recentLookups } = this.#options.store;
+    const total = `\ntotal: ${recentLookups.total}\n`;
+    if (!recentLookups.enabled) {
+      const hint = 'Lookup tracking is not enabled. Use /stats/recentlookups/enable to enable.\n';
+      return { status: 200, body: hint + total };
+    }
+    const lines = recentLookups
+      .list()
+      .map(([name, count]) => `${String(count).padStart(8)} ${name}\n`);
+    return { status: 200, body: `   Count Lookup\n${lines.join('')}${total}` };
+  }
+}
+
+function acceptsGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some((entry) => /^\s*(gzip|\*)\s*(;|$)/.test(entry));
+}

@@ -1,0 +1,42 @@
+/** Which stats sinks a bootstrap can name. Types only. */
+import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
+
+export interface SocketAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Where datagrams go: a host, or a datagram socket in the file system. */
+export type DatagramTarget = SocketAddress | { readonly path: string };
+
+export interface MetricsServiceConfig {
+  readonly kind: 'metrics_service';
+  readonly target: GrpcTarget;
+  /** Counters are sent as gains since the flush before, otherwise as totals. */
+  readonly reportsDeltas: boolean;
+  /** Names are sent without their tags, which become labels. */
+  readonly tagsAsLabels: boolean;
+  readonly emitsSummaries: boolean;
+  readonly emitsHistograms: boolean;
+  /** Families per message; 0: as many as a message holds. */
+  readonly batchSize: number;
+}
+
+/** What all sinks that send statsd lines have. */
+interface LineSettings {
+  readonly prefix: string;
+  readonly scalesToMs: boolean;
+}
+
+/** Resolved from `stats_sinks`. */
+export type SinkConfig =
+  | (LineSettings & { readonly kind: 'statsd_datagram'; readonly target: DatagramTarget })
+  | (LineSettings & { readonly kind: 'statsd_tcp'; readonly cluster: string })
+  | (LineSettings & {
+      readonly kind: 'dog_statsd' | 'graphite_statsd';
+      readonly target: DatagramTarget;
+      /** 0: one statistic per datagram. */
+      readonly maxBytesPerDatagram: number;
+    })
+  | MetricsServiceConfig
+  | { readonly kind: 'dashboard'; readonly windowFlushes: number };

@@ -1,0 +1,243 @@
+/**
+ * Every configuration resource that the server has, static or dynamic: the message as it was given,
+ * for dumps, and the resolved form, for workers. The one place that says what is configured; it
+ * decides nothing and sends nothing. An entry can hold an active version, one that is warming (not
+ * used before what it needs is there) and one that is draining.
+ */
+import type { JsonObject } from '../../shared/api/well-known.ts';
+import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { NamedScope } from '../../shared/resources/scoped-routes.ts';
+import type { TlsSecret } from '../../shared/resources/tls.ts';
+import type { RefusedUpdate } from './discovery-status.ts';
+import type { LingeringListener } from './lingering-listener.ts';
+import type { ResolvedCluster, ResolvedListener } from '../resolved/resolved-bootstrap.ts';
+
+/** What the resolved form of each kind is. */
+export interface ResolvedKinds {
+  readonly cluster: ResolvedCluster;
+  readonly listener: ResolvedListener;
+  readonly route_configuration: RouteConfigurationResource;
+  readonly scoped_routes: readonly NamedScope[];
+  /** Absent for those of the bootstrap, which are taken over where they are named. */
+  /** Settings of an HTTP filter that came apart. */
+  readonly extension: HttpFilter;
+  readonly secret: TlsSecret | undefined;
+  /** Hosts that came apart from their cluster. */
+  readonly endpoints: ClusterHostsResource;
+}
+
+export type ResourceKind = keyof ResolvedKinds;
+
+/** What dumps show of a version. */
+export interface ShownVersion {
+  /** The normalised message without `@type`. */
+  readonly message: JsonObject;
+  /** Empty for static resources. */
+  readonly versionInfo: string;
+  /** Unix milliseconds. */
+  readonly lastUpdatedMs: number;
+}
+
+export interface ResourceVersion<Kind extends ResourceKind> extends ShownVersion {
+  readonly resolved: ResolvedKinds[Kind];
+}
+
+export interface DrainingVersion<Kind extends ResourceKind> extends ShownVersion {
+  /** Absent where nothing uses it any more but open connections. */
+  readonly resolved?: ResolvedKinds[Kind];
+}
+
+export interface ResourceEntry<Kind extends ResourceKind> {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly source: 'static' | 'dynamic';
+  readonly active?: ResourceVersion<Kind>;
+  readonly warming?: ResourceVersion<Kind>;
+  readonly draining?: DrainingVersion<Kind>;
+  /** The last update that was refused for this name; cleared by the next one that is taken. */
+  readonly refused?: RefusedUpdate;
+}
+
+export interface ResourceChange {
+  readonly kind: ResourceKind;
+  readonly name: string;
+  /** What the entry now has that it had not, or `removed`. */
+  readonly change: 'active' | 'warming' | 'drained' | 'refused' | 'removed';
+}
+
+type Entries = { readonly [Kind in ResourceKind]: Map<string, ResourceEntry<Kind>> };
+
+export class ResourceStore {
+  readonly #entries: Entries = {
+    cluster: new Map(),
+    listener: new Map(),
+    route_configuration: new Map(),
+    scoped_routes: new Map(),
+    extension: new Map(),
+    secret: new Map(),
+    endpoints: new Map(),
+  };
+  readonly #updateVersions = new Map<ResourceKind, string>();
+  readonly #lingering = new Set<LingeringListener>();
+  readonly #subscribers = new Set<(change: ResourceChange) => void>();
+
+  /** Adds a resource or replaces its active version; what was warming is dropped. */
+  putActive<Kind extends ResourceKind>(
+    kind: Kind,
+    name: string,
+    version: ResourceVersion<Kind>,
+    source: 'static' | 'dynamic' = 'dynamic',
+  ): void {
+    const draining = this.get(kind, name)?.draining;
+    this.#set({
+      kind,
+      name,
+      source,
+      active: version,
+      ...(draining === undefined ? {} : { draining }),
+    });
+    this.#announce(kind, name, 'active');
+  }
+
+  /** Keeps a version beside the active one until `promote` or the next update. */
+  putWarming<Kind extends ResourceKind>(
+    kind: Kind,
+    name: string,
+    version: ResourceVersion<Kind>,
+  ): void {
+    const known = this.get(kind, name);
+    this.#set<Kind>({ ...known, kind, name, source: 'dynamic', warming: version });
+    this.#announce(kind, name, 'warming');
+  }
+
+  /** Makes the warming version the active one. Returns false when nothing is warming. */
+  promote<Kind extends ResourceKind>(kind: Kind, name: string): boolean {
+    const known = this.get(kind, name);
+    if (known?.warming === undefined) return false;
+    this.#set<Kind>({ kind, name, source: known.source, active: known.warming });
+    this.#announce(kind, name, 'active');
+    return true;
+  }
+
+  /** The version that drains, beside whatever else there is, until `drained`. */
+  drain<Kind extends ResourceKind>(
+    kind: Kind,
+    name: string,
+    draining: DrainingVersion<Kind>,
+  ): void {
+    const known: ResourceEntry<Kind> = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
+    this.#set<Kind>({ ...known, draining });
+  }
+
+  /** What was refused for this name holds no more; an entry that has nothing else is gone. */
+  forgive(kind: ResourceKind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.refused === undefined) return;
+    const { refused: _, ...rest } = known;
+    if ((rest.active ?? rest.warming ?? rest.draining) === undefined) this.remove(kind, name);
+    else this.#set(rest);
+  }
+
+  /** Forgets the version that waits; an entry that has no other is gone. */
+  dropWarming(kind: ResourceKind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.warming === undefined) return;
+    if (known.active === undefined && known.draining === undefined) {
+      this.remove(kind, name);
+      return;
+    }
+    const { warming: _, ...rest } = known;
+    this.#set(rest);
+    this.#announce(kind, name, 'removed');
+  }
+
+  /** The resource is gone, and its active version drains until `drained`. */
+  retire<Kind extends ResourceKind>(kind: Kind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.active === undefined) return;
+    this.#set<Kind>({ kind, name, source: known.source, draining: known.active });
+    this.#announce(kind, name, 'removed');
+  }
+
+  /** Forgets the draining version; an entry that has no other is gone. */
+  drained(kind: ResourceKind, name: string): void {
+    const known = this.get(kind, name);
+    if (known?.draining === undefined) return;
+    if (known.active === undefined && known.warming === undefined) {
+      this.remove(kind, name);
+      return;
+    }
+    const { draining: _, ...rest } = known;
+    this.#set(rest);
+    this.#announce(kind, name, 'drained');
+  }
+
+  /** Connections may still use this version of a listener, or what it says of chains that are gone. */
+  linger(version: LingeringListener): void {
+    this.#lingering.add(version);
+  }
+
+  /** Nothing uses the version any more. */
+  endLingering(version: LingeringListener): void {
+    this.#lingering.delete(version);
+  }
+
+  /** Versions of listeners that only old connections use, the oldest first. */
+  lingering(): IterableIterator<LingeringListener> {
+    return this.#lingering.values();
+  }
+
+  /** Remembers why an update was refused; what was there stays. */
+  refuse<Kind extends ResourceKind>(kind: Kind, name: string, refused: RefusedUpdate): void {
+    const known: ResourceEntry<Kind> = this.get(kind, name) ?? { kind, name, source: 'dynamic' };
+    this.#set<Kind>({ ...known, refused });
+    this.#announce(kind, name, 'refused');
+  }
+
+  /** Returns whether it was there. */
+  remove(kind: ResourceKind, name: string): boolean {
+    const wasThere = this.#entries[kind].delete(name);
+    if (wasThere) this.#announce(kind, name, 'removed');
+    return wasThere;
+  }
+
+  get<Kind extends ResourceKind>(kind: Kind, name: string): ResourceEntry<Kind> | undefined {
+    return this.#entries[kind].get(name);
+  }
+
+  /** In the order in which the names first came: for static resources, that of the file. */
+  list<Kind extends ResourceKind>(kind: Kind): IterableIterator<ResourceEntry<Kind>> {
+    return this.#entries[kind].values();
+  }
+
+  /** Entries of any state. */
+  count(kind: ResourceKind): number {
+    return this.#entries[kind].size;
+  }
+
+  /** The version of the last update of a kind as a whole; empty before one. */
+  updateVersion(kind: ResourceKind): string {
+    return this.#updateVersions.get(kind) ?? '';
+  }
+
+  setUpdateVersion(kind: ResourceKind, versionInfo: string): void {
+    this.#updateVersions.set(kind, versionInfo);
+  }
+
+  /** Called after each change, in its order. Returns what ends it. */
+  subscribe(subscriber: (change: ResourceChange) => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  #set<Kind extends ResourceKind>(entry: ResourceEntry<Kind>): void {
+    const entries: Map<string, ResourceEntry<Kind>> = this.#entries[entry.kind];
+    entries.set(entry.name, entry);
+  }
+
+  #announce(kind: ResourceKind, name: string, change: ResourceChange['change']): void {
+    for (const subscriber of this.#subscribers) subscriber({ kind, name, change });
+  }
+}
