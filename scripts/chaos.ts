@@ -2,7 +2,7 @@
  * The chaos run in full: 60 s, two workers, each seed of the command line (1 without any).
  * Ends with 1 when a request waited too long, the truth was not known, or anything was left behind.
  */
-import { CHAOS, runChaos } from '../test/support/chaos.ts';
+import { CHAOS, runChaos } from '../test/support/programs/chaos.ts';
 
 const DURATION_MS = 60_000;
 /** Of three processes in half of the time; their heaps have not settled by then. */

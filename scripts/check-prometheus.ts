@@ -8,11 +8,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { freePort } from '../test/support/free-port.ts';
-import { bootstrap, httpListener, staticCluster } from '../test/support/bootstrap.ts';
-import { fetchOnce } from '../test/support/http-client.ts';
+import { bootstrap, httpListener, staticCluster } from '../test/support/parts/bootstrap.ts';
+import { fetchOnce } from '../test/support/peers/http-client.ts';
 import { makeScratch, type Scratch } from '../test/support/scratch.ts';
-import { startSluice, type Sluice } from '../test/support/sluice.ts';
-import { startHttpUpstream } from '../test/support/upstream.ts';
+import { startSluice, type Sluice } from '../test/support/programs/sluice.ts';
+import { startHttpUpstream } from '../test/support/peers/upstream.ts';
 
 /** Series of one scrape, by name and labels. */
 type Series = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 /**
  * Refuses plain objects as dictionaries: an object literal inherits `constructor` and `toString`, so what
  * is looked up in it by a name from outside is there although nobody put it there. Names from outside
- * are keys of a Map, or of a Dictionary (shared/dictionary.ts) where an object is wanted.
+ * are keys of a Map, or of a Dictionary (shared/text/dictionary.ts) where an object is wanted.
  *
  * It looks for types whose keys are any text, `Record<string, …>` and index signatures, for
  * `Object.fromEntries`, whose result has such a type, and for `in` with a name that is no literal. What

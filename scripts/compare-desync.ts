@@ -13,11 +13,11 @@ import {
   PASSED_RESPONSES,
   REFUSED_REQUESTS,
   REFUSED_RESPONSES,
-} from '../test/support/desync-corpus.ts';
-import { openRaw } from '../test/support/raw-client.ts';
-import { startRawUpstream } from '../test/support/upstream.ts';
-import { benchBootstrap } from './bench/bootstrap.ts';
-import { waitForPort } from './bench/processes.ts';
+} from '../test/support/peers/desync-corpus.ts';
+import { openRaw } from '../test/support/peers/raw-client.ts';
+import { startRawUpstream } from '../test/support/peers/upstream.ts';
+import { benchBootstrap } from './bench/support/bootstrap.ts';
+import { waitForPort } from './bench/support/processes.ts';
 
 const PATIENCE_MS = 400;
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok';

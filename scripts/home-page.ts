@@ -9,12 +9,12 @@ import { writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { bootstrap, httpListener, staticCluster } from '../test/support/bootstrap.ts';
-import { makeAuthority } from '../test/support/certificates.ts';
+import { bootstrap, httpListener, staticCluster } from '../test/support/parts/bootstrap.ts';
+import { makeAuthority } from '../test/support/parts/certificates.ts';
 import { makeScratch } from '../test/support/scratch.ts';
-import { startSluice } from '../test/support/sluice.ts';
-import { certificateFiles, secureListener, tlsSocket } from '../test/support/tls.ts';
-import { startHttpUpstream } from '../test/support/upstream.ts';
+import { startSluice } from '../test/support/programs/sluice.ts';
+import { certificateFiles, secureListener, tlsSocket } from '../test/support/parts/tls.ts';
+import { startHttpUpstream } from '../test/support/peers/upstream.ts';
 import { waitUntil } from '../test/support/wait.ts';
 
 /** Long enough for the charts to have lines. */

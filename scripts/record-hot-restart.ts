@@ -15,8 +15,8 @@ import {
 import { SOCK_DGRAM } from '../shared/posix/layout.ts';
 import type { UnixSocketAddress } from '../shared/posix/socket-address.ts';
 import { bindSocket, openSocket } from '../shared/posix/sockets.ts';
-import { freePort, okBootstrap } from '../test/support/epochs.ts';
-import { fetchOnce } from '../test/support/http-client.ts';
+import { freePort, okBootstrap } from '../test/support/programs/epochs.ts';
+import { fetchOnce } from '../test/support/peers/http-client.ts';
 import { makeScratch } from '../test/support/scratch.ts';
 import { waitUntil } from '../test/support/wait.ts';
 import {
@@ -24,7 +24,7 @@ import {
   RECORDING_PATH,
   type RecordedDatagram,
   type Recording,
-} from '../test/support/recorded-epochs.ts';
+} from '../test/support/programs/recorded-epochs.ts';
 
 const LOOK_PERIOD_MS = 1;
 /** The child has one more, so that it asks for a socket that its parent does not have. */

@@ -1,17 +1,17 @@
 /**
  * Records which answers the reference (`envoy` on PATH) tries again for which `retry_on`, into the data of
  * test/integration/data-plane/retry-matrix.test.ts: node dist/scripts/record-retries.js. Run it when the
- * table of test/support/retry-matrix.ts has grown; the recording is reviewed and committed.
+ * table of test/support/parts/retry-matrix.ts has grown; the recording is reviewed and committed.
  */
 import { writeFileSync } from 'node:fs';
-import { fetchOnce } from '../test/support/http-client.ts';
+import { fetchOnce } from '../test/support/peers/http-client.ts';
 import {
   answerByPath,
   RECORDED_PATH,
   retryBootstrap,
   runRetries,
-} from '../test/support/retry-matrix.ts';
-import { startHttpUpstream } from '../test/support/upstream.ts';
+} from '../test/support/parts/retry-matrix.ts';
+import { startHttpUpstream } from '../test/support/peers/upstream.ts';
 import { startReference } from './start-reference.ts';
 
 interface ListenersPage {

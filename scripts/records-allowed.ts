@@ -6,7 +6,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
   [
     'objects without a prototype, made here',
     {
-      'shared/dictionary.ts': 2,
+      'shared/text/dictionary.ts': 2,
     },
   ],
   [
@@ -30,7 +30,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
   [
     'a file of the package itself',
     {
-      'shared/build-stamp.ts': 2,
+      'shared/process/build-stamp.ts': 2,
     },
   ],
   [
@@ -41,7 +41,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
       'shared/logging/line-format.ts': 2,
       'shared/logging/time-flags.ts': 3,
       'shared/substitution/strftime.ts': 1,
-      'shared/text-format-escapes.ts': 1,
+      'shared/text/text-format-escapes.ts': 1,
       'supervisor/config/source/plain-yaml.ts': 1,
       'workers/routing/timeouts.ts': 1,
     },
@@ -85,7 +85,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'a table that is read with names that are written in the code or come from the runtime',
     {
       'shared/posix/layout.ts': 1,
-      'shared/resources/host-health.ts': 1,
+      'shared/resources/clusters/host-health.ts': 1,
       'shared/tls/peer-check.ts': 2,
       'shared/tls/tls-errors.ts': 3,
       'supervisor/dns/dns-message.ts': 1,

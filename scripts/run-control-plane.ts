@@ -10,11 +10,11 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
-import { staticCluster } from '../test/support/bootstrap.ts';
-import { freePort } from '../test/support/epochs.ts';
+import { staticCluster } from '../test/support/parts/bootstrap.ts';
+import { freePort } from '../test/support/programs/epochs.ts';
 import { makeScratch } from '../test/support/scratch.ts';
-import { ADMIN, startSluice } from '../test/support/sluice.ts';
-import { startHttpUpstream } from '../test/support/upstream.ts';
+import { ADMIN, startSluice } from '../test/support/programs/sluice.ts';
+import { startHttpUpstream } from '../test/support/peers/upstream.ts';
 import { waitUntil, within } from '../test/support/wait.ts';
 
 const SOURCE = join(import.meta.dirname, '../../test/clients/go-control-plane-server');

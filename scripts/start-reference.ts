@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RunningServer } from '../test/conformance/ask.ts';
-import { fetchOnce } from '../test/support/http-client.ts';
+import { fetchOnce } from '../test/support/peers/http-client.ts';
 import { makeScratch } from '../test/support/scratch.ts';
 import { waitUntil } from '../test/support/wait.ts';
 

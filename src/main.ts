@@ -3,7 +3,7 @@
  * The entry of `sluice`. It takes the signals of its process group before anything else is loaded,
  * keeps those that come meanwhile, then loads the program.
  */
-import { SignalInbox } from '../shared/signals.ts';
+import { SignalInbox } from '../shared/process/signals.ts';
 
 const signals = new SignalInbox();
 const { runProgram } = await import('./program.ts');

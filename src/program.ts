@@ -2,11 +2,11 @@
  * `sluice` from its command line to its exit code: reads the options, starts the log, and runs the
  * mode that was asked for. What a server does is the supervisor's.
  */
-import type { Options } from '../shared/options.ts';
-import { closeUnaskedInspector, type SignalInbox } from '../shared/signals.ts';
-import { enableCoreDumps } from '../shared/core-dumps.ts';
-import { exitProcess } from '../shared/exit.ts';
-import { logCrashes } from '../shared/log-crashes.ts';
+import type { Options } from '../shared/process/options.ts';
+import { closeUnaskedInspector, type SignalInbox } from '../shared/process/signals.ts';
+import { enableCoreDumps } from '../shared/process/core-dumps.ts';
+import { exitProcess } from '../shared/process/exit.ts';
+import { logCrashes } from '../shared/process/log-crashes.ts';
 import { logSettings } from '../shared/logging/log-settings.ts';
 import { LogFileError } from '../shared/logging/line-output.ts';
 import { configureLogging, getLogger } from '../shared/logging/process-log.ts';

@@ -3,7 +3,7 @@
  * Entry of `sluice-restarter`. Signal handlers come first: what arrives while the rest is loading is
  * kept and handed over.
  */
-import { errorText } from '../shared/error-text.ts';
+import { errorText } from '../shared/text/error-text.ts';
 import type { Restarter, RestarterSignal } from './restarter/restarter.ts';
 
 let restarter: Restarter | undefined;

@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { MAIN } from '../../test/support/sluice.ts';
+import { MAIN } from '../../test/support/programs/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 
 /** First argument of a process of its own that reads large pages, so that it does not delay the probe. */

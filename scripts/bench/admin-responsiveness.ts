@@ -11,10 +11,10 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
-import { adminBootstrap, hostilePages } from '../../test/support/hostile-admin-pages.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
+import { adminBootstrap, hostilePages } from '../../test/support/peers/hostile-admin-pages.ts';
 import { cpuSeconds } from './stats/big-server.ts';
-import type { ProbeLine } from './loop-probe-main.ts';
+import type { ProbeLine } from './support/loop-probe-main.ts';
 
 const clusters = Number(process.argv[2] ?? 10_000);
 const seconds = Number(process.argv[3] ?? 2);

@@ -8,12 +8,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { median } from './median.ts';
-import { certificateFiles } from './certificates.ts';
-import { allContenders, type Contender } from './contenders.ts';
-import { questions, type Question, type Sample } from './questions.ts';
-import { isInstalled, type Running } from './processes.ts';
-import { startUpstream } from './upstream.ts';
+import { median } from './support/median.ts';
+import { certificateFiles } from './support/certificates.ts';
+import { allContenders, type Contender } from './support/contenders.ts';
+import { questions, type Question, type Sample } from './support/questions.ts';
+import { isInstalled, type Running } from './support/processes.ts';
+import { startUpstream } from './support/upstream.ts';
 
 const { values } = parseArgs({
   options: {

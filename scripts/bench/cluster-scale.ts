@@ -9,8 +9,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bootstrap } from '../../test/support/bootstrap.ts';
-import { isInstalled, treePssKib } from './processes.ts';
+import { bootstrap } from '../../test/support/parts/bootstrap.ts';
+import { isInstalled, treePssKib } from './support/processes.ts';
 
 const POLICIES = ['ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM', 'RING_HASH', 'MAGLEV'] as const;
 const SETTLE_MS = 2_000;

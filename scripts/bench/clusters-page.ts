@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAIN } from '../../test/support/sluice.ts';
-import { median } from './median.ts';
+import { MAIN } from '../../test/support/programs/sluice.ts';
+import { median } from './support/median.ts';
 import { cpuSeconds, fetchText, startBigServer, writeBigBootstrap } from './stats/big-server.ts';
 import type { BigServer } from './stats/big-server.ts';
 

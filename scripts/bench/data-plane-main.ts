@@ -4,7 +4,7 @@
  * Ends with SIGTERM.
  */
 import type { AccessLogConfig } from '../../shared/resources/access-log.ts';
-import { startDataPlane } from '../../test/support/data-plane.ts';
+import { startDataPlane } from '../../test/support/parts/data-plane.ts';
 
 const [port, upstreamPort] = process.argv.slice(2, 4).map(Number);
 const logPath = process.argv[4];

@@ -11,15 +11,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { decode, encode } from 'dns-packet';
-import { bootstrap, staticCluster } from '../../test/support/bootstrap.ts';
+import { bootstrap, staticCluster } from '../../test/support/parts/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
-import type { ProbeLine } from './loop-probe-main.ts';
-import { cpuMs } from './processes.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
+import type { ProbeLine } from './support/loop-probe-main.ts';
+import { cpuMs } from './support/processes.ts';
 
 const SLOW_MS = 1500;
 const REFRESH_S = 2;
-const PROBE = join(import.meta.dirname, 'loop-probe-main.js');
+const PROBE = join(import.meta.dirname, 'support', 'loop-probe-main.js');
 
 const [clusters = 2000, seconds = 10] = process.argv.slice(2).map(Number);
 const server = createSocket('udp4');

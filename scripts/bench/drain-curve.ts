@@ -8,11 +8,11 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { watchDrain, type DrainCurve } from '../../test/support/drain-curve.ts';
-import { okBootstrap } from '../../test/support/epochs.ts';
+import { watchDrain, type DrainCurve } from '../../test/support/peers/drain-curve.ts';
+import { okBootstrap } from '../../test/support/programs/epochs.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { EpochRow } from './epoch-row.ts';
-import { isInstalled } from './processes.ts';
+import { EpochRow } from './support/epoch-row.ts';
+import { isInstalled } from './support/processes.ts';
 
 const { values } = parseArgs({ options: { 'drain-time-s': { type: 'string', default: '30' } } });
 const drainTimeS = Number(values['drain-time-s']);

@@ -7,8 +7,8 @@
 import { Agent, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { bootstrap, httpListener, staticCluster } from '../../test/support/bootstrap.ts';
-import { startSluice } from '../../test/support/sluice.ts';
+import { bootstrap, httpListener, staticCluster } from '../../test/support/parts/bootstrap.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
 
 const WORKERS = 2;
 const CLIENTS = 16;

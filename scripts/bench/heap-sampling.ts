@@ -10,12 +10,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { median } from './median.ts';
-import { MAIN } from '../../test/support/sluice.ts';
-import { benchBootstrap } from './bootstrap.ts';
-import { PROXY_CORE, type Running, startPinned, treeCpuMs, waitForPort } from './processes.ts';
-import { startUpstream } from './upstream.ts';
-import { runWrk } from './wrk.ts';
+import { median } from './support/median.ts';
+import { MAIN } from '../../test/support/programs/sluice.ts';
+import { benchBootstrap } from './support/bootstrap.ts';
+import {
+  PROXY_CORE,
+  type Running,
+  startPinned,
+  treeCpuMs,
+  waitForPort,
+} from './support/processes.ts';
+import { startUpstream } from './support/upstream.ts';
+import { runWrk } from './support/wrk.ts';
 
 interface Server {
   readonly port: number;

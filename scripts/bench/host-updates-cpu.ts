@@ -9,17 +9,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bootstrap, staticCluster } from '../../test/support/bootstrap.ts';
-import { startControlPlane } from '../../test/support/control-plane.ts';
-import { fileSource, moveIntoPlace } from '../../test/support/discovery-files.ts';
+import { bootstrap, staticCluster } from '../../test/support/parts/bootstrap.ts';
+import { startControlPlane } from '../../test/support/peers/control-plane.ts';
+import { fileSource, moveIntoPlace } from '../../test/support/peers/discovery-files.ts';
 import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
-import { startSluice, type Sluice } from '../../test/support/sluice.ts';
-import { CHANGES, HOSTS, largeAssignment } from './large-assignment.ts';
-import type { ProbeLine } from './loop-probe-main.ts';
-import { threadTimes, treeOf, usedBetween } from './processes.ts';
+import { startSluice, type Sluice } from '../../test/support/programs/sluice.ts';
+import { CHANGES, HOSTS, largeAssignment } from './support/large-assignment.ts';
+import type { ProbeLine } from './support/loop-probe-main.ts';
+import { threadTimes, treeOf, usedBetween } from './support/processes.ts';
 
 const UPDATE_INTERVAL_MS = 500;
-const PROBE = join(import.meta.dirname, 'loop-probe-main.js');
+const PROBE = join(import.meta.dirname, 'support', 'loop-probe-main.js');
 const TYPE = 'endpoint.v3.ClusterLoadAssignment';
 
 interface Way {

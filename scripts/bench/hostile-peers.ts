@@ -14,12 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { allContenders } from './contenders.ts';
-import { heldMemory, probeArguments } from './held-memory.ts';
-import type { OpenLoopResult } from './open-loop-main.ts';
-import { runOpenLoop } from './open-loop.ts';
-import { LOAD_CORE, pinTree, treeAnonymousKib } from './processes.ts';
-import { startUpstream } from './upstream.ts';
+import { allContenders } from './support/contenders.ts';
+import { heldMemory, probeArguments } from './support/held-memory.ts';
+import type { OpenLoopResult } from './support/open-loop-main.ts';
+import { runOpenLoop } from './support/open-loop.ts';
+import { LOAD_CORE, pinTree, treeAnonymousKib } from './support/processes.ts';
+import { startUpstream } from './support/upstream.ts';
 
 const SECONDS = 4;
 const SETTLE_MS = 3000;

@@ -13,13 +13,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { okBootstrap } from '../../test/support/epochs.ts';
-import { HTTP_KINDS, makeListenerKinds } from '../../test/support/listener-kinds.ts';
-import { startLoad, type LoadTarget } from '../../test/support/load.ts';
+import { okBootstrap } from '../../test/support/programs/epochs.ts';
+import { HTTP_KINDS, makeListenerKinds } from '../../test/support/parts/listener-kinds.ts';
+import { startLoad, type LoadTarget } from '../../test/support/peers/load.ts';
 import { makeScratch, type Scratch } from '../../test/support/scratch.ts';
 import { waitUntil } from '../../test/support/wait.ts';
-import { EpochRow } from './epoch-row.ts';
-import { isInstalled, treeAnonymousKib, treeDescriptors, treePssKib } from './processes.ts';
+import { EpochRow } from './support/epoch-row.ts';
+import { isInstalled, treeAnonymousKib, treeDescriptors, treePssKib } from './support/processes.ts';
 
 const { values } = parseArgs({
   options: {

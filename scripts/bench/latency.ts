@@ -8,11 +8,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { allContenders, type Contender, type Place } from './contenders.ts';
-import type { OpenLoopResult } from './open-loop-main.ts';
-import { runOpenLoop } from './open-loop.ts';
-import { startUpstream } from './upstream.ts';
-import { runWrk } from './wrk.ts';
+import { allContenders, type Contender, type Place } from './support/contenders.ts';
+import type { OpenLoopResult } from './support/open-loop-main.ts';
+import { runOpenLoop } from './support/open-loop.ts';
+import { startUpstream } from './support/upstream.ts';
+import { runWrk } from './support/wrk.ts';
 
 const SHARE = 0.7;
 const WANTED_RATIO = 1.5;

@@ -1,12 +1,12 @@
 /** Prints nanoseconds of CPU time per choice of a host, by policy and number of hosts: it must not grow with them. */
-import { balancerContext } from '../../test/support/balancers.ts';
+import { balancerContext } from '../../test/support/parts/balancers.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
 import { ActiveRequests } from '../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../workers/upstream/hosts/host.ts';
 import { makeBalancer } from '../../workers/upstream/make-balancer.ts';
-import { cluster, host } from '../../test/support/data-plane.ts';
+import { cluster, host } from '../../test/support/parts/data-plane.ts';
 import { updateBalancer } from '../../workers/upstream/balancing/load-balancer.ts';
 
 const COUNTS = [10, 1_000, 10_000] as const;

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { allContenders } from './contenders.ts';
-import { treeAnonymousKib } from './processes.ts';
-import { runWrk } from './wrk.ts';
+import { allContenders } from './support/contenders.ts';
+import { treeAnonymousKib } from './support/processes.ts';
+import { runWrk } from './support/wrk.ts';
 
 const ALLOWED_MIB = 16;
 const STALL_MS = 3000;

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { smallBootstrap } from './small-bootstrap.ts';
+import { smallBootstrap } from './support/small-bootstrap.ts';
 
 const STARTS = 10;
 const LIMIT_MS = 400;

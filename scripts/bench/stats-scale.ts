@@ -4,7 +4,7 @@
  */
 import { memoryUsage } from 'node:process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/process/clock.ts';
 import { CLUSTER, TRANSPORT_SOCKET_MATCH } from '../../shared/stats/templates/cluster.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { EndpointStats } from '../../supervisor/stats/endpoint-stats.ts';

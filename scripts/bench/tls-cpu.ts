@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type CertificateKind, certificateFiles } from './certificates.ts';
-import { allContenders } from './contenders.ts';
-import { type Running, treeCpuMs } from './processes.ts';
-import { startUpstream } from './upstream.ts';
-import { type Load, runWrk } from './wrk.ts';
+import { type CertificateKind, certificateFiles } from './support/certificates.ts';
+import { allContenders } from './support/contenders.ts';
+import { type Running, treeCpuMs } from './support/processes.ts';
+import { startUpstream } from './support/upstream.ts';
+import { type Load, runWrk } from './support/wrk.ts';
 
 interface Row {
   readonly name: string;

@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { median } from './median.ts';
-import { smallBootstrap } from './small-bootstrap.ts';
+import { median } from './support/median.ts';
+import { smallBootstrap } from './support/small-bootstrap.ts';
 
 const CLUSTERS = 10_000;
 const TURNS = 5;

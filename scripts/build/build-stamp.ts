@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Written to dist/shared/build-stamp.json. */
+/** Written to dist/shared/process/build-stamp.json. */
 interface BuildStamp {
   readonly revision: string;
   readonly status: 'Clean' | 'Modified';

@@ -16,7 +16,10 @@ import { writePackedNotices } from './packed-notices.ts';
 const projectRoot = join(import.meta.dirname, '..', '..', '..');
 
 /** They ask for the place of a package or of the build, which is the same from everywhere. */
-const mayAskForOwnPlace: readonly string[] = ['shared/built-root.ts', 'shared/regex/run-regex.ts'];
+const mayAskForOwnPlace: readonly string[] = [
+  'shared/process/built-root.ts',
+  'shared/regex/run-regex.ts',
+];
 
 /** A packed CommonJS module that is loaded with import() exports itself as `default`, not its names. */
 const takesNamesOfPackage = /\{ (?!default)[^}]*\} =\s+await import\('(?!node:|\.)/;

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, existsSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
-import { bootstrap, staticCluster } from '../../test/support/bootstrap.ts';
+import { bootstrap, staticCluster } from '../../test/support/parts/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { check, passed, runProgram, type Trial, type TrialOutcome } from './trial.ts';
 

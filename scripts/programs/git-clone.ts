@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { bootstrap, httpListener, staticCluster } from '../../test/support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../../test/support/parts/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
 import { check, passed, runProgram, type TrialOutcome } from './trial.ts';
 
 const BACKEND = '/usr/lib/git-core/git-http-backend';

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { proxyTo } from '../../test/support/bootstrap.ts';
+import { proxyTo } from '../../test/support/parts/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
 import {
   check,
   passed,

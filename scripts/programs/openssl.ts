@@ -1,10 +1,10 @@
 /** `openssl s_client` against a listener with TLS: what a user checks a server with. */
 import { spawn } from 'node:child_process';
-import { GREETING, bootstrap } from '../../test/support/bootstrap.ts';
-import { makeAuthority, type TestCertificate } from '../../test/support/certificates.ts';
+import { GREETING, bootstrap } from '../../test/support/parts/bootstrap.ts';
+import { makeAuthority, type TestCertificate } from '../../test/support/parts/certificates.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
-import { certificateFiles, secureListener, tlsSocket } from '../../test/support/tls.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
+import { certificateFiles, secureListener, tlsSocket } from '../../test/support/parts/tls.ts';
 import { check, passed, type Trial, trialOf, type TrialOutcome } from './trial.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { freePort } from '../../test/support/free-port.ts';
-import { proxyTo } from '../../test/support/bootstrap.ts';
+import { proxyTo } from '../../test/support/parts/bootstrap.ts';
 import { makeScratch } from '../../test/support/scratch.ts';
-import { startSluice } from '../../test/support/sluice.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 import { check, passed, type Trial, trialOf, type TrialOutcome } from './trial.ts';
 

@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { proxyTo } from '../../test/support/bootstrap.ts';
-import { startSluice } from '../../test/support/sluice.ts';
+import { proxyTo } from '../../test/support/parts/bootstrap.ts';
+import { startSluice } from '../../test/support/programs/sluice.ts';
 import { check, passed, type Trial, type TrialOutcome } from './trial.ts';
 
 const MESSAGES = 1000;

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtRoot } from '../built-root.ts';
+import { builtRoot } from '../process/built-root.ts';
 
 /** Everything declared in one protobuf package. Keys are names within it, such as `Cluster.LbPolicy`. */
 export interface PackageDescriptor {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtRoot } from '../built-root.ts';
+import { builtRoot } from '../process/built-root.ts';
 
 let buildIdOnce: string | undefined;
 

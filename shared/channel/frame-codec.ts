@@ -9,7 +9,7 @@
  * Objects are written as msgpackr records (keys once per message), and each message stands alone, so
  * that none depends on what was sent before.
  */
-import { dictionary, DictionaryObject } from '../dictionary.ts';
+import { dictionary, DictionaryObject } from '../text/dictionary.ts';
 import type * as Msgpackr from 'msgpackr';
 // The package's main entry also loads a native addon and streams: 9 ms more in every process.
 import * as codec from 'msgpackr/pack';

@@ -2,7 +2,7 @@
  * How much of each resource a priority of a cluster may have open now: its thresholds, unless the
  * runtime says otherwise. Workers keep the limits, the supervisor shows them.
  */
-import type { CircuitBreakerThresholds } from '../resources/cluster.ts';
+import type { CircuitBreakerThresholds } from '../resources/clusters/cluster.ts';
 import type { RuntimeSnapshot } from '../resources/runtime.ts';
 import { readDouble, readInteger } from '../runtime/read-runtime.ts';
 import type { BreakerPage, LimitedResource } from './breaker-page.ts';

@@ -7,8 +7,8 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { readTextIfThere } from '../read-text.ts';
-import { builtRoot } from '../built-root.ts';
+import { readTextIfThere } from '../text/read-text.ts';
+import { builtRoot } from '../process/built-root.ts';
 import type { CallSite } from './log-record.ts';
 
 const sites = new Map<string, CallSite>();

@@ -1,5 +1,5 @@
 /** Wall time finer than a millisecond, for log layouts that ask for it. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../process/clock.ts';
 
 /** Beyond this the wall clock was set, and the anchor is taken anew. */
 const maxDriftMs = 2;

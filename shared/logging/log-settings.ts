@@ -1,5 +1,5 @@
 /** What a process has to know to log as the command line says; plain data that workers inherit. */
-import type { Options } from '../options.ts';
+import type { Options } from '../process/options.ts';
 import type { LogComponent } from './components.ts';
 import { defaultLogFormat } from './default-format.ts';
 import type { LogLevel } from './levels.ts';

@@ -2,7 +2,7 @@
  * One process's log: its loggers, the layout of their lines and the output they go to. Code uses
  * the process's own through process-log.ts; tests make others.
  */
-import { systemClock, type Clock } from '../clock.ts';
+import { systemClock, type Clock } from '../process/clock.ts';
 import { siteOf } from './call-site.ts';
 import type { LogComponent } from './components.ts';
 import { defaultLogFormat } from './default-format.ts';

@@ -1,5 +1,5 @@
 /** The log layout's flags for date and time, in local time. */
-import { MONTHS, WEEKDAYS } from '../calendar-names.ts';
+import { MONTHS, WEEKDAYS } from '../text/calendar-names.ts';
 import type { TextOf } from './log-record.ts';
 
 type TextOfDate = (date: Date) => string;

@@ -3,7 +3,7 @@
  * matches when one of its values does; `invert` turns the whole answer round, except that a header
  * that is missing never matches a value (unless it is treated as empty).
  */
-import type { HeaderMatcher } from '../resources/matchers.ts';
+import type { HeaderMatcher } from '../resources/routes/matchers.ts';
 import { compileStringMatcher } from './string-matcher.ts';
 import type { TextPredicate } from './string-matcher.ts';
 

@@ -1,7 +1,7 @@
 /** Compiles string matchers to predicates. Texts are byte strings. */
-import { asciiLower } from '../ascii.ts';
+import { asciiLower } from '../text/ascii.ts';
 import { makeRegexRunner } from '../regex/run-regex.ts';
-import type { StringMatcher } from '../resources/matchers.ts';
+import type { StringMatcher } from '../resources/routes/matchers.ts';
 
 export type TextPredicate = (text: string) => boolean;
 

@@ -1,9 +1,9 @@
 /** What a worker tells the supervisor unasked: the part of worker-to-supervisor.ts that is no reply, by subject. */
 import type { CheckEvent } from '../health/check-event.ts';
 import type { LogStream } from '../resources/access-log.ts';
-import type { HostResource } from '../resources/cluster.ts';
-import type { OutlierSign } from '../resources/outlier-detection.ts';
-import type { WantedRoutes } from '../resources/wanted-routes.ts';
+import type { HostResource } from '../resources/clusters/cluster.ts';
+import type { OutlierSign } from '../resources/clusters/outlier-detection.ts';
+import type { WantedRoutes } from '../resources/routes/wanted-routes.ts';
 
 /** Of clusters and their hosts. */
 export type ClusterNotice =

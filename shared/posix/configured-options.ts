@@ -1,6 +1,6 @@
 /** Sets the options of a configuration on a socket. */
 import { setSocketOption, setSocketOptionBytes } from './sockets.ts';
-import type { SocketOption } from '../resources/socket-options.ts';
+import type { SocketOption } from '../addresses/socket-options.ts';
 
 /** Those of this moment, in their order. Throws with the option's numbers when the kernel refuses. */
 export function setConfiguredOptions(

@@ -1,5 +1,5 @@
 /** What stands behind the `%` of an IPv6 address: an interface by its number, or by its name on this machine. */
-import { ipv6Groups } from '../ip-groups.ts';
+import { ipv6Groups } from '../addresses/ip-groups.ts';
 import { libcFunction } from './libc.ts';
 
 const nametoindex = libcFunction<[string], number>('uint32_t if_nametoindex(const char *)');

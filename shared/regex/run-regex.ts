@@ -3,7 +3,7 @@
  * the engine that is sure to be fast with it: V8 up to the length that the supervisor found, the linear
  * engine beyond, which is made when the first text needs it.
  */
-import type { BacktrackingLimits, CompiledRegex } from '../resources/matchers.ts';
+import type { BacktrackingLimits, CompiledRegex } from '../resources/routes/matchers.ts';
 import { allowLinearEngine } from './linear-engine.ts';
 import { LinearMatcher } from './linear/matcher.ts';
 import { checkProgram } from './linear/program.ts';

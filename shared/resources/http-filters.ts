@@ -3,21 +3,21 @@
  * `name` is the configured one: per-route settings refer to it.
  * Source: envoy.extensions.filters.http.*.v3.
  */
-import type { Struct } from '../dictionary.ts';
+import type { Struct } from '../text/dictionary.ts';
 import type { AccessLogConfig } from './access-log.ts';
-import type { HeaderValueOption } from './headers.ts';
+import type { HeaderValueOption } from './routes/headers.ts';
 import type { FilterStateValue } from './network-filters.ts';
 import type { TapFilterOptions } from './tap.ts';
-import type { DescriptorLimit, RateLimitPolicy } from './rate-limits.ts';
-import type { RateLimitBucket } from './rate-limit-bucket.ts';
-import type { MatcherTree } from './matcher-tree.ts';
+import type { DescriptorLimit, RateLimitPolicy } from './routes/rate-limits.ts';
+import type { RateLimitBucket } from './routes/rate-limit-bucket.ts';
+import type { MatcherTree } from './routes/matcher-tree.ts';
 import type {
   FilterStateMatcher,
   HeaderMatcher,
   MetadataMatcher,
   RuntimeFraction,
   StringMatcher,
-} from './matchers.ts';
+} from './routes/matchers.ts';
 
 /** `isOffByDefault`: the filter sees only requests whose route has settings for it. */
 export type HttpFilter = ConfiguredFilter & { readonly isOffByDefault?: true };

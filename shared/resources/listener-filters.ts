@@ -1,6 +1,6 @@
 /** Listener filters as workers receive them, in the order in which they look at a connection. */
 
-import type { TlvChoice } from './proxy-protocol.ts';
+import type { TlvChoice } from './clusters/proxy-protocol.ts';
 
 export interface ProxyProtocolFilter {
   readonly kind: 'proxy_protocol';

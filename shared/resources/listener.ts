@@ -4,16 +4,16 @@
  * Source: envoy.config.listener.v3 and the network filters' own messages.
  */
 import type { HeaderMutationRule } from './http-filters.ts';
-import type { AddressRange } from './matchers.ts';
+import type { AddressRange } from './routes/matchers.ts';
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerFilter } from './listener-filters.ts';
 import type { LocalReplyOptions } from './local-reply.ts';
-import type { MatcherTree } from './matcher-tree.ts';
-import type { StringMatcher } from './matchers.ts';
+import type { MatcherTree } from './routes/matcher-tree.ts';
+import type { StringMatcher } from './routes/matchers.ts';
 import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
-import type { RouteConfigurationResource } from './route.ts';
-import type { ScopedRoutes } from './scoped-routes.ts';
+import type { RouteConfigurationResource } from './routes/route.ts';
+import type { ScopedRoutes } from './routes/scoped-routes.ts';
 import type { DownstreamTls } from './tls.ts';
 
 export type BoundAddress =

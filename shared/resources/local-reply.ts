@@ -1,6 +1,6 @@
 /** How a connection manager words the answers that it makes itself. */
 import type { AccessLogFilter, AccessLogFormat } from './access-log.ts';
-import type { HeaderValueOption } from './headers.ts';
+import type { HeaderValueOption } from './routes/headers.ts';
 
 export interface LocalReplyFormat {
   readonly format: AccessLogFormat;

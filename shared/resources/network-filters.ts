@@ -2,11 +2,11 @@
  * Settings of network filters, HTTP connection managers aside, as workers receive them.
  * Source: envoy.extensions.filters.network.*.v3.
  */
-import type { Struct } from '../dictionary.ts';
+import type { Struct } from '../text/dictionary.ts';
 import type { AccessLogConfig, AccessLogFormat } from './access-log.ts';
-import type { HeaderValueOption } from './headers.ts';
+import type { HeaderValueOption } from './routes/headers.ts';
 import type { RbacRules } from './http-filters.ts';
-import type { RateLimitBucket } from './rate-limit-bucket.ts';
+import type { RateLimitBucket } from './routes/rate-limit-bucket.ts';
 
 /** Filters that end a chain of bytes. */
 export type TcpTerminalFilter = TcpProxy | EchoFilter | DirectResponse;

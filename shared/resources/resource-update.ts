@@ -2,15 +2,20 @@
  * The only way configuration reaches a worker, static or dynamic: a static resource is simply the
  * first version of a resource. A batch is applied whole or not at all, in the order given.
  */
-import type { ClusterHostsResource, ClusterResource, HostAnswer, HostResource } from './cluster.ts';
-import type { AlikeHosts, KeptHosts } from './host-entries.ts';
-import type { IdleTable } from './idle-clusters.ts';
+import type {
+  ClusterHostsResource,
+  ClusterResource,
+  HostAnswer,
+  HostResource,
+} from './clusters/cluster.ts';
+import type { AlikeHosts, KeptHosts } from './clusters/host-entries.ts';
+import type { IdleTable } from './clusters/idle-clusters.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
-import type { RouteConfigurationResource } from './route.ts';
+import type { RouteConfigurationResource } from './routes/route.ts';
 import type { RuntimeValue } from './runtime.ts';
-import type { NamedScope } from './scoped-routes.ts';
+import type { NamedScope } from './routes/scoped-routes.ts';
 import type { TlsSecret } from './tls.ts';
 
 /** A host, some that differ by their address alone, or some of the set before. */

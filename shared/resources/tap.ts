@@ -2,7 +2,7 @@
  * What a tap records of requests and where it goes, as workers receive it. Source:
  * envoy.config.tap.v3, envoy.extensions.filters.http.tap.v3.
  */
-import type { HeaderMatcher, RuntimeFraction } from './matchers.ts';
+import type { HeaderMatcher, RuntimeFraction } from './routes/matchers.ts';
 
 /** A larger record does not reach the client of `/tap`. */
 export const TAP_RECORD_BYTES_MAX = 8 * 1024 * 1024;

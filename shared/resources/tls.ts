@@ -2,7 +2,7 @@
  * TLS of listeners and clusters as workers receive it: names checked, files read, keys decrypted.
  * Source: envoy.extensions.transport_sockets.tls.v3.
  */
-import type { StringMatcher } from './matchers.ts';
+import type { StringMatcher } from './routes/matchers.ts';
 
 /** As node:tls names them. */
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';

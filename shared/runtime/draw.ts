@@ -1,5 +1,5 @@
 /** Whether a share of requests takes in one of them. */
-import type { RuntimeFraction } from '../resources/matchers.ts';
+import type { RuntimeFraction } from '../resources/routes/matchers.ts';
 import type { RuntimeSnapshot } from '../resources/runtime.ts';
 import { readFraction } from './read-runtime.ts';
 

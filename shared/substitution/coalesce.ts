@@ -1,5 +1,5 @@
 /** Reads the JSON that `%COALESCE({"operators": [...]})%` takes: the commands to try in order. */
-import type { Struct } from '../dictionary.ts';
+import type { Struct } from '../text/dictionary.ts';
 import type { FormatCommand } from './format.ts';
 
 type CheckCommand = (

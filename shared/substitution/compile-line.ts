@@ -3,7 +3,7 @@
  * commands read nor where they read it: whoever compiles a format says so. A format is compiled once;
  * running one allocates nothing but the text. Texts are byte strings, those of the configuration too.
  */
-import { dictionary } from '../dictionary.ts';
+import { dictionary } from '../text/dictionary.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../resources/access-log.ts';
 import type { FormatCommand } from './format.ts';
 import { escapeLogText, isUnusual } from './log-text.ts';

@@ -3,7 +3,7 @@
  * `%3f` (fraction of a second), `%E3S`, `%E*S`, `%E*f`, `%Ez`, `%ET`. What is no conversion stays
  * as it is. A format is compiled once.
  */
-import { MONTHS, WEEKDAYS } from '../calendar-names.ts';
+import { MONTHS, WEEKDAYS } from '../text/calendar-names.ts';
 
 /** Wall time in Unix milliseconds to text. */
 export type TimeFormatter = (wallMs: number) => string;

@@ -2,7 +2,7 @@
  * What a substitution command yields, and how values become text and JSON. Texts are byte strings:
  * one character per byte, as they come from sockets and go to files (latin1).
  */
-import { dictionary, type Dictionary } from '../dictionary.ts';
+import { dictionary, type Dictionary } from '../text/dictionary.ts';
 import { isUtf8 } from 'node:buffer';
 
 import { toByteString } from '../regex/byte-string.ts';

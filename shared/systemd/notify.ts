@@ -3,7 +3,7 @@
  * set; a manager that is gone is no reason to fail, and one that is busy hears them later. Source:
  * sd_notify(3).
  */
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../process/clock.ts';
 import { closeDescriptor } from '../posix/descriptors.ts';
 import {
   DESCRIPTORS_PER_MESSAGE_MAX,

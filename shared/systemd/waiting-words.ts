@@ -3,7 +3,7 @@
  * so, and one that never hears READY ends the service. They are said again in their order; who says
  * them and what they mean is not known here.
  */
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../process/clock.ts';
 
 const PAUSE_MS = 50;
 /** A reader that takes nothing for long needs the latest words: the oldest is given up. */

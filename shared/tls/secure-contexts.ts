@@ -6,7 +6,7 @@
 import { X509Certificate } from 'node:crypto';
 import type tls from 'node:tls';
 import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
-import { asciiLower } from '../ascii.ts';
+import { asciiLower } from '../text/ascii.ts';
 import { needsWholeChain } from './peer-check.ts';
 import { SessionContext } from './session-context.ts';
 

@@ -1,6 +1,6 @@
 /** Prints what to open, as soon as the demo answers. */
 import { get } from 'node:http';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/process/clock.ts';
 
 const ADMIN = 'http://127.0.0.1:9901';
 const LISTENER = 'http://127.0.0.1:10000';

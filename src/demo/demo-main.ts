@@ -3,8 +3,8 @@
  * everything ends together; the rest is `sluice` with the bootstrap of docs/examples/demo.yaml.
  */
 import { join } from 'node:path';
-import { errorText } from '../../shared/error-text.ts';
-import { SignalInbox } from '../../shared/signals.ts';
+import { errorText } from '../../shared/text/error-text.ts';
+import { SignalInbox } from '../../shared/process/signals.ts';
 
 const signals = new SignalInbox();
 const { startDemoUpstreams } = await import('./demo-upstreams.ts');

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/process/clock.ts';
 import { parseDrainWords, DRAIN_HELP, type DrainWords } from './drain-words.ts';
 
 const PROGRESS_PERIOD_MS = 1_000;

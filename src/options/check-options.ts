@@ -5,7 +5,7 @@
 import { isLogComponent } from '../../shared/logging/components.ts';
 import { defaultLogFormat } from '../../shared/logging/default-format.ts';
 import { logLevelFromOption, type LogLevel } from '../../shared/logging/levels.ts';
-import type { ComponentLevel, Options, StatsTag } from '../../shared/options.ts';
+import type { ComponentLevel, Options, StatsTag } from '../../shared/process/options.ts';
 import { OptionRefusal } from './option-refusal.ts';
 import { defaultSocketMode, optionTable } from './option-table.ts';
 import type { RawOptions } from './raw-options.ts';

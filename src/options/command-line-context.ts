@@ -1,5 +1,5 @@
 /** The context in which the real program reads its command line. */
-import { readBuildStamp, versionText } from '../../shared/build-stamp.ts';
+import { readBuildStamp, versionText } from '../../shared/process/build-stamp.ts';
 import { hostFacts } from './host-facts.ts';
 import type { CommandLineContext } from './parse-options.ts';
 

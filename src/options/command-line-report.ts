@@ -1,5 +1,5 @@
 /** The options as `/server_info` prints them under `command_line_options`. */
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import type { ReportValue } from './option-spec.ts';
 import { optionEntries } from './option-table.ts';
 

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { readTextIfThere } from '../../shared/read-text.ts';
+import { readTextIfThere } from '../../shared/text/read-text.ts';
 import type { HostFacts } from './check-options.ts';
 
 /** Reads a file's text; undefined when it cannot be read. */

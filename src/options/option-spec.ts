@@ -2,7 +2,7 @@
  * What one row of the option table says: how an option is spelled, what value it takes, its
  * default, its help text and how `/server_info` reports it.
  */
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 
 export type ReportValue = boolean | number | string | readonly string[];
 

@@ -5,7 +5,7 @@
  */
 import { Command, CommanderError, Option } from 'commander';
 
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { checkOptions, type HostFacts } from './check-options.ts';
 import { briefUsage, fullHelp } from './help-text.ts';
 import { OptionRefusal } from './option-refusal.ts';

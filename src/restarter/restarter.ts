@@ -8,7 +8,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { systemClock, type Timer } from '../../shared/clock.ts';
+import { systemClock, type Timer } from '../../shared/process/clock.ts';
 import {
   LISTEN_FDS_START,
   LISTEN_FDS_VARIABLE,

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { peerUid } from '../../shared/posix/sockets.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { textResponse } from './http/responses.ts';

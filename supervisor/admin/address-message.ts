@@ -1,6 +1,6 @@
 /** envoy.config.core.v3.Address of an IP address, in JSON form. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { HostAddress } from '../../shared/resources/cluster.ts';
+import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
 
 export function hostAddressMessage(address: HostAddress): JsonObject {
   switch (address.kind) {

@@ -10,10 +10,13 @@ import type { StatsPages } from '../stats-output/stats-questions.ts';
 import type { RefusedUpdate, UnreadyTargets } from '../store/discovery-status.ts';
 import type { CertificateStatus } from '../tls/certificate-status.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
-import type { CircuitBreakerThresholds, HostAddress } from '../../shared/resources/cluster.ts';
-import type { HealthFlag } from '../../shared/resources/host-health.ts';
+import type {
+  CircuitBreakerThresholds,
+  HostAddress,
+} from '../../shared/resources/clusters/cluster.ts';
+import type { HealthFlag } from '../../shared/resources/clusters/host-health.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ContentionCounts } from '../loop/contention.ts';

@@ -6,7 +6,7 @@ import { STATUS_CODES, createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { LoopTurns } from '../loop/loop-turns.ts';
 import type { AdminLogEntry } from './access-log/admin-log-format.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';

@@ -6,7 +6,7 @@ import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR } from '../../shared/posix/layout.ts';
 import { bindSocket, openSocket, setSocketOption } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { SocketOption } from '../../shared/resources/socket-options.ts';
+import type { SocketOption } from '../../shared/addresses/socket-options.ts';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';
 
 /** `admin.address` could not be bound. */

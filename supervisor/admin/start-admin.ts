@@ -3,7 +3,7 @@
  * composition of the supervisor calls this once per epoch; without an `admin` section it does not.
  */
 import { openFileLimit } from '../../shared/posix/processes.ts';
-import { errorText } from '../../shared/error-text.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { LineLogConfig } from '../../shared/resources/access-log.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { Profilers } from '../profiling/profilers.ts';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
-import { builtRoot } from '../../shared/built-root.ts';
+import { builtRoot } from '../../shared/process/built-root.ts';
 import { Piscina } from 'piscina';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
 import { joinPieces, KnownSlices } from './message-pieces.ts';

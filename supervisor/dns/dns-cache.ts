@@ -4,10 +4,10 @@
  * several clusters may read it. It knows no workers.
  */
 import { isIP } from 'node:net';
-import { compileIpRanges } from '../../shared/ip-ranges.ts';
-import { parseAuthority } from '../../shared/authority.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
-import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
+import { parseAuthority } from '../../shared/addresses/authority.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
+import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { DNS_CACHE, DNS_CACHE_BREAKER } from '../../shared/stats/templates/cluster-features.ts';
 import type { AddressFilterSettings, DnsCacheSettings } from '../resolved/resolved-bootstrap.ts';

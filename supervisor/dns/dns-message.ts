@@ -1,7 +1,7 @@
 /** Questions for addresses to name servers and their answers, as messages of RFC 1035. */
 import { isIP } from 'node:net';
 import { decode, encode, RECURSION_DESIRED, type Answer, type Packet } from 'dns-packet';
-import { asciiLower } from '../../shared/ascii.ts';
+import { asciiLower } from '../../shared/text/ascii.ts';
 
 const TYPES = { 4: 'A', 6: 'AAAA' } as const;
 const LABEL_BYTES_MAX = 63;

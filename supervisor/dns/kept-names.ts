@@ -4,9 +4,9 @@
  * `address:port|ttl|when`. Reads once; writes the whole file at intervals, never blocking the loop.
  */
 import { rename, writeFile } from 'node:fs/promises';
-import { readTextIfThere } from '../../shared/read-text.ts';
-import { parseAuthority, printAuthority } from '../../shared/authority.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import { readTextIfThere } from '../../shared/text/read-text.ts';
+import { parseAuthority, printAuthority } from '../../shared/addresses/authority.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { KeptNamesSettings } from '../resolved/resolved-bootstrap.ts';
 import type { ResolvedName } from './name-resolver.ts';
 

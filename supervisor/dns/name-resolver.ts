@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/process/clock.ts';
 import { DNS_RESOLVER } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { DnsFamily, ResolverSettings } from '../resolved/resolved-bootstrap.ts';

@@ -1,8 +1,8 @@
 /** Asks one name server over TCP, which c-ares does for long answers only. Never throws. */
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
-import type { Clock } from '../../shared/clock.ts';
-import { parseAuthority } from '../../shared/authority.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import { parseAuthority } from '../../shared/addresses/authority.ts';
 import { type AddressRecord, decodeAnswer, encodeQuestion } from './dns-message.ts';
 
 const DNS_PORT = 53;

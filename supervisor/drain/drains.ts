@@ -3,7 +3,7 @@
  * one per listener at a time, undoes them, and says how far they are. The drain of a hot restart is
  * epoch-change.ts's.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type {
   DrainCommands,

@@ -3,7 +3,7 @@
  * is to be closed or cut is done by its owner. A drain as the reference knows it ends with the closed
  * listeners; one of our own goes on until the last connection is gone, or its deadline.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { DrainEnd, ListenerDrainStatus } from './drain-view.ts';
 import type { Census } from './connection-census.ts';

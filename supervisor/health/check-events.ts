@@ -1,7 +1,7 @@
 /** What the event log of health checks says. Source: envoy.data.core.v3.HealthCheckEvent. */
 import type { CheckEvent } from '../../shared/health/check-event.ts';
-import type { HostAddress, HostResource } from '../../shared/resources/cluster.ts';
-import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
+import type { HostAddress, HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
 
 const CHECKER_TYPES = { http: 'HTTP', tcp: 'TCP', grpc: 'GRPC', redis: 'REDIS' } as const;
 

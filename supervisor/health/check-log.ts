@@ -1,8 +1,8 @@
 /** Writes what the active checks of one cluster have to say into their event logs. */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
-import type { HostResource } from '../../shared/resources/cluster.ts';
-import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import { checkEventMessage } from './check-events.ts';
 import type { EventLogs } from './event-log.ts';

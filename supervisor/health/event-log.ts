@@ -3,7 +3,7 @@
  * event comes; one that cannot be written loses its events and is named in the server's log.
  */
 import { createWriteStream, openSync, type WriteStream } from 'node:fs';
-import { appendFlags } from '../../shared/append-flags.ts';
+import { appendFlags } from '../../shared/process/append-flags.ts';
 
 /** A reader or disk that takes nothing loses events beyond this. */
 const WAITING_BYTES_MAX = 1024 * 1024;

@@ -3,10 +3,10 @@
  * a row, which workers report, and at each interval for rates. It counts and decides; the cluster
  * tells the workers.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
-import type { HealthFlag } from '../../shared/resources/host-health.ts';
-import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
+import type { HealthFlag } from '../../shared/resources/clusters/host-health.ts';
+import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import { OUTLIER_DETECTION } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { OutlierEvent } from './outlier-events.ts';

@@ -1,6 +1,6 @@
 /** Writes what outlier detection does to the hosts of one cluster into the event log, where there is one. */
-import { addressOf } from '../../shared/resources/host-address.ts';
-import type { HostResource } from '../../shared/resources/cluster.ts';
+import { addressOf } from '../../shared/addresses/host-address.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { EventLogs } from './event-log.ts';
 import { type OutlierEvent, outlierEventMessage } from './outlier-events.ts';
 

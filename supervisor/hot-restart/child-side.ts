@@ -2,7 +2,7 @@
  * What an epoch says to the epoch before it. Each question has a deadline; a parent that does not
  * answer or is gone is an outcome, never an exception, since the child serves on without it.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
 import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';

@@ -3,8 +3,8 @@
  * drops what other users send, closes every descriptor that nobody takes, and reads in slices, so that
  * no sender holds the loop. It knows nothing of messages.
  */
-import { errorText } from '../../shared/error-text.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import { errorText } from '../../shared/text/error-text.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   receiveDescriptorMessage,

@@ -3,7 +3,7 @@
  * those that arrive. It neither waits for replies nor knows what a message asks for.
  */
 import { chmodSync, unlinkSync } from 'node:fs';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { sendDescriptorMessage } from '../../shared/posix/descriptor-messages.ts';
 import { SOCK_DGRAM, SO_PASSCRED, SOL_SOCKET } from '../../shared/posix/layout.ts';

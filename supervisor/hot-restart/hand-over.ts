@@ -3,8 +3,8 @@
  * child that does not live leaves a parent that serves as before.
  */
 import assert from 'node:assert/strict';
-import { errorText } from '../../shared/error-text.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import { errorText } from '../../shared/text/error-text.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { AdminHandOver } from './child-side.ts';
 import type { ParentStats } from './hot-restart-message.ts';
 import type { ParentCommands } from './parent-side.ts';

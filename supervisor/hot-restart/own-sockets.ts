@@ -3,7 +3,7 @@
  * datagrams of UDP listeners, which nobody sends to a server without such listeners. Holding them is
  * what makes a base id taken.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
 import { ChildSide } from './child-side.ts';
 import { Endpoint } from './endpoint.ts';

@@ -2,7 +2,7 @@
  * What an epoch answers to the epoch after it. It holds the parent's socket and turns messages into
  * commands; what each command does is the server's business.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
 import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
 import { Endpoint } from './endpoint.ts';

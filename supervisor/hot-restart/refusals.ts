@@ -2,7 +2,7 @@
  * What the hot-restart sockets threw away: counted from the first datagram on, although the statistics
  * come later, and logged so rarely that no sender fills a log.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 
 /** Datagrams of users who may not command, and those that are no message. */
 export type RefusalKind = 'foreign_datagrams' | 'malformed_datagrams';

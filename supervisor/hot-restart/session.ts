@@ -4,8 +4,8 @@
  * handed on is hand-over.ts's.
  */
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../../shared/clock.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { isDatagramSocketHeld } from '../../shared/posix/sockets.ts';
 import { endpointAddress, sharedMemoryName, type Meeting } from './endpoint-names.ts';
 import { OwnSockets } from './own-sockets.ts';

@@ -4,7 +4,7 @@
  * child makes for itself what it did not get.
  */
 import { fstatSync } from 'node:fs';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import type { ChildSide, ParentAnswer } from './child-side.ts';
 import type { ParentStats } from './hot-restart-message.ts';

@@ -4,7 +4,7 @@
  * from here.
  */
 import { writeSync } from 'node:fs';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import {
   STATUS_FD_VARIABLE,
   STORE_SOCKET_VARIABLE,

@@ -1,5 +1,5 @@
 /** What the admin interface and `server.state` say of where a server is in its life. */
-import { assertNever } from '../../shared/assert-never.ts';
+import { assertNever } from '../../shared/process/assert-never.ts';
 import type { Phase } from './life-cycle.ts';
 
 /** envoy.admin.v3.ServerInfo.State; `/ready` answers 200 only for `LIVE`. */

@@ -3,7 +3,7 @@
  * cluster managers and what happened to workers. It counts what it is told and decides nothing.
  */
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import {
   CLUSTER_MANAGER,
   THREAD_LOCAL_CLUSTER_MANAGER,

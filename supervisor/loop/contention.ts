@@ -3,7 +3,7 @@
  * supervisor waits for is a reply of a worker and the thread that matches filters, so those waits
  * are counted, in nanoseconds. Pages shared with workers are read and written without waiting.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 
 export interface ContentionCounts {
   readonly waits: number;

@@ -4,7 +4,7 @@
  * a server whose loop was never blocked shows none.
  */
 import type { Histogram } from 'hdr-histogram-js';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 
 /** The loop is asked this often. */

@@ -4,7 +4,7 @@
  * only while its turn lasts. Turns are limited by time, and one piece of work at most has a turn in
  * each iteration of the loop: connections, timers and signals wait for one turn, however much is asked for.
  */
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/process/clock.ts';
 
 /** A turn. What waits behind it waits that long, and one step longer. */
 const TURN_MS = 4;

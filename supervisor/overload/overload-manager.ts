@@ -4,7 +4,7 @@
  * listening sockets from them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { OverloadState } from '../../shared/resources/overload.ts';
 import { CALM, SHED_POINT_PREFIX } from '../../shared/resources/overload.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';

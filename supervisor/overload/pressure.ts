@@ -2,7 +2,7 @@
  * Reads how near a resource is to its limit, from 0 to 1 and beyond. Reads files of the kernel, which
  * never wait for a disk, and one that an operator names.
  */
-import { readTextIfThere } from '../../shared/read-text.ts';
+import { readTextIfThere } from '../../shared/text/read-text.ts';
 import type { ResourceMonitor } from './overload-config.ts';
 
 export interface PressureEnvironment {

@@ -2,7 +2,7 @@
  * Calls over a channel that await their reply: each has an id and a deadline, and all reject when
  * the process at the other end is gone. Knows no channel and sends nothing.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 export type CallErrorCode = 'deadline_exceeded' | 'process_exited';
 

@@ -1,6 +1,6 @@
 /** How a worker process is started: program, arguments and environment. */
 import { join } from 'node:path';
-import { builtRoot } from '../../shared/built-root.ts';
+import { builtRoot } from '../../shared/process/built-root.ts';
 
 const entry = join(builtRoot, 'workers', 'process', 'worker-main.js');
 

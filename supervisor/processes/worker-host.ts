@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { buildId } from '../../shared/channel/build-id.ts';
 import { MessageChannel } from '../../shared/channel/message-channel.ts';
 import { CallError, PendingCalls } from './pending-calls.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import {
   PROTOCOL_VERSION,
   type Hello,
@@ -29,7 +29,7 @@ import {
 } from '../../shared/posix/descriptor-messages.ts';
 import { openSeqpacketPair } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import { splitHosts } from '../../shared/resources/host-parts.ts';
+import { splitHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { Handover } from './handover.ts';

@@ -3,8 +3,8 @@
  * sets up, replaces with back-off and ends them, and sends each of them what all of them must know.
  * It decides nothing about configuration or statistics.
  */
-import { errorText } from '../../shared/error-text.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import { errorText } from '../../shared/text/error-text.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { createBreakerPage } from '../../shared/limits/breaker-page.ts';
 import { createOutlierPage } from '../../shared/limits/outlier-page.ts';
 import { createRateLimitPage } from '../../shared/limits/rate-limit-page.ts';

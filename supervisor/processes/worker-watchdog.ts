@@ -2,7 +2,7 @@
  * Pings one worker and says when it has not answered for too long. It kills nothing itself, and it
  * never blames a worker for the time that the supervisor's own loop was stuck.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 const PING_PERIOD_MS = 5_000;
 /** After the limit has passed, the time in which an answer that already waits here is still read. */

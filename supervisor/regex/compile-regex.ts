@@ -3,7 +3,7 @@
  * V8 for texts with which it is proved to be fast (backtracking.ts), our own engine for all others.
  * Used by the supervisor; workers run the result (run-regex.ts).
  */
-import type { BacktrackingLimits, CompiledRegex } from '../../shared/resources/matchers.ts';
+import type { BacktrackingLimits, CompiledRegex } from '../../shared/resources/routes/matchers.ts';
 import { backtrackingBounds, type BacktrackingBounds } from './backtracking.ts';
 import { placesWithin, type Growth } from './growth.ts';
 import { parseRegex, type ParsedRegex } from './parse.ts';

@@ -1,6 +1,6 @@
 /** An address that listening sockets are bound to. Types only. */
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { SocketOption } from '../../shared/resources/socket-options.ts';
+import type { SocketOption } from '../../shared/addresses/socket-options.ts';
 
 /** One address as configured. */
 export interface AddressToBind {

@@ -1,5 +1,5 @@
 /** What the settings of outlier detection resolve to. Types only. */
-import type { OutlierThresholds } from '../../shared/resources/outlier-detection.ts';
+import type { OutlierThresholds } from '../../shared/resources/clusters/outlier-detection.ts';
 
 /** What the supervisor decides with; percentages from 0 to 100. */
 export interface OutlierSettings {

@@ -11,8 +11,8 @@ import type {
   ClusterResource,
   HostResource,
   OriginalDstOptions,
-} from '../../shared/resources/cluster.ts';
-import type { SocketOption } from '../../shared/resources/socket-options.ts';
+} from '../../shared/resources/clusters/cluster.ts';
+import type { SocketOption } from '../../shared/addresses/socket-options.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { ResourceLocator } from './resource-locator.ts';

@@ -1,5 +1,5 @@
 /** Resolves envoy.config.core.v3.Address: IP addresses with a port, and paths of unix sockets. */
-import { printAddress } from '../../shared/resources/print-address.ts';
+import { printAddress } from '../../shared/addresses/print-address.ts';
 import { isIPv4, isIPv6, SocketAddress as NodeSocketAddress } from 'node:net';
 import type {
   Address,

@@ -1,7 +1,7 @@
 /** Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment. */
-import { environmentVariable } from '../../shared/environment.ts';
+import { environmentVariable } from '../../shared/process/environment.ts';
 import { existsSync } from 'node:fs';
-import { errorText } from '../../shared/error-text.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { DataSource } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import { readConfiguredFileNow, RefusedFileError } from '../config/configured-file.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';

@@ -12,7 +12,7 @@ import { ADDRESS_SELECTORS } from './clusters/local-sockets.ts';
 import { KEY_VALUE_STORES } from './clusters/dns-cache.ts';
 import { DNS_RESOLVERS } from './clusters/dns-resolver.ts';
 import { MONITORS } from './bootstrap/overload-manager.ts';
-import { POLICIES } from './clusters/lb-policies.ts';
+import { POLICIES } from './balancing/lb-policies.ts';
 import { COMPRESSION_LIBRARIES } from './filters/compression-library.ts';
 import { SESSION_STATES } from './filters/stateful-session-filter.ts';
 import { FILTERS as HTTP_FILTERS } from './http/http-filters.ts';

@@ -1,6 +1,6 @@
 /** Resolves which additions to the PROXY protocol's header are passed on. */
 import type { ProxyProtocolPassThroughTLVs } from '../../shared/api/generated/envoy/config/core/v3/proxy_protocol.ts';
-import type { TlvChoice } from '../../shared/resources/proxy-protocol.ts';
+import type { TlvChoice } from '../../shared/resources/clusters/proxy-protocol.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import type { Scope } from './scope.ts';
 

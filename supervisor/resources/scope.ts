@@ -5,7 +5,7 @@
  */
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type {
   InlineScopes,
   NamedFilter,

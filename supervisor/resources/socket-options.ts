@@ -2,7 +2,7 @@
 import type { TcpKeepalive } from '../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type { SocketOption as OptionMessage } from '../../shared/api/generated/envoy/config/core/v3/socket_option.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
-import type { SocketOption } from '../../shared/resources/socket-options.ts';
+import type { SocketOption } from '../../shared/addresses/socket-options.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import type { Scope } from './scope.ts';
 

@@ -9,9 +9,9 @@ import type {
   TlvEntry,
 } from '../../shared/api/generated/envoy/config/core/v3/proxy_protocol.ts';
 import type { ProxyProtocolUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol.ts';
-import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
 import type { InternalUpstreamTransport } from '../../shared/api/generated/envoy/extensions/transport_sockets/internal_upstream/v3/internal_upstream.ts';
-import type { UpstreamSocketOptions } from '../../shared/resources/cluster.ts';
+import type { UpstreamSocketOptions } from '../../shared/resources/clusters/cluster.ts';
 import { knownFields, refuseOtherFields } from './fields.ts';
 import { extension, ExtensionRegistry } from './extensions.ts';
 import { resolvePassedOn } from './proxy-tlvs.ts';

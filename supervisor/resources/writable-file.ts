@@ -1,7 +1,7 @@
 /** Files that are appended to: one that cannot be opened is an error of the configuration. */
 import { closeSync, openSync } from 'node:fs';
-import { appendFlags } from '../../shared/append-flags.ts';
-import { errorText } from '../../shared/error-text.ts';
+import { appendFlags } from '../../shared/process/append-flags.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { Scope } from './scope.ts';
 
 /** These mean a descriptor that the process has; opening them fails when it is a socket. */

@@ -6,7 +6,7 @@
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { errorText } from '../../shared/error-text.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { RuntimeSnapshot, RuntimeValue } from '../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { RUNTIME } from '../../shared/stats/templates/server.ts';

@@ -2,9 +2,9 @@
  * What a hot restart means for this server: what it takes from the epoch before it, and what it does
  * when the next epoch asks. The protocol and its stages are hot-restart/'s.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import type { AdminHandOver } from '../hot-restart/child-side.ts';
 import { HandOver, type HandOverServer } from '../hot-restart/hand-over.ts';
 import type { ParentStats } from '../hot-restart/hot-restart-message.ts';

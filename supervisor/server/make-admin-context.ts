@@ -1,8 +1,8 @@
 /** What the admin interface reads and commands, put together from the parts of one server. */
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import type { AdminContext, LoggingView, ServerView, TapView } from '../admin/admin-context.ts';
 import type { Phase } from '../life-cycle/life-cycle.ts';
 import type { ServerParts } from './server-parts.ts';

@@ -2,11 +2,15 @@
  * One server from its options to its exit code: what ends it and how it ends. The start itself is
  * server.ts's.
  */
-import { systemClock, type Clock } from '../../shared/clock.ts';
-import { exitProcess } from '../../shared/exit.ts';
-import type { Options } from '../../shared/options.ts';
+import { systemClock, type Clock } from '../../shared/process/clock.ts';
+import { exitProcess } from '../../shared/process/exit.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
-import { closeUnaskedInspector, type GroupSignal, type SignalInbox } from '../../shared/signals.ts';
+import {
+  closeUnaskedInspector,
+  type GroupSignal,
+  type SignalInbox,
+} from '../../shared/process/signals.ts';
 import { Ending } from '../life-cycle/ending.ts';
 import type { Server, ServerInput } from './server.ts';
 import type { HotRestartSession } from '../hot-restart/session.ts';

@@ -1,8 +1,8 @@
 /** The parts of a server that exist once its configuration is known, put together. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import { nodeMessage } from '../services/node-message.ts';
 import { takeListenDescriptors } from '../../shared/systemd/listen-descriptors.ts';

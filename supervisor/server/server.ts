@@ -6,12 +6,12 @@
  * up, so that a port in use ends the start early. Connections are taken only when every worker has
  * its configuration.
  */
-import { Exceptions, surviveExceptions } from '../../shared/exceptions.ts';
+import { Exceptions, surviveExceptions } from '../../shared/process/exceptions.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger, processLog } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
-import { closeUnaskedInspector } from '../../shared/signals.ts';
+import type { Options } from '../../shared/process/options.ts';
+import { closeUnaskedInspector } from '../../shared/process/signals.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { AdminContext } from '../admin/admin-context.ts';

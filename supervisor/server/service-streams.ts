@@ -5,7 +5,7 @@ import { nodeMessage } from '../services/node-message.ts';
 import type { Configuration } from '../start/load-configuration.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import { secretsOf } from '../tls/loaded-certificates.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { UpstreamClusters } from '../upstreams/upstream-clusters.ts';
 import { OwnRequests } from '../services/control-plane-clusters.ts';
 import type { GrpcStream, GrpcStreamHandlers } from '../services/grpc-client.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LogSettings } from '../../shared/logging/log-settings.ts';
 import { processLog } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { optional } from '../resources/values.ts';
 import { startUpdates } from '../store/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';

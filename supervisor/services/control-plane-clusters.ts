@@ -1,8 +1,8 @@
 /** Picks hosts of clusters for the supervisor's own requests, in turn, with what counts for the cluster. */
-import type { HostAddress, Http2KeepAlive } from '../../shared/resources/cluster.ts';
-import { socketOf } from '../../shared/resources/socket-match.ts';
+import type { HostAddress, Http2KeepAlive } from '../../shared/resources/clusters/cluster.ts';
+import { socketOf } from '../../shared/resources/clusters/socket-match.ts';
 import type { TlsSecret, UpstreamTls } from '../../shared/resources/tls.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';
 import { SecretMissingError } from '../../shared/tls/tls-errors.ts';
 import type { StatStore } from '../stats/stat-store.ts';

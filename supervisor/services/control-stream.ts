@@ -3,7 +3,7 @@
  * Requests wait in its queue while the rate limit holds them back. What is said on it is its owner's
  * matter; after each opening the owner says everything again.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 import { CONTROL_PLANE, GRPC_CLIENT } from '../../shared/stats/templates/subscriptions.ts';

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { ChannelCredentials, Client } from '@grpc/grpc-js';
-import type { HostAddress } from '../../shared/resources/cluster.ts';
+import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
 import type { OwnConnection, OwnRequest, OwnRequestStats } from './own-request-stats.ts';

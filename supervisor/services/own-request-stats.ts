@@ -3,7 +3,7 @@
  * One for each cluster; it opens nothing and decides nothing.
  */
 import type { Socket } from 'node:net';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';

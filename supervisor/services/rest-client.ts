@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
-import { localAddress } from '../../shared/local-address.ts';
-import type { HostAddress } from '../../shared/resources/cluster.ts';
+import { localAddress } from '../../shared/addresses/local-address.ts';
+import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
 import type { OwnRequest } from './own-request-stats.ts';
 

@@ -3,7 +3,7 @@
  * a listener, by address otherwise. A listener whose socket came from there has that socket's address,
  * whatever its configuration says.
  */
-import { printAddress } from '../../shared/resources/print-address.ts';
+import { printAddress } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { localAddress } from '../../shared/posix/sockets.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';

@@ -1,6 +1,6 @@
 /** The failure to bind or listen, in the words that users of the reference know. */
-import { printAddress } from '../../shared/resources/print-address.ts';
-import { errorText } from '../../shared/error-text.ts';
+import { printAddress } from '../../shared/addresses/print-address.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 
 /** `message` is such as `cannot bind '127.0.0.1:80': Permission denied`. */

@@ -6,7 +6,7 @@
 import type { AddressToBind } from '../resolved/address-to-bind.ts';
 import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { printAddress } from '../../shared/resources/print-address.ts';
+import { printAddress } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import {
   IPPROTO_MPTCP,

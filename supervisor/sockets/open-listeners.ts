@@ -2,7 +2,7 @@
  * The listeners of this server that have sockets: binds them or takes them from the epoch before,
  * knows which of them still accept, and closes them. It tells no worker anything.
  */
-import { printAddress } from '../../shared/resources/print-address.ts';
+import { printAddress } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import type { BoundAddress, ListenerResource } from '../../shared/resources/listener.ts';
 import { HotRestartRefused } from '../hot-restart/refusal.ts';

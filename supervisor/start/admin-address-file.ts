@@ -1,5 +1,5 @@
 /** Writes the file of `--admin-address-path`. */
-import { printAddress } from '../../shared/resources/print-address.ts';
+import { printAddress } from '../../shared/addresses/print-address.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { writeFileWhole } from './write-file-whole.ts';
 

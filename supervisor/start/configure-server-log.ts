@@ -3,7 +3,7 @@ import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstra
 import { withBootstrapLogFormat, type ApplicationLogConfig } from './bootstrap-log-format.ts';
 import { logSettings, type LogSettings } from '../../shared/logging/log-settings.ts';
 import { configureLogging } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 
 /** The bootstrap's layout cannot be used; the text is the reference's. */
 class LogFormatError extends Error {

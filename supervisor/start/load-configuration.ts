@@ -2,11 +2,11 @@
  * The configuration of this process from its command line: read, checked, and resolved to what the
  * server acts on. It opens no socket and tells nobody anything, so that validation can use it too.
  */
-import { dictionary } from '../../shared/dictionary.ts';
+import { dictionary } from '../../shared/text/dictionary.ts';
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadBootstrap, type LoadedMessage } from '../config/load-config.ts';
 import type { Problem } from '../config/problem.ts';

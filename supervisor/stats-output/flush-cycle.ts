@@ -3,7 +3,7 @@
  * collects the workers' deltas, closes the histograms' intervals and serves the sinks. It knows
  * neither workers nor sinks, only functions that its composer gives.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 /** A worker that does not answer holds up an admin read by no more than this. */
 const ADMIN_LIMIT_MS = 100;

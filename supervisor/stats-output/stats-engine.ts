@@ -3,10 +3,10 @@
  * the admin pages, put together from a resolved configuration. The composition of the supervisor
  * feeds it the workers' lives and reports and tells it how to ask them.
  */
-import { errorText } from '../../shared/error-text.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { WaitTracer } from '../loop/contention.ts';
 import type { Query } from '../http-pages/query.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { LoopTurns } from '../loop/loop-turns.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';

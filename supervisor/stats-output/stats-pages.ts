@@ -3,7 +3,7 @@
  * that a client sees what it just caused; the page itself is streamed.
  */
 import type { WaitTracer } from '../loop/contention.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { LoopTurns, type Steps } from '../loop/loop-turns.ts';
 import type { Query } from '../http-pages/query.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';

@@ -1,7 +1,7 @@
 /** Tests names of statistics against string matchers of the configuration. */
-import type { StringMatcher } from '../../shared/resources/matchers.ts';
+import type { StringMatcher } from '../../shared/resources/routes/matchers.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
-import { asciiLower } from '../../shared/ascii.ts';
+import { asciiLower } from '../../shared/text/ascii.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { DEFAULT_BUCKETS, type HistogramBucketSetting, type StatsMatcher } from './stats-config.ts';
 

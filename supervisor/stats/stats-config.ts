@@ -2,7 +2,7 @@
  * What the bootstrap and the command line say of statistics, checked and resolved. Source:
  * envoy.config.metrics.v3.StatsConfig and the `stats_flush_*` fields of the bootstrap.
  */
-import type { StringMatcher } from '../../shared/resources/matchers.ts';
+import type { StringMatcher } from '../../shared/resources/routes/matchers.ts';
 import type { SinkConfig } from './sink-config.ts';
 import type { TagRule } from './tags/tag-rule.ts';
 

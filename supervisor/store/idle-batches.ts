@@ -2,13 +2,13 @@
  * Makes the batches in which workers receive clusters that nobody uses yet. Workers that start
  * together share the packed bytes, which are let go of when memory is needed.
  */
-import { packAllHosts } from '../../shared/resources/host-entries.ts';
+import { packAllHosts } from '../../shared/resources/clusters/host-entries.ts';
 import {
   idleTable,
   mayIdle,
   packClusters,
   type ClusterWithHosts,
-} from '../../shared/resources/idle-clusters.ts';
+} from '../../shared/resources/clusters/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 
 type IdleUpdate = Extract<ResourceUpdate, { readonly op: 'put_idle_clusters' }>;

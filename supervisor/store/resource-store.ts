@@ -5,10 +5,10 @@
  * used before what it needs is there) and one that is draining.
  */
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
-import type { NamedScope } from '../../shared/resources/scoped-routes.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
+import type { NamedScope } from '../../shared/resources/routes/scoped-routes.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';
 import type { RefusedUpdate } from './discovery-status.ts';
 import type { LingeringListener } from './lingering-listener.ts';

@@ -1,6 +1,6 @@
 /** What a worker needs at its start before its listeners, clusters first. */
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
-import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
+import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
+import type { ClusterWithHosts } from '../../shared/resources/clusters/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { IdleBatches } from './idle-batches.ts';
 import type { ResourceStore } from './resource-store.ts';

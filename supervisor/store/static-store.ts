@@ -4,7 +4,7 @@ import type { Listener } from '../../shared/api/generated/envoy/config/listener/
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { Secret } from '../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { ResolvedCluster, ResolvedListener } from '../resolved/resolved-bootstrap.ts';
 import type { ResolvedKinds, ResourceKind, ResourceStore } from './resource-store.ts';
 

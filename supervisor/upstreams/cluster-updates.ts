@@ -3,9 +3,9 @@
  * and puts them in order. Knows which versions workers check beside those in use; which versions there
  * are is its owner's matter.
  */
-import type { HostAnswer } from '../../shared/resources/cluster.ts';
-import { HOSTS_PER_PART } from '../../shared/resources/host-parts.ts';
-import type { ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
+import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
+import { HOSTS_PER_PART } from '../../shared/resources/clusters/host-parts.ts';
+import type { ClusterWithHosts } from '../../shared/resources/clusters/idle-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import { IdleBatches } from '../store/idle-batches.ts';
 import type { LiveCluster } from './live-cluster.ts';

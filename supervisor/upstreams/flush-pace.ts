@@ -4,7 +4,7 @@
  * of its requests, and what goes and comes back meanwhile costs no connection. What is sent is its owner's
  * matter.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 /** In a stream of changes; an update is in force in all workers within 50 ms. */
 const INTERVAL_MS = 25;

@@ -6,10 +6,10 @@ import type {
   ClusterHostsResource,
   DropOverload,
   HostResource,
-} from '../../shared/resources/cluster.ts';
-import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
+} from '../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ClusterNotice, ToldWeight } from '../../shared/messages/worker-notices.ts';

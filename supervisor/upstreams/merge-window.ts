@@ -3,7 +3,7 @@
  * changes of health at most once per window. Here everybody is told at once: only the statistics of
  * `cluster_manager.` follow the window.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 /** Counters of `cluster_manager.` */
 export type MergeCounter =

@@ -3,7 +3,7 @@
  * source of hosts, and tells the workers of every change. The one place that says which hosts there
  * are.
  */
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
+import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { NamedSecret, ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
 import type { ResourceStore } from '../store/resource-store.ts';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { typeNameOf } from '../config/type-name.ts';
-import { errorText } from '../../shared/error-text.ts';
+import { errorText } from '../../shared/text/error-text.ts';
 import type { DiscoveryResponse } from '../../shared/api/generated/envoy/service/discovery/v3/discovery.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import { ConfigError } from '../config/config-error.ts';

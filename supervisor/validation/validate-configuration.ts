@@ -2,9 +2,9 @@
  * `--mode validate`: loads and resolves the configuration as a server would, with the files that it
  * names, reports what is wrong with it and opens nothing.
  */
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { ConfigError, formatProblem } from '../config/config-error.ts';
 import { isError } from '../config/follow-up.ts';
 import type { Problem } from '../config/problem.ts';

@@ -6,7 +6,7 @@ import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstra
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { UnreadyTargets } from '../store/discovery-status.ts';
 import { ApiCatalog } from '../config/api/api-catalog.ts';

@@ -1,5 +1,5 @@
 /** What is done with fields that the API does not know, in messages that come while the server runs. */
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 
 export function unknownFieldsOf(options: Options): UnknownFields {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { compileIpRanges, IpRanges } from '../../shared/ip-ranges.ts';
-import { networkOf } from '../../shared/network-of.ts';
+import { compileIpRanges, IpRanges } from '../../shared/addresses/ip-ranges.ts';
+import { networkOf } from '../../shared/addresses/network-of.ts';
 import { parseIpAddress } from '../../workers/net/client-address.ts';
 import { attackParameters } from '../support/attack.ts';
 

@@ -6,8 +6,12 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { attackRandom, attackRuns } from '../support/attack.ts';
-import { adminBootstrap, hostilePages, type HostilePage } from '../support/hostile-admin-pages.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
+import {
+  adminBootstrap,
+  hostilePages,
+  type HostilePage,
+} from '../support/peers/hostile-admin-pages.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const CLUSTERS = attackRuns(2000, 10_000);

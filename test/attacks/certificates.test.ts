@@ -17,7 +17,7 @@ import {
   type NamePart,
   SAN,
   TEXT,
-} from '../support/certificate-builder.ts';
+} from '../support/parts/certificate-builder.ts';
 
 const keys = makeKeys();
 const bytes = (maxLength: number): fc.Arbitrary<Buffer> =>

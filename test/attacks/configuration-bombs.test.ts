@@ -6,7 +6,7 @@ import { runPipeline } from '../../supervisor/config/pipeline.ts';
 import { sourceFormat } from '../../supervisor/config/source/source-format.ts';
 import { attackRuns } from '../support/attack.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { runSluice } from '../support/sluice.ts';
+import { runSluice } from '../support/programs/sluice.ts';
 
 const MANY = attackRuns(20_000, 1_000_000);
 const DEEP = attackRuns(20_000, 100_000);

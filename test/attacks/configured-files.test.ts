@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, GREETING } from '../support/bootstrap.ts';
-import { fileSource } from '../support/discovery-files.ts';
-import { fetchOnce } from '../support/http-client.ts';
+import { bootstrap, httpListener, GREETING } from '../support/parts/bootstrap.ts';
+import { fileSource } from '../support/peers/discovery-files.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
 import { makeScratch, type Scratch } from '../support/scratch.ts';
-import { runSluice, startSluice } from '../support/sluice.ts';
+import { runSluice, startSluice } from '../support/programs/sluice.ts';
 import { within } from '../support/wait.ts';
 import {
   readConfiguredFile,

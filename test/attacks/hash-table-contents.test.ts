@@ -14,7 +14,7 @@ import { type WeighedHost, weighHosts } from '../../workers/upstream/hosts/host-
 import { ActiveRequests } from '../../workers/upstream/hosts/active-requests.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { attackParameters, attackRandom, attackRuns } from '../support/attack.ts';
-import { host } from '../support/data-plane.ts';
+import { host } from '../support/parts/data-plane.ts';
 
 const stats = new WorkerStatStore();
 const active = new ActiveRequests();

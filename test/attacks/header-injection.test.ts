@@ -9,11 +9,11 @@ import { compileHeaderMutations } from '../../workers/routing/header-mutations.t
 import { StreamInfo } from '../../workers/stream/stream-info.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
 import type { CertificateFacts, TlsInfo } from '../../workers/net/connection-info.ts';
-import { HOSTILE_TEXTS, hostileUnits } from '../support/hostile-text.ts';
-import { ClientHarness, ServerHarness } from '../support/http1.ts';
-import { addition } from '../support/routes.ts';
-import { connectionInfo, requestHeaders } from '../support/stream.ts';
-import { readStrictly, valuesOf } from '../support/strict-message.ts';
+import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
+import { ClientHarness, ServerHarness } from '../support/peers/http1.ts';
+import { addition } from '../support/parts/routes.ts';
+import { connectionInfo, requestHeaders } from '../support/parts/stream.ts';
+import { readStrictly, valuesOf } from '../support/parts/strict-message.ts';
 
 const NO_JOINED: ReadonlySet<string> = new Set();
 /** What stands between the brackets of commands that need something there. */

@@ -19,9 +19,9 @@ import {
 } from '../../supervisor/hot-restart/hot-restart-message.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { attackParameters, attackRandom, attackRuns } from '../support/attack.ts';
-import { openSender } from '../support/datagram-senders.ts';
-import { makeEpochs, type Epochs } from '../support/epochs.ts';
-import type { Sluice } from '../support/sluice.ts';
+import { openSender } from '../support/programs/datagram-senders.ts';
+import { makeEpochs, type Epochs } from '../support/programs/epochs.ts';
+import type { Sluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const random = attackRandom();

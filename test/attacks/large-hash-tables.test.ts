@@ -1,13 +1,13 @@
 /** Tables of hashes as large as the API allows, of a server that goes on answering while they are made. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../support/bootstrap.ts';
+import { bootstrap, httpListener } from '../support/parts/bootstrap.ts';
 import { attackRuns } from '../support/attack.ts';
-import { fileSource, moveIntoPlace } from '../support/discovery-files.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { childrenOf } from '../support/processes.ts';
+import { fileSource, moveIntoPlace } from '../support/peers/discovery-files.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { childrenOf } from '../support/programs/processes.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
+import { startSluice } from '../support/programs/sluice.ts';
 
 const RING_PLACES = attackRuns(300_000, 8_388_608);
 const MAGLEV_PLACES = attackRuns(300_007, 5_000_011);

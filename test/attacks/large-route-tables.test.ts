@@ -6,8 +6,14 @@ import { compileRbacRules } from '../../workers/filters/rbac-engine.ts';
 import { buildRouteTable } from '../../workers/routing/route-table.ts';
 import type { RouteTable } from '../../workers/stream/route.ts';
 import { attackRuns } from '../support/attack.ts';
-import { prefix, route, routeConfiguration, toCluster, virtualHost } from '../support/routes.ts';
-import { streamInfo } from '../support/stream.ts';
+import {
+  prefix,
+  route,
+  routeConfiguration,
+  toCluster,
+  virtualHost,
+} from '../support/parts/routes.ts';
+import { streamInfo } from '../support/parts/stream.ts';
 
 const COUNT = attackRuns(100_000, 500_000);
 const indices = Array.from({ length: COUNT }, (_, at) => at);

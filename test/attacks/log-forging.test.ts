@@ -8,12 +8,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { escapeControls } from '../../shared/logging/escape.ts';
 import { compileLogFormat } from '../../workers/substitution/compile-format.ts';
-import { startDataPlane } from '../support/data-plane.ts';
-import { HOSTILE_TEXTS, hostileUnits } from '../support/hostile-text.ts';
-import { openRaw } from '../support/raw-client.ts';
-import { direct, prefix, route } from '../support/routes.ts';
+import { startDataPlane } from '../support/parts/data-plane.ts';
+import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
+import { direct, prefix, route } from '../support/parts/routes.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { connectionInfo, requestHeaders, streamInfo } from '../support/stream.ts';
+import { connectionInfo, requestHeaders, streamInfo } from '../support/parts/stream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const units = hostileUnits().map((unit) => `a${String.fromCharCode(unit)}b`);

@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { sharedMemoryName } from '../../supervisor/hot-restart/endpoint-names.ts';
 import { attackRuns } from '../support/attack.ts';
-import { makeEpochs } from '../support/epochs.ts';
-import { startLoad } from '../support/load.ts';
-import { isAlive } from '../support/processes.ts';
-import { restarterStatus, startRestarter } from '../support/restarter.ts';
+import { makeEpochs } from '../support/programs/epochs.ts';
+import { startLoad } from '../support/peers/load.ts';
+import { isAlive } from '../support/programs/processes.ts';
+import { restarterStatus, startRestarter } from '../support/programs/restarter.ts';
 import { waitUntil } from '../support/wait.ts';
 
 function openFiles(pid: number): number {

@@ -7,11 +7,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
 import { attackRuns } from '../support/attack.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
-import { startHttpUpstream, type HttpUpstream } from '../support/upstream.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream, type HttpUpstream } from '../support/peers/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const ORDINARY = 'ordinary';

@@ -10,11 +10,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { FrameDecoder, FrameEncoder, FRAME_BYTES_MAX } from '../../shared/channel/frame-codec.ts';
 import { attackParameters, attackRuns } from '../support/attack.ts';
-import { bootstrap, GREETING, httpListener } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { childrenOf } from '../support/processes.ts';
+import { bootstrap, GREETING, httpListener } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { childrenOf } from '../support/programs/processes.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const CHANNEL_FD = 3;

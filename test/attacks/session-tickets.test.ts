@@ -6,13 +6,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { attackRandom, attackRuns } from '../support/attack.ts';
-import { bootstrap } from '../support/bootstrap.ts';
-import { fileSource, moveIntoPlace } from '../support/discovery-files.ts';
+import { bootstrap } from '../support/parts/bootstrap.ts';
+import { fileSource, moveIntoPlace } from '../support/peers/discovery-files.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { type Credential, makeParties, type SessionParties } from '../support/session-parties.ts';
-import { makeVariants, type TlsVersion, type Variant, visit } from '../support/session-tickets.ts';
-import { startSluice } from '../support/sluice.ts';
-import { secretMessage } from '../support/tls.ts';
+import {
+  type Credential,
+  makeParties,
+  type SessionParties,
+} from '../support/peers/session-parties.ts';
+import {
+  makeVariants,
+  type TlsVersion,
+  type Variant,
+  visit,
+} from '../support/peers/session-tickets.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { secretMessage } from '../support/parts/tls.ts';
 
 interface Attempt {
   readonly version: TlsVersion;

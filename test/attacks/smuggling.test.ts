@@ -5,13 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RequestMirrorPolicy, RouteAction } from '../../shared/resources/route.ts';
-import { cluster, host, startDataPlane, type DataPlaneSetup } from '../support/data-plane.ts';
+import type { RequestMirrorPolicy, RouteAction } from '../../shared/resources/routes/route.ts';
+import { cluster, host, startDataPlane, type DataPlaneSetup } from '../support/parts/data-plane.ts';
 import { attackRuns } from '../support/attack.ts';
-import { openRaw } from '../support/raw-client.ts';
-import { addition, direct, prefix, route, toCluster } from '../support/routes.ts';
-import { readStrictly, valuesOf } from '../support/strict-message.ts';
-import { startRawUpstream } from '../support/upstream.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
+import { addition, direct, prefix, route, toCluster } from '../support/parts/routes.ts';
+import { readStrictly, valuesOf } from '../support/parts/strict-message.ts';
+import { startRawUpstream } from '../support/peers/upstream.ts';
 
 const PARAMETER = '%QUERY_PARAM(q)%';
 const OVERWRITE = { appendAction: 'OVERWRITE_IF_EXISTS_OR_ADD' } as const;

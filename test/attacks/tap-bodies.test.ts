@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { attackParameters } from '../support/attack.ts';
-import { bootstrap, httpListener } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
+import { bootstrap, httpListener } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 
 const HTTP = 'type.googleapis.com/envoy.extensions.filters.http';
 /** What an answer to anybody else may take meanwhile, on a machine with other work. */

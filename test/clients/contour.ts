@@ -1,9 +1,9 @@
 /** Contour's shutdown manager, as its own registry has it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { MAIN } from '../support/sluice.ts';
+import { MAIN } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 import { MINUTES_MS, hasGo, leftOut, outcomeOf, withoutGo } from './outcome.ts';
 import type { Outcome } from './outcome.ts';

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
-import { httpListener } from '../support/bootstrap.ts';
+import { httpListener } from '../support/parts/bootstrap.ts';
 import { makeScratch } from '../support/scratch.ts';
 import { isFree, serveOn } from './fixed-admin-port.ts';
 import { hasGo, leftOut, MINUTES_MS, outcomeOf, withoutGo } from './outcome.ts';

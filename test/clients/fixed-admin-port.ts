@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { bootstrap } from '../support/bootstrap.ts';
+import { bootstrap } from '../support/parts/bootstrap.ts';
 import type { Scratch } from '../support/scratch.ts';
-import { MAIN } from '../support/sluice.ts';
+import { MAIN } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 /** Whether nobody listens there. */

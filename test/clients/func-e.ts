@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { makeScratch } from '../support/scratch.ts';
 import type { Scratch } from '../support/scratch.ts';
-import { MAIN } from '../support/sluice.ts';
+import { MAIN } from '../support/programs/sluice.ts';
 import { CONFIGURATION, hasGo, leftOut, outcomeOf, withoutGo } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 

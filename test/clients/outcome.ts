@@ -1,8 +1,8 @@
 /** What running a client of others against the server came to. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { startSluice } from '../support/sluice.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { startSluice } from '../support/programs/sluice.ts';
 
 export interface Outcome {
   readonly client: string;

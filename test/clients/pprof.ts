@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
+import { startSluice } from '../support/programs/sluice.ts';
 import { CONFIGURATION, hasGo, outcomeOf, withoutGo } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 /** Prometheus' own check of a scrape. */
 import { spawnSync } from 'node:child_process';
-import { startSluice } from '../support/sluice.ts';
+import { startSluice } from '../support/programs/sluice.ts';
 import { CONFIGURATION, hasProgram, leftOut, outcomeOf } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 

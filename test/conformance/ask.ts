@@ -1,7 +1,7 @@
 /** Asks a running server a case's questions and turns the answers into normalised lines. */
-import { fetchOnce, type Answer } from '../support/http-client.ts';
-import { openRaw } from '../support/raw-client.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { fetchOnce, type Answer } from '../support/peers/http-client.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
 import type { ConformanceCase, Facts, Question } from './case.ts';
 import { normalise, type Names } from './normalise.ts';
 

@@ -1,7 +1,7 @@
 /** Sluice's answers against the recorded ones of the reference (npm run conformance -- --record). */
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import { startSluice } from '../support/sluice.ts';
+import { startSluice } from '../support/programs/sluice.ts';
 import { factsOf } from './ask.ts';
 import { cases } from './cases/index.ts';
 import { readGolden, readIntended } from './golden.ts';

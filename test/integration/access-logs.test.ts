@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { openRaw } from '../support/raw-client.ts';
-import { startReceivingService } from '../support/receiving-service.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
+import { startReceivingService } from '../support/peers/receiving-service.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const FILE = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runChaos } from '../support/chaos.ts';
+import { runChaos } from '../support/programs/chaos.ts';
 
 const DURATION_MS = 3_000;
 const SEED = 9;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { childrenOf } from '../support/processes.ts';
-import { startSluice } from '../support/sluice.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { childrenOf } from '../support/programs/processes.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const ROUTES = [{ match: { prefix: '/' }, route: { cluster: 'up', timeout: '0s' } }];

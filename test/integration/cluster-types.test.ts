@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { openRaw } from '../support/raw-client.ts';
-import { startSluice } from '../support/sluice.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions.clusters';
 

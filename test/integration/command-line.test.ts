@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
-import { ADMIN, runSluice, startSluice } from '../support/sluice.ts';
+import { ADMIN, runSluice, startSluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..', '..');

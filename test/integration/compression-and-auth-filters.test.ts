@@ -2,10 +2,10 @@ import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
 
 const EXTENSIONS = 'type.googleapis.com/envoy.extensions';
 const HTTP = `${EXTENSIONS}.filters.http`;

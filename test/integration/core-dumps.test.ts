@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 import { makeScratch } from '../support/scratch.ts';
 
-const crashMain = join(import.meta.dirname, '..', 'support', 'crash-main.js');
+const crashMain = join(import.meta.dirname, '..', 'support', 'programs', 'crash-main.js');
 
 it(
   'core dumps, when enabled, have the highest limit allowed, and an uncaught exception aborts',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../support/bootstrap.ts';
-import { resolverConfig, startDnsServer, type DnsServer } from '../support/dns-server.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { startSluice } from '../support/sluice.ts';
-import { startHttpUpstream } from '../support/upstream.ts';
+import { bootstrap, httpListener } from '../support/parts/bootstrap.ts';
+import { resolverConfig, startDnsServer, type DnsServer } from '../support/peers/dns-server.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream } from '../support/peers/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 function dnsCluster(

@@ -1,7 +1,7 @@
 /** What is left behind by peers that stop, stall and flood: nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
 import {
   abandonResponses,
   abortRequestsEverywhere,
@@ -9,9 +9,9 @@ import {
   meetAbortedResponses,
   stall,
   startHostileUpstream,
-} from '../support/hostile-peers.ts';
-import { fetchOnce } from '../support/http-client.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
+} from '../support/peers/hostile-peers.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { waitUntil, within } from '../support/wait.ts';
 
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';

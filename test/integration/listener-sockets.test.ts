@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener } from '../support/parts/bootstrap.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { runSluice, startSluice } from '../support/sluice.ts';
-import { openRaw } from '../support/raw-client.ts';
+import { runSluice, startSluice } from '../support/programs/sluice.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
 
 const SOL_SOCKET = '1';
 const SO_RCVBUF = '8';

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { makeScratch } from '../support/scratch.ts';
 import { within } from '../support/wait.ts';
 
-const writerMain = join(import.meta.dirname, '..', 'support', 'log-lines-main.js');
+const writerMain = join(import.meta.dirname, '..', 'support', 'programs', 'log-lines-main.js');
 const linesEach = 4000;
 
 function startWriter(path: string, name: string): ChildProcess {

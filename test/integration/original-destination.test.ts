@@ -17,7 +17,9 @@ describe('connections that the kernel redirected', () => {
     'go to the listener that they were meant for, bound or not, else to the one that took them',
     { skip: canRedirect ? false : 'iptables in a network of its own is not possible here' },
     () => {
-      const main = fileURLToPath(new URL('../support/redirected-main.js', import.meta.url));
+      const main = fileURLToPath(
+        new URL('../support/programs/redirected-main.js', import.meta.url),
+      );
       const { stdout, stderr } = inOwnNetwork(`${process.execPath} ${main}`);
       assert.notEqual(stdout, '', String(stderr));
       assert.deepEqual(JSON.parse(String(stdout)), {

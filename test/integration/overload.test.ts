@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../support/bootstrap.ts';
-import { moveIntoPlace } from '../support/discovery-files.ts';
-import { openRaw } from '../support/raw-client.ts';
+import { GREETING, bootstrap, httpListener } from '../support/parts/bootstrap.ts';
+import { moveIntoPlace } from '../support/peers/discovery-files.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const MONITOR = 'envoy.resource_monitors.injected_resource';

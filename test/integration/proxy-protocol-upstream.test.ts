@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { makeAuthority } from '../support/certificates.ts';
-import { openRaw } from '../support/raw-client.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { makeAuthority } from '../support/parts/certificates.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
-import { filterListener, tcpProxyFilter } from '../support/tcp-listener.ts';
-import { tlsSocket } from '../support/tls.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { filterListener, tcpProxyFilter } from '../support/parts/tcp-listener.ts';
+import { tlsSocket } from '../support/parts/tls.ts';
 
 const TYPE =
   'type.googleapis.com/envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport';

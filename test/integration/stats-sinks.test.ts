@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, staticCluster } from '../support/bootstrap.ts';
-import { openRaw, type RawConnection } from '../support/raw-client.ts';
+import { bootstrap, staticCluster } from '../support/parts/bootstrap.ts';
+import { openRaw, type RawConnection } from '../support/peers/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { runSluice, startSluice } from '../support/sluice.ts';
+import { runSluice, startSluice } from '../support/programs/sluice.ts';
 import {
   receiveDatagrams,
   receiveStream,
@@ -11,7 +11,7 @@ import {
   startMetricsService,
   type Metric,
   type MetricsMessage,
-} from '../support/stats-receivers.ts';
+} from '../support/peers/stats-receivers.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const METRICS = 'type.googleapis.com/envoy.config.metrics.v3';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
-import { fetchOnce } from '../support/http-client.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
+import { fetchOnce } from '../support/peers/http-client.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
-import { startHttpUpstream, type HttpUpstream } from '../support/upstream.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
+import { startHttpUpstream, type HttpUpstream } from '../support/peers/upstream.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const HTTP = 'type.googleapis.com/envoy.extensions.filters.http';

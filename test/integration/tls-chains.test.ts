@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, GREETING } from '../support/bootstrap.ts';
-import { buildRevocationList, commonName, makeKeys } from '../support/certificate-builder.ts';
-import { certificateFiles, secureListener, tlsSocket } from '../support/tls.ts';
-import { makeOddChains } from '../support/odd-chains.ts';
+import { bootstrap, GREETING } from '../support/parts/bootstrap.ts';
+import { buildRevocationList, commonName, makeKeys } from '../support/parts/certificate-builder.ts';
+import { certificateFiles, secureListener, tlsSocket } from '../support/parts/tls.ts';
+import { makeOddChains } from '../support/parts/odd-chains.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { makeParties } from '../support/session-parties.ts';
-import { visit } from '../support/session-tickets.ts';
-import { startSluice } from '../support/sluice.ts';
+import { makeParties } from '../support/peers/session-parties.ts';
+import { visit } from '../support/peers/session-tickets.ts';
+import { startSluice } from '../support/programs/sluice.ts';
 
 const NONE = '';
 /**

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../support/parts/bootstrap.ts';
 import {
   buildCertificate,
   type CertificateDraft,
@@ -12,11 +12,11 @@ import {
   isAuthority,
   makeKeys,
   sequence,
-} from '../support/certificate-builder.ts';
-import { makeParties } from '../support/session-parties.ts';
+} from '../support/parts/certificate-builder.ts';
+import { makeParties } from '../support/peers/session-parties.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
-import { askSecurely, certificateFiles, tlsSocket } from '../support/tls.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { askSecurely, certificateFiles, tlsSocket } from '../support/parts/tls.ts';
 import { waitUntil } from '../support/wait.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';

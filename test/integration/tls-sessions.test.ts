@@ -3,14 +3,19 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, GREETING } from '../support/bootstrap.ts';
-import { certificateFiles, secretMessage, secureListener, tlsSocket } from '../support/tls.ts';
-import { fileSource, moveIntoPlace } from '../support/discovery-files.ts';
-import { freePort, loopback, makeEpochs } from '../support/epochs.ts';
+import { bootstrap, GREETING } from '../support/parts/bootstrap.ts';
+import {
+  certificateFiles,
+  secretMessage,
+  secureListener,
+  tlsSocket,
+} from '../support/parts/tls.ts';
+import { fileSource, moveIntoPlace } from '../support/peers/discovery-files.ts';
+import { freePort, loopback, makeEpochs } from '../support/programs/epochs.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { makeParties, type SessionParties } from '../support/session-parties.ts';
-import { visit } from '../support/session-tickets.ts';
-import { startSluice, type Sluice } from '../support/sluice.ts';
+import { makeParties, type SessionParties } from '../support/peers/session-parties.ts';
+import { visit } from '../support/peers/session-tickets.ts';
+import { startSluice, type Sluice } from '../support/programs/sluice.ts';
 import { waitUntil } from '../support/wait.ts';
 
 function credential({ credentials }: SessionParties, wanted: string): object {

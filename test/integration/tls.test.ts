@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
 
-import { GREETING, bootstrap, staticCluster } from '../support/bootstrap.ts';
-import { makeAuthority } from '../support/certificates.ts';
-import { openRaw } from '../support/raw-client.ts';
+import { GREETING, bootstrap, staticCluster } from '../support/parts/bootstrap.ts';
+import { makeAuthority } from '../support/parts/certificates.ts';
+import { openRaw } from '../support/peers/raw-client.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { startSluice } from '../support/sluice.ts';
-import { askSecurely, certificateFiles, secureListener, tlsSocket } from '../support/tls.ts';
+import { startSluice } from '../support/programs/sluice.ts';
+import { askSecurely, certificateFiles, secureListener, tlsSocket } from '../support/parts/tls.ts';
 
 describe('TLS with clients', () => {
   it('chooses the certificate by server name and resumes sessions on any worker', async () => {

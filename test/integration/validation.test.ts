@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { httpListener } from '../support/bootstrap.ts';
+import { httpListener } from '../support/parts/bootstrap.ts';
 import { makeScratch } from '../support/scratch.ts';
-import { runSluice } from '../support/sluice.ts';
+import { runSluice } from '../support/programs/sluice.ts';
 
 interface JsonReport {
   readonly valid: boolean;

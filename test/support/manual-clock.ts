@@ -1,5 +1,5 @@
 /** A clock that stands still until it is told how much time passes; timers fire in their order. */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 interface Pending {
   dueMs: number;

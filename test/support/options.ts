@@ -1,6 +1,6 @@
 /** The options of a server from a command line, without a machine behind them. */
 import assert from 'node:assert/strict';
-import type { Options } from '../../shared/options.ts';
+import type { Options } from '../../shared/process/options.ts';
 import { parseOptions, type CommandLineContext } from '../../src/options/parse-options.ts';
 
 export const COMMAND_LINE_CONTEXT: CommandLineContext = {

@@ -1,5 +1,5 @@
 /** Entries of one log service that wait to be sent together: for so long, or until they are so many bytes. */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { LogServiceConfig, LogStream } from '../../shared/resources/access-log.ts';
 
 export type EntriesReady = (stream: LogStream, entries: readonly Uint8Array[]) => void;

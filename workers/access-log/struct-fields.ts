@@ -1,5 +1,5 @@
 /** google.protobuf.Struct as fields. */
-import type { Struct } from '../../shared/dictionary.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import { field, message, type TraceField } from '../tap/trace-message.ts';
 

@@ -1,11 +1,11 @@
 /** What compiling listeners needs of the worker, and what comes of the last filter of a chain. */
 import type { ListenerResource } from '../../shared/resources/listener.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { RouteTable } from '../stream/route.ts';
-import type { RouterStats } from '../router/router-stats.ts';
+import type { RouterStats } from '../router/ledger/router-stats.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';

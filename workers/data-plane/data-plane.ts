@@ -19,7 +19,7 @@ import type { DrainCommand, ListeningDescriptor } from '../listener/listener-com
 import { AccessLogs } from '../access-log/access-logs.ts';
 import { buildRouteTable } from '../routing/route-table.ts';
 import type { RouteTable } from '../stream/route.ts';
-import { RouterStats } from '../router/router-stats.ts';
+import { RouterStats } from '../router/ledger/router-stats.ts';
 import { holdViews } from '../router/route-views.ts';
 import { WorkerRuntime } from '../loop/runtime.ts';
 import type { ClusterContext } from '../upstream/cluster-context.ts';

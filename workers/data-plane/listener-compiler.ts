@@ -10,7 +10,7 @@ import type {
 } from '../../shared/resources/listener.ts';
 import type { ListenerFilter } from '../../shared/resources/listener-filters.ts';
 import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
-import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
+import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import { sharedBucket } from '../filters/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';

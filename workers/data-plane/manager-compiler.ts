@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
-import type { RouteConfigurationResource } from '../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
 import { http1ServerCodecs } from '../http1/server-codec-factory.ts';
@@ -16,11 +16,11 @@ import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { sharedBucket } from '../filters/token-bucket.ts';
 import { makeFilterFactory } from '../filters/make-filter-factory.ts';
-import { localAddress } from '../../shared/local-address.ts';
+import { localAddress } from '../../shared/addresses/local-address.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/transport.ts';
 import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
-import { RouterStats } from '../router/router-stats.ts';
+import { RouterStats } from '../router/ledger/router-stats.ts';
 import { holdViews } from '../router/route-views.ts';
 import {
   type ChainContext,

@@ -1,6 +1,6 @@
 /** The named route configurations and scopes of this worker, and the sources that refer to them. */
-import type { NamedScope, ScopedRoutes } from '../../shared/resources/scoped-routes.ts';
-import type { WantedRoutes } from '../../shared/resources/wanted-routes.ts';
+import type { NamedScope, ScopedRoutes } from '../../shared/resources/routes/scoped-routes.ts';
+import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteSource } from '../manager/manager.ts';
 import { joinScopeKey, scopeKeyOf } from '../routing/scope-key.ts';

@@ -1,5 +1,5 @@
 /** Writes dynamic metadata, which access logs, matchers and other filters read. */
-import { joined, type Struct } from '../../shared/dictionary.ts';
+import { joined, type Struct } from '../../shared/text/dictionary.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** Adds the members of `value` to a namespace; what was there under their names is replaced. */

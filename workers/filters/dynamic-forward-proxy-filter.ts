@@ -2,8 +2,8 @@
  * Lets a request wait until the name that it bears has been looked up, where its cluster forwards to
  * any name. Source: envoy.filters.http.dynamic_forward_proxy.
  */
-import { parseAuthority } from '../../shared/authority.ts';
-import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import { parseAuthority } from '../../shared/addresses/authority.ts';
+import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
 import type {
   DynamicForwardProxyPerRoute,
   HttpFilter,

@@ -3,7 +3,7 @@
  * headers. Source: envoy.filters.http.fault.
  */
 import type { FaultOptions } from '../../shared/resources/http-filters.ts';
-import type { RuntimeFraction } from '../../shared/resources/matchers.ts';
+import type { RuntimeFraction } from '../../shared/resources/routes/matchers.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import { FAULT } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';

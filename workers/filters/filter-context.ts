@@ -1,8 +1,8 @@
 /** What the filters of one connection manager share. */
-import type { WantedRoutes } from '../../shared/resources/wanted-routes.ts';
+import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { RouteDemand } from '../routing/route-demand.ts';
-import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
+import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { CompressorOffer } from './accept-encoding.ts';

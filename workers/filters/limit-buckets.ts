@@ -1,6 +1,6 @@
 /** The buckets of one rate limit: its own, and one for each configured descriptor. */
 import type { LocalRateLimitOptions } from '../../shared/resources/http-filters.ts';
-import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
+import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import { type Descriptor, descriptorKey } from './rate-limit-descriptors.ts';
 import type { TokenBucket } from './token-bucket.ts';
 

@@ -3,7 +3,7 @@
  * envoy.filters.http.local_ratelimit.
  */
 import type { LocalRateLimitOptions } from '../../shared/resources/http-filters.ts';
-import type { RateLimitPolicy } from '../../shared/resources/rate-limits.ts';
+import type { RateLimitPolicy } from '../../shared/resources/routes/rate-limits.ts';
 import { HTTP_LOCAL_RATE_LIMIT } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

@@ -1,13 +1,13 @@
 /** Makes the descriptors of a request, by which rate limits tell requests apart. */
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { metadataValue } from '../matching/metadata-value.ts';
-import { networkOf } from '../../shared/network-of.ts';
+import { networkOf } from '../../shared/addresses/network-of.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type {
   RateLimitAction,
   RateLimitEntry,
   RateLimitPolicy,
-} from '../../shared/resources/rate-limits.ts';
+} from '../../shared/resources/routes/rate-limits.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { queryOf, queryValue } from '../stream/query.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

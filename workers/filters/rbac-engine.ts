@@ -5,7 +5,7 @@
 import type { RbacDecider, RbacRule, RbacRules } from '../../shared/resources/http-filters.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
-import { compileIpRanges } from '../../shared/ip-ranges.ts';
+import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { compileHeaderMatcher } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileMetadataMatcher } from '../matching/value-matcher.ts';

@@ -2,7 +2,7 @@
  * Gives requests dynamic metadata from the configuration, which access logs, matchers and other filters
  * read. Source: envoy.filters.http.set_metadata.
  */
-import { dictionary, type Struct } from '../../shared/dictionary.ts';
+import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
 import type { SetMetadataOptions } from '../../shared/resources/http-filters.ts';
 import { SET_METADATA } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';

@@ -3,7 +3,7 @@
  * empty, held by one worker or in the page that all workers take from.
  */
 import type { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
-import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
+import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 
 /** Where the moment is kept; 0 for a bucket that was never touched. CLOCK_MONOTONIC milliseconds. */
 export interface BucketState {

@@ -2,7 +2,7 @@
  * One body on its way through zlib's threads. Gives each piece on as soon as it is there, so that streams
  * of events keep flowing. Bounded: it asks for a pause while more than its limit waits.
  */
-import type { Endable } from '../../shared/exceptions.ts';
+import type { Endable } from '../../shared/process/exceptions.ts';
 import type { Transform } from 'node:stream';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 

@@ -13,7 +13,7 @@ import {
   compileInternalAddresses,
   isLoopback,
 } from '../net/client-address.ts';
-import { localAddress } from '../../shared/local-address.ts';
+import { localAddress } from '../../shared/addresses/local-address.ts';
 import { keepsClientCert, writeClientCert } from './client-cert-header.ts';
 import { JOINED_IN_REQUESTS } from '../stream/joined-headers.ts';
 import type { HeaderMutation } from '../routing/header-mutations.ts';

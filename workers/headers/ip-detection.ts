@@ -1,5 +1,5 @@
 /** Finds out the client behind proxies by the configured extensions, in their order. */
-import { compileIpRanges } from '../../shared/ip-ranges.ts';
+import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import type { IpDetection } from '../../shared/resources/listener.ts';
 import type { Address } from '../net/connection-info.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

@@ -2,9 +2,9 @@
  * The requests by which one check asks hosts, in any version of HTTP: what the check itself says, then
  * the changes of headers that its configuration wants. These see the host and nothing of a client.
  */
-import type { Clock } from '../../shared/clock.ts';
-import type { HostResource } from '../../shared/resources/cluster.ts';
-import type { GrpcProbe, HttpProbe } from '../../shared/resources/health-check.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { GrpcProbe, HttpProbe } from '../../shared/resources/clusters/health-check.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { JOINED_IN_REQUESTS } from '../stream/joined-headers.ts';
 import { StreamInfo } from '../stream/stream-info.ts';

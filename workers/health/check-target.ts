@@ -1,8 +1,12 @@
 /** How a check reaches a host: over which address, with whose sockets, and how the connection begins. */
 import type { Socket } from 'node:net';
-import type { ClusterResource, HostAddress, HostResource } from '../../shared/resources/cluster.ts';
-import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
-import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import type {
+  ClusterResource,
+  HostAddress,
+  HostResource,
+} from '../../shared/resources/clusters/cluster.ts';
+import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
 import { socketAddress } from '../net/addresses.ts';
 import { type ConnectTarget, socketTo } from '../tls/upstream-tls.ts';
 import { proxyProtocolHeader } from '../upstream-transport/proxy-protocol-header.ts';

@@ -6,10 +6,13 @@ import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckEvent } from '../../shared/health/check-event.ts';
 import { checkingWorker } from './checking-worker.ts';
-import type { ClusterHostsResource, HostResource } from '../../shared/resources/cluster.ts';
-import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type {
+  ClusterHostsResource,
+  HostResource,
+} from '../../shared/resources/clusters/cluster.ts';
+import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import { HEALTH_CHECK, REDIS_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Steps } from '../loop/sliced-work.ts';
@@ -19,7 +22,7 @@ import type { CheckWays } from './check-target.ts';
 import { HealthSession } from './health-session.ts';
 import { HostChecks } from './host-checks.ts';
 import { ProbeMaker } from './probe-maker.ts';
-import { isSamePlace } from '../../shared/resources/host-place.ts';
+import { isSamePlace } from '../../shared/resources/clusters/host-place.ts';
 
 const PASSIVE = { failureType: 'PASSIVE', status: 0 } as const;
 

@@ -2,10 +2,10 @@
  * The checks of one host: when the next one runs and what its outcome means, with the thresholds of
  * the configuration. The supervisor is told of every change and decides what the host's state is.
  */
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
 import type { CheckEvent, CheckFailureType } from '../../shared/health/check-event.ts';
-import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { HEALTH_CHECK } from '../../shared/stats/templates/cluster-features.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';

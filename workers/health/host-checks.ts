@@ -2,7 +2,7 @@
  * All checks of one host: what they find together. A host is well when it passes every one of them;
  * before each has had its first result nothing is told.
  */
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/host-health.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
 
 /** One check's rhythm with the host; see health-session.ts. */
 export interface CheckSession {

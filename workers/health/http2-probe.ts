@@ -1,5 +1,5 @@
 /** Asks a host over HTTP/2: an ordinary request, or the health service of gRPC. */
-import { dictionary } from '../../shared/dictionary.ts';
+import { dictionary } from '../../shared/text/dictionary.ts';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { requestFault } from '../stream/message-door.ts';

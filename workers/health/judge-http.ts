@@ -1,6 +1,6 @@
 /** What an answer to a check over HTTP says of the host, whichever version it came over. */
 import { compileStringMatcher, type TextPredicate } from '../../shared/matchers/string-matcher.ts';
-import type { HttpProbe, StatusRange } from '../../shared/resources/health-check.ts';
+import type { HttpProbe, StatusRange } from '../../shared/resources/clusters/health-check.ts';
 import { hasInOrder } from './payload-match.ts';
 import type { ProbeOutcome } from './probe.ts';
 

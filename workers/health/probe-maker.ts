@@ -1,7 +1,7 @@
 /** Makes what asks the hosts of a cluster for one of its checks. */
-import type { Clock } from '../../shared/clock.ts';
-import type { HostResource } from '../../shared/resources/cluster.ts';
-import type { HealthCheckResource } from '../../shared/resources/health-check.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
 import { CheckRequests } from './check-requests.ts';
 import { checkTarget, type CheckWays } from './check-target.ts';
 import { Http2Probe } from './http2-probe.ts';

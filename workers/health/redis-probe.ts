@@ -4,7 +4,7 @@
  * Source: envoy.extensions.health_checkers.redis.v3.Redis.
  */
 import type { Socket } from 'node:net';
-import type { RedisProbe as RedisProbeResource } from '../../shared/resources/health-check.ts';
+import type { RedisProbe as RedisProbeResource } from '../../shared/resources/clusters/health-check.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';
 import type { CheckStats } from './check-target.ts';
 

@@ -1,7 +1,7 @@
 /** Asks a host over plain TCP: a connection is enough, or certain bytes must come back in order. */
 import type { Socket } from 'node:net';
-import type { TcpProbe as TcpProbeResource } from '../../shared/resources/health-check.ts';
-import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
+import type { TcpProbe as TcpProbeResource } from '../../shared/resources/clusters/health-check.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
 import { checkHeader } from './check-target.ts';
 import { hasInOrder } from './payload-match.ts';
 import type { Probe, ProbeOutcome, ProbeTarget } from './probe.ts';

@@ -2,7 +2,7 @@
  * Chooses the filter chain of a connection. One criterion after the other, in the reference's order,
  * the chains that say most about the connection remain; a chain that lost never comes back.
  */
-import { IpRanges } from '../../shared/ip-ranges.ts';
+import { IpRanges } from '../../shared/addresses/ip-ranges.ts';
 import type { CidrRange, FilterChain, FilterChainMatch } from '../../shared/resources/listener.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { connectionStream } from '../stream/stream-info.ts';

@@ -1,6 +1,6 @@
 /** Connects a cluster to a listener of the same worker that has no socket. */
 import type net from 'node:net';
-import { printInternal } from '../../shared/resources/cluster.ts';
+import { printInternal } from '../../shared/resources/clusters/cluster.ts';
 import { connectedPair } from '../net/internal-socket.ts';
 import type { InternalTarget } from '../upstream-transport/upstream-transport.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';

@@ -1,6 +1,6 @@
 /** What the data plane takes from the worker's process: its heritage, stats, clock, notices and log. */
-import type { Clock } from '../../shared/clock.ts';
-import type { Exceptions } from '../../shared/exceptions.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { Exceptions } from '../../shared/process/exceptions.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
 import type { WorkerHeritage } from '../../shared/messages/heritage.ts';
 import type { Notice } from '../../shared/messages/worker-notices.ts';

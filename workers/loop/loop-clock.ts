@@ -3,7 +3,7 @@
  * connect) and then used by everything that happens in that event. A clock read costs 50 ns, as much
  * as parsing a header.
  */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 
 /** How far wall time may lag behind a step of the system's clock. */
 const WALL_RESYNC_MS = 200;

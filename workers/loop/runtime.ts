@@ -2,7 +2,7 @@
  * What the data path asks of the runtime: values that an operator may change while Sluice runs,
  * each with the configured default.
  */
-import type { RuntimeFraction } from '../../shared/resources/matchers.ts';
+import type { RuntimeFraction } from '../../shared/resources/routes/matchers.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { isDrawn } from '../../shared/runtime/draw.ts';
 

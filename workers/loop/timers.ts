@@ -7,8 +7,8 @@
  * configuration, so there are few; delays that requests bring are rounded up once there are many.
  */
 import assert from 'node:assert/strict';
-import type { Clock, Timer } from '../../shared/clock.ts';
-import type { Endable } from '../../shared/exceptions.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
+import type { Endable } from '../../shared/process/exceptions.ts';
 import type { LoopClock } from './loop-clock.ts';
 
 /** Beyond so many lists, delays are rounded up to two significant digits. */

@@ -4,8 +4,8 @@
  * Every callback of the runtime that reaches the data path begins with `enter` and ends with `leave`,
  * and gives what is thrown in between to `failed`: that one stream or connection ends.
  */
-import type { Clock } from '../../shared/clock.ts';
-import type { Endable, Exceptions } from '../../shared/exceptions.ts';
+import type { Clock } from '../../shared/process/clock.ts';
+import type { Endable, Exceptions } from '../../shared/process/exceptions.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { LoopClock } from './loop-clock.ts';
 import { SliceTurns } from './slice-turns.ts';

@@ -2,7 +2,7 @@
  * Rewords the answers that are made here, as a connection manager's `local_reply_config` says: the
  * first mapper that fits may change status, body and headers, then a format writes the body.
  */
-import type { HeaderChanges } from '../../shared/resources/headers.ts';
+import type { HeaderChanges } from '../../shared/resources/routes/headers.ts';
 import type {
   LocalReplyFormat,
   LocalReplyMapper,

@@ -2,7 +2,7 @@
  * One HTTP connection manager, compiled from its resource: what its connections and streams share.
  * Holds no state of any connection but their number.
  */
-import type { WantedRoutes } from '../../shared/resources/wanted-routes.ts';
+import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 import type { ScaledTimeout } from '../../shared/resources/overload.ts';
 import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { AccessLog } from '../access-log/types.ts';

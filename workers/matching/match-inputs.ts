@@ -1,5 +1,5 @@
 /** Reads what matcher trees look at: parts of a request and facts of its connection. */
-import type { MatchInput } from '../../shared/resources/matcher-tree.ts';
+import type { MatchInput } from '../../shared/resources/routes/matcher-tree.ts';
 import { metadataValue } from './metadata-value.ts';
 import { queryValue } from '../stream/query.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

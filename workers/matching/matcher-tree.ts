@@ -2,7 +2,7 @@
  * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch with
  * `keep_matching` is passed by, as one that leads nowhere.
  */
-import { compileIpRanges, IpRanges } from '../../shared/ip-ranges.ts';
+import { compileIpRanges, IpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileValueMatcher } from './value-matcher.ts';
 import type {
@@ -10,7 +10,7 @@ import type {
   MatchPredicate,
   OnMatch,
   ValueMatch,
-} from '../../shared/resources/matcher-tree.ts';
+} from '../../shared/resources/routes/matcher-tree.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { isEnabled, type Runtime } from '../loop/runtime.ts';

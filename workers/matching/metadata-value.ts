@@ -1,5 +1,5 @@
 /** Looks values of metadata up, by namespace and path. */
-import { memberOf, type Dictionary, type Struct } from '../../shared/dictionary.ts';
+import { memberOf, type Dictionary, type Struct } from '../../shared/text/dictionary.ts';
 
 /** By namespace: dynamic metadata is a map, configured metadata an object. */
 export type NamespacedMetadata = ReadonlyMap<string, Struct> | Dictionary<Struct>;

@@ -1,6 +1,6 @@
 /** Compiles matchers of metadata: values of protobuf Structs, looked up by namespace and path. */
 import { toByteString } from '../../shared/regex/byte-string.ts';
-import type { MetadataMatcher, ValueMatcher } from '../../shared/resources/matchers.ts';
+import type { MetadataMatcher, ValueMatcher } from '../../shared/resources/routes/matchers.ts';
 import { metadataValue, type NamespacedMetadata } from './metadata-value.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 

@@ -3,7 +3,7 @@
  * from external ones and names this machine's own address. Changes no headers.
  */
 import { isIP, isIPv4, SocketAddress } from 'node:net';
-import { compileIpRanges } from '../../shared/ip-ranges.ts';
+import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { scopeIdOf } from '../../shared/posix/interface-index.ts';
 import type { Address } from './connection-info.ts';
 

@@ -1,5 +1,5 @@
 /** What is known of one connection: its addresses, its TLS, and the listener that it came through. */
-import type { Struct } from '../../shared/dictionary.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type { FilterState } from './filter-state.ts';
 
 /** `text` is `address:port`, `[address]:port` or the socket's path, as the reference prints it. */

@@ -5,7 +5,7 @@
  * kernel does not take waits in libuv's queue, which is counted here.
  */
 import { isIPv6 } from 'node:net';
-import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { HandleAddresses } from './addressed-stream.ts';
 import type { ByteStream, ByteStreamOwner } from './byte-stream.ts';

@@ -8,7 +8,7 @@ import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { SOCK_STREAM } from '../../shared/posix/layout.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
 import { bindSocket, openSocket } from '../../shared/posix/sockets.ts';
-import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 
 /** Stands for whatever the kernel had against an option. */
 const EINVAL = 22;

@@ -13,7 +13,7 @@ import type tls from 'node:tls';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Flushable, WorkerLoop } from '../loop/worker-loop.ts';
 import type { ByteStream, ByteStreamOwner, StreamAddresses } from './byte-stream.ts';
-import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import { connectLocalSocket } from './local-socket.ts';
 import { type ConnectTo, HandleStream, type HandleStreamOptions } from './handle-stream.ts';
 import { runtimeHandles, type StreamHandle } from './runtime-handles.ts';

@@ -2,10 +2,10 @@
  * What each message of the supervisor causes in this worker. One receive loop, no state of its own
  * beyond the parts of a batch that is not whole yet.
  */
-import { errorText } from '../../shared/error-text.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { errorText } from '../../shared/text/error-text.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { MessageChannel } from '../../shared/channel/message-channel.ts';
-import { enableCoreDumps } from '../../shared/core-dumps.ts';
+import { enableCoreDumps } from '../../shared/process/core-dumps.ts';
 import { isLogComponent } from '../../shared/logging/components.ts';
 import { configureLogging, getLogger, processLog } from '../../shared/logging/process-log.ts';
 import { WORKER_DESCRIPTOR_FD, type WorkerHeritage } from '../../shared/messages/heritage.ts';
@@ -16,11 +16,11 @@ import type {
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';
 import { receiveDescriptorMessage } from '../../shared/posix/descriptor-messages.ts';
-import { joinHosts } from '../../shared/resources/host-parts.ts';
+import { joinHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
 import { WORKER_EXCEPTIONS } from '../../shared/stats/templates/server.ts';
-import { Exceptions, guardedClock, surviveExceptions } from '../../shared/exceptions.ts';
+import { Exceptions, guardedClock, surviveExceptions } from '../../shared/process/exceptions.ts';
 import type { DataPlane } from '../data-plane/data-plane-commands.ts';
 import type { DataPlaneEnv, DataPlaneNotice } from '../loop/data-plane-env.ts';
 import { createDataPlane } from '../data-plane/data-plane.ts';

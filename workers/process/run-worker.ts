@@ -5,13 +5,13 @@
 import { Socket } from 'node:net';
 import { buildId } from '../../shared/channel/build-id.ts';
 import { MessageChannel } from '../../shared/channel/message-channel.ts';
-import { systemClock } from '../../shared/clock.ts';
-import { exitProcess } from '../../shared/exit.ts';
+import { systemClock } from '../../shared/process/clock.ts';
+import { exitProcess } from '../../shared/process/exit.ts';
 import { PROTOCOL_VERSION, WORKER_MESSAGE_FD, type Hello } from '../../shared/messages/heritage.ts';
 import type { SupervisorToWorker } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 import { dieWithParent } from '../../shared/posix/processes.ts';
-import { closeUnaskedInspector } from '../../shared/signals.ts';
+import { closeUnaskedInspector } from '../../shared/process/signals.ts';
 import { CommandedWorker, type WorkerChannel } from './commanded-worker.ts';
 
 /** When the supervisor is gone, the rest of the access logs gets this long. */

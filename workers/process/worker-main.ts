@@ -2,7 +2,7 @@
  * The entry of a worker process. It takes the signals of its process group before anything else is
  * loaded (only messages command a worker), then loads the rest.
  */
-import { takeGroupSignals } from '../../shared/signals.ts';
+import { takeGroupSignals } from '../../shared/process/signals.ts';
 
 takeGroupSignals(() => undefined);
 const { runWorker } = await import('./run-worker.ts');

@@ -3,7 +3,7 @@ import type { ResetReason } from '../stream/codec.ts';
 import type { TerminalCallbacks } from '../stream/filter.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ClusterRoute } from '../stream/route.ts';
-import { failureBody, resetDetails, resetWords } from './reset-reasons.ts';
+import { failureBody, resetDetails, resetWords } from './attempt/reset-reasons.ts';
 
 export interface Failure {
   readonly status: number;

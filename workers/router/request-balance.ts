@@ -2,7 +2,7 @@
  * What the choice of a host may depend on for one request: its hash, and on retries the hosts tried
  * before. Collects the cookies that hash policies make.
  */
-import type { Struct } from '../../shared/dictionary.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import { addMetadata } from '../filters/add-metadata.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -13,7 +13,7 @@ import type { ClusterRoute } from '../stream/route.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { BalanceContext } from '../upstream/balancing/load-balancer.ts';
 import type { SubsetCriteria } from '../stream/route.ts';
-import type { RetryState } from './retry-state.ts';
+import type { RetryState } from './retry/retry-state.ts';
 
 export class RequestBalance implements BalanceContext {
   readonly requestHeaders: HeaderMap;

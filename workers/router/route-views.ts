@@ -3,7 +3,10 @@
  * configuration is in use, since the reference shows them before the first request. Routes that a matcher
  * tree leads to appear with their first request.
  */
-import type { RouteConfigurationResource, VirtualHost } from '../../shared/resources/route.ts';
+import type {
+  RouteConfigurationResource,
+  VirtualHost,
+} from '../../shared/resources/routes/route.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { VIRTUAL_CLUSTER } from '../../shared/stats/templates/cluster-features.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../stream/route.ts';

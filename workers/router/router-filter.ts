@@ -22,8 +22,8 @@ import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import { answerRequest } from './answered-requests.ts';
-import { countOutlived } from './cluster-account.ts';
+import { answerRequest } from './ledger/answered-requests.ts';
+import { countOutlived } from './ledger/cluster-account.ts';
 import {
   finalizeFurtherTry,
   finalizeRequest,
@@ -43,20 +43,24 @@ import {
   resetFailure,
   unfitRequest,
 } from './failures.ts';
-import { followRedirect } from './internal-redirect.ts';
-import { answerDropped, isSpared } from './dropped-requests.ts';
-import { RequestAccount } from './request-account.ts';
+import { followRedirect } from './redirect/internal-redirect.ts';
+import { answerDropped, isSpared } from './ledger/dropped-requests.ts';
+import { RequestAccount } from './ledger/request-account.ts';
 import { RequestBalance } from './request-balance.ts';
-import { RequestCopy } from './request-copy.ts';
-import { type RequestShadows, type ShadowContext, startShadows } from './request-shadow.ts';
+import { RequestCopy } from './retry/request-copy.ts';
+import { type RequestShadows, type ShadowContext, startShadows } from './mirror/request-shadow.ts';
 import { RequestDeadline } from './request-deadline.ts';
-import { resetDetails, resetWords } from './reset-reasons.ts';
-import { type Retrier, startRetrying } from './retrier.ts';
-import type { RouterStats } from './router-stats.ts';
-import { noteHttpConnection, noteTarget } from './upstream-facts.ts';
-import { makeTry } from './make-try.ts';
-import { UpstreamTries } from './upstream-tries.ts';
-import type { TryTimeout, UpstreamRequest, UpstreamRequestOwner } from './upstream-request.ts';
+import { resetDetails, resetWords } from './attempt/reset-reasons.ts';
+import { type Retrier, startRetrying } from './retry/retrier.ts';
+import type { RouterStats } from './ledger/router-stats.ts';
+import { noteHttpConnection, noteTarget } from './attempt/upstream-facts.ts';
+import { makeTry } from './attempt/make-try.ts';
+import { UpstreamTries } from './attempt/upstream-tries.ts';
+import type {
+  TryTimeout,
+  UpstreamRequest,
+  UpstreamRequestOwner,
+} from './attempt/upstream-request.ts';
 
 const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;

@@ -4,7 +4,7 @@ import type {
   RedirectAction,
   Route,
   VirtualHost,
-} from '../../shared/resources/route.ts';
+} from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileTextFormat } from '../substitution/compile-format.ts';

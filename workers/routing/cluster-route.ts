@@ -1,11 +1,11 @@
 /** Routes that go to a cluster: compiled request finalisation and the choice between clusters. */
-import { joined } from '../../shared/dictionary.ts';
+import { joined } from '../../shared/text/dictionary.ts';
 import type {
   ClusterRouteAction,
   Route,
   VirtualHost,
   WeightedCluster,
-} from '../../shared/resources/route.ts';
+} from '../../shared/resources/routes/route.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

@@ -1,5 +1,9 @@
 /** One route, compiled: whether it fits a request, and what it resolves to. */
-import type { ClusterRouteAction, Route, RouteAction } from '../../shared/resources/route.ts';
+import type {
+  ClusterRouteAction,
+  Route,
+  RouteAction,
+} from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { compileDirectResponseRoute, compileRedirectRoute } from './answered-route.ts';

@@ -3,7 +3,7 @@
  * `*.suffix`, else the longest `prefix.*`, else `*`. Case never matters; a port counts as part of
  * the domain unless ports are ignored.
  */
-import { asciiLower } from '../../shared/ascii.ts';
+import { asciiLower } from '../../shared/text/ascii.ts';
 
 export class DomainIndex<Host> {
   readonly #exact = new Map<string, Host>();

@@ -1,7 +1,7 @@
 /** Hashes what a route's hash policies look at, for clusters that choose hosts by a hash. */
 import type { RequestHash } from '../stream/route.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import type { HashPolicy } from '../../shared/resources/route.ts';
+import type { HashPolicy } from '../../shared/resources/routes/route.ts';
 import { cookieValue, setCookie } from '../stream/cookies.ts';
 import { queryOf, queryValue } from '../stream/query.ts';
 import { hashedFilterStateOf } from '../stream/stream-info.ts';

@@ -2,7 +2,7 @@
  * Compiles header additions and removals. One set removes first, then works all values out, then
  * overwrites, then adds: values see the message before the set changed it, as in the reference.
  */
-import type { HeaderChanges, HeaderValueOption } from '../../shared/resources/headers.ts';
+import type { HeaderChanges, HeaderValueOption } from '../../shared/resources/routes/headers.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { addHeader } from '../stream/joined-headers.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

@@ -1,7 +1,7 @@
 /** Compiles host rewrites of routes, and does the one that waits for the chosen upstream host. */
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
 import { toByteString } from '../../shared/regex/byte-string.ts';
-import type { ClusterRouteAction, HostRewrite } from '../../shared/resources/route.ts';
+import type { ClusterRouteAction, HostRewrite } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 
 /** The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten. */

@@ -1,7 +1,7 @@
 /** Compiles the path specifier of a route. Paths come without query. */
-import { asciiLower } from '../../shared/ascii.ts';
+import { asciiLower } from '../../shared/text/ascii.ts';
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import type { PathMatch } from '../../shared/resources/route.ts';
+import type { PathMatch } from '../../shared/resources/routes/route.ts';
 import { compilePathTemplate, literalPrefixOf } from './path-template.ts';
 import type { TextPredicate } from '../../shared/matchers/string-matcher.ts';
 

@@ -1,6 +1,6 @@
 /** Compiles path rewrites of routes and redirects. The query is kept as it is. */
 import { makeRegexRunner } from '../../shared/regex/run-regex.ts';
-import type { PathMatch, PathRewrite } from '../../shared/resources/route.ts';
+import type { PathMatch, PathRewrite } from '../../shared/resources/routes/route.ts';
 import { compilePathTemplate, fillPathTemplate } from './path-template.ts';
 
 /** A path with query to the rewritten one. */

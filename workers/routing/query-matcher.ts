@@ -2,7 +2,7 @@
  * Compiles query parameter matchers. Names and values are compared as they were sent, not decoded;
  * of a parameter that comes several times the first counts.
  */
-import type { QueryParameterMatcher } from '../../shared/resources/matchers.ts';
+import type { QueryParameterMatcher } from '../../shared/resources/routes/matchers.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { queryValue } from '../stream/query.ts';
 

@@ -1,5 +1,5 @@
 /** Works out where a redirect points to. */
-import type { PathMatch, RedirectAction } from '../../shared/resources/route.ts';
+import type { PathMatch, RedirectAction } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { compilePathRewrite } from './path-rewrite.ts';
 import type { PathRewriter } from './path-rewrite.ts';

@@ -3,8 +3,8 @@
  * nothing: the router's retry state does.
  */
 import type { CompiledRetryPolicy } from '../stream/route.ts';
-import type { HeaderMatcher } from '../../shared/resources/matchers.ts';
-import type { RetryPolicy } from '../../shared/resources/route.ts';
+import type { HeaderMatcher } from '../../shared/resources/routes/matchers.ts';
+import type { RetryPolicy } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import {
   compileHeaderMatcher,

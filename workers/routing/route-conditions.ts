@@ -1,10 +1,10 @@
 /** Compiles what a route asks of a request besides its path: headers, parameters, metadata, TLS. */
-import { compileIpRanges } from '../../shared/ip-ranges.ts';
+import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
 import { compileMetadataMatcher } from '../matching/value-matcher.ts';
-import type { CookieMatcher, FilterStateMatcher } from '../../shared/resources/matchers.ts';
-import type { RouteMatch } from '../../shared/resources/route.ts';
+import type { CookieMatcher, FilterStateMatcher } from '../../shared/resources/routes/matchers.ts';
+import type { RouteMatch } from '../../shared/resources/routes/route.ts';
 import { findCookie } from '../stream/cookies.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';

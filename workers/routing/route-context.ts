@@ -5,7 +5,7 @@ import type {
   RouteConfigurationResource,
   VirtualHost,
   WeightedCluster,
-} from '../../shared/resources/route.ts';
+} from '../../shared/resources/routes/route.ts';
 import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../stream/joined-headers.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { compileHeaderMutations } from './header-mutations.ts';

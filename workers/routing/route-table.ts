@@ -6,7 +6,7 @@ import type {
   Route,
   RouteConfigurationResource,
   VirtualHost,
-} from '../../shared/resources/route.ts';
+} from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { compileMatcherTree, type TreeMatcher } from '../matching/matcher-tree.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

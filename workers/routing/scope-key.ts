@@ -1,5 +1,5 @@
 /** The key of a request's scope: what its headers say, fragment by fragment. */
-import type { ScopeKeyFragment } from '../../shared/resources/scoped-routes.ts';
+import type { ScopeKeyFragment } from '../../shared/resources/routes/scoped-routes.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 
 /** Undefined when any fragment is missing: such a request is in no scope. */

@@ -2,7 +2,7 @@
  * How long a request may take: the route's timeouts, what the client asks for in `x-envoy-` headers
  * (which the connection manager has left there only for clients that may), gRPC's own header.
  */
-import type { StreamDuration } from '../../shared/resources/route.ts';
+import type { StreamDuration } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { isGrpcContentType } from '../substitution/grpc-status.ts';
 import type { ClusterRoute } from '../stream/route.ts';

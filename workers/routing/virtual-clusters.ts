@@ -1,5 +1,5 @@
 /** Names the virtual cluster that a request is counted in. */
-import type { VirtualHost } from '../../shared/resources/route.ts';
+import type { VirtualHost } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { OTHER_VIRTUAL_CLUSTER } from '../stream/route.ts';
 import { compileHeaderMatchers } from '../../shared/matchers/header-matcher.ts';

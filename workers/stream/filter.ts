@@ -5,7 +5,7 @@
  * A filter is made per request. It may change headers in place; body pieces are valid during the call
  * only, and whoever stops the iteration copies what it needs or asks for buffering.
  */
-import type { Endable } from '../../shared/exceptions.ts';
+import type { Endable } from '../../shared/process/exceptions.ts';
 import type { ResolvedRoute } from './route.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { StreamInfo } from './stream-info.ts';

@@ -1,6 +1,6 @@
 /** What is said of a host by its resource alone; see http/stream-info.ts. */
-import type { HostResource } from '../../shared/resources/cluster.ts';
-import { addressOf } from '../../shared/resources/host-address.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import { addressOf } from '../../shared/addresses/host-address.ts';
 import type { UpstreamHostInfo } from './stream-info.ts';
 
 export function hostInfo(host: HostResource): UpstreamHostInfo {

@@ -3,7 +3,7 @@
  * route configuration (`buildRouteTable` in route-table.ts); matching allocates nothing where the
  * answer does not depend on the request (only `cluster_header` makes an object per request).
  */
-import type { Struct } from '../../shared/dictionary.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type { HeaderPredicate } from '../../shared/matchers/header-matcher.ts';
 import type { CorsPolicy } from '../../shared/resources/http-filters.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   PerFilterConfig,
   RetryPolicy,
   VirtualHost,
-} from '../../shared/resources/route.ts';
+} from '../../shared/resources/routes/route.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from './header-map.ts';
 import type { StreamInfo } from './stream-info.ts';

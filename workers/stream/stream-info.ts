@@ -5,8 +5,8 @@
  * Times are milliseconds of CLOCK_MONOTONIC with a fraction, -1 while the moment has not come;
  * `startWallMs` is for output only. Sizes are bytes.
  */
-import type { Struct } from '../../shared/dictionary.ts';
-import type { Metadata } from '../../shared/resources/route.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
+import type { Metadata } from '../../shared/resources/routes/route.ts';
 import type { ResolvedRoute } from './route.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { HeaderMap } from './header-map.ts';

@@ -1,5 +1,5 @@
 /** Substitution commands about connections and hosts: addresses, ports, ids, how they ended. */
-import { networkOf } from '../../shared/network-of.ts';
+import { networkOf } from '../../shared/addresses/network-of.ts';
 
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';

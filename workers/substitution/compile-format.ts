@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/process/clock.ts';
 import type { AccessLogFormat, JsonFormatValue } from '../../shared/resources/access-log.ts';
 import {
   compileJson,
@@ -17,7 +17,7 @@ import type {
   LineFormatter,
   ReaderOf,
 } from '../../shared/substitution/compile-line.ts';
-import { environmentVariable } from '../../shared/environment.ts';
+import { environmentVariable } from '../../shared/process/environment.ts';
 import { parseFormat } from '../../shared/substitution/parse-format.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { readerOf } from './command-readers.ts';

@@ -1,5 +1,5 @@
 /** Substitution commands about metadata, filter state and the process that Sluice runs in. */
-import { memberOf } from '../../shared/dictionary.ts';
+import { memberOf } from '../../shared/text/dictionary.ts';
 import { randomUUID } from 'node:crypto';
 
 import type { FormatCommand } from '../../shared/substitution/format.ts';

@@ -1,5 +1,5 @@
 /** How the tables of substitution commands make readers; see command-readers.ts for the whole set. */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { ValueReader } from '../../shared/substitution/value.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

@@ -1,5 +1,5 @@
 /** Substitution commands about time: when things happened and how long they took. */
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { plain, unknown } from './reader-factory.ts';

@@ -4,7 +4,7 @@
  * wire types that the record needs and no others.
  */
 import { quoteJson } from '../../shared/json/quote-json.ts';
-import { quoteTextFormat } from '../../shared/text-format-escapes.ts';
+import { quoteTextFormat } from '../../shared/text/text-format-escapes.ts';
 import { repairUtf8 } from './repair-utf8.ts';
 
 export interface TraceField {

@@ -1,5 +1,5 @@
 /** The parts of a tap's record: headers, bodies, connections. Source: envoy.data.tap.v3. */
-import type { RuntimeFraction } from '../../shared/resources/matchers.ts';
+import type { RuntimeFraction } from '../../shared/resources/routes/matchers.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { Address } from '../net/connection-info.ts';
 import { repairUtf8 } from './repair-utf8.ts';

@@ -7,7 +7,7 @@ import type {
   NetworkRbac,
   SetFilterState,
 } from '../../shared/resources/network-filters.ts';
-import type { RateLimitBucket } from '../../shared/resources/rate-limit-bucket.ts';
+import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import { readBoolean } from '../../shared/runtime/read-runtime.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {

@@ -3,7 +3,7 @@
  * proxy behind it has a cluster that forwards to any name. What could not be looked up goes on: the
  * cluster has no host for it. Source: envoy.filters.network.sni_dynamic_forward_proxy.
  */
-import type { HostAnswer } from '../../shared/resources/cluster.ts';
+import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
 import type { SniForwardProxy } from '../../shared/resources/network-filters.ts';
 import type { HostWaiter, WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import {

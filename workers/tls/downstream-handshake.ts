@@ -2,7 +2,7 @@
  * One client's handshake: who may pass, what is counted and logged of it. Client certificates are judged
  * when it is done, so that a refused client sees a close, not an alert.
  */
-import type { Clock, Timer } from '../../shared/clock.ts';
+import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
 import { isReadable } from '../../shared/tls/certificate-parts.ts';
 import { PeerRefusedError, tlsErrorText } from '../../shared/tls/tls-errors.ts';

@@ -3,7 +3,7 @@
  * runtime's handles directly where it has them, else the sockets of node:tls.
  */
 import type tls from 'node:tls';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/process/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { LISTENER } from '../../shared/stats/templates/listener.ts';

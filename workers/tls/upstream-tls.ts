@@ -13,7 +13,7 @@ import { isReadable } from '../../shared/tls/certificate-parts.ts';
 import { type ExpectedNames, NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError, SecretMissingError } from '../../shared/tls/tls-errors.ts';
-import type { LocalSocket } from '../../shared/resources/cluster.ts';
+import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';
 import { connectLocalSocket } from '../net/local-socket.ts';
 import type { SecretStore } from './secret-store.ts';
 import { TlsMaterial } from './tls-material.ts';

@@ -8,7 +8,10 @@
  * Source: https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt
  */
 import { isIPv6 } from 'node:net';
-import type { ProxyProtocolSender, TlvChoice } from '../../shared/resources/proxy-protocol.ts';
+import type {
+  ProxyProtocolSender,
+  TlvChoice,
+} from '../../shared/resources/clusters/proxy-protocol.ts';
 import type { Address, ConnectionInfo, ProxyTlv } from '../net/connection-info.ts';
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');

@@ -1,9 +1,12 @@
 /** The transport sockets of one cluster, each made once: its own and those that its matches name. */
-import type { HostResource } from '../../shared/resources/cluster.ts';
-import { dictionary, type Struct } from '../../shared/dictionary.ts';
-import type { ClusterResource, UpstreamSocketOptions } from '../../shared/resources/cluster.ts';
-import type { ProxyProtocolSender } from '../../shared/resources/proxy-protocol.ts';
-import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/socket-match.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
+import type {
+  ClusterResource,
+  UpstreamSocketOptions,
+} from '../../shared/resources/clusters/cluster.ts';
+import type { ProxyProtocolSender } from '../../shared/resources/clusters/proxy-protocol.ts';
+import { SOCKET_MATCH_NAMESPACE, socketOf } from '../../shared/resources/clusters/socket-match.ts';
 import { UpstreamTlsFactory, type UpstreamTlsEnv } from '../tls/upstream-tls.ts';
 
 export interface UpstreamSocket {

@@ -2,15 +2,15 @@
  * Opens the byte stream to a host: plain or TLS, from the configured source address. The stream says
  * `onConnect` when bytes can be sent, with TLS after an accepted handshake.
  */
-import type { HostResource } from '../../shared/resources/cluster.ts';
-import type { Struct } from '../../shared/dictionary.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
+import type { Struct } from '../../shared/text/dictionary.ts';
 import type net from 'node:net';
 import { isIPv6 } from 'node:net';
 import type {
   ClusterResource,
   LocalSocket,
   UpstreamSocketOptions,
-} from '../../shared/resources/cluster.ts';
+} from '../../shared/resources/clusters/cluster.ts';
 import { connectToAny, inOrderOf } from '../net/connect-any.ts';
 import type { ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import { type ByteCounters, Transport, type TransportHandler } from '../net/transport.ts';

@@ -2,7 +2,7 @@
  * Which balancer a cluster has, after what it is: one of other clusters, one whose hosts requests name,
  * or one that chooses among its own hosts; with what such a cluster needs beside it.
  */
-import type { HostResource } from '../../shared/resources/cluster.ts';
+import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { AggregateBalancer } from './balancing/aggregate-balancer.ts';
 import type { LoadBalancer } from './balancing/load-balancer.ts';

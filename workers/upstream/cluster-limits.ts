@@ -3,7 +3,10 @@
  * the supervisor has said in which slots, and within this worker until then.
  */
 import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
-import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  ClusterResource,
+} from '../../shared/resources/clusters/cluster.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import type { UpstreamHost } from './hosts/host.ts';

@@ -1,6 +1,9 @@
 /** The clusters of this worker by name. Knows no routes; an unknown name is the caller's answer. */
-import type { ClusterHostsResource, ClusterResource } from '../../shared/resources/cluster.ts';
-import { isAlikes, isKept } from '../../shared/resources/host-entries.ts';
+import type {
+  ClusterHostsResource,
+  ClusterResource,
+} from '../../shared/resources/clusters/cluster.ts';
+import { isAlikes, isKept } from '../../shared/resources/clusters/host-entries.ts';
 import type { ResourceUpdate, SentHostSet } from '../../shared/resources/resource-update.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { UpstreamCluster } from './cluster.ts';

@@ -1,5 +1,5 @@
 /** Where one cluster counts in this worker: its block and what appears by response code. */
-import type { ClusterResource } from '../../shared/resources/cluster.ts';
+import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { LOAD_AWARE_LOCALITY, SUBSETS } from '../../shared/stats/templates/cluster-features.ts';

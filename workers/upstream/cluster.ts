@@ -4,11 +4,11 @@ import type {
   ClusterHostsResource,
   ClusterResource,
   HostResource,
-} from '../../shared/resources/cluster.ts';
+} from '../../shared/resources/clusters/cluster.ts';
 import type { SentHostSet } from '../../shared/resources/resource-update.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
-import { HEALTH_BITS } from '../../shared/resources/host-health.ts';
-import type { OutlierSign } from '../../shared/resources/outlier-detection.ts';
+import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
+import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import { OutlierMonitor } from './hosts/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
 import { RedisCheckFigures } from './hosts/redis-check-figures.ts';
@@ -41,7 +41,7 @@ import { ActiveRequests } from './hosts/active-requests.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
 import { HashTableFigures } from './hashing/hash-table-figures.ts';
-import { isSamePlace } from '../../shared/resources/host-place.ts';
+import { isSamePlace } from '../../shared/resources/clusters/host-place.ts';
 
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
 

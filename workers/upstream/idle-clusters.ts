@@ -1,6 +1,9 @@
 /** Clusters that this worker knows by name only: packed until somebody asks for one of their batch. */
-import type { ClusterHostsResource } from '../../shared/resources/cluster.ts';
-import { unpackClusters, type ClusterWithHosts } from '../../shared/resources/idle-clusters.ts';
+import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
+import {
+  unpackClusters,
+  type ClusterWithHosts,
+} from '../../shared/resources/clusters/idle-clusters.ts';
 
 type Batch = { readonly packed: Uint8Array } | { readonly clusters: readonly ClusterWithHosts[] };
 

@@ -1,11 +1,11 @@
 /** Makes the balancer that a cluster's policy asks for. */
-import type { ClusterResource } from '../../shared/resources/cluster.ts';
+import type { ClusterResource } from '../../shared/resources/clusters/cluster.ts';
 import type {
   LbPolicy,
   LeastRequestOptions,
   ZoneAwareOptions,
-} from '../../shared/resources/lb-policy.ts';
-import { MAGLEV_DEFAULTS, RING_DEFAULTS } from '../../shared/resources/lb-policy.ts';
+} from '../../shared/resources/clusters/lb-policy.ts';
+import { MAGLEV_DEFAULTS, RING_DEFAULTS } from '../../shared/resources/clusters/lb-policy.ts';
 import { readDouble, readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { BoundedTable } from './hashing/bounded-table.ts';

@@ -4,7 +4,7 @@
  */
 import { limitOf, readThresholds } from '../../shared/limits/breaker-limits.ts';
 import { BreakerPage, type LimitedResource } from '../../shared/limits/breaker-page.ts';
-import type { CircuitBreakerThresholds } from '../../shared/resources/cluster.ts';
+import type { CircuitBreakerThresholds } from '../../shared/resources/clusters/cluster.ts';
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import type { Runtime } from '../loop/runtime.ts';
 

@@ -3,7 +3,7 @@ import {
   RE2_BENCHMARKS,
   SLOW_PATTERNS,
   USUAL_PATTERNS,
-} from '../../../test/support/regex-patterns.ts';
+} from '../../../test/support/parts/regex-patterns.ts';
 
 export interface RegexQuestion {
   readonly name: string;

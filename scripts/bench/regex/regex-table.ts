@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { RE2JS } from 're2js';
 import { makeRegexRunner } from '../../../shared/regex/run-regex.ts';
 import { compileRegex } from '../../../supervisor/regex/compile-regex.ts';
-import { median } from '../median.ts';
+import { median } from '../support/median.ts';
 import { QUESTIONS, type RegexQuestion } from './questions.ts';
 import { RE2_PROGRAM } from './re2-program.ts';
 

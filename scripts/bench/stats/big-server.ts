@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { benchBootstrap } from '../bootstrap.ts';
-import type { Place } from '../contenders.ts';
-import { treePssKib } from '../processes.ts';
+import { benchBootstrap } from '../support/bootstrap.ts';
+import type { Place } from '../support/contenders.ts';
+import { treePssKib } from '../support/processes.ts';
 
 /** Clock ticks per second of /proc. */
 const TICKS = 100;

@@ -2,8 +2,8 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { median } from '../median.ts';
-import { LOAD_CORE, startPinned, type Running } from '../processes.ts';
+import { median } from '../support/median.ts';
+import { LOAD_CORE, startPinned, type Running } from '../support/processes.ts';
 import { cpuSeconds, fetchText, residentMib, type BigServer } from './big-server.ts';
 
 export interface PageFigures {

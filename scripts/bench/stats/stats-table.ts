@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RecentLookups } from '../../../supervisor/stats/recent-lookups.ts';
-import { isInstalled, LOAD_CORE, pinTree, PROXY_CORE, runPinned } from '../processes.ts';
-import { startUpstream } from '../upstream.ts';
-import { runWrk } from '../wrk.ts';
+import { isInstalled, LOAD_CORE, pinTree, PROXY_CORE, runPinned } from '../support/processes.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { runWrk } from '../support/wrk.ts';
 import {
   cpuSeconds,
   startBigServer,
@@ -20,7 +20,7 @@ import {
   type Program,
 } from './big-server.ts';
 import { measurePage, readyP99, scrapeForever, slowReaderGrowth } from './scrape.ts';
-import { median } from '../median.ts';
+import { median } from '../support/median.ts';
 
 const { values } = parseArgs({
   options: {

@@ -3,8 +3,8 @@
  * interval or when the buffer is full, as the reference's files. Reopened on SIGUSR1.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { appendFlags } from '../../../shared/append-flags.ts';
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import { appendFlags } from '../../../shared/process/append-flags.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 
 const BUFFER_CHARACTERS_MAX = 64 * 1024;
 

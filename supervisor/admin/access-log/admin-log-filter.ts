@@ -2,7 +2,7 @@
  * Conditions of the admin's access log: which requests get a line. The same conditions as those of
  * the workers' logs, over what is known of a request to the admin.
  */
-import { assertNever } from '../../../shared/assert-never.ts';
+import { assertNever } from '../../../shared/process/assert-never.ts';
 import { compileHeaderMatcher } from '../../../shared/matchers/header-matcher.ts';
 import type { AccessLogFilter, ComparisonOp } from '../../../shared/resources/access-log.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';

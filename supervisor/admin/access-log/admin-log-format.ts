@@ -2,10 +2,10 @@
  * Lines of the admin's access log. The admin has no upstream, no route and no TLS, so that the
  * commands about those have no value and print `-`, as in the reference.
  */
-import { environmentVariable } from '../../../shared/environment.ts';
+import { environmentVariable } from '../../../shared/process/environment.ts';
 import { hostname } from 'node:os';
 import type { AccessLogFormat } from '../../../shared/resources/access-log.ts';
-import { localAddress } from '../../../shared/local-address.ts';
+import { localAddress } from '../../../shared/addresses/local-address.ts';
 import { compileLogLine, cutTo, firstOf } from '../../../shared/substitution/compile-line.ts';
 import type { FormatCommand } from '../../../shared/substitution/format.ts';
 import { compileTimeFormat, makeIsoFormatter } from '../../../shared/substitution/strftime.ts';

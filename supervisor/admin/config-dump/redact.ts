@@ -3,7 +3,7 @@
  * inside a sensitive one is sensitive too, and a TypedStruct is read as the type that it names. Other
  * untyped configuration (Struct) carries no marks and is redacted only below a sensitive field.
  */
-import { dictionary } from '../../../shared/dictionary.ts';
+import { dictionary } from '../../../shared/text/dictionary.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';

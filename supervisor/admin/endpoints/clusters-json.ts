@@ -1,8 +1,8 @@
 /** `/clusters?format=json`: envoy.admin.v3.Clusters; fields at their default are left out. */
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
 import { quoteJson } from '../../../shared/json/quote-json.ts';
-import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
-import type { HealthFlag } from '../../../shared/resources/host-health.ts';
+import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
+import type { HealthFlag } from '../../../shared/resources/clusters/host-health.ts';
 import { hostAddressMessage } from '../address-message.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import { printJsonAt } from '../json-printer.ts';

@@ -1,6 +1,6 @@
 /** `/clusters` as lines of `cluster::key::value` and `cluster::host::key::value`. */
 import { sixDigits } from '../../../shared/text/six-digits.ts';
-import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
+import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStatus } from '../admin-context.ts';
 import {
   describeHealth,

@@ -3,7 +3,7 @@
  * `/drain_status`. A parameter of the reference counts when it is there, whatever its value.
  */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { AdminContext } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { EndpointRequest } from '../admin-route.ts';

@@ -1,5 +1,5 @@
 /** What both forms of `/clusters` know of a host: its statistics, its label, what it shares with others. */
-import { printInternal } from '../../../shared/resources/cluster.ts';
+import { printInternal } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStats, HostStatus } from '../admin-context.ts';
 
 /** In the order of the JSON page: counters first, then gauges. */

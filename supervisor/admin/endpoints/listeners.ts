@@ -1,6 +1,6 @@
 /** `/listeners`: names and bound addresses, as text or envoy.admin.v3.Listeners. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import { printInternal } from '../../../shared/resources/cluster.ts';
+import { printInternal } from '../../../shared/resources/clusters/cluster.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import type { AdminContext, ListenerStatus } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';

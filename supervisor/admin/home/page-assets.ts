@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtRoot } from '../../../shared/built-root.ts';
+import { builtRoot } from '../../../shared/process/built-root.ts';
 
 export interface PageAssets {
   readonly style: string;

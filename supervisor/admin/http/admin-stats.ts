@@ -1,6 +1,6 @@
 /** Counts the admin listener's own connections and requests under the reference's names. */
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { HTTP1_CODEC, HTTP2_CODEC } from '../../../shared/stats/templates/codecs.ts';
 import {

@@ -1,6 +1,6 @@
 /** A request and its answer over HTTP/1.1, with the reference's headers in its order. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { AdminLimits } from './admin-limits.ts';
 import type { AdminExchange, AnswerFields, Refusal } from './exchange.ts';
 import { refuseHead } from './refusals.ts';

@@ -5,7 +5,7 @@
 import { performServerHandshake } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { AdminLimits } from './admin-limits.ts';
 import type { AdminExchange, AnswerFields, Refusal } from './exchange.ts';
 import { refuseHead } from './refusals.ts';

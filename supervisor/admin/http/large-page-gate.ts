@@ -4,7 +4,7 @@
  * to the next one and goes on beside it: a few slow clients keep nobody from the pages.
  */
 import type { Writable } from 'node:stream';
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { AdminLimits } from './admin-limits.ts';
 
 /** Why there is no place. */

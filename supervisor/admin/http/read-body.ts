@@ -1,6 +1,6 @@
 /** Collects a request's body up to a limit of bytes and time, and all bodies together up to another. */
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 
 /** How many bytes of bodies are held now. */
 export class BodyBudget {

@@ -3,7 +3,7 @@
  * to the socket itself, since node's parser has given the connection up by then.
  */
 import { STATUS_CODES } from 'node:http';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import { SERVER_NAME } from './send-response.ts';
 
 /** What node's parser says of a request that it gave up. */

@@ -5,7 +5,7 @@
  */
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { LoopTurns } from '../../loop/loop-turns.ts';
 import type { AdminBody, AdminResponse } from '../../http-pages/admin-response.ts';
 import type { AdminLimits } from './admin-limits.ts';

@@ -1,7 +1,7 @@
 /** Clusters and their hosts as `/clusters` shows them. */
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { flagsOf } from '../../../shared/resources/host-health.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { flagsOf } from '../../../shared/resources/clusters/host-health.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import type {
   ClustersView,

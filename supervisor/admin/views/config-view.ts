@@ -1,6 +1,6 @@
 /** What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked for. */
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
-import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterHostsResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ConfigView, DumpedListener, DumpedResource } from '../admin-context.ts';

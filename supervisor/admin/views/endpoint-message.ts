@@ -3,7 +3,10 @@
  * `/config_dump?include_eds`: what the cluster has now, not what was written.
  */
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';
-import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
+import type {
+  ClusterHostsResource,
+  HostResource,
+} from '../../../shared/resources/clusters/cluster.ts';
 import { hostAddressMessage } from '../address-message.ts';
 
 const HEALTH_STATUS = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;

@@ -2,7 +2,7 @@
  * Prints normalised messages in protobuf's text format, as the reference shows them in errors. What the
  * API marks as sensitive is left out of what it prints.
  */
-import { quoteTextFormat } from '../../../shared/text-format-escapes.ts';
+import { quoteTextFormat } from '../../../shared/text/text-format-escapes.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject, textOf } from './message-object.ts';
 import { toFields } from './well-known-form.ts';

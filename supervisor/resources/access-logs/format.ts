@@ -1,5 +1,5 @@
 /** Resolves what a line of an access log looks like: substitution formats as text or as JSON. */
-import { dictionary, type Dictionary } from '../../../shared/dictionary.ts';
+import { dictionary, type Dictionary } from '../../../shared/text/dictionary.ts';
 import type { DataSource } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { SubstitutionFormatString } from '../../../shared/api/generated/envoy/config/core/v3/substitution_format_string.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';

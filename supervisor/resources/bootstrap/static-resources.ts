@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Listener } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
-import { printAddress } from '../../../shared/resources/print-address.ts';
+import { printAddress } from '../../../shared/addresses/print-address.ts';
 import { resolveCluster, type ClusterDefaults } from '../clusters/cluster.ts';
 import { resolveDnsDefaults } from '../clusters/dns-cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';

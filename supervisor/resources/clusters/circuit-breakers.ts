@@ -6,7 +6,7 @@ import type {
 import type {
   CircuitBreakerThresholds,
   ClusterResource,
-} from '../../../shared/resources/cluster.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { float, optional } from '../values.ts';

@@ -1,5 +1,5 @@
 /** Resolves the transport sockets of a cluster: its own, and those for hosts with certain metadata. */
-import { structOf } from '../../../shared/dictionary.ts';
+import { structOf } from '../../../shared/text/dictionary.ts';
 import type {
   Cluster,
   Cluster_TransportSocketMatch as MatchMessage,
@@ -8,7 +8,7 @@ import type {
   ClusterResource,
   SocketMatch,
   UpstreamSocketOptions,
-} from '../../../shared/resources/cluster.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { resolveUpstreamSocket } from '../transport-sockets.ts';

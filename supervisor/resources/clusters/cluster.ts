@@ -1,7 +1,7 @@
 /** Resolves envoy.config.cluster.v3.Cluster. */
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { BindConfig } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
-import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -15,7 +15,7 @@ import { isStatic, resolveDiscovery } from './discovery.ts';
 import type { DnsDefaults } from './dns-cluster.ts';
 import { forwardProxyOptions } from './forward-proxy-cluster.ts';
 import { resolveCheckEventLogs, resolveHealthChecks } from './health-checks.ts';
-import { resolveLbPolicy } from './load-balancing.ts';
+import { resolveLbPolicy } from '../balancing/load-balancing.ts';
 import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';

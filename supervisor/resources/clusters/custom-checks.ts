@@ -1,6 +1,6 @@
 /** Resolves health checks that are extensions. */
 import type { Redis } from '../../../shared/api/generated/envoy/extensions/health_checkers/redis/v3/redis.ts';
-import type { RedisProbe } from '../../../shared/resources/health-check.ts';
+import type { RedisProbe } from '../../../shared/resources/clusters/health-check.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';

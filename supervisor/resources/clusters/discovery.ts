@@ -11,7 +11,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Discovery } from '../../resolved/resolved-bootstrap.ts';
 import type { Scope } from '../scope.ts';
-import { resolveAggregate, resolveOriginalDst } from './provided-clusters.ts';
+import { resolveAggregate, resolveOriginalDst } from '../balancing/provided-clusters.ts';
 import { resolveForwardProxy } from './forward-proxy-cluster.ts';
 import { resolveDnsCluster, resolveDnsExtension, type DnsDefaults } from './dns-cluster.ts';
 

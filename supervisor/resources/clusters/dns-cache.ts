@@ -7,7 +7,7 @@ import type {
 import type { FileBasedKeyValueStoreConfig } from '../../../shared/api/generated/envoy/extensions/key_value/file_based/v3/config.ts';
 import type { KeyValueStoreConfig } from '../../../shared/api/generated/envoy/config/common/key_value/v3/config.ts';
 import type { AddressMatcher } from '../../../shared/api/generated/envoy/type/matcher/v3/address.ts';
-import { printAuthority } from '../../../shared/authority.ts';
+import { printAuthority } from '../../../shared/addresses/authority.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import type {

@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/api/generated/envoy/config/core/v3/resolver.ts';
 import type { TypedExtensionConfig } from '../../../shared/api/generated/envoy/config/core/v3/extension.ts';
 import type { CaresDnsResolverConfig } from '../../../shared/api/generated/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver.ts';
-import { printAddress } from '../../../shared/resources/print-address.ts';
+import { printAddress } from '../../../shared/addresses/print-address.ts';
 import { resolveAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';

@@ -4,7 +4,7 @@ import type {
   ClusterConfig,
   SubClustersConfig,
 } from '../../../shared/api/generated/envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster.ts';
-import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   Discovery,

@@ -1,5 +1,5 @@
 /** Resolves envoy.config.core.v3.HealthCheck: how workers ask hosts whether they are well. */
-import { structOf } from '../../../shared/dictionary.ts';
+import { structOf } from '../../../shared/text/dictionary.ts';
 import type { Endpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
 import type {
   HealthCheck,
@@ -10,14 +10,14 @@ import type {
 } from '../../../shared/api/generated/envoy/config/core/v3/health_check.ts';
 import type { HealthCheckEventFileSink } from '../../../shared/api/generated/envoy/extensions/health_check/event_sinks/file/v3/file.ts';
 import type { Int64Range } from '../../../shared/api/generated/envoy/type/v3/range.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type {
   GrpcProbe,
   HealthCheckResource,
   HttpProbe,
   StatusRange,
   TcpProbe,
-} from '../../../shared/resources/health-check.ts';
+} from '../../../shared/resources/clusters/health-check.ts';
 import { resolveAddress } from '../addresses.ts';
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';

@@ -10,9 +10,9 @@ import {
   type HostAddress,
   type HostResource,
   printInternal,
-} from '../../../shared/resources/cluster.ts';
-import { HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
-import { printAddress } from '../../../shared/resources/print-address.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS, healthOf } from '../../../shared/resources/clusters/host-health.ts';
+import { printAddress } from '../../../shared/addresses/print-address.ts';
 import { resolveAddress } from '../addresses.ts';
 
 import { knownFields, refuseOtherFields } from '../fields.ts';
@@ -22,7 +22,7 @@ import { optional } from '../values.ts';
 import { resolveEndpointCheck } from './health-checks.ts';
 import { resolveDrop } from './drop-overload.ts';
 import { type LocalityFacts, usualHost } from './usual-host.ts';
-import { isSamePlace } from '../../../shared/resources/host-place.ts';
+import { isSamePlace } from '../../../shared/resources/clusters/host-place.ts';
 
 const FIELDS = knownFields<ClusterLoadAssignment>(
   ['cluster_name', 'endpoints', 'policy'],

@@ -7,7 +7,7 @@ import type {
   ExtraSourceAddress,
   TcpKeepalive,
 } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
-import type { LocalSocket } from '../../../shared/resources/cluster.ts';
+import type { LocalSocket } from '../../../shared/resources/clusters/cluster.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import { resolveSocketAddress } from '../addresses.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';

@@ -1,7 +1,7 @@
 /** Resolves envoy.config.cluster.v3.OutlierDetection. */
 import type { OutlierSettings } from '../../resolved/outlier-settings.ts';
 import type { OutlierDetection } from '../../../shared/api/generated/envoy/config/cluster/v3/outlier_detection.ts';
-import type { OutlierThresholds } from '../../../shared/resources/outlier-detection.ts';
+import type { OutlierThresholds } from '../../../shared/resources/clusters/outlier-detection.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr } from '../values.ts';

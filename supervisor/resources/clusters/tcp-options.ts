@@ -2,7 +2,7 @@
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { TcpProtocolOptions } from '../../../shared/api/generated/envoy/extensions/upstreams/tcp/v3/tcp_protocol_options.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
-import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
 import { durationMsOr } from '../values.ts';
 
 export const TCP_EXTENSION = 'envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions';

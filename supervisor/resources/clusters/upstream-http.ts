@@ -15,7 +15,7 @@ import type {
   Http2KeepAlive,
   UpstreamHttpOptions,
   UpstreamNameOptions,
-} from '../../../shared/resources/cluster.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
 
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { headerCase } from '../http/http1-options.ts';

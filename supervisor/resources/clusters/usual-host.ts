@@ -5,7 +5,7 @@
 import { isIPv4 } from 'node:net';
 import type { SocketAddress } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type { LbEndpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 
 /** What a host has from its locality. */
 export type LocalityFacts = Pick<

@@ -3,10 +3,13 @@ import type { LocalRateLimit } from '../../../shared/api/generated/envoy/extensi
 import type { TokenBucket } from '../../../shared/api/generated/envoy/type/v3/token_bucket.ts';
 import type { HttpFilter, LocalRateLimitOptions } from '../../../shared/resources/http-filters.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { DescriptorLimit, RateLimitPolicy } from '../../../shared/resources/rate-limits.ts';
+import type {
+  DescriptorLimit,
+  RateLimitPolicy,
+} from '../../../shared/resources/routes/rate-limits.ts';
 import type { LocalRateLimitDescriptor } from '../../../shared/api/generated/envoy/extensions/common/ratelimit/v3/ratelimit.ts';
-import type { RateLimitBucket } from '../../../shared/resources/rate-limit-bucket.ts';
-import type { RuntimeFraction } from '../../../shared/resources/matchers.ts';
+import type { RateLimitBucket } from '../../../shared/resources/routes/rate-limit-bucket.ts';
+import type { RuntimeFraction } from '../../../shared/resources/routes/matchers.ts';
 import { formatPlace } from '../../config/problem.ts';
 import { extension } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';

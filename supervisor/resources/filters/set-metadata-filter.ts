@@ -1,5 +1,5 @@
 /** Resolves envoy.filters.http.set_metadata. */
-import { structOf } from '../../../shared/dictionary.ts';
+import { structOf } from '../../../shared/text/dictionary.ts';
 import type {
   Config,
   Metadata,

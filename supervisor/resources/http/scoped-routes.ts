@@ -9,7 +9,7 @@ import type {
   InlineScope,
   ScopedRoutes,
   ScopeKeyFragment,
-} from '../../../shared/resources/scoped-routes.ts';
+} from '../../../shared/resources/routes/scoped-routes.ts';
 import { resolveConfigSource } from '../config-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';

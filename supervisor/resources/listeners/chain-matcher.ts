@@ -1,7 +1,7 @@
 /** Resolves a listener's filter_chain_matcher, which names the chain of a connection. */
 import type { Matcher } from '../../../shared/api/generated/xds/type/matcher/v3/matcher.ts';
 import type { FilterChain } from '../../../shared/resources/listener.ts';
-import type { MatcherTree } from '../../../shared/resources/matcher-tree.ts';
+import type { MatcherTree } from '../../../shared/resources/routes/matcher-tree.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { CONNECTION_INPUTS } from '../matchers/match-inputs.ts';
 import { resolveMatcherTree } from '../matchers/matcher-tree.ts';

@@ -6,7 +6,7 @@ import type {
   FilterChainMatch as MatchMessage,
 } from '../../../shared/api/generated/envoy/config/listener/v3/listener_components.ts';
 import type { CidrRange, FilterChainMatch } from '../../../shared/resources/listener.ts';
-import { networkOf } from '../../../shared/network-of.ts';
+import { networkOf } from '../../../shared/addresses/network-of.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveCidr } from '../http/cidr.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';

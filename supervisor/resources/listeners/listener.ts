@@ -12,7 +12,7 @@ import type {
 import type { ListenerFilter } from '../../../shared/resources/listener-filters.ts';
 import type { AddressToBind } from '../../resolved/address-to-bind.ts';
 import { resolveAccessLogs } from '../access-logs/access-log.ts';
-import { printAddress } from '../../../shared/resources/print-address.ts';
+import { printAddress } from '../../../shared/addresses/print-address.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type {
   InlineScopes,

@@ -1,6 +1,9 @@
 /** Resolves envoy.type.matcher.v3.FilterStateMatcher and AddressMatcher. */
 import type { FilterStateMatcher as FilterStateMessage } from '../../../shared/api/generated/envoy/type/matcher/v3/filter_state.ts';
-import type { AddressRange, FilterStateMatcher } from '../../../shared/resources/matchers.ts';
+import type {
+  AddressRange,
+  FilterStateMatcher,
+} from '../../../shared/resources/routes/matchers.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveCidr } from '../http/cidr.ts';
 import type { Scope } from '../scope.ts';

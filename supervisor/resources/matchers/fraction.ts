@@ -1,7 +1,7 @@
 /** Resolves shares of requests; the worker asks the runtime for the key at each request. */
 import type { RuntimeFractionalPercent } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { FractionalPercent } from '../../../shared/api/generated/envoy/type/v3/percent.ts';
-import type { RuntimeFraction } from '../../../shared/resources/matchers.ts';
+import type { RuntimeFraction } from '../../../shared/resources/routes/matchers.ts';
 import { optional } from '../values.ts';
 
 export function resolveRuntimeFraction(message: RuntimeFractionalPercent): RuntimeFraction {

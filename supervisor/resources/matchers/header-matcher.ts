@@ -1,6 +1,6 @@
 /** Resolves envoy.config.route.v3.HeaderMatcher, its deprecated fields included. */
 import type { HeaderMatcher as HeaderMatcherMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { HeaderMatcher } from '../../../shared/resources/matchers.ts';
+import type { HeaderMatcher } from '../../../shared/resources/routes/matchers.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { resolveRegex } from './regex.ts';

@@ -13,7 +13,7 @@ import type {
   HttpRequestQueryParamMatchInput,
 } from '../../../shared/api/generated/envoy/type/matcher/v3/http_inputs.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { MatchInput, ValueMatch } from '../../../shared/resources/matcher-tree.ts';
+import type { MatchInput, ValueMatch } from '../../../shared/resources/routes/matcher-tree.ts';
 import { extension, ExtensionRegistry, type ExtensionFactory } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { optional } from '../values.ts';

@@ -15,7 +15,7 @@ import type {
   MatchInput,
   MatchPredicate,
   OnMatch,
-} from '../../../shared/resources/matcher-tree.ts';
+} from '../../../shared/resources/routes/matcher-tree.ts';
 import { extension, ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';

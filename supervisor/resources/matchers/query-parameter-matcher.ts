@@ -1,7 +1,7 @@
 /** Resolves envoy.config.route.v3.QueryParameterMatcher. */
 import type { QueryParameterMatcher as QueryParameterMatcherMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { QueryParameterMatcher } from '../../../shared/resources/matchers.ts';
+import type { QueryParameterMatcher } from '../../../shared/resources/routes/matchers.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';

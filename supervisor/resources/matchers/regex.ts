@@ -6,7 +6,7 @@ import type {
 import { compileRegex, type RegexOptions } from '../../regex/compile-regex.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import { parseSubstitution } from '../../../shared/regex/substitution.ts';
-import type { CompiledRegex } from '../../../shared/resources/matchers.ts';
+import type { CompiledRegex } from '../../../shared/resources/routes/matchers.ts';
 import type { Scope } from '../scope.ts';
 
 /** Undefined after a reported problem. */

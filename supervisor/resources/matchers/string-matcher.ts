@@ -1,7 +1,7 @@
 /** Resolves envoy.type.matcher.v3.StringMatcher. */
 import type { StringMatcher as StringMatcherMessage } from '../../../shared/api/generated/envoy/type/matcher/v3/string.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { StringMatcher } from '../../../shared/resources/matchers.ts';
+import type { StringMatcher } from '../../../shared/resources/routes/matchers.ts';
 import type { Scope } from '../scope.ts';
 import { resolveRegex } from './regex.ts';
 

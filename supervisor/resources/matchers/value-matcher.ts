@@ -1,7 +1,7 @@
 /** Resolves envoy.type.matcher.v3.MetadataMatcher and ValueMatcher. */
 import type { MetadataMatcher as MetadataMessage } from '../../../shared/api/generated/envoy/type/matcher/v3/metadata.ts';
 import type { ValueMatcher as ValueMessage } from '../../../shared/api/generated/envoy/type/matcher/v3/value.ts';
-import type { MetadataMatcher, ValueMatcher } from '../../../shared/resources/matchers.ts';
+import type { MetadataMatcher, ValueMatcher } from '../../../shared/resources/routes/matchers.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { resolveStringMatcher } from './string-matcher.ts';

@@ -5,7 +5,7 @@ import type {
   WeightedCluster_ClusterWeight as ClusterWeight,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { ClusterSpecifier, WeightedCluster } from '../../../shared/resources/route.ts';
+import type { ClusterSpecifier, WeightedCluster } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import { resolveMetadata } from '../metadata.ts';

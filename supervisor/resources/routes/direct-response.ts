@@ -1,6 +1,6 @@
 /** Resolves envoy.config.route.v3.DirectResponseAction; its body is read here, once. */
 import type { DirectResponseAction as DirectResponseMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { DirectResponseAction } from '../../../shared/resources/route.ts';
+import type { DirectResponseAction } from '../../../shared/resources/routes/route.ts';
 import { checkFormat } from '../access-logs/format.ts';
 import { readDataSource } from '../data-source.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';

@@ -1,6 +1,6 @@
 /** Resolves what of a request consistent hashing looks at. */
 import type { RouteAction_HashPolicy as HashPolicyMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { HashPolicy } from '../../../shared/resources/route.ts';
+import type { HashPolicy } from '../../../shared/resources/routes/route.ts';
 import { resolveRewrite } from '../matchers/regex.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';

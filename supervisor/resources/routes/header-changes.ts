@@ -4,7 +4,7 @@ import type {
   HeaderAppendAction,
   HeaderChanges,
   HeaderValueOption,
-} from '../../../shared/resources/headers.ts';
+} from '../../../shared/resources/routes/headers.ts';
 import { checkFormat } from '../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';

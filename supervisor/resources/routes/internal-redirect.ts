@@ -4,7 +4,7 @@ import type { AllowListedRoutesConfig } from '../../../shared/api/generated/envo
 import type {
   InternalRedirect,
   InternalRedirectPredicate,
-} from '../../../shared/resources/route.ts';
+} from '../../../shared/resources/routes/route.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';

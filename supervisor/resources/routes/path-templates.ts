@@ -3,7 +3,7 @@ import type { RouteMatch as RouteMatchMessage } from '../../../shared/api/genera
 import type { UriTemplateMatchConfig } from '../../../shared/api/generated/envoy/extensions/path/match/uri_template/v3/uri_template_match.ts';
 import type { UriTemplateRewriteConfig } from '../../../shared/api/generated/envoy/extensions/path/rewrite/uri_template/v3/uri_template_rewrite.ts';
 import { checkPathTemplate, rewriteVariables } from './check-path-template.ts';
-import type { Route } from '../../../shared/resources/route.ts';
+import type { Route } from '../../../shared/resources/routes/route.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 

@@ -2,11 +2,11 @@
  * Resolves `typed_per_filter_config` of routes, virtual hosts and route configurations: settings of
  * an HTTP filter that hold there alone.
  */
-import type { Dictionary } from '../../../shared/dictionary.ts';
+import type { Dictionary } from '../../../shared/text/dictionary.ts';
 import { typeNameOf } from '../../config/type-name.ts';
 import type { FilterConfig } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { Any } from '../../../shared/api/well-known.ts';
-import type { PerFilterConfig } from '../../../shared/resources/route.ts';
+import type { PerFilterConfig } from '../../../shared/resources/routes/route.ts';
 import type { DisabledFilter } from '../../../shared/resources/http-filters.ts';
 
 import { BASIC_AUTH_PER_ROUTE_TYPE, resolveUsers } from '../filters/basic-auth-filter.ts';

@@ -5,7 +5,10 @@ import type {
   RateLimit_Action_MetaData as MetadataMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { RateLimitAction, RateLimitPolicy } from '../../../shared/resources/rate-limits.ts';
+import type {
+  RateLimitAction,
+  RateLimitPolicy,
+} from '../../../shared/resources/routes/rate-limits.ts';
 import { checkFormat } from '../access-logs/format.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';

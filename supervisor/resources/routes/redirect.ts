@@ -1,7 +1,7 @@
 /** Resolves envoy.config.route.v3.RedirectAction. */
 import type { RedirectAction as RedirectMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { RedirectAction } from '../../../shared/resources/route.ts';
+import type { RedirectAction } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveRewrite } from '../matchers/regex.ts';
 import type { Scope } from '../scope.ts';

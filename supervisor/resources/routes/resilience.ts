@@ -11,7 +11,7 @@ import type {
   HedgePolicy,
   RequestMirrorPolicy,
   RetryPolicy,
-} from '../../../shared/resources/route.ts';
+} from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';

@@ -1,5 +1,5 @@
 /** Resolves envoy.config.route.v3.RetryPolicy and HedgePolicy. */
-import { dictionary } from '../../../shared/dictionary.ts';
+import { dictionary } from '../../../shared/text/dictionary.ts';
 import type {
   HedgePolicy as HedgePolicyMessage,
   RetryPolicy as RetryPolicyMessage,
@@ -9,7 +9,7 @@ import type {
   HedgePolicy,
   RetryHostPredicate,
   RetryPolicy,
-} from '../../../shared/resources/route.ts';
+} from '../../../shared/resources/routes/route.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';

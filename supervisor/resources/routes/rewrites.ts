@@ -1,7 +1,7 @@
 /** Resolves how a route changes the path and the host of a request on its way to the upstream. */
 import type { RouteAction } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { HostRewrite, PathRewrite } from '../../../shared/resources/route.ts';
+import type { HostRewrite, PathRewrite } from '../../../shared/resources/routes/route.ts';
 import { resolveRewrite } from '../matchers/regex.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';

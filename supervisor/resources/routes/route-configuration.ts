@@ -1,6 +1,6 @@
 /** Resolves envoy.config.route.v3.RouteConfiguration. */
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
-import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';

@@ -4,8 +4,8 @@ import type {
   RouteMatch as RouteMatchMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
-import type { CookieMatcher } from '../../../shared/resources/matchers.ts';
-import type { PathMatch, RouteMatch } from '../../../shared/resources/route.ts';
+import type { CookieMatcher } from '../../../shared/resources/routes/matchers.ts';
+import type { PathMatch, RouteMatch } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveRuntimeFraction } from '../matchers/fraction.ts';
 import { resolveFilterStateMatcher } from '../matchers/filter-state-matcher.ts';

@@ -5,8 +5,8 @@ import type {
   Route as RouteMessage,
   RouteList,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { MatcherTree } from '../../../shared/resources/matcher-tree.ts';
-import type { Route } from '../../../shared/resources/route.ts';
+import type { MatcherTree } from '../../../shared/resources/routes/matcher-tree.ts';
+import type { Route } from '../../../shared/resources/routes/route.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';
 import { resolveMatcherTree } from '../matchers/matcher-tree.ts';
 import type { Scope } from '../scope.ts';

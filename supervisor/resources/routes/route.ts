@@ -1,6 +1,10 @@
 /** Resolves envoy.config.route.v3.Route: a match and what is done with what it matches. */
 import type { Route as RouteMessage } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { RequestMirrorPolicy, Route, RouteAction } from '../../../shared/resources/route.ts';
+import type {
+  RequestMirrorPolicy,
+  Route,
+  RouteAction,
+} from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';

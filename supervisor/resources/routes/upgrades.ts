@@ -3,7 +3,7 @@ import type {
   RouteAction_UpgradeConfig as UpgradeMessage,
   RouteAction_UpgradeConfig_ConnectConfig as ConnectMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { UpgradeConfig } from '../../../shared/resources/route.ts';
+import type { UpgradeConfig } from '../../../shared/resources/routes/route.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { asciiLower } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';

@@ -3,7 +3,7 @@ import type {
   VirtualCluster as VirtualClusterMessage,
   VirtualHost as VirtualHostMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
-import type { VirtualCluster, VirtualHost } from '../../../shared/resources/route.ts';
+import type { VirtualCluster, VirtualHost } from '../../../shared/resources/routes/route.ts';
 import { resolveCorsPolicy } from '../filters/cors-filter.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';

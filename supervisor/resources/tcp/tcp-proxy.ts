@@ -1,5 +1,5 @@
 /** Resolves envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy. */
-import { joined } from '../../../shared/dictionary.ts';
+import { joined } from '../../../shared/text/dictionary.ts';
 import type { BackoffStrategy } from '../../../shared/api/generated/envoy/config/core/v3/backoff.ts';
 import type { Metadata as MetadataMessage } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type {

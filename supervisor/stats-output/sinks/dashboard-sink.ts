@@ -4,7 +4,7 @@
  * window of flushes, latency is the last interval's. A client that does not keep up is dropped. While
  * there is no client nothing is counted: a window begins with the first one.
  */
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { LoopTurns, Steps } from '../../loop/loop-turns.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';

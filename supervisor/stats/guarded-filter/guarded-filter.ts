@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { Piscina } from 'piscina';
-import { builtRoot } from '../../../shared/built-root.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import { builtRoot } from '../../../shared/process/built-root.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { GuardedTask } from './pool-entry.ts';
 
 /** Matching time for this many names; the thread's start is not counted. */

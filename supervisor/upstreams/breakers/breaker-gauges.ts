@@ -11,7 +11,7 @@ import {
 import type {
   CircuitBreakerThresholds,
   ClusterResource,
-} from '../../../shared/resources/cluster.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import {

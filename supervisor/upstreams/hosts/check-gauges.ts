@@ -2,7 +2,7 @@
  * How many hosts of a cluster pass its active checks, in its statistics. Where a check has a name its
  * figures are the workers'; a single one that has a name leaves nothing to count here.
  */
-import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import {
   HEALTH_CHECK,

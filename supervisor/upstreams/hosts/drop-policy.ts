@@ -2,7 +2,7 @@
  * Which share of a cluster's requests is dropped at present. What an assignment says of it comes into
  * force with the cluster's first set of hosts, later with a change of the hosts only, as in the reference.
  */
-import type { DropOverload } from '../../../shared/resources/cluster.ts';
+import type { DropOverload } from '../../../shared/resources/clusters/cluster.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
 

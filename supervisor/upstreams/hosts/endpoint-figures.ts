@@ -1,5 +1,5 @@
 /** Hosts of clusters that want statistics of each (`per_endpoint_stats`), as the statistics name them. */
-import { addressOf } from '../../../shared/resources/host-address.ts';
+import { addressOf } from '../../../shared/addresses/host-address.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { EndpointFigures } from '../../stats/endpoint-stats.ts';
 import { statScope } from '../../../shared/stats/stat-scope.ts';

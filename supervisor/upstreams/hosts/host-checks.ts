@@ -2,8 +2,8 @@
  * What active checks mean for the hosts of one cluster: which are checked, what a host counts as before
  * its first result, which may not go while they pass, and how many pass now. It holds no host.
  */
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import { CheckGauges } from './check-gauges.ts';

@@ -4,9 +4,9 @@
  * what it holds; who needs to hear of a change is its owner's business.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
-import { isSamePlace } from '../../../shared/resources/host-place.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
+import { isSamePlace } from '../../../shared/resources/clusters/host-place.ts';
 import type { OutlierDetector } from '../../health/outlier-detector.ts';
 import { changedPriorities, isSameButForHealth, isSameHost } from '../sources/same-host.ts';
 import type { HostChecks } from './host-checks.ts';

@@ -1,6 +1,6 @@
 /** What the supervisor knows of a host beside its configuration, and the two joined to what workers get. */
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS, healthOf } from '../../../shared/resources/clusters/host-health.ts';
 
 export interface HostState {
   /** What the source gave last: where it gives the same again, nothing needs to be compared. */

@@ -2,8 +2,8 @@
  * What is known of each host of one cluster, by id, with the slots in shared pages that a host has as
  * long as the cluster has the host.
  */
-import type { Clock } from '../../../shared/clock.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { OutlierSlots } from '../../health/outlier-slots.ts';
 import type { ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';
 import type { BreakerSlots } from '../breakers/breaker-slots.ts';

@@ -3,9 +3,9 @@
  * of them are healthy, and how its host set came about. Traffic is counted by the workers into the
  * same blocks.
  */
-import type { ClusterResource, HostResource } from '../../../shared/resources/cluster.ts';
-import { NO_MATCH, socketOf } from '../../../shared/resources/socket-match.ts';
-import { isCounted } from '../../../shared/resources/host-health.ts';
+import type { ClusterResource, HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { NO_MATCH, socketOf } from '../../../shared/resources/clusters/socket-match.ts';
+import { isCounted } from '../../../shared/resources/clusters/host-health.ts';
 import {
   REQUEST_RESPONSE_SIZES,
   SUBSETS,

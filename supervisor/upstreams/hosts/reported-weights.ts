@@ -2,11 +2,15 @@
  * The weights that hosts of one cluster reported to any worker, for `/clusters`. They decide nothing here:
  * each worker balances by what it saw.
  */
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { ToldWeight } from '../../../shared/messages/worker-notices.ts';
-import { medianOf, type ReportedWeight, weightAt } from '../../../shared/reported-weights.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import type { LoadReportOptions } from '../../../shared/resources/lb-policy.ts';
+import {
+  medianOf,
+  type ReportedWeight,
+  weightAt,
+} from '../../../shared/resources/clusters/reported-weights.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import type { LoadReportOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 
 export class ReportedWeights {
   readonly #options: LoadReportOptions;

@@ -4,8 +4,11 @@
  * object while nothing of a host changed.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
-import { packHosts } from '../../../shared/resources/host-entries.ts';
+import type {
+  ClusterHostsResource,
+  HostResource,
+} from '../../../shared/resources/clusters/cluster.ts';
+import { packHosts } from '../../../shared/resources/clusters/host-entries.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import { EarlierList } from '../sources/earlier-list.ts';
 

@@ -1,5 +1,5 @@
 /** Asks for one name again and again: how long to wait after which answer. */
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { failureBackOffMs } from '../../dns/failure-back-off.ts';
 import type { NameResolver, Resolution } from '../../dns/name-resolver.ts';
 import type { DnsSettings } from '../../resolved/resolved-bootstrap.ts';

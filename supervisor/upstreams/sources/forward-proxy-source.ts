@@ -1,5 +1,5 @@
 /** Hosts of a cluster that forwards to any name: those of its cache of names. */
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { CachedAddress, DnsCache, DnsCacheReader } from '../../dns/dns-cache.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';
 

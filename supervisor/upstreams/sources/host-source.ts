@@ -3,7 +3,7 @@ import type {
   ClusterHostsResource,
   HostAnswer,
   HostResource,
-} from '../../../shared/resources/cluster.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
 
 /** What a source counts below `cluster.<name>.` */
 export type UpdateCounter =

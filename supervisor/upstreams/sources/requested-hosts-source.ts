@@ -1,6 +1,6 @@
 /** Hosts that requests named: each stays while some worker uses it within the clean-up interval. */
-import type { Clock, Timer } from '../../../shared/clock.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { HostSink, HostSource } from './host-source.ts';
 
 /** No request may fill the memory: what comes beyond is used by its worker alone. */

@@ -1,7 +1,7 @@
 /** Whether two versions of a host, or of a list of hosts, say the same. */
 import { isDeepStrictEqual } from 'node:util';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { isSamePlace } from '../../../shared/resources/host-place.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { isSamePlace } from '../../../shared/resources/clusters/host-place.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

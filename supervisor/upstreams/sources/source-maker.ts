@@ -3,7 +3,7 @@
  * that are asked with the same settings, and caches of names. What control planes, files and forward
  * proxies bring is made by others.
  */
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { DnsCache } from '../../dns/dns-cache.ts';
 import { NameResolver } from '../../dns/name-resolver.ts';

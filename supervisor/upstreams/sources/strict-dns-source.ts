@@ -2,8 +2,8 @@
  * Hosts of a STRICT_DNS cluster: every address of every name, each name refreshed by itself. An address
  * that two names share is two hosts, each with what its name says of it.
  */
-import { printAuthority } from '../../../shared/authority.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import { printAuthority } from '../../../shared/addresses/authority.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { Resolution, ResolvedName } from '../../dns/name-resolver.ts';
 import type { DnsTarget } from '../../resolved/resolved-bootstrap.ts';
 import { DnsRefresh, type DnsAsker, type DnsEnvironment } from './dns-refresh.ts';

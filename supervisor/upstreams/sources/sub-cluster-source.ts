@@ -2,10 +2,10 @@
  * Clusters that a dynamic forward proxy makes, one for each name that requests bear, and takes back
  * when they were not used for a while. The proxy itself has no hosts.
  */
-import { parseAuthority } from '../../../shared/authority.ts';
+import { parseAuthority } from '../../../shared/addresses/authority.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Clock, Timer } from '../../../shared/clock.ts';
-import { subClusterName } from '../../../shared/resources/sub-cluster.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
+import { subClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';
 import type { ResolvedCluster, SubClusterSettings } from '../../resolved/resolved-bootstrap.ts';
 import type { ResourceStore } from '../../store/resource-store.ts';
 import type { HostAnswered, HostSink, HostSource } from './host-source.ts';

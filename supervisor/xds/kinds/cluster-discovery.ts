@@ -2,7 +2,7 @@
  * Takes clusters from a control plane into the resource store, where they warm until their hosts are
  * known. What follows from that, hosts and workers, is the business of whoever follows the store.
  */
-import { isSubClusterName } from '../../../shared/resources/sub-cluster.ts';
+import { isSubClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';
 import type { ResourceEntry } from '../../store/resource-store.ts';
 import type { ServerStats } from '../../life-cycle/server-stats.ts';
 import type { DiscoveryStats } from '../subscriptions/discovery-stats.ts';

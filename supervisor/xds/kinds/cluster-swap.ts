@@ -4,7 +4,7 @@
  * more. Both have a limit. Where clusters go before they were warm, the control plane is a snapshot
  * ahead: routes to them wait for those that follow. Which clusters there are is the store's matter.
  */
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ResourceStore } from '../../store/resource-store.ts';
 import type { ResourceUse } from '../../store/resource-use.ts';

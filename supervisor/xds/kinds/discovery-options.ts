@@ -1,5 +1,5 @@
 /** What every kind of resource needs to be taken from a control plane; each adds what it needs beside. */
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { ResourceStore } from '../../store/resource-store.ts';
 import type { StatStore } from '../../stats/stat-store.ts';

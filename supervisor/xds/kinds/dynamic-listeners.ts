@@ -3,7 +3,7 @@
  * it takes connections, and drains after it was changed or removed. The order on the way to the workers is
  * fixed here: a listener's configuration first, its sockets then.
  */
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { UnreadyTargets } from '../../store/discovery-status.ts';
 import type { OpenListeners, PreparedListener } from '../../sockets/open-listeners.ts';

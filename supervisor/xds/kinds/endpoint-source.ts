@@ -2,8 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
-import type { Clock, Timer } from '../../../shared/clock.ts';
-import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
+import type {
+  ClusterHostsResource,
+  HostResource,
+} from '../../../shared/resources/clusters/cluster.ts';
 import { canonicalName } from '../../resolved/resource-locator.ts';
 import { durationMsOr } from '../../resources/values.ts';
 import type { EndpointDiscovery, ResolvedCluster } from '../../resolved/resolved-bootstrap.ts';

@@ -3,7 +3,7 @@
  * the parts that came before. Made for one assignment, in whose order it is asked.
  */
 import type { LbEndpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { ResolvedHosts } from '../../resources/clusters/load-assignment.ts';
 import { EarlierList } from '../../upstreams/sources/earlier-list.ts';
 

@@ -3,7 +3,7 @@ import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { NamedRoutes } from '../../resolved/resolved-bootstrap.ts';
 import type { ClusterSwap } from './cluster-swap.ts';
 import { DiscoveryStats } from '../subscriptions/discovery-stats.ts';

@@ -6,7 +6,7 @@ import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { ScopedRouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/scoped_route.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
-import type { NamedScope } from '../../../shared/resources/scoped-routes.ts';
+import type { NamedScope } from '../../../shared/resources/routes/scoped-routes.ts';
 import { SCOPED_RDS } from '../../../shared/stats/templates/subscriptions.ts';
 import { scopeKeyParts } from '../../resources/http/scoped-routes.ts';
 import type { NamedRoutes, NamedScopes } from '../../resolved/resolved-bootstrap.ts';

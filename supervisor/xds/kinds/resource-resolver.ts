@@ -14,9 +14,9 @@ import type { ScopedRouteConfiguration } from '../../../shared/api/generated/env
 import type { Secret } from '../../../shared/api/generated/envoy/extensions/transport_sockets/tls/v3/secret.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterHostsResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
-import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
 import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
 import {

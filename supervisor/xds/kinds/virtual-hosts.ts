@@ -3,7 +3,7 @@
  * those that it is asked for because a request needs them. Resources are named after their route
  * configuration and domain; others are not for this one.
  */
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ConfigSource } from '../../resolved/config-source.ts';
 import type { StatStore } from '../../stats/stat-store.ts';

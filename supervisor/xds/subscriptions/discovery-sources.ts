@@ -1,6 +1,6 @@
 /** Opens subscriptions: makes each one's source from what the configuration says of it. */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { ConfigSource, GrpcSource } from '../../resolved/config-source.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';

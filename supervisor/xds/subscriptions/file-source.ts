@@ -9,7 +9,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { readConfiguredFile } from '../../config/configured-file.ts';
 import { sourceFormat } from '../../config/source/source-format.ts';
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { decodeResponse, ResponseError, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource, DiscoveryUpdate } from './discovery-update.ts';
 import type { Subscription } from './subscription.ts';

@@ -5,7 +5,7 @@
  * be read is left out, for the control plane is asked in any case.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { DiscoveredResource, DiscoveryUpdate } from './discovery-update.ts';
 
 export interface KeptResourcesOptions {

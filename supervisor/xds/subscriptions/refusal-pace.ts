@@ -2,7 +2,7 @@
  * When an answer is refused. A control plane that sends what was refused again at once would be
  * answered hundreds of times a second: after a few refusals in a row each waits longer.
  */
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 
 const FREE_REFUSALS = 3;
 const FIRST_WAIT_MS = 100;

@@ -1,5 +1,5 @@
 /** Resources that a control plane gave a time to live: each goes unless it is heard of again. */
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 
 export class ResourceTtls {
   readonly #clock: Clock;

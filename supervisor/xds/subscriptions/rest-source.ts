@@ -1,7 +1,7 @@
 /** Resources that are asked for again and again over HTTP, from a host of a cluster. */
-import { errorText } from '../../../shared/error-text.ts';
+import { errorText } from '../../../shared/text/error-text.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { ControlPlaneClusters } from '../../services/control-plane-clusters.ts';
 import { decodeResponse, type DecodeEnvironment } from './decode-response.ts';
 import type { DiscoverySource } from './discovery-update.ts';

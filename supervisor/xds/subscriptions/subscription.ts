@@ -3,8 +3,8 @@
  * and hands answers on one after the other. How they are fetched is the source's matter, what they
  * mean the consumer's.
  */
-import { errorText } from '../../../shared/error-text.ts';
-import type { Clock, Timer } from '../../../shared/clock.ts';
+import { errorText } from '../../../shared/text/error-text.ts';
+import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MAIN } from '../../support/sluice.ts';
+import { MAIN } from '../../support/programs/sluice.ts';
 import type { Scratch } from '../../support/scratch.ts';
 
 /** Puts the module's files into `folder`; what is wrong, or undefined. */

@@ -1,4 +1,4 @@
-import { proxyTo } from '../../support/bootstrap.ts';
+import { proxyTo } from '../../support/parts/bootstrap.ts';
 import type { ConformanceCase, Question } from '../case.ts';
 
 const raw = (label: string, send: string): Question => ({

@@ -1,4 +1,4 @@
-import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import type { ConformanceCase } from '../case.ts';
 
 const respond = (status: number, body: string): object => ({

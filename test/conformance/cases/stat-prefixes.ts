@@ -2,7 +2,7 @@
  * What statistics are called where a configuration names them: each kind of prefix, by each shape that
  * a prefix may have. The number in a value says in the recorded names where it came from.
  */
-import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import type { ConformanceCase, Question } from '../case.ts';
 
 const PREFIXES: readonly string[] = [

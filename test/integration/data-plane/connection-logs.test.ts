@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { AccessLogConfig } from '../../../shared/resources/access-log.ts';
-import { bootstrap } from '../../support/bootstrap.ts';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { bootstrap } from '../../support/parts/bootstrap.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice } from '../../support/sluice.ts';
-import { fileLog, filterListener, networkFilter } from '../../support/tcp-listener.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
+import { fileLog, filterListener, networkFilter } from '../../support/parts/tcp-listener.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const FORMAT =

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { describe, it } from 'node:test';
-import { type RunningDataPlane, startDataPlane } from '../../support/data-plane.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { type RunningDataPlane, startDataPlane } from '../../support/parts/data-plane.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 
 const figure = (plane: RunningDataPlane, name: string): number =>
   plane.stats().get(`cluster.up.${name}`) ?? 0;

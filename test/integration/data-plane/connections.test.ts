@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
-import { type RunningDataPlane, startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startHttpUpstream, startRawUpstream } from '../../support/upstream.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
+import { type RunningDataPlane, startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startHttpUpstream, startRawUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';

@@ -5,15 +5,15 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import {
   PASSED_REQUESTS,
   PASSED_RESPONSES,
   REFUSED_REQUESTS,
   REFUSED_RESPONSES,
-} from '../../support/desync-corpus.ts';
-import { startRawUpstream } from '../../support/upstream.ts';
+} from '../../support/peers/desync-corpus.ts';
+import { startRawUpstream } from '../../support/peers/upstream.ts';
 
 async function send(bytes: string): Promise<{ readonly answer: string; readonly got: string }> {
   await using upstream = await startRawUpstream((socket, received) => {

@@ -1,11 +1,11 @@
 /** Requests that an assignment wants dropped: answered by the router before a host is asked for. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DropOverload } from '../../../shared/resources/cluster.ts';
+import type { DropOverload } from '../../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
-import { host, startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { host, startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { makeAuthority } from '../../support/certificates.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import {
   fileLog,
   filterListener,
   networkFilter,
   tcpProxyFilter,
-} from '../../support/tcp-listener.ts';
-import { certificateFiles, tlsSocket } from '../../support/tls.ts';
+} from '../../support/parts/tcp-listener.ts';
+import { certificateFiles, tlsSocket } from '../../support/parts/tls.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';

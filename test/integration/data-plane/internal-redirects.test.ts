@@ -1,11 +1,11 @@
 /** Redirects of an upstream that are followed here: when, with what, and when they are passed on. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { InternalRedirect } from '../../../shared/resources/route.ts';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { prefix, route, toCluster } from '../../support/routes.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import type { InternalRedirect } from '../../../shared/resources/routes/route.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { prefix, route, toCluster } from '../../support/parts/routes.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 
 const POLICY: InternalRedirect = {
   maxRedirects: 1,

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import type { LocalReplyOptions } from '../../../shared/resources/local-reply.ts';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { addition, direct, prefix, route } from '../../support/routes.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { addition, direct, prefix, route } from '../../support/parts/routes.ts';
 
 const NOT_FOUND: AccessLogFilter = { kind: 'status_code', op: 'EQ', value: 404 };
 const text = (format: string) => ({ kind: 'text', format, omitEmptyValues: false }) as const;

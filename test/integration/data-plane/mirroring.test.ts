@@ -1,11 +1,11 @@
 /** Mirrored requests: what a mirror gets, and that it never changes what the client gets. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RequestMirrorPolicy } from '../../../shared/resources/route.ts';
-import { cluster, host, startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { prefix, route, toCluster } from '../../support/routes.ts';
-import { startHttpUpstream, startRawUpstream } from '../../support/upstream.ts';
+import type { RequestMirrorPolicy } from '../../../shared/resources/routes/route.ts';
+import { cluster, host, startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { prefix, route, toCluster } from '../../support/parts/routes.ts';
+import { startHttpUpstream, startRawUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const MIRROR: RequestMirrorPolicy = { cluster: 'mirror', disableShadowHostSuffixAppend: false };

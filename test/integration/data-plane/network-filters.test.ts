@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import {
   fileLog,
   filterListener,
   networkFilter,
   tcpProxyFilter,
-} from '../../support/tcp-listener.ts';
-import { startRawUpstream } from '../../support/upstream.ts';
+} from '../../support/parts/tcp-listener.ts';
+import { startRawUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const ECHO = networkFilter('echo', 'echo.v3.Echo');

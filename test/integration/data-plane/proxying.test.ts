@@ -1,9 +1,9 @@
 /** Requests and answers as they pass a worker's data plane, seen from both ends of real sockets. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startHttpUpstream, startRawUpstream } from '../../support/upstream.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startHttpUpstream, startRawUpstream } from '../../support/peers/upstream.ts';
 
 const HEAD_END = '\r\n\r\n';
 

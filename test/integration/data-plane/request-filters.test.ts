@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
-import { type DataPlaneSetup, startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { prefix, route, toCluster } from '../../support/routes.ts';
+import { type DataPlaneSetup, startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { prefix, route, toCluster } from '../../support/parts/routes.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 
 const ROUTER: HttpFilter = {
   kind: 'router',

@@ -1,8 +1,8 @@
 /** Resources that come, change and go while traffic passes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cluster, host, startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { cluster, host, startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import {
   direct,
   prefix,
@@ -10,8 +10,8 @@ import {
   routeConfiguration,
   toCluster,
   virtualHost,
-} from '../../support/routes.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+} from '../../support/parts/routes.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import type { RetryPolicy } from '../../../shared/resources/route.ts';
+import type { RetryPolicy } from '../../../shared/resources/routes/route.ts';
 import {
   cluster,
   type DataPlaneSetup,
   host,
   type RunningDataPlane,
   startDataPlane,
-} from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { NO_RETRIES, prefix, route, toCluster } from '../../support/routes.ts';
-import { CLOSED_PORT, type HttpUpstream, startHttpUpstream } from '../../support/upstream.ts';
+} from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { NO_RETRIES, prefix, route, toCluster } from '../../support/parts/routes.ts';
+import { CLOSED_PORT, type HttpUpstream, startHttpUpstream } from '../../support/peers/upstream.ts';
 
 const POLICY: RetryPolicy = { ...NO_RETRIES, retryOn: ['5xx'], numRetries: 2 };
 

@@ -5,9 +5,9 @@ import {
   recordedRetries,
   retryBootstrap,
   runRetries,
-} from '../../support/retry-matrix.ts';
-import { startSluice } from '../../support/sluice.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+} from '../../support/parts/retry-matrix.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 
 describe('conditions of retries', () => {
   it('try the answers again that the reference tries again, for each value of retry_on', async () => {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { Route } from '../../../shared/resources/route.ts';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { prefix, redirect, route } from '../../support/routes.ts';
+import type { Route } from '../../../shared/resources/routes/route.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { prefix, redirect, route } from '../../support/parts/routes.ts';
 import { makeScratch } from '../../support/scratch.ts';
 
 const FORMAT =

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { bootstrap, staticCluster } from '../../support/bootstrap.ts';
-import { openRaw, type RawConnection } from '../../support/raw-client.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { filterListener, tcpProxyFilter } from '../../support/tcp-listener.ts';
+import { bootstrap, staticCluster } from '../../support/parts/bootstrap.ts';
+import { openRaw, type RawConnection } from '../../support/peers/raw-client.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { filterListener, tcpProxyFilter } from '../../support/parts/tcp-listener.ts';
 import { within } from '../../support/wait.ts';
 
 const GREETING = '220 at your service\r\n';

@@ -4,13 +4,13 @@ import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { bootstrap, staticCluster } from '../../support/bootstrap.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { bootstrap, staticCluster } from '../../support/parts/bootstrap.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { fileLog, filterListener, tcpProxyFilter } from '../../support/tcp-listener.ts';
-import { startRawUpstream } from '../../support/upstream.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { fileLog, filterListener, tcpProxyFilter } from '../../support/parts/tcp-listener.ts';
+import { startRawUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil, within } from '../../support/wait.ts';
 
 const GAUGES = [

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { bootstrap, staticCluster } from '../../support/bootstrap.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { bootstrap, staticCluster } from '../../support/parts/bootstrap.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { fileLog, filterListener, tcpProxyFilter } from '../../support/tcp-listener.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { fileLog, filterListener, tcpProxyFilter } from '../../support/parts/tcp-listener.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 interface Proxy extends AsyncDisposable {

@@ -1,11 +1,11 @@
 /** CONNECT through a worker's data plane: ended here, sent on, and refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { UpgradeConfig } from '../../../shared/resources/route.ts';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { prefix, route, toCluster } from '../../support/routes.ts';
-import { startRawUpstream } from '../../support/upstream.ts';
+import type { UpgradeConfig } from '../../../shared/resources/routes/route.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { prefix, route, toCluster } from '../../support/parts/routes.ts';
+import { startRawUpstream } from '../../support/peers/upstream.ts';
 
 const CONNECT = 'CONNECT far.test:443 HTTP/1.1\r\nhost: far.test:443\r\n\r\n';
 const manager = { upgrades: [{ type: 'connect', enabled: true }] };

@@ -1,9 +1,9 @@
 /** Header names with underscores, of requests and of their trailers, and what is counted of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startRawUpstream } from '../../support/upstream.ts';
+import { startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startRawUpstream } from '../../support/peers/upstream.ts';
 
 const IN_HEAD =
   'GET / HTTP/1.1\r\nhost: h\r\na_b: 1\r\nc_d: 1\r\na_b: 2\r\nconnection: close\r\n\r\n';

@@ -1,10 +1,10 @@
 /** What a client is told when its upstream fails, and what is counted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DataPlaneSetup, startDataPlane } from '../../support/data-plane.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { NO_RETRIES, prefix, route, toCluster } from '../../support/routes.ts';
-import { CLOSED_PORT, startRawUpstream } from '../../support/upstream.ts';
+import { type DataPlaneSetup, startDataPlane } from '../../support/parts/data-plane.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { NO_RETRIES, prefix, route, toCluster } from '../../support/parts/routes.ts';
+import { CLOSED_PORT, startRawUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';

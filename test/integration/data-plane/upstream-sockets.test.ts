@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { host, startDataPlane } from '../../support/data-plane.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { host, startDataPlane } from '../../support/parts/data-plane.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 
 const SO_KEEPALIVE = { level: 1, name: 9, value: 1, state: 'prebind' } as const;
 const TCP_KEEPCNT = { level: 6, name: 6, value: 3, state: 'bound' } as const;

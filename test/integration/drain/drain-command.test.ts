@@ -1,9 +1,9 @@
 /** `sluice drain`, beside a running server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { runSluice, startSluice } from '../../support/sluice.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { runSluice, startSluice } from '../../support/programs/sluice.ts';
 
 const direct = bootstrap({
   listeners: [httpListener(GREETING)],

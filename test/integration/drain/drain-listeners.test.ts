@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { filterListener, tcpProxyFilter } from '../../support/tcp-listener.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { GREETING, bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { filterListener, tcpProxyFilter } from '../../support/parts/tcp-listener.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const direct = bootstrap({ listeners: [httpListener(GREETING)] });

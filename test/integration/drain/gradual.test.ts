@@ -1,11 +1,11 @@
 /** The gradual strategy: the share of closed connections grows with the time of the drain. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { watchDrain } from '../../support/drain-curve.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { watchDrain } from '../../support/peers/drain-curve.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('a gradual drain', { concurrency: true }, () => {

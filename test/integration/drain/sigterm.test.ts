@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';

@@ -3,10 +3,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { adminAnswers, moreRequests, seen, spawnChild } from '../../support/child-epoch.ts';
-import { makeEpochs } from '../../support/epochs.ts';
-import { startLoad } from '../../support/load.ts';
-import { runSluice, startSluice } from '../../support/sluice.ts';
+import {
+  adminAnswers,
+  moreRequests,
+  seen,
+  spawnChild,
+} from '../../support/programs/child-epoch.ts';
+import { makeEpochs } from '../../support/programs/epochs.ts';
+import { startLoad } from '../../support/peers/load.ts';
+import { runSluice, startSluice } from '../../support/programs/sluice.ts';
 
 describe('a child that dies', () => {
   it('because its configuration is bad was never noticed by the parent', async () => {

@@ -9,11 +9,11 @@ import {
   seen,
   spawnChild,
   withoutResets,
-} from '../../support/child-epoch.ts';
-import { makeEpochs, type Epochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { startLoad } from '../../support/load.ts';
-import { runSluice, type Finished, type Sluice } from '../../support/sluice.ts';
+} from '../../support/programs/child-epoch.ts';
+import { makeEpochs, type Epochs } from '../../support/programs/epochs.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { startLoad } from '../../support/peers/load.ts';
+import { runSluice, type Finished, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 // They wait for limits, so they wait together.

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { CHILD_PHASES, seen, spawnChild } from '../../support/child-epoch.ts';
-import { makeEpochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
+import { CHILD_PHASES, seen, spawnChild } from '../../support/programs/child-epoch.ts';
+import { makeEpochs } from '../../support/programs/epochs.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 // One after the other: twelve servers at once miss the limits of a busy machine.

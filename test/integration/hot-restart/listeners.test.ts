@@ -1,12 +1,12 @@
 /** Listeners of all kinds, and listeners that differ from epoch to epoch. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
-import { freePort, loopback, makeEpochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { HTTP_KINDS, makeListenerKinds } from '../../support/listener-kinds.ts';
-import { startLoad } from '../../support/load.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fileSource, moveIntoPlace, resource } from '../../support/peers/discovery-files.ts';
+import { freePort, loopback, makeEpochs } from '../../support/programs/epochs.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { HTTP_KINDS, makeListenerKinds } from '../../support/parts/listener-kinds.ts';
+import { startLoad } from '../../support/peers/load.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 // They wait for epochs that drain, so they wait together.

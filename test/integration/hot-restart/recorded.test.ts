@@ -14,14 +14,14 @@ import {
 import { closeDescriptor } from '../../../shared/posix/descriptors.ts';
 import { SOCK_STREAM } from '../../../shared/posix/layout.ts';
 import { bindSocket, listenOn, localAddress, openSocket } from '../../../shared/posix/sockets.ts';
-import { makeEpochs, okBootstrap, type Epochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
+import { makeEpochs, okBootstrap, type Epochs } from '../../support/programs/epochs.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
 import {
   RECORDED_LISTENER,
   RecordedEnd,
   readRecording,
   type RecordedDatagram,
-} from '../../support/recorded-epochs.ts';
+} from '../../support/programs/recorded-epochs.ts';
 
 const recording = readRecording();
 const WORKERS = 2;

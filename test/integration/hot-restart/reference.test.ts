@@ -8,11 +8,11 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { freePort, makeEpochs, okBootstrap, type Epochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { makeListenerKinds } from '../../support/listener-kinds.ts';
-import { startLoad, type LoadTarget } from '../../support/load.ts';
-import { MAIN } from '../../support/sluice.ts';
+import { freePort, makeEpochs, okBootstrap, type Epochs } from '../../support/programs/epochs.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { makeListenerKinds } from '../../support/parts/listener-kinds.ts';
+import { startLoad, type LoadTarget } from '../../support/peers/load.ts';
+import { MAIN } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const isInstalled = spawnSync('envoy', ['--version']).status === 0;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { staticCluster } from '../../support/bootstrap.ts';
-import { makeEpochs, okBootstrap } from '../../support/epochs.ts';
-import { startLoad } from '../../support/load.ts';
+import { staticCluster } from '../../support/parts/bootstrap.ts';
+import { makeEpochs, okBootstrap } from '../../support/programs/epochs.ts';
+import { startLoad } from '../../support/peers/load.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 // They wait for epochs that drain, so they wait together.

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import net from 'node:net';
 import { describe, it } from 'node:test';
-import { makeEpochs } from '../../support/epochs.ts';
-import { startRestarter, restarterStatus } from '../../support/restarter.ts';
+import { makeEpochs } from '../../support/programs/epochs.ts';
+import { startRestarter, restarterStatus } from '../../support/programs/restarter.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 /** More than the limit on connections, and fewer than that on descriptors. */

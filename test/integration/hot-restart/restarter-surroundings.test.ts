@@ -5,24 +5,24 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeEpochs } from '../../support/epochs.ts';
-import { startLoad } from '../../support/load.ts';
-import { childrenOf } from '../../support/processes.ts';
+import { makeEpochs } from '../../support/programs/epochs.ts';
+import { startLoad } from '../../support/peers/load.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
 import {
   epochWords,
   runRestarter,
   startRestarter,
   type RunningRestarter,
-} from '../../support/restarter.ts';
-import { MAIN } from '../../support/sluice.ts';
-import { fetchOnce } from '../../support/http-client.ts';
+} from '../../support/programs/restarter.ts';
+import { MAIN } from '../../support/programs/sluice.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const UNSHARE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
 const [unshare = '', ...namespace] = UNSHARE;
 const mayUnshare = spawnSync(unshare, [...namespace, 'true']).status === 0;
 const hasPython = spawnSync('python3', ['--version']).status === 0;
-const OWN = join(import.meta.dirname, '../../../../test/support/epoch-restarter.py');
+const OWN = join(import.meta.dirname, '../../../../test/support/programs/epoch-restarter.py');
 
 describe('sluice-restarter as PID 1', () => {
   const skip = mayUnshare ? false : 'no process namespace may be made here';

@@ -3,10 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { makeEpochs, okBootstrap, type Epochs } from '../../support/epochs.ts';
-import { startLoad } from '../../support/load.ts';
-import { isAlive } from '../../support/processes.ts';
-import { restarterStatus, type RunningRestarter, startRestarter } from '../../support/restarter.ts';
+import { makeEpochs, okBootstrap, type Epochs } from '../../support/programs/epochs.ts';
+import { startLoad } from '../../support/peers/load.ts';
+import { isAlive } from '../../support/programs/processes.ts';
+import {
+  restarterStatus,
+  type RunningRestarter,
+  startRestarter,
+} from '../../support/programs/restarter.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 // They wait for limits, so they wait together.

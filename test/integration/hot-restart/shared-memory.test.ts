@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { makeEpochs } from '../../support/epochs.ts';
-import { MAIN } from '../../support/sluice.ts';
+import { makeEpochs } from '../../support/programs/epochs.ts';
+import { MAIN } from '../../support/programs/sluice.ts';
 
 const UNSHARE = ['--mount', '--propagation', 'private'];
 const mayUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0;

@@ -1,9 +1,9 @@
 /** What a receiver of statistics hears while epochs change and when the last one ends. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loopback, makeEpochs, okBootstrap } from '../../support/epochs.ts';
-import { startLoad } from '../../support/load.ts';
-import { receiveDatagrams } from '../../support/stats-receivers.ts';
+import { loopback, makeEpochs, okBootstrap } from '../../support/programs/epochs.ts';
+import { startLoad } from '../../support/peers/load.ts';
+import { receiveDatagrams } from '../../support/peers/stats-receivers.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('a statsd receiver', () => {

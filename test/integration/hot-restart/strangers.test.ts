@@ -8,10 +8,10 @@ import {
   encodeHotRestartMessage,
   type HotRestartRequest,
 } from '../../../supervisor/hot-restart/hot-restart-message.ts';
-import { startStranger } from '../../support/datagram-senders.ts';
-import { makeEpochs, type Epochs } from '../../support/epochs.ts';
-import { startLoad } from '../../support/load.ts';
-import type { Sluice } from '../../support/sluice.ts';
+import { startStranger } from '../../support/programs/datagram-senders.ts';
+import { makeEpochs, type Epochs } from '../../support/programs/epochs.ts';
+import { startLoad } from '../../support/peers/load.ts';
+import type { Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const NOBODY = 65_534;

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf } from '../../support/processes.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { MAIN, startSluice } from '../../support/sluice.ts';
+import { MAIN, startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const projectRoot = join(dirname(MAIN), '..', '..');

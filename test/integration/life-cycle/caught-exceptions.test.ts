@@ -1,10 +1,10 @@
 /** Exceptions in the whole program, thrown by a module that is loaded before it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bootstrap, GREETING, httpListener } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { startSluice, type RunOptions, type Sluice } from '../../support/sluice.ts';
+import { bootstrap, GREETING, httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
+import { startSluice, type RunOptions, type Sluice } from '../../support/programs/sluice.ts';
 
 import { waitUntil } from '../../support/wait.ts';
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { openRaw, type RawConnection } from '../../support/raw-client.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
+import { openRaw, type RawConnection } from '../../support/peers/raw-client.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const listener = httpListener(GREETING);

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { MAIN } from '../../support/sluice.ts';
+import { MAIN } from '../../support/programs/sluice.ts';
 import { waitUntil, within } from '../../support/wait.ts';
 
 const config = bootstrap({

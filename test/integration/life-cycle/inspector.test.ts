@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe, it } from 'node:test';
-import { bootstrap } from '../../support/bootstrap.ts';
-import { catchesSignal, childrenOf, listeningPorts } from '../../support/processes.ts';
+import { bootstrap } from '../../support/parts/bootstrap.ts';
+import { catchesSignal, childrenOf, listeningPorts } from '../../support/programs/processes.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { MAIN } from '../../support/sluice.ts';
+import { MAIN } from '../../support/programs/sluice.ts';
 import { waitUntil, within } from '../../support/wait.ts';
 
 describe('SIGUSR1 during the start', () => {

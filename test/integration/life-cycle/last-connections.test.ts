@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type net from 'node:net';
 import { describe, it } from 'node:test';
-import { connectAgainAndAgain } from '../../support/connecting.ts';
-import { makeEpochs, okBootstrap } from '../../support/epochs.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
+import { connectAgainAndAgain } from '../../support/programs/connecting.ts';
+import { makeEpochs, okBootstrap } from '../../support/programs/epochs.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 import { makeScratch } from '../../support/scratch.ts';
 

@@ -5,11 +5,11 @@ import { request } from 'node:http';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { IncomingMessage } from 'node:http';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf, listeningSockets } from '../../support/processes.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf, listeningSockets } from '../../support/programs/processes.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 
 const one = (fields: object = {}): object =>
   bootstrap({ listeners: [httpListener(GREETING, { listener: fields })] });

@@ -1,11 +1,11 @@
 /** How a server ends: on signals, on command, and when a part of it is killed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf, isAlive } from '../../support/processes.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf, isAlive } from '../../support/programs/processes.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const direct = bootstrap({

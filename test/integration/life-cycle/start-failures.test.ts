@@ -4,9 +4,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
-import { runSluice } from '../../support/sluice.ts';
+import { runSluice } from '../../support/programs/sluice.ts';
 
 const routes = [{ match: { prefix: '/' }, direct_response: { status: 200 } }];
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { openRaw, type RawConnection } from '../../support/raw-client.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
+import { GREETING, bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
+import { openRaw, type RawConnection } from '../../support/peers/raw-client.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const listener = httpListener(GREETING);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw, type RawConnection } from '../../support/raw-client.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { fileSource, moveIntoPlace, resource } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw, type RawConnection } from '../../support/peers/raw-client.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 interface Chain {

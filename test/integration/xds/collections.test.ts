@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { adsBootstrap } from '../../support/ads-bootstrap.ts';
-import { httpListener } from '../../support/bootstrap.ts';
-import { startControlPlane, typeUrlOf } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { adsBootstrap } from '../../support/peers/ads-bootstrap.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
+import { startControlPlane, typeUrlOf } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const CLUSTER = 'cluster.v3.Cluster';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const DELTA = {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
-import { httpListener } from '../../support/bootstrap.ts';
-import { fileSource, moveIntoPlace, resource } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw } from '../../support/raw-client.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
+import { fileSource, moveIntoPlace, resource } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 function answering(text: string): object {

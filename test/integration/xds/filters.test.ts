@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { openRaw } from '../../support/raw-client.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { openRaw } from '../../support/peers/raw-client.ts';
+import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const EXTENSION = 'envoy.config.core.v3.TypedExtensionConfig';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { staticCluster } from '../../support/bootstrap.ts';
-import { makeAuthority } from '../../support/certificates.ts';
+import { staticCluster } from '../../support/parts/bootstrap.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { WAIT_LIMIT_MS } from '../../support/wait.ts';
 import { startRestPeer, startStreamPeer, type FuzzPeer } from '../../support/xds-fuzz/fuzz-peer.ts';
 import { fuzzedRuntime, fuzzedTypes } from '../../support/xds-fuzz/fuzzed-types.ts';

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane, typeUrlOf, type ControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { staticCluster } from '../../support/parts/bootstrap.ts';
+import {
+  startControlPlane,
+  typeUrlOf,
+  type ControlPlane,
+} from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '15s' };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { makeEpochs } from '../../support/epochs.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { makeEpochs } from '../../support/programs/epochs.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const ADS = { ads: {}, resource_api_version: 'V3' };

@@ -4,12 +4,12 @@ import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { bootstrap, httpListener } from '../../support/bootstrap.ts';
-import { fileSource, moveIntoPlace } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { childrenOf } from '../../support/processes.ts';
+import { bootstrap, httpListener } from '../../support/parts/bootstrap.ts';
+import { fileSource, moveIntoPlace } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { childrenOf } from '../../support/programs/processes.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { startSluice } from '../../support/sluice.ts';
+import { startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 /** Above what is sent whole each time. */

@@ -3,10 +3,10 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 function routes(version: string): string {

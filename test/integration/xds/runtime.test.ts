@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { fileSource, moveIntoPlace } from '../../support/discovery-files.ts';
+import { staticCluster } from '../../support/parts/bootstrap.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { fileSource, moveIntoPlace } from '../../support/peers/discovery-files.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const RUNTIME = 'envoy.service.runtime.v3.Runtime';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { adsBootstrap } from '../../support/ads-bootstrap.ts';
-import { httpListener } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { adsBootstrap } from '../../support/peers/ads-bootstrap.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const ADS = { ads: {}, resource_api_version: 'V3' };

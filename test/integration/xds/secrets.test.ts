@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
-import { GREETING, staticCluster } from '../../support/bootstrap.ts';
-import { makeAuthority, type TestCertificate } from '../../support/certificates.ts';
-import { fileSource, moveIntoPlace } from '../../support/discovery-files.ts';
+import { GREETING, staticCluster } from '../../support/parts/bootstrap.ts';
+import { makeAuthority, type TestCertificate } from '../../support/parts/certificates.ts';
+import { fileSource, moveIntoPlace } from '../../support/peers/discovery-files.ts';
 import { makeScratch, type Scratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import {
   askSecurely,
   certificateFiles,
   secretMessage,
   secureListener,
   tlsSocket,
-} from '../../support/tls.ts';
+} from '../../support/parts/tls.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 function bootstrapOf(listeners: readonly object[], clusters: readonly object[] = []): object {

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServerCredentials } from '@grpc/grpc-js';
-import { staticCluster } from '../../support/bootstrap.ts';
-import { makeAuthority, type TestAuthority } from '../../support/certificates.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
+import { staticCluster } from '../../support/parts/bootstrap.ts';
+import { makeAuthority, type TestAuthority } from '../../support/parts/certificates.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice, type Sluice } from '../../support/sluice.ts';
+import { ADMIN, startSluice, type Sluice } from '../../support/programs/sluice.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const CLUSTER = resource.cluster({

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { adsBootstrap } from '../../support/ads-bootstrap.ts';
-import { GREETING, staticCluster } from '../../support/bootstrap.ts';
-import { makeAuthority, type TestCertificate } from '../../support/certificates.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
+import { adsBootstrap } from '../../support/peers/ads-bootstrap.ts';
+import { GREETING, staticCluster } from '../../support/parts/bootstrap.ts';
+import { makeAuthority, type TestCertificate } from '../../support/parts/certificates.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
 import { makeScratch } from '../../support/scratch.ts';
-import { ADMIN, startSluice } from '../../support/sluice.ts';
+import { ADMIN, startSluice } from '../../support/programs/sluice.ts';
 import {
   askSecurely,
   certificateFiles,
   secretMessage,
   secureListener,
   tlsSocket,
-} from '../../support/tls.ts';
+} from '../../support/parts/tls.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';

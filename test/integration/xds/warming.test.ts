@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { adsBootstrap } from '../../support/ads-bootstrap.ts';
-import { httpListener, staticCluster } from '../../support/bootstrap.ts';
-import { startControlPlane, type ControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { fetchOnce } from '../../support/http-client.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { startHttpUpstream, type HttpUpstream } from '../../support/upstream.ts';
+import { adsBootstrap } from '../../support/peers/ads-bootstrap.ts';
+import { httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
+import { startControlPlane, type ControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { fetchOnce } from '../../support/peers/http-client.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { startHttpUpstream, type HttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 /** The checks that wait for an answer. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { Agent, get } from 'node:http';
 import { describe, it } from 'node:test';
-import { adsBootstrap } from '../../support/ads-bootstrap.ts';
-import { httpListener } from '../../support/bootstrap.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { startSluice, type Sluice } from '../../support/sluice.ts';
-import { startHttpUpstream } from '../../support/upstream.ts';
+import { adsBootstrap } from '../../support/peers/ads-bootstrap.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { startSluice, type Sluice } from '../../support/programs/sluice.ts';
+import { startHttpUpstream } from '../../support/peers/upstream.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const ADS = { ads: {}, resource_api_version: 'V3' };

@@ -1,6 +1,6 @@
 /** One type of resource in a fuzz of updates: what the control plane says of it, and what should be seen of that. */
 import assert from 'node:assert/strict';
-import type { Sluice } from '../sluice.ts';
+import type { Sluice } from '../programs/sluice.ts';
 
 /** A whole number from 0 below the limit, the same in every run with the same seed. */
 export type Pick = (limit: number) => number;

@@ -2,12 +2,12 @@
  * All types of resources for a fuzz of updates: a configuration whose every part changes, and by whose
  * traffic and admin pages each change is seen.
  */
-import { GREETING, httpListener } from '../bootstrap.ts';
-import type { TestCertificate } from '../certificates.ts';
-import { resource } from '../discovery-files.ts';
-import { fetchOnce, type Ask } from '../http-client.ts';
-import type { Sluice } from '../sluice.ts';
-import { askSecurely, secretMessage, secureListener, tlsSocket } from '../tls.ts';
+import { GREETING, httpListener } from '../parts/bootstrap.ts';
+import type { TestCertificate } from '../parts/certificates.ts';
+import { resource } from '../peers/discovery-files.ts';
+import { fetchOnce, type Ask } from '../peers/http-client.ts';
+import type { Sluice } from '../programs/sluice.ts';
+import { askSecurely, secretMessage, secureListener, tlsSocket } from '../parts/tls.ts';
 import { fuzzedType, type FuzzedType, type Pick } from './fuzzed-type.ts';
 
 export interface FuzzedParts {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
-import { pagesOfOne } from '../../support/shared-pages.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { pagesOfOne } from '../../support/parts/shared-pages.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import type { AccessLogConfig, AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
@@ -13,8 +13,8 @@ import { AccessLogs } from '../../../workers/access-log/access-logs.ts';
 import { compileLogFilter } from '../../../workers/access-log/log-filter.ts';
 import { ResponseFlag } from '../../../workers/stream/response-flags.ts';
 import type { StreamInfo } from '../../../workers/stream/stream-info.ts';
-import { HERITAGE } from '../../support/data-plane.ts';
-import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import { HERITAGE } from '../../support/parts/data-plane.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 const COUNTED: StatWriter = {
   defineBlock: () => 0,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointMessage } from '../../../supervisor/admin/views/endpoint-message.ts';
-import { host } from '../../support/data-plane.ts';
+import { host } from '../../support/parts/data-plane.ts';
 
 const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
 

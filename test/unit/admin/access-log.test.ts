@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { compileAdminLogFilter } from '../../../supervisor/admin/access-log/admin-log-filter.ts';
-import { localAddress } from '../../../shared/local-address.ts';
+import { localAddress } from '../../../shared/addresses/local-address.ts';
 import { startAdmin } from '../../../supervisor/admin/start-admin.ts';
 import type { LineLogConfig, AccessLogFilter } from '../../../shared/resources/access-log.ts';
 import { fakeContext } from './fake-context.ts';

@@ -1,7 +1,7 @@
 /** A context of plain values for tests of endpoints; each test overrides what it is about. */
 import type { AdminContext } from '../../../supervisor/admin/admin-context.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { LoopTurns } from '../../../supervisor/loop/loop-turns.ts';
 
 export interface FakeContext {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { FrameDecoder, FrameEncoder } from '../../../shared/channel/frame-codec.ts';
-import { dictionary, joined, memberOf, structOf } from '../../../shared/dictionary.ts';
+import { dictionary, joined, memberOf, structOf } from '../../../shared/text/dictionary.ts';
 
 const MEMBERS = Object.getOwnPropertyNames(Object.prototype);
 const key = fc.oneof(fc.constantFrom(...MEMBERS, 'toJSON', 'then'), fc.string());

@@ -9,7 +9,7 @@ import {
   type AnyMessage,
 } from '../../../shared/channel/message-channel.ts';
 import { PendingCalls } from '../../../supervisor/processes/pending-calls.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 
 interface Text extends AnyMessage {
   readonly text: string;

@@ -12,7 +12,7 @@ import { type ConnectTo, HandleStream } from '../../../workers/net/handle-stream
 import { type RuntimeHandles, runtimeHandles } from '../../../workers/net/runtime-handles.ts';
 import { SocketStream } from '../../../workers/net/socket-stream.ts';
 import { TlsStream } from '../../../workers/net/tls-stream.ts';
-import { makeAuthority } from '../../support/certificates.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 const ONE_MEBIBYTE = 1024 * 1024;

@@ -11,7 +11,7 @@ import type {
 import { type ChainStream, FilterChain } from '../../../workers/manager/filter-chain.ts';
 import { HeldBytes } from '../../../workers/loop/held-bytes.ts';
 import type { HeaderMap } from '../../../workers/stream/header-map.ts';
-import { headerMap, requestHeaders, streamInfo } from '../../support/stream.ts';
+import { headerMap, requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 type Script = Partial<{
   decodeHeaders: HeadersStatus;

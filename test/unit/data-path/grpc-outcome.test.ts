@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
-import { httpStatusOfGrpc, isGrpcSuccess } from '../../../workers/router/grpc-outcome.ts';
+import { httpStatusOfGrpc, isGrpcSuccess } from '../../../workers/router/retry/grpc-outcome.ts';
 
 describe('what a gRPC status says of its host', () => {
   const cases: readonly (readonly [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { headerName } from '../../../workers/stream/header-names.ts';
-import { pairs } from '../../support/http1.ts';
+import { pairs } from '../../support/peers/http1.ts';
 
 function map(...entries: readonly (readonly [string, string])[]): HeaderMap {
   const headers = new HeaderMap();

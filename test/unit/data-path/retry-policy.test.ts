@@ -1,13 +1,13 @@
-import { clusterContext } from '../../support/balancers.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import type { ResetReason } from '../../../workers/stream/codec.ts';
-import { RetryState } from '../../../workers/router/retry-state.ts';
+import { RetryState } from '../../../workers/router/retry/retry-state.ts';
 import { compileRetryPolicy, takeRequestRetries } from '../../../workers/routing/retry-policy.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
-import type { RetryPolicy } from '../../../shared/resources/route.ts';
-import { cluster } from '../../support/data-plane.ts';
+import type { RetryPolicy } from '../../../shared/resources/routes/route.ts';
+import { cluster } from '../../support/parts/data-plane.ts';
 
 const POLICY: RetryPolicy = {
   retryOn: [],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import { LoopClock } from '../../../workers/loop/loop-clock.ts';
 import { LoopTimer, LoopTimers } from '../../../workers/loop/timers.ts';
 

@@ -13,7 +13,7 @@ import { runtimeHandles } from '../../../workers/net/runtime-handles.ts';
 import { type InnerContext, runtimeTls } from '../../../workers/net/runtime-tls.ts';
 import { carrierOfSocket } from '../../../workers/net/tls-carrier.ts';
 import { type ServerHandshake, TlsServerStream } from '../../../workers/net/tls-server-stream.ts';
-import { makeAuthority } from '../../support/certificates.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 const authority = makeAuthority(folder);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostHealth } from '../../../shared/resources/cluster.ts';
+import type { HostHealth } from '../../../shared/resources/clusters/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import { PriorityBalancer } from '../../../workers/upstream/balancing/priority-balancer.ts';
 import { RoundRobinPicker } from '../../../workers/upstream/balancing/round-robin-picker.ts';
 import { Retained } from '../../../workers/upstream/hosts/retained.ts';
-import { host as hostResource } from '../../support/data-plane.ts';
+import { host as hostResource } from '../../support/parts/data-plane.ts';
 import { updateBalancer } from '../../../workers/upstream/balancing/load-balancer.ts';
 
 function hosts(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { KeptNames } from '../../../supervisor/dns/kept-names.ts';
 import { makeScratch } from '../../support/scratch.ts';
 import { waitUntil } from '../../support/wait.ts';

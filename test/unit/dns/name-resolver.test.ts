@@ -13,7 +13,7 @@ import type {
   ResolverSettings,
 } from '../../../supervisor/resolved/resolved-bootstrap.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { startDnsServer, type DnsServer } from '../../support/dns-server.ts';
+import { startDnsServer, type DnsServer } from '../../support/peers/dns-server.ts';
 import { makeScratch } from '../../support/scratch.ts';
 
 describe('the hosts file', () => {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import type { LocalRateLimitOptions } from '../../../shared/resources/http-filters.ts';
-import type { RateLimitAction } from '../../../shared/resources/rate-limits.ts';
+import type { RateLimitAction } from '../../../shared/resources/routes/rate-limits.ts';
 import { LimitBuckets } from '../../../workers/filters/limit-buckets.ts';
 import {
   compileDescriptors,
   type Descriptor,
 } from '../../../workers/filters/rate-limit-descriptors.ts';
 import { TokenBucket } from '../../../workers/filters/token-bucket.ts';
-import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 function descriptorOf(
   actions: readonly RateLimitAction[],

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import type { RbacDecider, RbacRule } from '../../../shared/resources/http-filters.ts';
-import type { ValueMatcher } from '../../../shared/resources/matchers.ts';
+import type { ValueMatcher } from '../../../shared/resources/routes/matchers.ts';
 import { compileRbacDecider } from '../../../workers/filters/rbac-engine.ts';
 import { WorkerRuntime } from '../../../workers/loop/runtime.ts';
-import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 import { FilterState } from '../../../workers/net/filter-state.ts';
 
 const METADATA = new Map([

@@ -10,7 +10,7 @@ import {
   SharedObject,
   type SharedObjectRefusal,
 } from '../../../supervisor/hot-restart/shared-object.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { closeDescriptor } from '../../../shared/posix/descriptors.ts';
 import { SOCK_STREAM } from '../../../shared/posix/layout.ts';
 import { bindSocket, localAddress, openSocket } from '../../../shared/posix/sockets.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
-import { type Respond, ServerHarness } from '../../support/http1.ts';
+import { type Respond, ServerHarness } from '../../support/peers/http1.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 

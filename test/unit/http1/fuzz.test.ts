@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
-import { ClientHarness, pairs, ServerHarness } from '../../support/http1.ts';
+import { ClientHarness, pairs, ServerHarness } from '../../support/peers/http1.ts';
 
 const SEED = 20_261_121;
 

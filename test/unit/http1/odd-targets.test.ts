@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ServerHarness } from '../../support/http1.ts';
+import { ServerHarness } from '../../support/peers/http1.ts';
 
 /** What `GET http://<authority>/` is answered: the authority that it is for, or the refusal. */
 const ABSOLUTE: readonly (readonly [string, string])[] = [

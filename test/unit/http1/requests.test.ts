@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type SeenMessage, ServerHarness } from '../../support/http1.ts';
+import { type SeenMessage, ServerHarness } from '../../support/peers/http1.ts';
 
 type Expected = Partial<Omit<SeenMessage, 'complete' | 'error'>>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ClientHarness, type SeenMessage } from '../../support/http1.ts';
-import { requestHeaders } from '../../support/stream.ts';
+import { ClientHarness, type SeenMessage } from '../../support/peers/http1.ts';
+import { requestHeaders } from '../../support/parts/stream.ts';
 
 interface Exchange {
   readonly message: SeenMessage;

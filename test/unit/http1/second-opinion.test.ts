@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
-import { ClientHarness, type SeenMessage, ServerHarness } from '../../support/http1.ts';
-import { readAsRuntime, type ReadMessage } from '../../support/second-opinion.ts';
+import { ClientHarness, type SeenMessage, ServerHarness } from '../../support/peers/http1.ts';
+import { readAsRuntime, type ReadMessage } from '../../support/peers/second-opinion.ts';
 
 const SEED = 20_261_121;
 const RUNS = Number(process.env['SLUICE_FUZZ_RUNS'] ?? 500);

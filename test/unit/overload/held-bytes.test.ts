@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { HeldBytes, TELLING_STEP_BYTES } from '../../../workers/loop/held-bytes.ts';
 import { OverloadGate } from '../../../workers/loop/overload-gate.ts';
-import { RequestCopy } from '../../../workers/router/request-copy.ts';
+import { RequestCopy } from '../../../workers/router/retry/request-copy.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
 

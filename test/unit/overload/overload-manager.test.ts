@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { systemClock, type Clock } from '../../../shared/clock.ts';
+import { systemClock, type Clock } from '../../../shared/process/clock.ts';
 import type { OverloadState } from '../../../shared/resources/overload.ts';
 import type { OverloadAction, Trigger } from '../../../supervisor/overload/overload-config.ts';
 import { OverloadManager } from '../../../supervisor/overload/overload-manager.ts';

@@ -7,8 +7,8 @@ import { valueAt } from '../../../supervisor/regex/growth.ts';
 import { parseRegex } from '../../../supervisor/regex/parse.ts';
 import { toByteString } from '../../../shared/regex/byte-string.ts';
 import { attackParameters } from '../../support/attack.ts';
-import { BacktrackingCounter } from '../../support/backtracking-counter.ts';
-import { compiled, generatedPattern, SLOW_PATTERNS } from '../../support/regex-patterns.ts';
+import { BacktrackingCounter } from '../../support/parts/backtracking-counter.ts';
+import { compiled, generatedPattern, SLOW_PATTERNS } from '../../support/parts/regex-patterns.ts';
 
 const WAYS = ['whole', 'part', 'every'] as const;
 

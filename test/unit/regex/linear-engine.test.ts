@@ -13,7 +13,7 @@ import {
   RE2_BENCHMARKS,
   SLOW_PATTERNS,
   USUAL_PATTERNS,
-} from '../../support/regex-patterns.ts';
+} from '../../support/parts/regex-patterns.ts';
 
 /** All matches with their groups, as RE2's replacement finds them. */
 function matchesByRe2(pattern: string, text: string): number[][] {

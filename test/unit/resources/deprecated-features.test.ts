@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { ConfigError } from '../../../supervisor/config/config-error.ts';
 import {
   loadConfiguration,
   type Configuration,
 } from '../../../supervisor/start/load-configuration.ts';
-import { httpListener } from '../../support/bootstrap.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
 import { optionsOf } from '../../support/options.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deprecated-'));

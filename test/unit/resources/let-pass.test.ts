@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GREETING, bootstrap, httpListener, staticCluster } from '../../support/bootstrap.ts';
+import { GREETING, bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import { errorsOf, resolveConfig } from './resolve-text.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LingeringListener } from '../../../supervisor/store/lingering-listener.ts';
 import type { ResourceVersion } from '../../../supervisor/store/resource-store.ts';
-import { listener } from '../../support/data-plane.ts';
-import { stillThere } from '../../support/garbage.ts';
+import { listener } from '../../support/parts/data-plane.ts';
+import { stillThere } from '../../support/peers/garbage.ts';
 
 function versionOf(name: string): ResourceVersion<'listener'> {
   const routes = [{ name: 'of chains that go' }, { name: 'of chains that stay' }];

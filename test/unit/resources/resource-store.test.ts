@@ -8,7 +8,7 @@ import {
 } from '../../../supervisor/store/resource-store.ts';
 import { IdleBatches } from '../../../supervisor/store/idle-batches.ts';
 import { startUpdates } from '../../../supervisor/store/start-updates.ts';
-import type { ClusterHostsResource } from '../../../shared/resources/cluster.ts';
+import type { ClusterHostsResource } from '../../../shared/resources/clusters/cluster.ts';
 import { storeStaticResources } from '../../../supervisor/store/static-store.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { resolveConfig } from './resolve-text.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatPlace } from '../../../supervisor/config/problem.ts';
-import { POLICIES } from '../../../supervisor/resources/clusters/lb-policies.ts';
+import { POLICIES } from '../../../supervisor/resources/balancing/lb-policies.ts';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { errorsOf, resolveConfig } from './resolve-text.ts';
 

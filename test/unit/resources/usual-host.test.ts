@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ClusterLoadAssignment } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { LbEndpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { resolveLoadAssignment } from '../../../supervisor/resources/clusters/load-assignment.ts';
 import { usualHost } from '../../../supervisor/resources/clusters/usual-host.ts';
 import { Scope } from '../../../supervisor/resources/scope.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { HeaderChanges } from '../../../shared/resources/headers.ts';
-import type { ClusterRouteAction, PathMatch } from '../../../shared/resources/route.ts';
+import type { HeaderChanges } from '../../../shared/resources/routes/headers.ts';
+import type { ClusterRouteAction, PathMatch } from '../../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import type { ClusterRoute } from '../../../workers/stream/route.ts';
@@ -16,8 +16,8 @@ import {
   toCluster,
   virtualHost,
   weightedCluster,
-} from '../../support/routes.ts';
-import { headerMap, requestHeaders, streamInfo } from '../../support/stream.ts';
+} from '../../support/parts/routes.ts';
+import { headerMap, requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 interface Levels {
   readonly route?: HeaderChanges;

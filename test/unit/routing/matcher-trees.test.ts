@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { MatcherTree, MatchInput, OnMatch } from '../../../shared/resources/matcher-tree.ts';
-import type { StringMatcher } from '../../../shared/resources/matchers.ts';
+import type {
+  MatcherTree,
+  MatchInput,
+  OnMatch,
+} from '../../../shared/resources/routes/matcher-tree.ts';
+import type { StringMatcher } from '../../../shared/resources/routes/matchers.ts';
 import { compileMatcherTree } from '../../../workers/matching/matcher-tree.ts';
 import { WorkerRuntime } from '../../../workers/loop/runtime.ts';
-import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 type Tree = MatcherTree<string>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { PathMatch, RedirectAction } from '../../../shared/resources/route.ts';
+import type { PathMatch, RedirectAction } from '../../../shared/resources/routes/route.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import {
   addition,
@@ -12,8 +12,8 @@ import {
   route,
   routeConfiguration,
   virtualHost,
-} from '../../support/routes.ts';
-import { headerMap, requestHeaders, streamInfo } from '../../support/stream.ts';
+} from '../../support/parts/routes.ts';
+import { headerMap, requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 function location(
   action: Partial<RedirectAction>,

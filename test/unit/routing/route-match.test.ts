@@ -7,8 +7,8 @@ import type {
   HeaderMatcher,
   QueryParameterMatcher,
   StringMatcher,
-} from '../../../shared/resources/matchers.ts';
-import type { PathMatch, Route, RouteMatch } from '../../../shared/resources/route.ts';
+} from '../../../shared/resources/routes/matchers.ts';
+import type { PathMatch, Route, RouteMatch } from '../../../shared/resources/routes/route.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import {
@@ -18,8 +18,8 @@ import {
   route,
   routeConfiguration,
   virtualHost,
-} from '../../support/routes.ts';
-import { requestHeaders, streamInfo } from '../../support/stream.ts';
+} from '../../support/parts/routes.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 import { FilterState } from '../../../workers/net/filter-state.ts';
 
 function runtimeWith(percent: number | undefined): RuntimeSnapshot {

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RouteConfigurationResource } from '../../../shared/resources/route.ts';
+import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import { VIRTUAL_CLUSTER } from '../../../shared/stats/templates/cluster-features.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { RouteStore } from '../../../workers/data-plane/route-store.ts';
 import { holdViews } from '../../../workers/router/route-views.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
-import { prefix, route, routeConfiguration, toCluster, virtualHost } from '../../support/routes.ts';
+import {
+  prefix,
+  route,
+  routeConfiguration,
+  toCluster,
+  virtualHost,
+} from '../../support/parts/routes.ts';
 
 function configuration(virtualCluster: string): RouteConfigurationResource {
   const routes = [route(prefix('/'), toCluster(), { statPrefix: 'rest' })];

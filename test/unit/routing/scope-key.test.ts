@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ScopeKeyFragment } from '../../../shared/resources/scoped-routes.ts';
+import type { ScopeKeyFragment } from '../../../shared/resources/routes/scoped-routes.ts';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { joinScopeKey, scopeKeyOf } from '../../../workers/routing/scope-key.ts';
 

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { ClusterRouteAction, RetryPolicy } from '../../../shared/resources/route.ts';
+import type { ClusterRouteAction, RetryPolicy } from '../../../shared/resources/routes/route.ts';
 import { buildRouteTable } from '../../../workers/routing/route-table.ts';
 import { resolveTimeouts, streamDurationMs } from '../../../workers/routing/timeouts.ts';
 import type { ClusterRoute } from '../../../workers/stream/route.ts';
-import { prefix, route, routeConfiguration, toCluster, virtualHost } from '../../support/routes.ts';
-import { requestHeaders, streamInfo } from '../../support/stream.ts';
+import {
+  prefix,
+  route,
+  routeConfiguration,
+  toCluster,
+  virtualHost,
+} from '../../support/parts/routes.ts';
+import { requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 const RETRY: RetryPolicy = {
   retryOn: ['5xx'],

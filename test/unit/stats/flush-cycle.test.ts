@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import { FlushCycle, type FlushSteps } from '../../../supervisor/stats-output/flush-cycle.ts';
 
 interface Recorded {

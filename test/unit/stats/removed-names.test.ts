@@ -10,7 +10,7 @@ import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { defaultTagRules } from '../../../supervisor/stats/tags/default-tag-rules.ts';
 import { TagExtractor } from '../../../supervisor/stats/tags/tag-extractor.ts';
 import { TagGroups } from '../../../supervisor/stats/tags/tag-groups.ts';
-import { stillThere } from '../../support/garbage.ts';
+import { stillThere } from '../../support/peers/garbage.ts';
 
 const NAMES = 50;
 

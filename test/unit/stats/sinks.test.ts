@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { DISPATCHER } from '../../../shared/stats/templates/server.ts';
 import { EndpointStats } from '../../../supervisor/stats/endpoint-stats.ts';

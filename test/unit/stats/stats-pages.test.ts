@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { parseQuery } from '../../../supervisor/http-pages/query.ts';
 import type { StatsQuestion } from '../../../supervisor/stats-output/stats-questions.ts';
 import { EndpointStats, type EndpointFigures } from '../../../supervisor/stats/endpoint-stats.ts';

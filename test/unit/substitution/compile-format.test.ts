@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { COMMANDS } from '../../../shared/substitution/commands.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import type { JsonFormatValue } from '../../../shared/resources/access-log.ts';
 import { ResponseFlag } from '../../../workers/stream/response-flags.ts';
 import type { StreamInfo } from '../../../workers/stream/stream-info.ts';
@@ -17,7 +17,7 @@ import {
   ipAddress,
   requestHeaders,
   streamInfo,
-} from '../../support/stream.ts';
+} from '../../support/parts/stream.ts';
 
 const ENVIRONMENT = {
   clock: {

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { printAddress } from '../../../shared/resources/print-address.ts';
+import { printAddress } from '../../../shared/addresses/print-address.ts';
 import type { BoundAddress } from '../../../shared/resources/listener.ts';
 import {
   ListeningSockets,

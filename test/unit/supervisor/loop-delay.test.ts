@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { LoopDelay } from '../../../supervisor/loop/loop-delay.ts';
 import { waitUntil } from '../../support/wait.ts';

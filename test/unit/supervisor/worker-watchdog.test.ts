@@ -1,7 +1,7 @@
 /** The watchdog over one worker. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/process/clock.ts';
 import { WorkerWatchdog } from '../../../supervisor/processes/worker-watchdog.ts';
 
 describe('the worker watchdog', () => {

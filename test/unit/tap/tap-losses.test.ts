@@ -1,7 +1,7 @@
 /** Records of a tap that do not reach its client are counted and told of. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import type { WorkerToSupervisor } from '../../../shared/messages/worker-to-supervisor.ts';
 import { TAP_RECORD_BYTES_MAX } from '../../../shared/resources/tap.ts';
 import { TapSessions } from '../../../supervisor/tap/tap-sessions.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { TapMatch } from '../../../shared/resources/tap.ts';
 import { BodySearch } from '../../../workers/tap/body-search.ts';
 import { compileTapMatch } from '../../../workers/tap/tap-matcher.ts';
-import { headerMap, requestHeaders } from '../../support/stream.ts';
+import { headerMap, requestHeaders } from '../../support/parts/stream.ts';
 
 function has(of: Extract<TapMatch, { kind: 'headers' }>['of'], name: string): TapMatch {
   const match = { kind: 'present', present: true } as const;

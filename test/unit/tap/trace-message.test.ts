@@ -8,7 +8,7 @@ import { repairUtf8 } from '../../../workers/tap/repair-utf8.ts';
 import { RequestTap } from '../../../workers/tap/request-tap.ts';
 import { compileTapMatch } from '../../../workers/tap/tap-matcher.ts';
 import type { TapFormat, TapSettings } from '../../../shared/resources/tap.ts';
-import { headerMap, requestHeaders, streamInfo } from '../../support/stream.ts';
+import { headerMap, requestHeaders, streamInfo } from '../../support/parts/stream.ts';
 
 const TYPE = 'envoy.data.tap.v3.TraceWrapper';
 const catalog = new ApiCatalog();

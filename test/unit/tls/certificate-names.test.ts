@@ -16,7 +16,7 @@ import {
   SAN,
   sequence,
   TEXT,
-} from '../../support/certificate-builder.ts';
+} from '../../support/parts/certificate-builder.ts';
 
 const keys = makeKeys();
 const CN = '2.5.4.3';

@@ -8,7 +8,7 @@ import type { TlsSecret } from '../../../shared/resources/tls.ts';
 import { ResourceStore, type ResourceVersion } from '../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { CertificateStats } from '../../../supervisor/tls/certificate-stats.ts';
-import { makeAuthority } from '../../support/certificates.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 after(() => rmSync(folder, { recursive: true }));

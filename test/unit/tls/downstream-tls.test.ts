@@ -6,7 +6,7 @@ import tls from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import type { DownstreamTls, TlsCertificate } from '../../../shared/resources/tls.ts';
 import type { ConnectionInfo } from '../../../workers/net/connection-info.ts';
 import { type RuntimeTls, runtimeTls } from '../../../workers/net/runtime-tls.ts';
@@ -16,7 +16,7 @@ import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { DownstreamTlsFactory } from '../../../workers/tls/downstream-tls.ts';
 import { SecretStore } from '../../../workers/tls/secret-store.ts';
 import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
-import { makeAuthority } from '../../support/certificates.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 const authority = makeAuthority(folder);

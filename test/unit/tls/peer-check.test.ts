@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { TlsValidation } from '../../../shared/resources/tls.ts';
 import { type ExpectedNames, NO_VALIDATION, PeerCheck } from '../../../shared/tls/peer-check.ts';
-import { makeAuthority } from '../../support/certificates.ts';
+import { makeAuthority } from '../../support/parts/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

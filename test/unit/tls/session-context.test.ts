@@ -13,7 +13,7 @@ import {
   makeKeys,
   SAN,
   utcTime,
-} from '../../support/certificate-builder.ts';
+} from '../../support/parts/certificate-builder.ts';
 
 const NOW = Date.UTC(2030, 5, 1, 12);
 const HOUR = 3600 * 1000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseAuthority, printAuthority } from '../../../shared/authority.ts';
+import { parseAuthority, printAuthority } from '../../../shared/addresses/authority.ts';
 
 describe('the authority of a request as a name to look up', () => {
   const cases: readonly (readonly [text: string, host: string, port: number, printed: string])[] = [

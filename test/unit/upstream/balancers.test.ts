@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
@@ -9,7 +9,7 @@ import { PriorityBalancer } from '../../../workers/upstream/balancing/priority-b
 import { RoundRobinPicker } from '../../../workers/upstream/balancing/round-robin-picker.ts';
 import { RandomPicker } from '../../../workers/upstream/balancing/random-picker.ts';
 import { updateBalancer } from '../../../workers/upstream/balancing/load-balancer.ts';
-import { host as hostResource } from '../../support/data-plane.ts';
+import { host as hostResource } from '../../support/parts/data-plane.ts';
 
 function host(port: number, facts: Partial<HostResource> = {}): UpstreamHost {
   return new UpstreamHost(hostResource(port, facts), 'c', new WorkerStatStore(), active);

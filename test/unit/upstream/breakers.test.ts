@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BreakerPage, createBreakerPage } from '../../../shared/limits/breaker-page.ts';
-import type { CircuitBreakerThresholds } from '../../../shared/resources/cluster.ts';
+import type { CircuitBreakerThresholds } from '../../../shared/resources/clusters/cluster.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
 import { CIRCUIT_BREAKER_REMAINING, CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
@@ -11,7 +11,7 @@ import { BreakerSlots } from '../../../supervisor/upstreams/breakers/breaker-slo
 import { ClusterLimits } from '../../../workers/upstream/cluster-limits.ts';
 import type { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import { SharedLimits } from '../../../workers/upstream/resource-limits.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 const THRESHOLDS: CircuitBreakerThresholds = {
   maxConnections: 1,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
-import type { HealthCheckResource } from '../../../shared/resources/health-check.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
+import type { HealthCheckResource } from '../../../shared/resources/clusters/health-check.ts';
 import type { Probe, ProbeOutcome } from '../../../workers/health/probe.ts';
 import { ProbeMaker } from '../../../workers/health/probe-maker.ts';
-import { cluster, host } from '../../support/data-plane.ts';
-import { TCP_CHECK } from '../../support/health-checks.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
+import { TCP_CHECK } from '../../support/parts/health-checks.ts';
 
 const PLAIN = { tls: undefined, proxyProtocol: undefined, handedOn: undefined };
 const OVER_HTTP = {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { flagsOf, HEALTH_BITS, healthOf } from '../../../shared/resources/host-health.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { flagsOf, HEALTH_BITS, healthOf } from '../../../shared/resources/clusters/host-health.ts';
 import { EventLogs } from '../../../supervisor/health/event-log.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { BreakerSlots } from '../../../supervisor/upstreams/breakers/breaker-slots.ts';
 import { LiveCluster } from '../../../supervisor/upstreams/live-cluster.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
-import { clusterContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
-import { TCP_CHECK } from '../../support/health-checks.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
+import { TCP_CHECK } from '../../support/parts/health-checks.ts';
 import { MergeWindow } from '../../../supervisor/upstreams/merge-window.ts';
 
 const CHECKED = cluster('c', { healthChecks: [TCP_CHECK] });

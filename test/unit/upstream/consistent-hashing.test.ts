@@ -1,9 +1,9 @@
 /** The same request goes to the same host behind Sluice and behind Envoy. */
-import { balancerContext } from '../../support/balancers.ts';
+import { balancerContext } from '../../support/parts/balancers.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
-import type { HashPolicy } from '../../../shared/resources/route.ts';
+import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { HashPolicy } from '../../../shared/resources/routes/route.ts';
 import { MurmurHash2 } from '../../../workers/hash/murmur-hash2.ts';
 import { type Hash64, xxHash64 } from '../../../workers/hash/xxhash64.ts';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
@@ -20,9 +20,9 @@ import {
   type LoadBalancer,
 } from '../../../workers/upstream/balancing/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
-import { cluster, host } from '../../support/data-plane.ts';
-import { HASH_CHOICES } from '../../support/hash-choices.ts';
-import { streamInfo } from '../../support/stream.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
+import { HASH_CHOICES } from '../../support/parts/hash-choices.ts';
+import { streamInfo } from '../../support/parts/stream.ts';
 import { FilterState } from '../../../workers/net/filter-state.ts';
 
 const stats = new WorkerStatStore();

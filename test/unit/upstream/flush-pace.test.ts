@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { systemClock, type Clock } from '../../../shared/clock.ts';
-import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
+import { systemClock, type Clock } from '../../../shared/process/clock.ts';
+import type {
+  ClusterHostsResource,
+  HostResource,
+} from '../../../shared/resources/clusters/cluster.ts';
 import { FlushPace } from '../../../supervisor/upstreams/flush-pace.ts';
 import { SentHosts } from '../../../supervisor/upstreams/hosts/sent-hosts.ts';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Timer } from '../../../shared/clock.ts';
-import type { HealthCheckResource } from '../../../shared/resources/health-check.ts';
-import { flagsOf, HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import type { Timer } from '../../../shared/process/clock.ts';
+import type { HealthCheckResource } from '../../../shared/resources/clusters/health-check.ts';
+import { flagsOf, HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
 import { HEALTH_CHECK } from '../../../shared/stats/templates/cluster-features.ts';
 import { HealthSession } from '../../../workers/health/health-session.ts';
 import type { ProbeOutcome } from '../../../workers/health/probe.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
-import { TCP_CHECK } from '../../support/health-checks.ts';
+import { TCP_CHECK } from '../../support/parts/health-checks.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const PASSED: ProbeOutcome = { kind: 'passed', isDegraded: false };

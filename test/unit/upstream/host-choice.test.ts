@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
-import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
+import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { MersenneTwister } from '../../../workers/hash/mersenne-twister.ts';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
@@ -15,8 +15,8 @@ import {
 } from '../../../workers/upstream/balancing/load-balancer.ts';
 import { type BalancerContext, makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { mayBeNamed } from '../../../workers/upstream/balancing/override-status.ts';
-import { balancerContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { balancerContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 const PICKS = 100_000;
 /** Below it lie 99.99 % of all values with so many degrees of freedom. */

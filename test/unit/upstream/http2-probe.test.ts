@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
-import type { GrpcProbe, HttpProbe } from '../../../shared/resources/health-check.ts';
+import type { GrpcProbe, HttpProbe } from '../../../shared/resources/clusters/health-check.ts';
 import { CheckRequests } from '../../../workers/health/check-requests.ts';
 import { Http2Probe } from '../../../workers/health/http2-probe.ts';
 import { HttpJudge } from '../../../workers/health/judge-http.ts';
 import type { ProbeOutcome } from '../../../workers/health/probe.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
-import { clusterContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
-import { TCP_CHECK } from '../../support/health-checks.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
+import { TCP_CHECK } from '../../support/parts/health-checks.ts';
 
 const OVER_HTTP: HttpProbe = {
   kind: 'http',

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
-import { mayIdle, type ClusterWithHosts } from '../../../shared/resources/idle-clusters.ts';
-import type { ClusterResource } from '../../../shared/resources/cluster.ts';
+import {
+  mayIdle,
+  type ClusterWithHosts,
+} from '../../../shared/resources/clusters/idle-clusters.ts';
+import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import { EventLogs } from '../../../supervisor/health/event-log.ts';
 import { ResourceStore } from '../../../supervisor/store/resource-store.ts';
@@ -12,7 +15,7 @@ import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { IdleBatches } from '../../../supervisor/store/idle-batches.ts';
 import { UpstreamClusters } from '../../../supervisor/upstreams/upstream-clusters.ts';
 import { IdleClusters } from '../../../workers/upstream/idle-clusters.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 const withHosts = (name: string, changes: Partial<ClusterResource> = {}): ClusterWithHosts => ({
   cluster: cluster(name, changes),

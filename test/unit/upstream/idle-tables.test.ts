@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { mayIdle, type ClusterWithHosts } from '../../../shared/resources/idle-clusters.ts';
-import type { LbPolicy } from '../../../shared/resources/lb-policy.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import {
+  mayIdle,
+  type ClusterWithHosts,
+} from '../../../shared/resources/clusters/idle-clusters.ts';
+import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
 import { MAGLEV, RING_HASH } from '../../../shared/stats/templates/cluster-features.ts';
 import { IdleBatches } from '../../../supervisor/store/idle-batches.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
 import type { ClusterContext } from '../../../workers/upstream/cluster-context.ts';
-import { clusterContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 type Policy = Omit<LbPolicy, 'healthyPanicThreshold'>;
 

@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
-import type { ClusterHostsResource, HostResource } from '../../../shared/resources/cluster.ts';
-import { joinHosts, splitHosts, weightOf } from '../../../shared/resources/host-parts.ts';
-import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import type {
+  ClusterHostsResource,
+  HostResource,
+} from '../../../shared/resources/clusters/cluster.ts';
+import { joinHosts, splitHosts, weightOf } from '../../../shared/resources/clusters/host-parts.ts';
+import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
 import {
   countHosts,
   isKept,
   packAllHosts,
   unpackHosts,
-} from '../../../shared/resources/host-entries.ts';
+} from '../../../shared/resources/clusters/host-entries.ts';
 import type {
   HostEntry,
   ResourceUpdate,
@@ -22,8 +25,8 @@ import { finish, SlicedWork, sortInSteps, type Steps } from '../../../workers/lo
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
 import type { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
-import { clusterContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const COUNT = 3000;

@@ -12,8 +12,8 @@ import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import { ReportedUse } from '../../../workers/upstream/balancing/load-aware-localities.ts';
 import { updateBalancer } from '../../../workers/upstream/balancing/load-balancer.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
-import { balancerContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { balancerContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 const OPTIONS = { varianceThreshold: 0.1, probeFraction: 0.03 };
 const PICKS = 100_000;

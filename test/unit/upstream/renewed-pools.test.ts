@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
 import { UpstreamCluster } from '../../../workers/upstream/cluster.ts';
 import type { TcpPoolClient } from '../../../workers/upstream/pools/tcp-pool-connection.ts';
-import { clusterContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
-import { connectionInfo } from '../../support/stream.ts';
-import { CLOSED_PORT } from '../../support/upstream.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
+import { connectionInfo } from '../../support/parts/stream.ts';
+import { CLOSED_PORT } from '../../support/peers/upstream.ts';
 
 describe('connections of a cluster whose hosts change', () => {
   for (const [title, renews] of [

@@ -11,8 +11,8 @@ import {
 } from '../../../workers/upstream/load-reports/load-report.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
 import { ReportedLoad } from '../../../workers/upstream/balancing/reported-weights.ts';
-import { balancerContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { balancerContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 const OPTIONS = {
   blackoutMs: 1000,

@@ -6,7 +6,7 @@ import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
 import { ActiveRequests } from '../../../workers/upstream/hosts/active-requests.ts';
 import { UpstreamHost } from '../../../workers/upstream/hosts/host.ts';
 import { RequestedHostBalancer } from '../../../workers/upstream/named-hosts/requested-host-balancer.ts';
-import { host } from '../../support/data-plane.ts';
+import { host } from '../../support/parts/data-plane.ts';
 
 const KEY = 'envoy.network.transport_socket.original_dst_address';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
-import type { HttpProbe } from '../../../shared/resources/health-check.ts';
+import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
+import type { HttpProbe } from '../../../shared/resources/clusters/health-check.ts';
 import { HostChecks } from '../../../workers/health/host-checks.ts';
 import { HttpJudge } from '../../../workers/health/judge-http.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { addressOf } from '../../../shared/resources/host-address.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { addressOf } from '../../../shared/addresses/host-address.ts';
 import type { HostSink } from '../../../supervisor/upstreams/sources/host-source.ts';
 import { StrictDnsSource } from '../../../supervisor/upstreams/sources/strict-dns-source.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

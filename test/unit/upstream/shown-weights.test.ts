@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { ReportedWeights } from '../../../supervisor/upstreams/hosts/reported-weights.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SocketMatch } from '../../../shared/resources/cluster.ts';
-import { NO_MATCH, socketOf } from '../../../shared/resources/socket-match.ts';
-import { cluster } from '../../support/data-plane.ts';
+import type { SocketMatch } from '../../../shared/resources/clusters/cluster.ts';
+import { NO_MATCH, socketOf } from '../../../shared/resources/clusters/socket-match.ts';
+import { cluster } from '../../support/parts/data-plane.ts';
 
 const BY_TEXT: SocketMatch = { name: 'text', criteria: { tls: 'yes' } };
 const BY_BOTH: SocketMatch = { name: 'both', criteria: { tls: 'yes', zone: [1, { a: true }] } };

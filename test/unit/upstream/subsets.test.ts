@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import type { SubsetOptions } from '../../../shared/resources/lb-policy.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import type { SubsetOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { HeaderMap } from '../../../workers/stream/header-map.ts';
 import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
@@ -13,8 +13,8 @@ import {
 } from '../../../workers/upstream/balancing/load-balancer.ts';
 import { type SubsetCriteria } from '../../../workers/stream/route.ts';
 import { makeBalancer } from '../../../workers/upstream/make-balancer.ts';
-import { balancerContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { balancerContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 const OPTIONS: SubsetOptions = {
   fallback: 'NO_FALLBACK',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
+import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
 import { ClusterManager } from '../../../workers/upstream/cluster-manager.ts';
-import { clusterContext } from '../../support/balancers.ts';
-import { cluster, host } from '../../support/data-plane.ts';
+import { clusterContext } from '../../support/parts/balancers.ts';
+import { cluster, host } from '../../support/parts/data-plane.ts';
 
 describe('a version of a cluster that warms in a worker', () => {
   const [first, second] = [host(1), host(2)];

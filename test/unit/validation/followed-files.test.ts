@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/process/clock.ts';
 import { formatProblem } from '../../../supervisor/config/config-error.ts';
 import { loadConfiguration } from '../../../supervisor/start/load-configuration.ts';
 import { checkFollowedFiles } from '../../../supervisor/validation/followed-files.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import type { DiscoveryKind } from '../../../supervisor/xds/subscriptions/resource-type.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { muxTo, subscriptionTo } from '../../support/mux.ts';
+import { startControlPlane } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { muxTo, subscriptionTo } from '../../support/peers/mux.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('answers on one stream', () => {

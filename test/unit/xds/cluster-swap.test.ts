@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ResourceStore, type ResourceVersion } from '../../../supervisor/store/resource-store.ts';
 import { ClusterSwap } from '../../../supervisor/xds/kinds/cluster-swap.ts';
-import { staticCluster } from '../../support/bootstrap.ts';
+import { staticCluster } from '../../support/parts/bootstrap.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { resolveConfig } from '../resources/resolve-text.ts';
 

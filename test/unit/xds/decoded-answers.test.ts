@@ -6,7 +6,7 @@ import {
   decodeStreamedResponse,
 } from '../../../supervisor/xds/subscriptions/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
-import { answerSource, DECODING } from '../../support/discovery-parts.ts';
+import { answerSource, DECODING } from '../../support/peers/discovery-parts.ts';
 
 const { cluster: CLUSTER, secret: SECRET } = RESOURCE_TYPES;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { systemClock, type Clock } from '../../../shared/clock.ts';
+import { systemClock, type Clock } from '../../../shared/process/clock.ts';
 import { RefusalPace } from '../../../supervisor/xds/subscriptions/refusal-pace.ts';
 import { ResourceTtls } from '../../../supervisor/xds/subscriptions/resource-ttls.ts';
 

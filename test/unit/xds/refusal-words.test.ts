@@ -5,8 +5,8 @@ import {
   decodeStreamedResponse,
 } from '../../../supervisor/xds/subscriptions/decode-response.ts';
 import { RESOURCE_TYPES } from '../../../supervisor/xds/subscriptions/resource-type.ts';
-import { httpListener } from '../../support/bootstrap.ts';
-import { answerSource, DECODING, testResolver } from '../../support/discovery-parts.ts';
+import { httpListener } from '../../support/parts/bootstrap.ts';
+import { answerSource, DECODING, testResolver } from '../../support/peers/discovery-parts.ts';
 
 const LISTENER = 'type.googleapis.com/envoy.config.listener.v3.Listener';
 const CLUSTER = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';

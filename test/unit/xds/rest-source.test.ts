@@ -9,7 +9,7 @@ import { RestSource } from '../../../supervisor/xds/subscriptions/rest-source.ts
 import { OwnRequestStats } from '../../../supervisor/services/own-request-stats.ts';
 import { RestClient } from '../../../supervisor/services/rest-client.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { subscriptionTo } from '../../support/mux.ts';
+import { subscriptionTo } from '../../support/peers/mux.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('a question over REST', () => {

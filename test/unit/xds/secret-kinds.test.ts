@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { testResolver } from '../../support/discovery-parts.ts';
+import { testResolver } from '../../support/peers/discovery-parts.ts';
 
 const resolver = testResolver();
 

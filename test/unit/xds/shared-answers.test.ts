@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
-import { startControlPlane, typeUrlOf } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
-import { muxTo, subscriptionTo } from '../../support/mux.ts';
+import { startControlPlane, typeUrlOf } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
+import { muxTo, subscriptionTo } from '../../support/peers/mux.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 const TYPE = typeUrlOf('endpoint.v3.ClusterLoadAssignment');

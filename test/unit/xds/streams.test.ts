@@ -7,10 +7,10 @@ import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import { GrpcConnections } from '../../../supervisor/services/grpc-connections.ts';
 import { watchedCredentials } from '../../../supervisor/services/watched-credentials.ts';
-import { startControlPlane, typeUrlOf } from '../../support/control-plane.ts';
-import { resource } from '../../support/discovery-files.ts';
+import { startControlPlane, typeUrlOf } from '../../support/peers/control-plane.ts';
+import { resource } from '../../support/peers/discovery-files.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { muxTo, subscriptionTo } from '../../support/mux.ts';
+import { muxTo, subscriptionTo } from '../../support/peers/mux.ts';
 import { waitUntil } from '../../support/wait.ts';
 
 describe('streams to one control plane', () => {

@@ -5,7 +5,7 @@
  *       at most 107 bytes
  *   v2: signature(12), version and command(1), family(1), length(2), addresses, TLVs
  */
-import { dictionary, joined } from '../../../shared/dictionary.ts';
+import { dictionary, joined } from '../../../shared/text/dictionary.ts';
 import { isUtf8 } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { ProxyProtocolFilter } from '../../../shared/resources/listener-filters.ts';

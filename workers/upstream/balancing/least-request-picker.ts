@@ -2,7 +2,7 @@
  * Chooses the least busy of a few hosts drawn at random; where weights differ, hosts take turns by
  * weight divided by how busy they are. Busy is what this worker has sent and not seen answered.
  */
-import type { LeastRequestOptions } from '../../../shared/resources/lb-policy.ts';
+import type { LeastRequestOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { HostPicker } from './load-balancer.ts';
 import { ActiveRequests } from '../hosts/active-requests.ts';

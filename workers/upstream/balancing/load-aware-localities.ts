@@ -5,7 +5,7 @@
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { LOAD_AWARE_LOCALITY } from '../../../shared/stats/templates/cluster-features.ts';
-import type { LocalityLoadOptions } from '../../../shared/resources/lb-policy.ts';
+import type { LocalityLoadOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import { type LocalityShares, shareByHeadroom } from '../load-reports/headroom.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { HostPicker, MakePicker } from './load-balancer.ts';

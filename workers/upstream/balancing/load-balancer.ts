@@ -3,7 +3,7 @@
  * depend on.
  */
 import type { SubsetCriteria } from '../../stream/route.ts';
-import type { Struct } from '../../../shared/dictionary.ts';
+import type { Struct } from '../../../shared/text/dictionary.ts';
 import type { NamespacedMetadata } from '../../matching/metadata-value.ts';
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';

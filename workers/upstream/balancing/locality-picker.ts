@@ -2,7 +2,7 @@
  * Chooses a locality by its weight, then a host within it. A locality whose usable hosts are too few
  * for its share hands the rest of it to the others.
  */
-import { isCounted } from '../../../shared/resources/host-health.ts';
+import { isCounted } from '../../../shared/resources/clusters/host-health.ts';
 import { TurnSchedule } from './turn-schedule.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { HostPicker, MakePicker } from './load-balancer.ts';

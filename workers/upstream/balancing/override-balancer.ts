@@ -3,10 +3,10 @@
  * whatever their health; else the policy behind it chooses. A request may name several: each choice for
  * it takes the next one.
  */
-import { dictionary, type Struct } from '../../../shared/dictionary.ts';
+import { dictionary, type Struct } from '../../../shared/text/dictionary.ts';
 import { metadataValue } from '../../matching/metadata-value.ts';
-import type { HostNamer, OverrideOptions } from '../../../shared/resources/lb-policy.ts';
-import type { MetadataKey } from '../../../shared/resources/route.ts';
+import type { HostNamer, OverrideOptions } from '../../../shared/resources/clusters/lb-policy.ts';
+import type { MetadataKey } from '../../../shared/resources/routes/route.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext, LoadBalancer } from './load-balancer.ts';

@@ -1,7 +1,7 @@
 /** Whether a host that a request names may be taken, as it is known now. */
-import type { HostResource } from '../../../shared/resources/cluster.ts';
-import { HEALTH_BITS } from '../../../shared/resources/host-health.ts';
-import type { NamedHostStatus } from '../../../shared/resources/lb-policy.ts';
+import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
+import { HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';
+import type { NamedHostStatus } from '../../../shared/resources/clusters/lb-policy.ts';
 
 const FAILED = HEALTH_BITS.failed_active_hc | HEALTH_BITS.failed_outlier_check;
 

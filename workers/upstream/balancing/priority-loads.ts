@@ -3,7 +3,7 @@
  * lower one taking what a higher one cannot. Recomputed when hosts or their health change; a choice
  * is a walk over two short lists. Knows hosts, chooses none.
  */
-import { isCounted } from '../../../shared/resources/host-health.ts';
+import { isCounted } from '../../../shared/resources/clusters/host-health.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 

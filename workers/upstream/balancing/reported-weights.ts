@@ -2,8 +2,12 @@
  * Hosts in turn by weights that follow from what they report of their load: the more requests a host
  * answers for the use it makes of itself, the more it gets. Each worker knows the answers that it saw.
  */
-import { medianOf, type ReportedWeight, weightAt } from '../../../shared/reported-weights.ts';
-import type { LoadReportOptions } from '../../../shared/resources/lb-policy.ts';
+import {
+  medianOf,
+  type ReportedWeight,
+  weightAt,
+} from '../../../shared/resources/clusters/reported-weights.ts';
+import type { LoadReportOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { HostPicker } from './load-balancer.ts';
 import { type LoadReport, utilizationOf } from '../load-reports/load-report.ts';

@@ -3,7 +3,7 @@
  * window from the least share to the whole.
  */
 import { readDouble } from '../../../shared/runtime/read-runtime.ts';
-import type { SlowStartOptions } from '../../../shared/resources/lb-policy.ts';
+import type { SlowStartOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { Runtime } from '../../loop/runtime.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 

@@ -3,8 +3,11 @@
  * one subset per combination of its keys' values, and each subset has a balancer of its own. What to
  * do without a subset is the selector's word, else the cluster's.
  */
-import { dictionary, joined, memberOf } from '../../../shared/dictionary.ts';
-import type { SubsetOptions, SubsetSelector } from '../../../shared/resources/lb-policy.ts';
+import { dictionary, joined, memberOf } from '../../../shared/text/dictionary.ts';
+import type {
+  SubsetOptions,
+  SubsetSelector,
+} from '../../../shared/resources/clusters/lb-policy.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -1,5 +1,5 @@
 /** What subset a host or a request belongs to, as a text that is the same for equal values. */
-import { dictionary, joined, memberOf } from '../../../shared/dictionary.ts';
+import { dictionary, joined, memberOf } from '../../../shared/text/dictionary.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { SubsetCriteria } from '../../stream/route.ts';
 

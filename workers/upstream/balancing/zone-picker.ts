@@ -4,7 +4,7 @@
  * goes to localities that have more hosts than servers. Where zones cannot help, all hosts alike.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import type { ZoneAwareOptions } from '../../../shared/resources/lb-policy.ts';
+import type { ZoneAwareOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import { readFraction, readInteger } from '../../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../../loop/runtime.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -1,5 +1,5 @@
 /** What statistics say of tables of hashes before anybody asks for them: of clusters that idle. */
-import type { IdleTable } from '../../../shared/resources/idle-clusters.ts';
+import type { IdleTable } from '../../../shared/resources/clusters/idle-clusters.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { HashTableFigures } from './hash-table-figures.ts';
 import { evenFigures, type TableFigures } from './table-figures.ts';

@@ -3,7 +3,7 @@
  * A ring for hosts that are mostly those of the ring before is made from that one: only what comes and
  * goes is hashed.
  */
-import type { RingHashOptions } from '../../../shared/resources/lb-policy.ts';
+import type { RingHashOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { ByteHash, Hash64 } from '../../hash/byte-hash.ts';
 import { MurmurHash2 } from '../../hash/murmur-hash2.ts';
 import { XxHash64 } from '../../hash/xxhash64.ts';

@@ -1,6 +1,6 @@
 /** How many places of a table of hashes each host gets, which follows from the weights alone. */
-import type { IdleTable } from '../../../shared/resources/idle-clusters.ts';
-import type { RingHashOptions } from '../../../shared/resources/lb-policy.ts';
+import type { IdleTable } from '../../../shared/resources/clusters/idle-clusters.ts';
+import type { RingHashOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import { countTurns } from './maglev-turns.ts';
 import { finish, ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 

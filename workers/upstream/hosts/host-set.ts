@@ -8,11 +8,15 @@ import type {
   ClusterHostsResource,
   DropOverload,
   HostResource,
-} from '../../../shared/resources/cluster.ts';
-import { countHosts, isKept, unpackHosts } from '../../../shared/resources/host-entries.ts';
+} from '../../../shared/resources/clusters/cluster.ts';
+import {
+  countHosts,
+  isKept,
+  unpackHosts,
+} from '../../../shared/resources/clusters/host-entries.ts';
 import type { SentHostSet } from '../../../shared/resources/resource-update.ts';
-import { IDLE_HOSTS_MAX } from '../../../shared/resources/idle-clusters.ts';
-import { healthOf } from '../../../shared/resources/host-health.ts';
+import { IDLE_HOSTS_MAX } from '../../../shared/resources/clusters/idle-clusters.ts';
+import { healthOf } from '../../../shared/resources/clusters/host-health.ts';
 import { type Haste, ITEMS_PER_STEP, type SlicedWork, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
 import type { LoadBalancer } from '../balancing/load-balancer.ts';

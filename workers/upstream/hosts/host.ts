@@ -2,9 +2,9 @@
  * One host of a cluster as this worker sees it: its address, its figures, its connection pools. A host
  * lives as long as the cluster lists it; requests in flight outlive that.
  */
-import type { HostHealth, HostResource } from '../../../shared/resources/cluster.ts';
+import type { HostHealth, HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { addressOf } from '../../../shared/resources/host-address.ts';
+import { addressOf } from '../../../shared/addresses/host-address.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { OutlierMonitor } from './outlier-monitor.ts';
 import type { UpstreamHostInfo } from '../../stream/stream-info.ts';

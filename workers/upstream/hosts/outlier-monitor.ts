@@ -4,7 +4,7 @@ import type {
   ConsecutiveKind,
   OutlierSign,
   OutlierThresholds,
-} from '../../../shared/resources/outlier-detection.ts';
+} from '../../../shared/resources/clusters/outlier-detection.ts';
 import { readInteger } from '../../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../../loop/runtime.ts';
 

@@ -3,7 +3,7 @@
  * connect to: a cluster whose hosts are those that were asked for. A host that is not there yet is made.
  */
 import { metadataValue } from '../../matching/metadata-value.ts';
-import type { OriginalDstOptions } from '../../../shared/resources/cluster.ts';
+import type { OriginalDstOptions } from '../../../shared/resources/clusters/cluster.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { parseIpPort } from '../../stream/ip-port.ts';
 import type { Steps } from '../../loop/sliced-work.ts';

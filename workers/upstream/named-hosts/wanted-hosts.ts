@@ -3,9 +3,12 @@
  * supervisor where there is none yet. Every request that waits hears once. Where each name is a cluster
  * of its own, that one chooses.
  */
-import { parseAuthority, printAuthority } from '../../../shared/authority.ts';
-import type { ForwardProxyOptions, HostAnswer } from '../../../shared/resources/cluster.ts';
-import { subClusterName } from '../../../shared/resources/sub-cluster.ts';
+import { parseAuthority, printAuthority } from '../../../shared/addresses/authority.ts';
+import type {
+  ForwardProxyOptions,
+  HostAnswer,
+} from '../../../shared/resources/clusters/cluster.ts';
+import { subClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';
 import { dynamicHost, dynamicPort, type FilterState } from './dynamic-host.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext } from '../balancing/load-balancer.ts';

@@ -3,7 +3,7 @@
  * codec and timers, and counts its life; which request it carries is the pool's decision.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import type { Http1ClientOptions } from '../../../shared/resources/cluster.ts';
+import type { Http1ClientOptions } from '../../../shared/resources/clusters/cluster.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../../http1/client-codec.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { LOOPBACK_RANGES, SELF, send, type Options } from '../../../support/header-policy.ts';
+import { LOOPBACK_RANGES, SELF, send, type Options } from '../../../support/parts/header-policy.ts';
 
 // Every expectation was recorded from Envoy 1.40.0.
 describe('original IP detection', () => {

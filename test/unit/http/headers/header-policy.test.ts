@@ -15,7 +15,7 @@ import {
   send,
   lines,
   type Options,
-} from '../../../support/header-policy.ts';
+} from '../../../support/parts/header-policy.ts';
 
 const X_ENVOY: readonly (readonly [string, string])[] = [
   ['x-forwarded-for', '1.2.3.4, 10.0.0.1'],

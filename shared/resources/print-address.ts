@@ -1,9 +1,0 @@
-/** Addresses as logs, pages and files show them. */
-import type { BoundAddress } from './listener.ts';
-
-/** As Envoy prints addresses: `127.0.0.1:80`, `[::1]:80`, a path. */
-export function printAddress(address: BoundAddress): string {
-  if (address.kind === 'pipe') return address.path;
-  const host = address.family === 'v6' ? `[${address.address}]` : address.address;
-  return `${host}:${address.port}`;
-}

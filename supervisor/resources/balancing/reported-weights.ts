@@ -1,0 +1,52 @@
+/** Resolves the policy whose weights follow from what hosts report of their load. */
+import type { ClientSideWeightedRoundRobin } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/client_side_weighted_round_robin/v3/client_side_weighted_round_robin.ts';
+import type { LbPolicy } from '../../../shared/resources/clusters/lb-policy.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { durationMsOr, float } from '../values.ts';
+import { resolveSlowStart } from './slow-start.ts';
+
+/** As the reference reads an absent penalty, whatever its documentation says. */
+const ERROR_PENALTY = 0;
+
+const FIELDS = knownFields<ClientSideWeightedRoundRobin>(
+  [
+    'blackout_period',
+    'weight_expiration_period',
+    'weight_update_period',
+    'error_utilization_penalty',
+    'enable_oob_load_report',
+    'metric_names_for_computing_utilization',
+    'slow_start_config',
+  ],
+  // Of reports that are refused.
+  ['oob_reporting_period', 'oob_reporting_config'],
+);
+const BLACKOUT_MS = 10_000;
+const EXPIRATION_MS = 180_000;
+const UPDATE_MS = 1_000;
+const LEAST_UPDATE_MS = 100;
+
+export function resolveReportedWeights(
+  message: ClientSideWeightedRoundRobin,
+  scope: Scope,
+): Pick<LbPolicy, 'kind' | 'loadReports' | 'slowStart'> {
+  refuseOtherFields(message, FIELDS, scope);
+  if (message.enable_oob_load_report === true) {
+    scope
+      .at('enable_oob_load_report')
+      .unsupported('asking hosts for reports over gRPC is', 'they are read from responses');
+  }
+  const { error_utilization_penalty: penalty } = message;
+  return {
+    kind: 'ROUND_ROBIN',
+    ...resolveSlowStart(message.slow_start_config, scope.at('slow_start_config')),
+    loadReports: {
+      blackoutMs: durationMsOr(message.blackout_period, BLACKOUT_MS),
+      expirationMs: durationMsOr(message.weight_expiration_period, EXPIRATION_MS),
+      updateMs: Math.max(LEAST_UPDATE_MS, durationMsOr(message.weight_update_period, UPDATE_MS)),
+      metricNames: message.metric_names_for_computing_utilization ?? [],
+      errorPenalty: penalty === undefined ? ERROR_PENALTY : float(penalty),
+    },
+  };
+}

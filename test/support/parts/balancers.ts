@@ -1,0 +1,55 @@
+/** What balancers and clusters need around them. */
+import assert from 'node:assert/strict';
+import { systemClock } from '../../../shared/process/clock.ts';
+import { SecretStore } from '../../../workers/tls/secret-store.ts';
+import { WorkerStatStore } from '../../../workers/stats/worker-stat-store.ts';
+import type { ClusterContext } from '../../../workers/upstream/cluster-context.ts';
+import type { BalancerContext } from '../../../workers/upstream/make-balancer.ts';
+import { WorkerLoop } from '../../../workers/loop/worker-loop.ts';
+
+export function balancerContext(changes: Partial<BalancerContext> = {}): BalancerContext {
+  return {
+    runtime: { snapshot: new Map(), random: () => 0 },
+    ownLocality: { region: '', zone: '', subZone: '' },
+    localCluster: undefined,
+    nowMs: () => 0,
+    count: () => undefined,
+    countStructure: () => undefined,
+    countLoadAware: () => undefined,
+    onDuplicates: () => undefined,
+    allActiveRequests: () => 0,
+    onTable: () => undefined,
+    ...changes,
+  };
+}
+
+/** A worker without shared memory. */
+export function clusterContext(): ClusterContext {
+  return {
+    loop: new WorkerLoop(systemClock),
+    stats: new WorkerStatStore(),
+    runtime: { snapshot: new Map(), random: () => 0 },
+    ownLocality: { region: '', zone: '', subZone: '' },
+    localClusterName: undefined,
+    hostRequested: () => undefined,
+    hostWanted: () => undefined,
+    hostUsed: () => undefined,
+    find: () => undefined,
+    overload: { sheds: () => false },
+    connectInside: () => assert.fail('no listener inside'),
+    breakerPage: () => assert.fail('no slot was given'),
+    duty: {
+      clock: systemClock,
+      workerIndex: 0,
+      living: [],
+      report: () => undefined,
+      logEvent: () => undefined,
+    },
+    trafficBegan: () => undefined,
+    secrets: new SecretStore(),
+    log: () => undefined,
+    outlierPage: () => assert.fail('no outlier detection'),
+    outlierDetected: () => undefined,
+    loadReported: () => undefined,
+  };
+}

@@ -1,0 +1,60 @@
+/** Makes one try of a request: through the host's pool, or as a tunnel where the route ends a CONNECT. */
+import type { AccessLog } from '../../access-log/types.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { RequestTimeouts } from '../../routing/timeouts.ts';
+import type { ClusterRoute } from '../../stream/route.ts';
+import type { UpstreamCluster } from '../../upstream/cluster.ts';
+import type { UpstreamHost } from '../../upstream/hosts/host.ts';
+import type { ConnectionInfo } from '../../net/connection-info.ts';
+import type { WorkerLoop } from '../../loop/worker-loop.ts';
+import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
+import { TryFigures } from './try-figures.ts';
+import { upstreamNames } from './upstream-names.ts';
+import { UpstreamTryLog } from './upstream-log.ts';
+import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
+
+interface TryTarget {
+  readonly cluster: UpstreamCluster;
+  readonly host: UpstreamHost;
+  readonly action: ClusterRoute['action'] | undefined;
+  /** Whose request it is. */
+  readonly client: ConnectionInfo;
+}
+
+interface TryParts {
+  readonly endStream: boolean;
+  readonly bufferLimitBytes: number;
+  readonly timeouts: RequestTimeouts;
+  /** Written when the try is over. */
+  readonly upstreamLogs: readonly AccessLog[];
+  readonly loop: WorkerLoop;
+}
+
+export function makeTry(
+  owner: UpstreamRequestOwner,
+  { cluster, host, action, client }: TryTarget,
+  headers: HeaderMap,
+  { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
+): UpstreamRequest {
+  const { clock } = loop;
+  const { upstreamHttp } = (host.home ?? cluster).resource;
+  const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
+    ? new TcpTunnel(cluster, host, client)
+    : cluster.poolOf(
+        host,
+        action?.priority ?? 'DEFAULT',
+        client,
+        upstreamNames(upstreamHttp, headers),
+      );
+  const log =
+    upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;
+  return new UpstreamRequest(owner, { host, pool }, headers, {
+    endStream,
+    bufferLimitBytes,
+    loop,
+    timeouts,
+    maxDurationMs: upstreamHttp.maxStreamDurationMs,
+    log,
+    figures: TryFigures.of(cluster.stats, timeouts.perTryMs, clock),
+  });
+}

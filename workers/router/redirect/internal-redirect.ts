@@ -1,0 +1,185 @@
+/**
+ * Decides whether a redirect of an upstream is followed here instead of being passed on, and turns the
+ * request into the one that the redirect asks for. Sends nothing.
+ */
+import { ROUTER } from '../../../shared/stats/templates/http-connection-manager.ts';
+import type {
+  InternalRedirect,
+  InternalRedirectPredicate,
+} from '../../../shared/resources/routes/route.ts';
+import type { TerminalCallbacks } from '../../stream/filter.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { FollowedRedirects, StreamInfo } from '../../stream/stream-info.ts';
+import type { ClusterRoute, ResolvedRoute } from '../../stream/route.ts';
+import type { UpstreamCluster } from '../../upstream/cluster.ts';
+import { countRedirect } from '../ledger/cluster-account.ts';
+import type { RequestCopy } from '../retry/request-copy.ts';
+import type { RouterStats } from '../ledger/router-stats.ts';
+
+const BAD_LOCATION = ROUTER.index.passthrough_internal_redirect_bad_location;
+const NO_ROUTE = ROUTER.index.passthrough_internal_redirect_no_route;
+const PREDICATE = ROUTER.index.passthrough_internal_redirect_predicate;
+const TOO_MANY = ROUTER.index.passthrough_internal_redirect_too_many_redirects;
+const UNSAFE_SCHEME = ROUTER.index.passthrough_internal_redirect_unsafe_scheme;
+
+/** An absolute URL of visible characters, without its fragment. */
+const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#\s]+)([^#\s]*)(?:#\S*)?$/;
+const SEE_OTHER = 303;
+
+interface Target {
+  readonly scheme: string;
+  readonly authority: string;
+  readonly path: string;
+}
+
+interface RedirectParts {
+  readonly cluster: UpstreamCluster;
+  readonly route: ClusterRoute;
+  readonly callbacks: TerminalCallbacks;
+  readonly stats: RouterStats;
+}
+
+/**
+ * Whether the stream was begun anew with the response's target. `copy` is the whole request, undefined
+ * when it is not whole or was too long to be kept.
+ */
+export function followRedirect(
+  response: HeaderMap,
+  copy: RequestCopy | undefined,
+  { cluster, route, callbacks, stats }: RedirectParts,
+): boolean {
+  const { internalRedirect: policy } = route.action;
+  if (policy === undefined || !policy.codes.includes(response.status)) return false;
+  const { info } = callbacks;
+  const headers = info.requestHeaders;
+  const method = headers?.method ?? '';
+  const verdict =
+    copy === undefined || headers === undefined
+      ? undefined
+      : applyRedirect(response, headers, { route, policy, callbacks });
+  countRedirect(cluster, verdict === 'follow');
+  if (typeof verdict === 'number') stats.count(verdict);
+  if (verdict !== 'follow') return false;
+  info.responseCode = response.status;
+  info.responseCodeDetails = 'internal_redirect';
+  const isGetFromNow = response.status === SEE_OTHER && method !== 'GET' && method !== 'HEAD';
+  callbacks.recreateStream(isGetFromNow ? undefined : copy);
+  return true;
+}
+
+interface RedirectRules {
+  readonly route: ClusterRoute;
+  readonly policy: InternalRedirect;
+  readonly callbacks: TerminalCallbacks;
+}
+
+/**
+ * Changes the request's headers and the stream's route to the redirect's target and gives 'follow', or
+ * changes nothing but, where no route fits, the stream's route, and gives the statistic that says
+ * why; undefined for a response without a target.
+ */
+function applyRedirect(
+  response: HeaderMap,
+  headers: HeaderMap,
+  rules: RedirectRules,
+): 'follow' | number | undefined {
+  const { policy, callbacks } = rules;
+  const { info } = callbacks;
+  const location = response.get('location');
+  if (location === undefined || location === '') return undefined;
+  const target = parseTarget(location);
+  if (target === undefined) return BAD_LOCATION;
+  const isHttp = headers.scheme !== 'https';
+  if (!policy.allowCrossScheme && isHttp !== (target.scheme === 'http')) return UNSAFE_SCHEME;
+  const followed = info.followedRedirects ?? { count: 0, routes: new Set<string>() };
+  if (followed.count >= policy.maxRedirects) return TOO_MANY;
+  const before = headers.clone();
+  copyResponseHeaders(response, headers, policy.responseHeadersToCopy);
+  headers.scheme = target.scheme;
+  headers.authority = target.authority;
+  headers.path = target.path;
+  callbacks.clearRoute();
+  const { route: reached } = callbacks;
+  const refusal = refusalOf(rules, { reached, followed, isHttp, target });
+  if (refusal !== undefined) {
+    restore(headers, before);
+    if (reached === undefined) info.upstreamCluster = '';
+    return refusal;
+  }
+  if (response.status === SEE_OTHER && headers.method !== 'HEAD') {
+    headers.method = 'GET';
+    headers.remove('content-length');
+  }
+  const scheme = isHttp ? 'http' : 'https';
+  headers.set('x-envoy-original-url', `${scheme}://${before.authority}${before.path}`);
+  noteFollowed(info, followed, rules.route, reached);
+  return 'follow';
+}
+
+function parseTarget(location: string): Target | undefined {
+  const parts = ABSOLUTE.exec(location);
+  if (parts === null) return undefined;
+  const [, scheme = '', authority = '', rest = ''] = parts;
+  const path = rest === '' ? '/' : rest.startsWith('?') ? `/${rest}` : rest;
+  return { scheme: scheme.toLowerCase(), authority, path };
+}
+
+function copyResponseHeaders(
+  response: HeaderMap,
+  headers: HeaderMap,
+  names: readonly string[],
+): void {
+  for (const name of names) {
+    headers.remove(name);
+    response.forEach((each, value) => {
+      if (each === name) headers.add(name, value);
+    });
+  }
+}
+
+function restore(headers: HeaderMap, before: HeaderMap): void {
+  headers.takeFields(before);
+  headers.scheme = before.scheme;
+  headers.authority = before.authority;
+  headers.path = before.path;
+}
+
+interface Step {
+  readonly reached: ResolvedRoute | undefined;
+  readonly followed: FollowedRedirects;
+  readonly isHttp: boolean;
+  readonly target: Target;
+}
+
+function refusalOf({ route, policy }: RedirectRules, step: Step): number | undefined {
+  if (step.reached === undefined) return NO_ROUTE;
+  const isAccepted = policy.predicates.every((predicate) => accepts(predicate, route, step));
+  return isAccepted ? undefined : PREDICATE;
+}
+
+function accepts(predicate: InternalRedirectPredicate, from: ClusterRoute, step: Step): boolean {
+  const name = step.reached?.routeName ?? '';
+  switch (predicate.kind) {
+    case 'previous_routes':
+      return !step.followed.routes.has(stepKey(from, name));
+    case 'allow_listed_routes':
+      return predicate.routeNames.includes(name);
+    case 'safe_cross_scheme':
+      return !step.isHttp || step.target.scheme !== 'https';
+  }
+}
+
+/** From which route a redirect led to which one: each way may be taken once. */
+function stepKey(from: ClusterRoute, to: string): string {
+  return `${from.routeName}\n${to}`;
+}
+
+function noteFollowed(
+  info: StreamInfo,
+  followed: FollowedRedirects,
+  from: ClusterRoute,
+  to: ResolvedRoute | undefined,
+): void {
+  const routes = new Set(followed.routes).add(stepKey(from, to?.routeName ?? ''));
+  info.followedRedirects = { count: followed.count + 1, routes };
+}

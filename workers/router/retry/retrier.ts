@@ -1,0 +1,119 @@
+/**
+ * The retries of one request in progress: decides after each failed try and waits out the back-off.
+ * Made only for requests that may be retried; the owner ends it as soon as there will be no further try.
+ */
+import type { Endable } from '../../../shared/process/exceptions.ts';
+import type { ResetReason } from '../../stream/codec.ts';
+import type { TerminalCallbacks } from '../../stream/filter.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import { ResponseFlag } from '../../stream/response-flags.ts';
+import type { StreamInfo } from '../../stream/stream-info.ts';
+import type { RequestRetries } from '../../routing/retry-policy.ts';
+import type { ClusterRoute } from '../../stream/route.ts';
+import { LoopTimer, type LoopTimers, type TimerOwner } from '../../loop/timers.ts';
+import type { UpstreamCluster } from '../../upstream/cluster.ts';
+import type { WorkerLoop } from '../../loop/worker-loop.ts';
+import type { RouterStats } from '../ledger/router-stats.ts';
+import { RetryState, type RetryVerdict } from './retry-state.ts';
+
+interface RetrierParts {
+  /** Ends where the next try throws. */
+  readonly callbacks: Endable;
+  readonly state: RetryState;
+  readonly timers: LoopTimers;
+  /** Told by response flags why there was no further try. */
+  readonly info: StreamInfo;
+  readonly tryAgain: () => void;
+}
+
+export class Retrier implements TimerOwner {
+  readonly state: RetryState;
+  readonly #parts: RetrierParts;
+  readonly #timer = new LoopTimer(this, 0);
+  /** The next try comes since the one before it took too long. */
+  isAfterTimeout = false;
+
+  constructor(parts: RetrierParts) {
+    this.#parts = parts;
+    this.state = parts.state;
+  }
+
+  /** Another try was decided and has not begun. */
+  get isWaiting(): boolean {
+    return this.#timer.isArmed;
+  }
+
+  /**
+   * `retry`: the response is not for the client. `refused`: it would have been retried if it could.
+   * `isRetried`: another try was begun beside this one.
+   */
+  afterHeaders(headers: HeaderMap, isRetried: boolean): 'retry' | 'refused' | 'no' {
+    if (isRetried) return this.state.wantsRetryOf(headers) ? 'refused' : 'no';
+    this.isAfterTimeout = false;
+    const verdict = this.state.afterHeaders(headers);
+    if (this.#follow(verdict)) return 'retry';
+    return verdict === 'no' ? 'no' : 'refused';
+  }
+
+  /** True when another try follows. `isStarted`: something of the request was sent upstream. */
+  afterReset(reason: ResetReason, isStarted: boolean): boolean {
+    this.isAfterTimeout = reason === 'local_reset';
+    return this.#follow(this.state.afterReset(reason, isStarted));
+  }
+
+  /** True when another try follows beside the one that is slow. */
+  afterSlowTry(): boolean {
+    this.isAfterTimeout = true;
+    return this.#follow(this.state.afterSlowTry());
+  }
+
+  end(): void {
+    this.#timer.disarm();
+    this.state.release();
+  }
+
+  onException(): void {
+    this.#parts.callbacks.onException();
+  }
+
+  onTimer(): void {
+    this.#parts.tryAgain();
+  }
+
+  #follow(verdict: RetryVerdict): boolean {
+    const { info, timers } = this.#parts;
+    if (verdict === 'limit') info.responseFlags |= ResponseFlag.upstreamRetryLimitExceeded;
+    if (verdict === 'overflow') info.responseFlags |= ResponseFlag.upstreamOverflow;
+    if (verdict !== 'retry') return false;
+    // A try that failed at once must not be repeated within the same event of the loop.
+    timers.list(Math.max(1, this.state.takeBackOffMs())).arm(this.#timer);
+    return true;
+  }
+}
+
+interface RetryingParts {
+  readonly callbacks: TerminalCallbacks;
+  readonly cluster: UpstreamCluster;
+  readonly route: ClusterRoute;
+  readonly loop: WorkerLoop;
+  readonly stats: RouterStats;
+  readonly tryAgain: () => void;
+}
+
+export function startRetrying(retries: RequestRetries, parts: RetryingParts): Retrier {
+  const { callbacks, cluster, route, loop, stats, tryAgain } = parts;
+  const { info } = callbacks;
+  return new Retrier({
+    callbacks,
+    state: new RetryState(retries, {
+      cluster,
+      priority: route.action.priority,
+      countVirtual: (offset) => stats.countVirtual(info, offset),
+      random: Math.random,
+      wallMs: () => loop.clock.wallMs,
+    }),
+    timers: loop.timers,
+    info,
+    tryAgain,
+  });
+}
