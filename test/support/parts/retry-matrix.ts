@@ -92,7 +92,7 @@ const REQUESTS_AT_ONCE = 8;
 export type RetryMatrix = Readonly<Record<string, string>>;
 
 /** Recorded from the reference: `node dist/scripts/record-retries.js`. */
-export const RECORDED_PATH = 'test/integration/data-plane/golden/retry-matrix.json';
+export const RECORDED_PATH = 'test/data-plane/golden/retry-matrix.json';
 
 export function recordedRetries(): RetryMatrix {
   return JSON.parse(readFileSync(RECORDED_PATH, 'utf8')) as RetryMatrix;

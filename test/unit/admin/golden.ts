@@ -1,9 +1,0 @@
-/** Pages of the reference as they were recorded, with ports, paths and times made constant. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const folder = join(import.meta.dirname, '../../../../test/unit/admin/golden');
-
-export function golden(name: string): string {
-  return readFileSync(join(folder, name), 'utf8');
-}

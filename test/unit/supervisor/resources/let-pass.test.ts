@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  GREETING,
+  bootstrap,
+  httpListener,
+  staticCluster,
+} from '../../../support/parts/bootstrap.ts';
+import { errorsOf, resolveConfig } from './resolve-text.ts';
+
+const TYPE = 'type.googleapis.com/envoy.extensions';
+const ROUTER = {
+  name: 'envoy.filters.http.router',
+  typed_config: { '@type': `${TYPE}.filters.http.router.v3.Router` },
+};
+const HTTP2 = { http2_protocol_options: {} };
+const FROM_CONTROL_PLANE = {
+  node: { id: 'n', cluster: 'c' },
+  dynamic_resources: {
+    lds_config: { resource_api_version: 'V3', path_config_source: { path: '/dev/null' } },
+  },
+};
+
+function compressor(library: string): object {
+  const config = { '@type': `${TYPE}.compression.${library}` };
+  return {
+    name: 'compressor',
+    typed_config: {
+      '@type': `${TYPE}.filters.http.compressor.v3.Compressor`,
+      compressor_library: { name: 'library', typed_config: config },
+    },
+  };
+}
+
+function withFilter(filter: object): object {
+  return bootstrap({
+    listeners: [httpListener(GREETING, { hcm: { http_filters: [filter, ROUTER] } })],
+  });
+}
+
+describe('what control planes put everywhere', () => {
+  for (const [title, filter] of [
+    ['compression with zstd', compressor('zstd.compressor.v3.Zstd')],
+    [
+      'statistics of gRPC',
+      {
+        name: 'grpc_stats',
+        typed_config: { '@type': `${TYPE}.filters.http.grpc_stats.v3.FilterConfig` },
+      },
+    ],
+  ] as const) {
+    it(`is let pass with a warning and does nothing: ${title}`, async () => {
+      const outcome = await resolveConfig(withFilter(filter));
+      assert.equal(outcome.kind, 'resolved');
+      const { problems, bootstrap: resolved } = outcome.resolution;
+      assert.deepEqual(
+        problems.map(({ severity, rule }) => [severity, rule]),
+        [['warning', 'no_effect']],
+      );
+      const [chain] = resolved?.listeners[0]?.resource.filterChains ?? [];
+      const [manager] = chain?.networkFilters ?? [];
+      assert.ok(manager?.kind === 'http_connection_manager');
+      assert.deepEqual(
+        manager.filters.map(({ kind }) => kind),
+        ['router'],
+      );
+    });
+  }
+
+  it('is taken as it is meant: a listener filter that leaves ports out', async () => {
+    const range = { destination_port_range: { start: 80, end: 81 } };
+    const filter = {
+      name: 'envoy.filters.listener.tls_inspector',
+      typed_config: { '@type': `${TYPE}.filters.listener.tls_inspector.v3.TlsInspector` },
+      filter_disabled: { or_match: { rules: [range, { not_match: { any_match: true } }] } },
+    };
+    const listener = httpListener(GREETING, { listener: { listener_filters: [filter] } });
+    const outcome = await resolveConfig(bootstrap({ listeners: [listener] }));
+    assert.equal(outcome.kind, 'resolved');
+    assert.deepEqual(outcome.resolution.bootstrap?.listeners[0]?.resource.listenerFilters, [
+      {
+        kind: 'tls_inspector',
+        disabled: {
+          kind: 'or',
+          rules: [
+            { kind: 'range', start: 80, end: 81 },
+            { kind: 'not', rule: { kind: 'any' } },
+          ],
+        },
+      },
+    ]);
+  });
+});
+
+describe('a static cluster of HTTP/2', () => {
+  const clusters = [staticCluster('logs', [1], HTTP2)];
+
+  it('is taken where listeners come from a control plane, whose access logs may name it', async () => {
+    const outcome = await resolveConfig(bootstrap({ clusters }, FROM_CONTROL_PLANE));
+    assert.equal(outcome.kind, 'resolved');
+  });
+
+  for (const [title, config] of [
+    ['nobody can name it later', bootstrap({ clusters })],
+    [
+      'a listener routes to it',
+      bootstrap(
+        {
+          clusters,
+          listeners: [httpListener([{ match: { prefix: '/' }, route: { cluster: 'logs' } }])],
+        },
+        FROM_CONTROL_PLANE,
+      ),
+    ],
+  ] as const) {
+    it(`is refused by name where ${title}`, async () => {
+      const errors = await errorsOf(config);
+      assert.match(JSON.stringify(errors), /HTTP\/2 to upstreams is not supported yet/);
+    });
+  }
+});
