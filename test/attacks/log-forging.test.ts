@@ -77,7 +77,7 @@ describe('log lines', () => {
   });
 
   it('say what was there', () => {
-    const escaped = (value: string) => text(stream(value)).split(' "')[0];
+    const escaped = (value: string) => text(stream(value)).split('"')[1];
     assert.equal(escaped('a\r\nb\x1b\x7f'), 'a\\r\\nb\\x1b\\x7f');
     assert.equal(escaped('\xc3\xa9\tx\\n'), '\xc3\xa9\tx\\n');
     assert.equal(escaped('\xc3\xa9\n\xff'), '\\xc3\\xa9\\n\\xff');
