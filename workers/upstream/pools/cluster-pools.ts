@@ -11,7 +11,8 @@ import type { HttpPool, PoolClient } from './http-pool.ts';
 import { EVERYBODY, poolKey, type PoolUsers } from './pool-users.ts';
 import { TCP_POOLS, type TcpPool } from './tcp-pool-connection.ts';
 
-const HTTP1_POOLS: PoolProtocol<PoolClient> = {
+/** What carries requests of HTTP: the connections of the cluster's protocol. */
+const HTTP_POOLS: PoolProtocol<PoolClient> = {
   connect: (pool) => new Http1PoolConnection(pool),
   limitsRequests: true,
   closesExcess: false,
@@ -33,7 +34,7 @@ export class ClusterPools {
     if (users === EVERYBODY) {
       let pool = host.pools[priority];
       if (pool === undefined) {
-        pool = new ConnectionPool(HTTP1_POOLS, place);
+        pool = new ConnectionPool(HTTP_POOLS, place);
         host.pools[priority] = pool;
         this.#onMade();
       }
@@ -42,7 +43,7 @@ export class ClusterPools {
     const key = `${priority} ${this.#keyOf(users)}`;
     let pool = host.keyedPools.get(key);
     if (pool === undefined) {
-      pool = new ConnectionPool(HTTP1_POOLS, place, ownOf(users, host.keyedPools, key));
+      pool = new ConnectionPool(HTTP_POOLS, place, ownOf(users, host.keyedPools, key));
       host.keyedPools.set(key, pool);
       this.#onMade();
     }

@@ -5,7 +5,7 @@
 import type { RequestEncoder, ResponseDecoder } from '../../stream/codec.ts';
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { ConnectionFacts } from './connection-facts.ts';
-import type { PoolWaiter } from './connection-pool.ts';
+import type { PoolWaiter } from './request-queue.ts';
 import type { PreconnectedPool } from './pool-load.ts';
 
 /** Facts of the connection that a request got. */
