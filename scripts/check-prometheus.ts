@@ -1,7 +1,8 @@
 /**
  * Lets a real Prometheus scrape a server under traffic, then compares every counter, gauge and
- * histogram that it has with `/stats`; and runs `promtool check metrics` over the page in each of its
- * modes. Not part of `npm test`, since it takes a minute: node dist/scripts/check-prometheus.js [--seconds N]
+ * histogram that it has with `/stats`; and runs `promtool check metrics` over the page in each of
+ * its modes. Not part of `npm test`, since it takes a minute: node dist/scripts/check-prometheus.js
+ * [--seconds N]
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -33,7 +34,7 @@ const MODES = [
   'histogram_buckets=summary',
   'usedonly&text_readouts&histogram_buckets=summary&help',
 ];
-/** Remarks about names, which have to be the reference's. */
+/** Remarks about names, which have to be Envoy's. */
 const NAME_REMARKS =
   /should (not )?have "_(total|count)" suffix|use base unit|should not contain|abbreviated/;
 /** Values that each scrape itself changes, or time. */

@@ -1,11 +1,13 @@
 /**
- * Refuses plain objects as dictionaries: an object literal inherits `constructor` and `toString`, so what
- * is looked up in it by a name from outside is there although nobody put it there. Names from outside
- * are keys of a Map, or of a Dictionary (shared/text/dictionary.ts) where an object is wanted.
+ * Refuses plain objects as dictionaries: an object literal inherits `constructor` and `toString`,
+ * so what is looked up in it by a name from outside is there although nobody put it there. Names
+ * from outside are keys of a Map, or of a Dictionary (shared/text/dictionary.ts) where an object is
+ * wanted.
  *
  * It looks for types whose keys are any text, `Record<string, …>` and index signatures, for
  * `Object.fromEntries`, whose result has such a type, and for `in` with a name that is no literal. What
- * records-allowed.ts names, with its reason, may stay; an entry that nothing needs any more is refused too.
+ * records-allowed.ts names, with its reason, may stay; an entry that nothing needs any more is
+ * refused too.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

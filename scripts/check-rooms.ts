@@ -25,9 +25,12 @@ interface Exception {
 }
 
 interface House {
-  readonly stacks: Readonly<Record<string, Stack>>;
+  /** By process. */
+  readonly stacks: readonly (Stack & { readonly process: string })[];
   /** Files that may be longer than others because they are tables. */
   readonly tables: readonly string[];
+  /** Files and folders that are too large and may only shrink. */
+  readonly tooLarge: readonly { readonly path: string; readonly most: number }[];
 }
 
 interface Arrow {
@@ -47,11 +50,11 @@ const projectRoot = join(import.meta.dirname, '..', '..');
 
 export function houseProblems(root: string, house: House): string[] {
   const problems: string[] = [];
-  for (const [process, stack] of Object.entries(house.stacks)) {
-    problems.push(...stackProblems(process, stack, arrowsOf(root, process)));
-    problems.push(...unlistedRooms(root, process, stack));
+  for (const stack of house.stacks) {
+    problems.push(...stackProblems(stack.process, stack, arrowsOf(root, stack.process)));
+    problems.push(...unlistedRooms(root, stack.process, stack));
   }
-  return [...problems, ...sizeProblems(root, house.tables)];
+  return [...problems, ...sizeProblems(root, house)];
 }
 
 /** Every import from one room of a process into another, types included. */
@@ -142,8 +145,9 @@ function unlistedRooms(root: string, process: string, { rooms }: Stack): string[
   const known = new Set(rooms.map(({ room }) => room));
   const problems: string[] = [];
   for (const entry of readdirSync(join(root, process), { withFileTypes: true })) {
+    const folder = join(root, process, entry.name);
     if (!entry.isDirectory()) problems.push(`${process}/${entry.name}: a file outside of any room`);
-    else if (!known.delete(entry.name)) {
+    else if ([...sourceFiles(folder)].length > 0 && !known.delete(entry.name)) {
       problems.push(`rooms.json: ${process}/${entry.name} has no floor`);
     }
   }
@@ -151,26 +155,25 @@ function unlistedRooms(root: string, process: string, { rooms }: Stack): string[
   return problems;
 }
 
-function sizeProblems(root: string, tables: readonly string[]): string[] {
+function sizeProblems(root: string, { tables, tooLarge }: House): string[] {
   const problems: string[] = [];
-  const perFolder = new Map<string, number>();
-  const long = new Set(tables);
+  const limits = new Map(tooLarge.map(({ path, most }) => [path, most]));
+  const check = (path: string, size: number, usual: number, what: string): void => {
+    const most = limits.get(path) ?? usual;
+    if (size > most) problems.push(`${path}: ${size} ${what}, more than ${most}`);
+    else if (size <= usual && limits.delete(path)) {
+      problems.push(`rooms.json: ${path} has no more than ${usual} ${what} any longer`);
+    }
+  };
+  const folders = new Map<string, number>();
   for (const file of SIZED.flatMap((folder) => [...sourceFiles(join(root, folder))])) {
     const path = relative(root, file);
     if (NOT_SIZED.test(path)) continue;
-    perFolder.set(dirname(path), (perFolder.get(dirname(path)) ?? 0) + 1);
+    folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
     const lines = readFileSync(file, 'utf8').split('\n').length - 1;
-    if (lines > LINES_MAX && !long.delete(path)) {
-      problems.push(`${path}: ${lines} lines, more than ${LINES_MAX}`);
-    }
+    if (!tables.includes(path)) check(path, lines, LINES_MAX, 'lines');
   }
-  for (const path of long)
-    problems.push(`rooms.json: ${path} is not longer than ${LINES_MAX} lines`);
-  for (const [folder, files] of perFolder) {
-    if (files > FILES_PER_FOLDER_MAX) {
-      problems.push(`${folder}: ${files} files, more than ${FILES_PER_FOLDER_MAX}`);
-    }
-  }
+  for (const [folder, files] of folders) check(folder, files, FILES_PER_FOLDER_MAX, 'files');
   return problems;
 }
 
@@ -204,9 +207,7 @@ export function describeStack(root: string, process: string, stack: Stack): stri
 
 if (process.argv[1] === import.meta.filename) {
   const house = JSON.parse(readFileSync(join(projectRoot, 'rooms.json'), 'utf8')) as House;
-  for (const [name, stack] of Object.entries(house.stacks)) {
-    console.log(describeStack(projectRoot, name, stack));
-  }
+  for (const stack of house.stacks) console.log(describeStack(projectRoot, stack.process, stack));
   const problems = houseProblems(projectRoot, house);
   for (const problem of problems) console.error(problem);
   console.log(problems.length === 0 ? 'rooms: as stated' : `rooms: ${problems.length} problems`);

@@ -1,5 +1,5 @@
 /**
- * Asks the reference about every message of the corpus on request smuggling and desynchronisation and
+ * Asks Envoy about every message of the corpus on request smuggling and desynchronisation and
  * prints where its verdict is another than ours: node dist/scripts/compare-desync.js
  */
 import { spawn } from 'node:child_process';

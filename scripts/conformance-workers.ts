@@ -1,9 +1,9 @@
 /**
  * `node dist/scripts/conformance-workers.js [--workers 2] [--runs 3] [--only REGEX]`: the cases of the full
- * comparison with several workers on both sides, where the comparison tool stands beside the project
- * and `envoy` is on PATH. With several workers the reference differs from itself, since the kernel
- * chooses who takes a connection: both are asked several times, and what Sluice says of a fact has to
- * be one of the reference's answers at least once. Lines of access logs are not compared by their order.
+ * comparison with several workers on both sides, where the comparison tool stands beside the
+ * project and `envoy` is on PATH. With several workers Envoy differs from itself, since the kernel
+ * chooses who takes a connection: both are asked several times, and what Sluice says of a fact has
+ * to be one of Envoy's answers at least once. Lines of access logs are not compared by their order.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ function compare(): boolean {
     .every(Boolean);
 }
 
-/** Whether each fact was one of the reference's answers in some run. */
+/** Whether each fact was one of Envoy's answers in some run. */
 function judge(name: string, results: readonly CaseResult[], runs: readonly string[]): boolean {
   const own = results.filter((result) => result.name === name);
   const recorded = runs.map((run) => factsOf(join(run, `${name}.json`)));

@@ -1,9 +1,10 @@
 /**
- * `npm run conformance`: the full comparison with the reference, where the comparison tool and its
+ * `npm run conformance`: the full comparison with Envoy, where the comparison tool and its
  * cases stand beside the project (`../shared/conformance`) and `envoy` is on PATH or answers were
- * recorded (`--golden FOLDER`). Without the tool it says so; `npm test` runs the project's own cases
- * against recorded answers. A difference that test/conformance/intended.json does not list fails,
- * and so does a listed one that is gone. Options: `--only REGEX`, `--golden FOLDER`, `--report FOLDER`.
+ * recorded (`--golden FOLDER`). Without the tool it says so; `npm test` runs the project's own
+ * cases against recorded answers. A difference that test/conformance/intended.json does not list
+ * fails, and so does a listed one that is gone. Options: `--only REGEX`, `--golden FOLDER`,
+ * `--report FOLDER`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

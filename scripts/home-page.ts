@@ -217,7 +217,7 @@ async function seeWithoutScripts(browser: Browser): Promise<void> {
   await browser.reload();
   await waitUntil('the table without scripts', async () => {
     const page = await browser.markup();
-    // Until the page is there anew, the one with the script's charts is.
+    // Until the page is there again, the one with the script's charts is.
     return page.includes('print server state') && !page.includes(drawn) ? true : undefined;
   });
   await browser.press('#stats button');

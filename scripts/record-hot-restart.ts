@@ -1,7 +1,7 @@
 /**
- * Records a hot restart between two processes of Envoy (`envoy` on PATH), for the tests that play each of
- * them. The child gets another --socket-path than its parent, and this program passes on between the two.
- * Run it for a new version of Envoy; the recording is reviewed and committed.
+ * Records a hot restart between two processes of Envoy (`envoy` on PATH), for the tests that play
+ * each of them. The child gets another --socket-path than its parent, and this program passes on
+ * between the two. Run it for a new version of Envoy; the recording is reviewed and committed.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

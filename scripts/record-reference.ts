@@ -1,5 +1,5 @@
 /**
- * Records what the reference (`envoy` on PATH) answers to the project's own conformance cases, into
+ * Records what Envoy (`envoy` on PATH) answers to the project's own conformance cases, into
  * test/conformance/golden/. Run it when a case is added; the recordings are reviewed and committed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Records which answers the reference (`envoy` on PATH) tries again for which `retry_on`, into the data of
+ * Records which answers Envoy (`envoy` on PATH) tries again for which `retry_on`, into the data of
  * test/data-plane/retry-matrix.test.ts: node dist/scripts/record-retries.js. Run it when the
  * table of test/support/parts/retry-matrix.ts has grown; the recording is reviewed and committed.
  */
@@ -25,7 +25,7 @@ const reference = await startReference(retryBootstrap(upstream.port));
 try {
   const page = await fetchOnce({ port: reference.adminPort, path: '/listeners?format=json' });
   const [listener] = (JSON.parse(page.body) as ListenersPage).listener_statuses;
-  if (listener === undefined) throw new Error('the reference has no listener');
+  if (listener === undefined) throw new Error('Envoy has no listener');
   const matrix = await runRetries(listener.local_address.socket_address.port_value);
   writeFileSync(RECORDED_PATH, `${JSON.stringify(matrix, null, 1)}\n`);
   console.log(`recorded ${Object.keys(matrix).length} values of retry_on`);

@@ -1,4 +1,7 @@
-/** Where plain objects keyed by text may stay, with the reason and how many places of a file it is for. */
+/**
+ * Where plain objects keyed by text may stay, with the reason and how many places of a file it is
+ * for.
+ */
 
 type Places = Readonly<Record<string, number>>;
 
@@ -112,7 +115,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     'headers that node gives or takes; they are read by names in the code or with Object.hasOwn',
     {
       'supervisor/admin/access-log/admin-log-format.ts': 1,
-      'supervisor/admin/admin-context.ts': 1,
+      'supervisor/http-pages/admin-response.ts': 1,
       'supervisor/admin/admin-router.ts': 1,
       'supervisor/admin/admin-server.ts': 1,
       'supervisor/admin/http/exchange.ts': 1,

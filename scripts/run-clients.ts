@@ -1,7 +1,7 @@
 /**
- * Runs programs that others wrote against the admin interface of the real server, unchanged: each is
- * fetched by its own package manager, and left out with a word when that is not there. Not part of
- * `npm test`, since it needs the network: npm run test:clients. Words name the clients to run.
+ * Runs programs that others wrote against the admin interface of the real server, unchanged: each
+ * is fetched by its own package manager, and left out with a word when that is not there. Not part
+ * of `npm test`, since it needs the network: npm run test:clients. Words name the clients to run.
  */
 import { shutDownWithContour } from '../test/clients/contour.ts';
 import { shutDownWithEnvoyGateway } from '../test/clients/envoy-gateway.ts';

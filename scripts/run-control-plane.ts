@@ -1,8 +1,8 @@
 /**
  * Drives the real server with go-control-plane's own server, caches and snapshots: aggregated, by
  * type, incremental, muxed and REST, with and without TLS. Each snapshot has to be served on every
- * listener. Left out with a word when Go is missing. Not part of `npm test`, since it needs the network:
- * node dist/scripts/run-control-plane.js
+ * listener. Left out with a word when Go is missing. Not part of `npm test`, since it needs the
+ * network: node dist/scripts/run-control-plane.js
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';

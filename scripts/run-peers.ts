@@ -1,7 +1,8 @@
 /**
- * Control planes that others wrote drive the real server, unchanged and with their own bootstraps: each is
- * built from its module, and left out with a word when that is not possible. Not part of `npm test`,
- * since it needs the network and minutes to build: node dist/scripts/run-peers.js. Words name the peers.
+ * Control planes that others wrote drive the real server, unchanged and with their own bootstraps:
+ * each is built from its module, and left out with a word when that is not possible. Not part of
+ * `npm test`, since it needs the network and minutes to build: node dist/scripts/run-peers.js.
+ * Words name the peers.
  */
 import { serveEnvoyGateway } from '../test/clients/control-planes/envoy-gateway.ts';
 import { runIntegrationScripts } from '../test/clients/control-planes/integration-scripts.ts';

@@ -1,7 +1,7 @@
 /**
- * Runs real programs through the real server, unchanged: clients, servers on the other side, tunnels,
- * streams. Each says one line with what it measured; a program that is not installed is left out with a
- * word. Loopback only. Not part of `npm test`: npm run test:programs
+ * Runs real programs through the real server, unchanged: clients, servers on the other side,
+ * tunnels, streams. Each says one line with what it measured; a program that is not installed is
+ * left out with a word. Loopback only. Not part of `npm test`: npm run test:programs
  */
 import { httpClients } from './programs/http-clients.ts';
 import { databases } from './programs/databases.ts';

@@ -1,4 +1,4 @@
-/** Starts the reference (`envoy` on PATH) with a bootstrap, for scripts that record what it does. */
+/** Starts Envoy (`envoy` on PATH) with a bootstrap, for scripts that record what it does. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RunningServer } from '../test/conformance/ask.ts';

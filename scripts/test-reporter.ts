@@ -1,6 +1,6 @@
 /**
- * A reporter of node's test runner, beside its own: says in a pipe how far the run is, and at the end
- * what was slowest and how much passed, in one line.
+ * A reporter of node's test runner, beside its own: says in a pipe how far the run is, and at the
+ * end what was slowest and how much passed, in one line.
  */
 import { relative } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Writes docs/admin.md anew from the admin's routing table. */
+/** Writes docs/admin.md again from the admin's routing table. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { adminReference } from '../supervisor/admin/admin-reference.ts';

@@ -1,4 +1,4 @@
-/** Writes docs/options.md anew from the option table. */
+/** Writes docs/options.md again from the option table. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Entry of `sluice-restarter`. Signal handlers come first: what arrives while the rest is loading is
- * kept and handed over.
+ * Entry of `sluice-restarter`. Signal handlers come first: what arrives while the rest is loading
+ * is kept and handed over.
  */
 import { errorText } from '../shared/text/error-text.ts';
 import type { Restarter, RestarterSignal } from './restarter/restarter.ts';

@@ -1,7 +1,7 @@
 /**
- * How long `/ready` takes while two clients read `/config_dump` and `/stats/prometheus` in loops, with
- * 10,000 clusters: `node dist/scripts/bench/admin-ready.js [clusters] [seconds]`. With `envoy` on the
- * path the same is measured there, within the same run.
+ * How long `/ready` takes while two clients read `/config_dump` and `/stats/prometheus` in loops,
+ * with 10,000 clusters: `node dist/scripts/bench/admin-ready.js [clusters] [seconds]`. With `envoy`
+ * on the path the same is measured there, within the same run.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,10 @@ import { makeScratch } from '../../test/support/scratch.ts';
 import { MAIN } from '../../test/support/programs/sluice.ts';
 import { waitUntil } from '../../test/support/wait.ts';
 
-/** First argument of a process of its own that reads large pages, so that it does not delay the probe. */
+/**
+ * First argument of a process of its own that reads large pages, so that it does not delay the
+ * probe.
+ */
 const LOOP = 'loop';
 const clusters = Number(process.argv[2] ?? 10_000);
 const seconds = Number(process.argv[3] ?? 15);

@@ -1,9 +1,9 @@
 /**
- * Whether the supervisor answers while its admin interface is asked for the worst: each page with hostile
- * parameters, one after the other, in a server with 10,000 clusters, while `/ready` is asked for all the
- * time. `node dist/scripts/bench/admin-responsiveness.js [clusters] [seconds per page]
- * [hosts of a large cluster] [part of a page's name]`. It prints for
- * each page how long `/ready` took, and by how long the supervisor's loop was held up at most.
+ * Whether the supervisor answers while its admin interface is asked for the worst: each page with
+ * hostile parameters, one after the other, in a server with 10,000 clusters, while `/ready` is
+ * asked for all the time. `node dist/scripts/bench/admin-responsiveness.js [clusters] [seconds per
+ * page] [hosts of a large cluster] [part of a page's name]`. It prints for each page how long
+ * `/ready` took, and by how long the supervisor's loop was held up at most.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';

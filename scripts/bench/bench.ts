@@ -1,8 +1,9 @@
 /**
- * `npm run bench`: Sluice beside the reference, nginx, HAProxy and the npm proxies, each alone on one
- * core, the load and the upstream on the other, in turns within one run; prints medians, ratios and the
- * CPU time per request. Options: `--only NAME[,NAME]`, `--with NAME[,NAME]` (contenders), `--rounds N` (3),
- * `--seconds N` (4). A question to Sluice and the reference alone takes about half a minute.
+ * `npm run bench`: Sluice beside Envoy, nginx, HAProxy and the npm proxies, each alone on one
+ * core, the load and the upstream on the other, in turns within one run; prints medians, ratios and
+ * the CPU time per request. Options: `--only NAME[,NAME]`, `--with NAME[,NAME]` (contenders),
+ * `--rounds N` (3), `--seconds N` (4). A question to Sluice and Envoy alone takes about half a
+ * minute.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -129,7 +130,7 @@ function judge(
     );
   };
   if (question.toReference !== undefined && others.reference !== undefined) {
-    line('ratio to the reference', sluice / others.reference, question.toReference);
+    line('ratio to Envoy', sluice / others.reference, question.toReference);
   }
   if (question.toBestNpm !== undefined && others.npm !== undefined) {
     line('ratio to the best npm proxy', sluice / others.npm, question.toBestNpm);

@@ -1,5 +1,5 @@
 /**
- * What 1,000 clusters of 100 hosts each cost, by balancing policy, in the reference and here: exec to
+ * What 1,000 clusters of 100 hosts each cost, by balancing policy, in Envoy and here: exec to
  * LIVE and the Pss of all processes two seconds after that, with two workers.
  * Arguments: clusters and hosts of each, where others than these are wanted.
  */

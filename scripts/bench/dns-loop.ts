@@ -1,9 +1,9 @@
 /**
- * Does looking up names hold up the supervisor's loop? Two thousand STRICT_DNS clusters whose name server
- * is silent, slow, or answers at once, beside the same number of STATIC ones, which need no names: the
- * longest time for which the loop was held up in each second, from the moment the server is live, and
- * the CPU time of that second. Wanted: the same as without names.
- * Arguments: clusters (2,000 without), seconds for each (10).
+ * Does looking up names hold up the supervisor's loop? Two thousand STRICT_DNS clusters whose name
+ * server is silent, slow, or answers at once, beside the same number of STATIC ones, which need no
+ * names: the longest time for which the loop was held up in each second, from the moment the server
+ * is live, and the CPU time of that second. Wanted: the same as without names. Arguments: clusters
+ * (2,000 without), seconds for each (10).
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
 /**
- * Whether a gradual drain closes connections as the reference does: `node
+ * Whether a gradual drain closes connections as Envoy does: `node
  * dist/scripts/bench/drain-curve.js`. One after the other drains under load; prints for each second
  * which percentage of the responses said `Connection: close`, and the largest difference. A second
  * with 2,000 responses is exact to two points.

@@ -1,7 +1,7 @@
 /**
  * How long workers still ask a host after the failure that ejects it: the whole program with two
- * workers under requests without pause, one host of two answers 500. The host itself sees it: from its
- * answer that reaches the threshold to the last request that comes before the ejection ends.
+ * workers under requests without pause, one host of two answers 500. The host itself sees it: from
+ * its answer that reaches the threshold to the last request that comes before the ejection ends.
  * Argument: how many ejections, 40 without.
  */
 import { Agent, createServer, get } from 'node:http';

@@ -1,7 +1,7 @@
 /**
- * Which objects a running process holds, counted by what they are, from V8's own snapshot of its heap.
- * Compiled code and what V8 keeps beside it are left out: they grow with what was called, not with what
- * is held. The process must have been started with the arguments of `snapshotArguments`.
+ * Which objects a running process holds, counted by what they are, from V8's own snapshot of its
+ * heap. Compiled code and what V8 keeps beside it are left out: they grow with what was called, not
+ * with what is held. The process must have been started with the arguments of `snapshotArguments`.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { waitUntil } from '../../test/support/wait.ts';
 const SIGNAL = 'SIGUSR2';
 const LIMIT_MS = 120_000;
 const COUNTED = new Set(['object', 'closure', 'native', 'regexp', 'bigint', 'symbol']);
-/** Parts of objects, which bear no name of their own; tables of maps are among them. */
+/** Parts of objects, which have no name of their own; tables of maps are among them. */
 const GROUPS = new Map([['array', 'arrays']]);
 const TEXTS = new Set(['string', 'concatenated string', 'sliced string']);
 

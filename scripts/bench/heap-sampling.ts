@@ -1,8 +1,8 @@
 /**
- * What it costs to sample heaps all the time: the same server without any sampling of workers, and with
- * `--heap-sampling`, in turns within one run. Prints the ratios of requests per second and of CPU time
- * per request, each turn by itself and the median of all:
- * `node dist/scripts/bench/heap-sampling.js [--seconds 3] [--turns 8]`. The supervisor is sampled in
+ * What it costs to sample heaps all the time: the same server without any sampling of workers, and
+ * with `--heap-sampling`, in turns within one run. Prints the ratios of requests per second and of
+ * CPU time per request, each turn by itself and the median of all: `node
+ * dist/scripts/bench/heap-sampling.js [--seconds 3] [--turns 8]`. The supervisor is sampled in
  * both; it carries no traffic. Needs `wrk`, `nginx`, `taskset`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
- * What an update of 10,000 hosts costs each process of the whole program, by the way it comes: a file,
- * REST, an incremental stream. CPU time by thread, and the longest time for which a loop was held up.
- * Arguments: updates of each kind (20 without), then the ways (all without), each with a policy of the
- * cluster where it is to be another than ROUND_ROBIN: `file:MAGLEV`.
+ * What an update of 10,000 hosts costs each process of the whole program, by the way it comes: a
+ * file, REST, an incremental stream. CPU time by thread, and the longest time for which a loop was
+ * held up. Arguments: updates of each kind (20 without), then the ways (all without), each with a
+ * policy of the cluster where it is to be another than ROUND_ROBIN: `file:MAGLEV`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,8 +1,8 @@
 /**
- * Hostile peers in a process of their own, with the lowest priority, so that they take no time from the
- * load and the upstream on their core. Arguments: the proxy's port, connections per second. Its parent
- * hears `{ upstreamPort, titles }` first, then sends the title of an attack, which goes on until it sends
- * an empty one and is told `{ isOver: true }`.
+ * Hostile peers in a process of their own, with the lowest priority, so that they take no time from
+ * the load and the upstream on their core. Arguments: the proxy's port, connections per second. Its
+ * parent hears `{ upstreamPort, titles }` first, then sends the title of an attack, which goes on
+ * until it sends an empty one and is told `{ isOver: true }`.
  */
 import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,11 +1,11 @@
 /**
- * Does other traffic notice clients and upstreams that stop, stall and flood, and does their memory come
- * back? A constant rate of requests runs alone, then beside each kind of peer in turn; prints its p99 each
- * time, and how many times the one alone that is. Then the memory before and after each round: what the
- * system counts without mapped files, and what V8 holds in heap and buffers once all garbage is collected. The peers
- * come at a constant rate too and have the lowest priority on the load's core. Options: `--rate N`
- * (2000), `--peers N` connections a second (200), `--rounds N` (2), `--with envoy`.
- * About 75 seconds: node dist/scripts/bench/hostile-peers.js
+ * Does other traffic notice clients and upstreams that stop, stall and flood, and does their memory
+ * come back? A constant rate of requests runs alone, then beside each kind of peer in turn; prints
+ * its p99 each time, and how many times the one alone that is. Then the memory before and after
+ * each round: what the system counts without mapped files, and what V8 holds in heap and buffers
+ * once all garbage is collected. The peers come at a constant rate too and have the lowest priority
+ * on the load's core. Options: `--rate N` (2000), `--peers N` connections a second (200), `--rounds
+ * N` (2), `--with envoy`. About 75 seconds: node dist/scripts/bench/hostile-peers.js
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,14 +1,14 @@
 /**
  * What a row of hot restarts costs: `node dist/scripts/bench/hot-restart.js`. Clients that keep
  * connections and clients that do not go on asking two workers of a server that is restarted again
- * and again, first Sluice, then the reference in the same run. Prints failed and all requests, the
- * longest gap between two finished requests, the counters at the end, and what descriptors and memory
- * the first and the last epoch have.
+ * and again, first Sluice, then Envoy in the same run. Prints failed and all requests, the
+ * longest gap between two finished requests, the counters at the end, and what descriptors and
+ * memory the first and the last epoch have.
  *
- * Options: `--restarts N` (20), `--only NAME`, `--kinds` (TCP, unix socket, TLS and TCP proxy at once
- * instead of plain TCP), `--kill` (one child of three is killed at a random moment before it is live;
- * Sluice alone, since the reference refuses every later epoch), `--seed N` (1), `--requests N` (200000 at
- * least in all), `--idle` (no clients: what remains of restarts themselves in memory).
+ * Options: `--restarts N` (20), `--only NAME`, `--kinds` (TCP, unix socket, TLS and TCP proxy at
+ * once instead of plain TCP), `--kill` (one child of three is killed at a random moment before it
+ * is live; Sluice alone, since Envoy refuses every later epoch), `--seed N` (1), `--requests N`
+ * (200000 at least in all), `--idle` (no clients: what remains of restarts themselves in memory).
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * How long do requests take at 70 % of the rate that the reference can just carry? First that rate is
- * measured, then both get the same constant rate in turns, Sluice with one worker, each on one core.
- * Wanted: a p99 of at most 1.5 times the reference's. Options: `--rounds N` (3), `--seconds N` (6),
+ * How long do requests take at 70 % of the rate that Envoy can just carry? First that rate is
+ * measured, then both get the same constant rate in turns, Sluice with one worker, each on one
+ * core. Wanted: a p99 of at most 1.5 times Envoy's. Options: `--rounds N` (3), `--seconds N` (6),
  * `--rate N` instead of 70 %. About a minute: node dist/scripts/bench/latency.js
  */
 import { mkdtempSync, rmSync } from 'node:fs';

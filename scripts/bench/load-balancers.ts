@@ -1,4 +1,7 @@
-/** Prints nanoseconds of CPU time per choice of a host, by policy and number of hosts: it must not grow with them. */
+/**
+ * Prints nanoseconds of CPU time per choice of a host, by policy and number of hosts: it must not
+ * grow with them.
+ */
 import { balancerContext } from '../../test/support/parts/balancers.ts';
 import { WorkerStatStore } from '../../workers/stats/worker-stat-store.ts';
 import { xxHash64 } from '../../workers/hash/xxhash64.ts';

@@ -1,9 +1,10 @@
 /**
- * Does memory stay flat while a large body waits for a slow reader? One upload of 1 GiB to an upstream
- * that first reads nothing for three seconds and then 100 MB a second, then one download of 1 GiB to
- * such a client. Prints by how much the memory of all processes grew at most, mapped files apart (their
- * share depends on who else maps them), and whether that is within 16 MiB. Options: `--mib N` (1024),
- * `--pace-mb N` (100), `--with envoy`. About 40 seconds: node dist/scripts/bench/slow-bodies.js
+ * Does memory stay flat while a large body waits for a slow reader? One upload of 1 GiB to an
+ * upstream that first reads nothing for three seconds and then 100 MB a second, then one download
+ * of 1 GiB to such a client. Prints by how much the memory of all processes grew at most, mapped
+ * files apart (their share depends on who else maps them), and whether that is within 16 MiB.
+ * Options: `--mib N` (1024), `--pace-mb N` (100), `--with envoy`. About 40 seconds: node
+ * dist/scripts/bench/slow-bodies.js
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -96,7 +97,9 @@ async function download(): Promise<number> {
   return moved;
 }
 
-/** Uploads are read slowly and answered with their length; downloads are poured; the rest is short. */
+/**
+ * Uploads are read slowly and answered with their length; downloads are poured; the rest is short.
+ */
 function startUpstream(): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -130,7 +133,9 @@ async function pour(socket: Socket): Promise<void> {
   }
 }
 
-/** Reads head and body of one message: nothing at first, then at the pace; the body's bytes read. */
+/**
+ * Reads head and body of one message: nothing at first, then at the pace; the body's bytes read.
+ */
 async function readSlowly(socket: Socket): Promise<number> {
   socket.pause();
   await delay(STALL_MS);

@@ -1,6 +1,6 @@
 /**
- * How long does it take from exec to LIVE, with two workers and a small bootstrap? Prints the median
- * and the spread of ten starts. Run it on an idle machine.
+ * How long does it take from exec to LIVE, with two workers and a small bootstrap? Prints the
+ * median and the spread of ten starts. Run it on an idle machine.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

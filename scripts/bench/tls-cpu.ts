@@ -1,7 +1,8 @@
 /**
- * CPU time per request over TLS, of Sluice with one worker and of the reference, in turns within one run:
+ * CPU time per request over TLS, of Sluice with one worker and of Envoy, in turns within one run:
  * `node dist/scripts/bench/tls-cpu.js [--seconds 1] [--turns 4] [--only new-rsa]`. No handshake resumes a
- * session. The lowest of the turns counts, so that the figures say something on a busy machine, too.
+ * session. The lowest of the turns counts, so that the figures say something on a busy machine,
+ * too.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

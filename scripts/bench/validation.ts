@@ -1,7 +1,8 @@
 /**
- * How long does `--mode validate` take, process start included, beside the reference? Asks it of a
- * bootstrap with 10,000 clusters in YAML and of a small one, in turns, and prints wall and CPU time.
- * `envoy` is taken from the search path; without it only Sluice is measured. Run it on an idle machine.
+ * How long does `--mode validate` take, process start included, beside Envoy? Asks it of a
+ * bootstrap with 10,000 clusters in YAML and of a small one, in turns, and prints wall and CPU
+ * time. `envoy` is taken from the search path; without it only Sluice is measured. Run it on an
+ * idle machine.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
  * Which .proto files make the API: those of the development dependency, and the overlay above them.
  * An overlay file has the path of the file it adds to. It declares only what is newer: messages,
- * fields, enum values; a field declared again replaces the older one, and `reserved "name"` removes it.
+ * fields, enum values; a field declared again replaces the older one, and `reserved "name"` removes
+ * it.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,7 +11,10 @@ import { dirname, join } from 'node:path';
 interface BuildStamp {
   readonly revision: string;
   readonly status: 'Clean' | 'Modified';
-  /** The package's version; `-dev` is added unless the revision carries the release's tag or is being packed. */
+  /**
+   * The package's version; `-dev` is added unless the revision carries the release's tag or is
+   * being packed.
+   */
   readonly release: string;
   readonly buildId: string;
 }

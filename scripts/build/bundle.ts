@@ -1,8 +1,8 @@
 /**
- * The last build step: packs the program and the worker into a few files each, with the packages that
- * they use. Node's module loader takes about half a millisecond of processor time per file, which with
- * some 500 files was 0.4 s of every start. Only the two entries are replaced; every other built file
- * stays as the compiler wrote it, for tests and for pool threads.
+ * The last build step: packs the program and the worker into a few files each, with the packages
+ * that they use. Node's module loader takes about half a millisecond of processor time per file,
+ * which with some 500 files was 0.4 s of every start. Only the two entries are replaced; every
+ * other built file stays as the compiler wrote it, for tests and for pool threads.
  *
  * Beside each packed file lies a table of its lines, `<file>.lines.json`, from which the log names
  * the line of source that wrote an entry without reading a whole source map.
@@ -21,7 +21,9 @@ const mayAskForOwnPlace: readonly string[] = [
   'shared/regex/run-regex.ts',
 ];
 
-/** A packed CommonJS module that is loaded with import() exports itself as `default`, not its names. */
+/**
+ * A packed CommonJS module that is loaded with import() exports itself as `default`, not its names.
+ */
 const takesNamesOfPackage = /\{ (?!default)[^}]*\} =\s+await import\('(?!node:|\.)/;
 
 /** What would be another thing when it is packed than it is when it is not. */
@@ -81,7 +83,9 @@ async function pack(entry: string, chunkFolder: string): Promise<readonly string
   return Object.keys(result.metafile.inputs);
 }
 
-/** `files` are sources below the project's root; `lines` has file index and line per packed line. */
+/**
+ * `files` are sources below the project's root; `lines` has file index and line per packed line.
+ */
 interface LineTable {
   readonly files: readonly string[];
   readonly lines: readonly number[];

@@ -1,4 +1,7 @@
-/** Compiles the .proto files to descriptors and types, unless their text and this compiler are unchanged. */
+/**
+ * Compiles the .proto files to descriptors and types, unless their text and this compiler are
+ * unchanged.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

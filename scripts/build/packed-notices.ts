@@ -1,4 +1,6 @@
-/** Writes down whose work is in the packed files: their licences ask for it wherever a copy goes. */
+/**
+ * Writes down whose work is in the packed files: their licences ask for it wherever a copy goes.
+ */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

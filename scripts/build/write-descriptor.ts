@@ -1,4 +1,6 @@
-/** Writes the API model as one descriptor file per package, in the shape of shared/api/descriptor. */
+/**
+ * Writes the API model as one descriptor file per package, in the shape of shared/api/descriptor.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessageDescriptor, PackageDescriptor } from '../../shared/api/descriptor.ts';

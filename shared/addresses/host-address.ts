@@ -1,4 +1,6 @@
-/** How a host's address is written wherever it is shown: `address:port`, or the path of its socket. */
+/**
+ * How a host's address is written wherever it is shown: `address:port`, or the path of its socket.
+ */
 import { printAuthority } from './authority.ts';
 import type { HostResource } from '../resources/clusters/cluster.ts';
 

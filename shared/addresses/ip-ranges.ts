@@ -25,7 +25,9 @@ export class IpRanges<Value> {
   readonly #v4: LengthGroup<Value>[] = [];
   readonly #v6: LengthGroup<Value>[] = [];
 
-  /** A prefix beyond the address's own length is the whole address. What is no address is left out. */
+  /**
+   * A prefix beyond the address's own length is the whole address. What is no address is left out.
+   */
   add({ address, prefixLength }: IpRange, value: Value): void {
     const words = wordsOf(address);
     if (words === undefined) return;
@@ -47,7 +49,9 @@ export class IpRanges<Value> {
     }
   }
 
-  /** How long the prefix of the narrowest range with the address is; undefined where none has it. */
+  /**
+   * How long the prefix of the narrowest range with the address is; undefined where none has it.
+   */
   narrowest(ip: string): number | undefined {
     const words = wordsOf(ip);
     if (words === undefined) return undefined;
@@ -58,7 +62,9 @@ export class IpRanges<Value> {
   }
 }
 
-/** Whether an address is in one of the ranges: an empty text, and what is no address, is in none. */
+/**
+ * Whether an address is in one of the ranges: an empty text, and what is no address, is in none.
+ */
 export function compileIpRanges(ranges: readonly IpRange[]): (ip: string) => boolean {
   const known = new IpRanges<true>();
   for (const range of ranges) known.add(range, true);

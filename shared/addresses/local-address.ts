@@ -1,7 +1,9 @@
 /** The address by which this machine names itself where it stands for a client on it. */
 import { networkInterfaces } from 'node:os';
 
-/** This machine's first address that others can reach, or its loopback address when there is none. */
+/**
+ * This machine's first address that others can reach, or its loopback address when there is none.
+ */
 export function localAddress(version: 'v4' | 'v6'): string {
   const family = version === 'v4' ? 'IPv4' : 'IPv6';
   for (const addresses of Object.values(networkInterfaces())) {

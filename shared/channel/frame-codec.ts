@@ -6,8 +6,8 @@
  *             bit 31: the message goes on in the next frame
  *   message:  the payloads of its frames joined, one msgpack value
  *
- * Objects are written as msgpackr records (keys once per message), and each message stands alone, so
- * that none depends on what was sent before.
+ * Objects are written as msgpackr records (keys once per message), and each message stands alone,
+ * so that none depends on what was sent before.
  */
 import { dictionary, DictionaryObject } from '../text/dictionary.ts';
 import type * as Msgpackr from 'msgpackr';
@@ -16,7 +16,10 @@ import * as codec from 'msgpackr/pack';
 
 const { addExtension, Packr, Unpackr } = codec as unknown as typeof Msgpackr;
 
-/** A dictionary travels as a map: a record would come back as an object that inherits, without `__proto__`. */
+/**
+ * A dictionary travels as a map: a record would come back as an object that inherits, without
+ * `__proto__`.
+ */
 addExtension({
   Class: DictionaryObject,
   type: 1,
@@ -29,7 +32,9 @@ export const FRAME_BYTES_MAX = 1024 * 1024;
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 const HEAD_BYTES = 4;
-/** A shorter message is copied behind its head: one write of one buffer is cheaper than one of two. */
+/**
+ * A shorter message is copied behind its head: one write of one buffer is cheaper than one of two.
+ */
 const COPIED_BYTES_MAX = 16 * 1024;
 const GOES_ON = 0x80000000;
 

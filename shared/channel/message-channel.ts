@@ -35,8 +35,8 @@ export interface ChannelHandlers<Incoming extends AnyMessage> {
   /** Called once per message, in order. */
   message(message: Incoming): void;
   /**
-   * Called once, when the other end closed, the stream broke (`error`) or `close` was called. Nothing
-   * is delivered afterwards.
+   * Called once, when the other end closed, the stream broke (`error`) or `close` was called.
+   * Nothing is delivered afterwards.
    */
   closed(error: Error | undefined): void;
 }
@@ -108,7 +108,9 @@ export class MessageChannel<Outgoing extends AnyMessage, Incoming extends AnyMes
     }
   }
 
-  /** Ends the stream after what is queued; resolves when the kernel has it, or the channel broke. */
+  /**
+   * Ends the stream after what is queued; resolves when the kernel has it, or the channel broke.
+   */
   async end(): Promise<void> {
     this.#isEnding = true;
     await new Promise<void>((resolve) => this.#socket.end(() => resolve()));

@@ -53,7 +53,9 @@ function readBudget(
 
 const BUDGET_DEFAULTS = { budgetPercent: 20, minRetryConcurrency: 3 };
 
-/** Retries with a budget: a share of the requests that are open or wait, but never below a minimum. */
+/**
+ * Retries with a budget: a share of the requests that are open or wait, but never below a minimum.
+ */
 export function limitOf(
   thresholds: CircuitBreakerThresholds,
   resource: LimitedResource,

@@ -1,8 +1,8 @@
 /**
- * What all workers together have open of each limited resource: one page of shared memory. Each worker
- * counts into numbers of its own and adds everybody's up where a limit is to be kept, so that a limit
- * is never exceeded; two that ask in the same moment may both be refused. What a worker that died had
- * open is cleared by the supervisor, which also gives out the slots.
+ * What all workers together have open of each limited resource: one page of shared memory. Each
+ * worker counts into numbers of its own and adds everybody's up where a limit is to be kept, so
+ * that a limit is never exceeded; two that ask in the same moment may both be refused. What a
+ * worker that died had open is cleared by the supervisor, which also gives out the slots.
  */
 import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
 import { RATE_LIMIT_SLOTS_MAX } from './rate-limit-page.ts';
@@ -29,7 +29,10 @@ const USED = 5;
 const SLOT_NUMBERS = 8;
 /** Two for each of 65,536 clusters; a cluster without slots is limited within each worker alone. */
 const BREAKER_SLOTS_MAX = 1 << 17;
-/** Behind them: connections that are limited under a name, whose slots the rate limit page gives out. */
+/**
+ * Behind them: connections that are limited under a name, whose slots the rate limit page gives
+ * out.
+ */
 const SLOTS_MAX = BREAKER_SLOTS_MAX + RATE_LIMIT_SLOTS_MAX;
 const NUMBERS_PER_WORKER = SLOTS_MAX * SLOT_NUMBERS;
 

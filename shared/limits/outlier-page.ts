@@ -1,9 +1,10 @@
 /**
- * Counts of each host's answers that all workers add to: one page of shared memory, one slot per host.
+ * Counts of each host's answers that all workers add to: one page of shared memory, one slot per
+ * host.
  *
  * A slot is eight 32-bit numbers: answers in a row of each consecutive kind, then requests and
- * successes of the interval, of the host itself and of this side's tries to reach it. Slots are given
- * out by the supervisor; a host without a slot is not watched.
+ * successes of the interval, of the host itself and of this side's tries to reach it. Slots are
+ * given out by the supervisor; a host without a slot is not watched.
  */
 import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
 

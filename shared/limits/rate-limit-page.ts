@@ -1,12 +1,12 @@
 /**
  * The token buckets of rate limits that all workers take from: one page of shared memory.
  *
- * A slot is two 64-bit numbers: the hash of the limit that it is for, written once by the worker that
- * first needs it, and the moment at which the bucket was last empty, as CLOCK_MONOTONIC milliseconds
- * (the bits of a double; 0 for a bucket that was never touched). That moment says both how many tokens
- * there are and when more come, so one compare-exchange takes a token. Slots are never given back: a
- * limit that is configured again goes on where it was. Limits on numbers of connections have their slots
- * from here, too, and count in the breaker page.
+ * A slot is two 64-bit numbers: the hash of the limit that it is for, written once by the worker
+ * that first needs it, and the moment at which the bucket was last empty, as CLOCK_MONOTONIC
+ * milliseconds (the bits of a double; 0 for a bucket that was never touched). That moment says both
+ * how many tokens there are and when more come, so one compare-exchange takes a token. Slots are
+ * never given back: a limit that is configured again goes on where it was. Limits on numbers of
+ * connections have their slots from here, too, and count in the breaker page.
  */
 import { createHash } from 'node:crypto';
 import { createMemoryFile, mapSharedMemory } from '../posix/shared-memory.ts';
@@ -34,7 +34,9 @@ export class RateLimitPage {
     return new RateLimitPage(new BigInt64Array(mapSharedMemory(fd, PAGE_BYTES)));
   }
 
-  /** The slot of a limit, the same for every worker; undefined when other limits have all of them. */
+  /**
+   * The slot of a limit, the same for every worker; undefined when other limits have all of them.
+   */
   slotOf(limit: string): number | undefined {
     const hash = createHash('sha256').update(limit).digest().readBigInt64LE() || 1n;
     const first = Number(BigInt.asUintN(16, hash));

@@ -1,6 +1,6 @@
 /**
  * The names of the process's loggers: the list that `/logging` prints and `--component-log-level`
- * accepts, in the reference's order.
+ * accepts, in Envoy's order.
  */
 export const logComponents = [
   'a2a',

@@ -31,8 +31,8 @@ export function escapeC(text: string): string {
 }
 
 /**
- * For messages of one line that quote peers: what would end the line or move a terminal's cursor, by
- * its number. `text` has characters, not bytes.
+ * For messages of one line that quote peers: what would end the line or move a terminal's cursor,
+ * by its number. `text` has characters, not bytes.
  */
 export function escapeControls(text: string): string {
   // oxlint-disable-next-line no-control-regex

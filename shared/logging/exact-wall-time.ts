@@ -1,7 +1,7 @@
 /** Wall time finer than a millisecond, for log layouts that ask for it. */
 import type { Clock } from '../process/clock.ts';
 
-/** Beyond this the wall clock was set, and the anchor is taken anew. */
+/** Beyond this the wall clock was set, and the anchor is taken again. */
 const maxDriftMs = 2;
 
 export class ExactWallTime {

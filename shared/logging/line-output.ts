@@ -93,7 +93,7 @@ export class LineOutput {
   }
 
   /**
-   * Opens the file anew under its name, for log rotation; lines go to the old file until then.
+   * Opens the file again under its name, for log rotation; lines go to the old file until then.
    * @throws LogFileError, and then goes on with the old file
    */
   reopen(): void {

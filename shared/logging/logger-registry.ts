@@ -49,7 +49,9 @@ export class LoggerRegistry {
     this.#listeners.add(listener);
   }
 
-  /** All loggers by name with their present level: components in their fixed order, files sorted. */
+  /**
+   * All loggers by name with their present level: components in their fixed order, files sorted.
+   */
   levels(): readonly NamedLevel[] {
     if (this.#isFineGrain) {
       const files = new Map([...this.#loggers].map((logger) => [logger.file, logger]));

@@ -1,8 +1,12 @@
-/** The log of this process. The only module with log state; everything else is given what it uses. */
+/**
+ * The log of this process. The only module with log state; everything else is given what it uses.
+ */
 import type { LogSettings } from './log-settings.ts';
 import { LogSystem } from './log-system.ts';
 
-/** Levels, layout and output of this process's log. Before it is configured: `info`, standard error. */
+/**
+ * Levels, layout and output of this process's log. Before it is configured: `info`, standard error.
+ */
 export const processLog = new LogSystem();
 
 /** A logger for the calling file: `const log = getLogger('upstream');` at its top. */

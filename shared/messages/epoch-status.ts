@@ -6,8 +6,8 @@
 /** The descriptor to write status lines to. Unset: nobody listens. */
 export const STATUS_FD_VARIABLE = 'SLUICE_STATUS_FD';
 /**
- * Listening sockets of the service manager, re-issued: how many, from descriptor 3 on. systemd's own
- * LISTEN_PID cannot be set for a process that is not there yet.
+ * Listening sockets of the service manager, re-issued: how many, from descriptor 3 on. systemd's
+ * own LISTEN_PID cannot be set for a process that is not there yet.
  */
 export const LISTEN_FDS_VARIABLE = 'SLUICE_LISTEN_FDS';
 /** The service manager's notify socket, for storing listening sockets and nothing else. */
@@ -16,7 +16,9 @@ export const STORE_SOCKET_VARIABLE = 'SLUICE_STORE_SOCKET';
 export const LISTEN_FDS_START = 3;
 
 export type EpochStatus =
-  /** On every change of phase; `live` ends the start. Lost only with the pipe, hence the process. */
+  /**
+   * On every change of phase; `live` ends the start. Lost only with the pipe, hence the process.
+   */
   | {
       readonly kind: 'phase';
       readonly phase:
@@ -32,7 +34,10 @@ export type EpochStatus =
   | { readonly kind: 'status'; readonly text: string }
   /** A drain goes on; the service manager's limit for a stop is to be moved. */
   | { readonly kind: 'extend_timeout'; readonly microseconds: number }
-  /** The supervisor's loop and all workers answered; sent while the service manager's watchdog is on. */
+  /**
+   * The supervisor's loop and all workers answered; sent while the service manager's watchdog is
+   * on.
+   */
   | { readonly kind: 'alive' };
 
 /** Reads one line; undefined for one that is not a status of this build. */

@@ -14,9 +14,9 @@ export type SupervisorToWorker =
   /** Sent second, once. Reply: `ready`. Without it in time the worker is killed and replaced. */
   | { readonly kind: 'start'; readonly heritage: WorkerHeritage }
   /**
-   * At start and on every change. With `more` the worker only keeps the updates; the message without
-   * it applies all that were kept and its own as one batch. Reply to that one alone: `applied` with
-   * the same id; where the id is 0 only when it failed.
+   * At start and on every change. With `more` the worker only keeps the updates; the message
+   * without it applies all that were kept and its own as one batch. Reply to that one alone:
+   * `applied` with the same id; where the id is 0 only when it failed.
    */
   | {
       readonly kind: 'apply';
@@ -36,13 +36,15 @@ export type SupervisorToWorker =
     }
   /** On each flush and before an admin read. Reply: `stats` with the same id. */
   | { readonly kind: 'flush_stats'; readonly id: number }
-  /** Every few seconds. Reply: `pong`. Missed for the watchdog's kill timeout: the worker is killed. */
+  /**
+   * Every few seconds. Reply: `pong`. Missed for the watchdog's kill timeout: the worker is killed.
+   */
   | { readonly kind: 'ping'; readonly id: number }
   /** While a drain is watched. Reply: `connections` with the same id. */
   | { readonly kind: 'count_connections'; readonly id: number }
   /**
-   * Stops accepting on these listeners; open connections go on. `takesWaiting`: connections that wait in
-   * the sockets are taken first. Reply: `stopped_listening`.
+   * Stops accepting on these listeners; open connections go on. `takesWaiting`: connections that
+   * wait in the sockets are taken first. Reply: `stopped_listening`.
    */
   | {
       readonly kind: 'stop_listening';
@@ -100,7 +102,9 @@ export type UnansweredCommand =
       readonly configId: string;
       readonly settings?: TapSettings;
     }
-  /** At start and when a worker died or came back: these share the active health checks. No reply. */
+  /**
+   * At start and when a worker died or came back: these share the active health checks. No reply.
+   */
   | { readonly kind: 'set_checking_workers'; readonly workers: readonly number[] };
 
 export type ProfileCommand =

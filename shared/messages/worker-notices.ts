@@ -1,4 +1,7 @@
-/** What a worker tells the supervisor unasked: the part of worker-to-supervisor.ts that is no reply, by subject. */
+/**
+ * What a worker tells the supervisor unasked: the part of worker-to-supervisor.ts that is no reply,
+ * by subject.
+ */
 import type { CheckEvent } from '../health/check-event.ts';
 import type { LogStream } from '../resources/access-log.ts';
 import type { HostResource } from '../resources/clusters/cluster.ts';
@@ -16,7 +19,9 @@ export type ClusterNotice =
       readonly host: string;
       readonly bits: number;
     }
-  /** A line for the event log of the cluster's checks. A lost one is missing there, nowhere else. */
+  /**
+   * A line for the event log of the cluster's checks. A lost one is missing there, nowhere else.
+   */
   | {
       readonly kind: 'health_event';
       readonly cluster: string;
@@ -26,7 +31,10 @@ export type ClusterNotice =
       readonly check: number;
       readonly event: CheckEvent;
     }
-  /** A host reached a threshold of failures in a row, seen over all workers, or says that it is degraded. */
+  /**
+   * A host reached a threshold of failures in a row, seen over all workers, or says that it is
+   * degraded.
+   */
   | {
       readonly kind: 'outlier_detected';
       readonly cluster: string;
@@ -34,13 +42,13 @@ export type ClusterNotice =
       readonly what: OutlierSign;
     }
   /**
-   * Hosts reported their load, for `/clusters`: at most once per update of the weights. Where it is lost,
-   * older weights are shown.
+   * Hosts reported their load, for `/clusters`: at most once per update of the weights. Where it is
+   * lost, older weights are shown.
    */
   | {
       readonly kind: 'load_reported';
       readonly cluster: string;
-      readonly weights: readonly ToldWeight[];
+      readonly weights: readonly SentWeight[];
     }
   /** The first request of this worker to a cluster with active checks. */
   | { readonly kind: 'traffic_began'; readonly cluster: string }
@@ -49,8 +57,8 @@ export type ClusterNotice =
   /** The host of this name is in use, in a cluster of whatever names requests bear. */
   | { readonly kind: 'host_used'; readonly cluster: string; readonly host: string }
   /**
-   * A request waits for this name to be looked up for its cluster. Told once per request; answered by
-   * `put_host_answers`. The ticket is the request's, unique over all workers.
+   * A request waits for this name to be looked up for its cluster. Told once per request; answered
+   * by `put_host_answers`. The ticket is the request's, unique over all workers.
    */
   | {
       readonly kind: 'host_wanted';
@@ -60,8 +68,8 @@ export type ClusterNotice =
     };
 
 /**
- * A request waits for routes that are fetched when they are wanted. Answered by `put_route_answers`;
- * lost with its worker. The ticket is the request's, unique over all workers.
+ * A request waits for routes that are fetched when they are wanted. Answered by
+ * `put_route_answers`; lost with its worker. The ticket is the request's, unique over all workers.
  */
 export interface RoutesNotice {
   readonly kind: 'routes_wanted';
@@ -76,7 +84,10 @@ export type TapNotice =
    * congested, and where the session is over.
    */
   | { readonly kind: 'tapped'; readonly session: number; readonly trace: Uint8Array }
-  /** Records of the session that were not sent. Those for which the channel was congested come later. */
+  /**
+   * Records of the session that were not sent. Those for which the channel was congested come
+   * later.
+   */
   | {
       readonly kind: 'tap_lost';
       readonly session: number;
@@ -95,7 +106,9 @@ export interface LogNotice {
   readonly dropped: number;
 }
 
-/** So many exceptions in the data path that the worker should be replaced. Sent once in its life. */
+/**
+ * So many exceptions in the data path that the worker should be replaced. Sent once in its life.
+ */
 interface WornOutNotice {
   readonly kind: 'worn_out';
   readonly exceptions: number;
@@ -108,8 +121,11 @@ export type Notice = UpstreamNotice | TapNotice | LogNotice | WornOutNotice;
 /** Why a record of a tap does not reach its client. */
 export type TapLoss = 'too_large' | 'too_slow';
 
-/** The weight that follows from what a host reported last, for how long it has reported, and how long ago. */
-export interface ToldWeight {
+/**
+ * The weight that follows from what a host reported last, for how long it has reported, and how
+ * long ago.
+ */
+export interface SentWeight {
   readonly host: string;
   readonly weight: number;
   readonly forMs: number;

@@ -2,7 +2,9 @@
 import { setSocketOption, setSocketOptionBytes } from './sockets.ts';
 import type { SocketOption } from '../addresses/socket-options.ts';
 
-/** Those of this moment, in their order. Throws with the option's numbers when the kernel refuses. */
+/**
+ * Those of this moment, in their order. Throws with the option's numbers when the kernel refuses.
+ */
 export function setConfiguredOptions(
   fd: number,
   options: readonly SocketOption[] | undefined,

@@ -35,8 +35,8 @@ export interface DescriptorMessage {
   /** The receiver owns them; they are CLOEXEC. */
   readonly descriptors: readonly number[];
   /**
-   * Data or descriptors did not arrive whole: there was no room for them, or this process has as many
-   * open as it may. The descriptors that did arrive are closed already.
+   * Data or descriptors did not arrive whole: there was no room for them, or this process has as
+   * many open as it may. The descriptors that did arrive are closed already.
    */
   readonly isCut: boolean;
   /** Where a datagram came from, when its sender has a name. */

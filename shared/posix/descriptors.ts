@@ -6,7 +6,9 @@ import { check, libcFunction } from './libc.ts';
 const close = libcFunction<[number], number>('int close(int)');
 const fcntl = libcFunction<[number, number, number], number>('int fcntl(int, int, int)');
 
-/** Closes a descriptor of which nobody holds a stream. Throws `PosixError` for one that is not open. */
+/**
+ * Closes a descriptor of which nobody holds a stream. Throws `PosixError` for one that is not open.
+ */
 export function closeDescriptor(fd: number): void {
   check(close(fd), 'close');
 }

@@ -1,4 +1,7 @@
-/** What stands behind the `%` of an IPv6 address: an interface by its number, or by its name on this machine. */
+/**
+ * What stands behind the `%` of an IPv6 address: an interface by its number, or by its name on this
+ * machine.
+ */
 import { ipv6Groups } from '../addresses/ip-groups.ts';
 import { libcFunction } from './libc.ts';
 
@@ -8,7 +11,10 @@ const nametoindex = libcFunction<[string], number>('uint32_t if_nametoindex(cons
 const NAME_MAX = 15;
 const SCOPE_MAX = 0xffff_ffff;
 
-/** As getaddrinfo has it: names only of link-local addresses. 0 says nothing; undefined: there is no such one. */
+/**
+ * As getaddrinfo has it: names only of link-local addresses. 0 says nothing; undefined: there is no
+ * such one.
+ */
 export function scopeIdOf(address: string, scope: string): number | undefined {
   if (isLinkLocal(address) && /^[^\0/\s]+$/.test(scope) && scope.length <= NAME_MAX) {
     const index = nametoindex(scope);

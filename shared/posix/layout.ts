@@ -1,10 +1,11 @@
 /**
  * Sizes and offsets of the C structures that are written and read byte by byte, one table per
- * architecture, and the constants of Linux that both have in common. Pure data: no call happens here.
+ * architecture, and the constants of Linux that both have in common. Pure data: no call happens
+ * here.
  *
  * Source: the Linux system call interface as glibc and musl declare it. musl declares some lengths
- * as 32 bits plus padding where glibc has 64; on a little-endian machine with the padding zeroed both
- * are the same bytes.
+ * as 32 bits plus padding where glibc has 64; on a little-endian machine with the padding zeroed
+ * both are the same bytes.
  */
 
 export interface Layout {

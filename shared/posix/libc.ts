@@ -1,7 +1,7 @@
 /**
- * The door to libc: the only file that imports koffi. It loads the library on the first call, checks
- * the platform before that call, binds functions when they are first used and turns a result of -1
- * into a `PosixError`. It knows no function by name.
+ * The door to libc: the only file that imports koffi. It loads the library on the first call,
+ * checks the platform before that call, binds functions when they are first used and turns a result
+ * of -1 into a `PosixError`. It knows no function by name.
  */
 import koffi, { type LibraryHandle } from 'koffi';
 import { endianness } from 'node:os';
@@ -55,8 +55,8 @@ export function errnoOf(name: 'EAGAIN' | 'EINTR' | 'ECHILD'): number {
 }
 
 /**
- * Address of a buffer's first byte. The buffer must come from `stableBuffer`, and the caller keeps a
- * reference to it for as long as libc may use the address.
+ * Address of a buffer's first byte. The buffer must come from `stableBuffer`, and the caller keeps
+ * a reference to it for as long as libc may use the address.
  */
 export function addressOf(buffer: Buffer): bigint {
   return koffi.address(buffer);

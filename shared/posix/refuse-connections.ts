@@ -1,10 +1,10 @@
 /**
- * Lets a listening socket take no further connection while those that wait in it can still be accepted,
- * so that none is accepted by the kernel only to be reset when the socket is closed.
+ * Lets a listening socket take no further connection while those that wait in it can still be
+ * accepted, so that none is accepted by the kernel only to be reset when the socket is closed.
  *
- * A unix socket refuses at once. A TCP socket ignores those that begin (SYN without ACK) and completes
- * those that have begun: a client that is ignored tries again within a second, and is refused or taken
- * by whoever listens then. Both hold for every process that has the socket.
+ * A unix socket refuses at once. A TCP socket ignores those that begin (SYN without ACK) and
+ * completes those that have begun: a client that is ignored tries again within a second, and is
+ * refused or taken by whoever listens then. Both hold for every process that has the socket.
  */
 import { SO_ATTACH_FILTER, SHUT_RD, SOCK_FILTER_BYTES, SOL_SOCKET } from './layout.ts';
 import { addressOf, libcFunction, stableBuffer } from './libc.ts';
@@ -12,8 +12,8 @@ import { PosixError } from './posix-error.ts';
 import { localAddress, setSocketOptionBytes } from './sockets.ts';
 
 /**
- * Classic BPF: code, jump if true, jump if false, operand. The program sees a segment from the beginning
- * of its TCP header, whose byte 13 has the flags.
+ * Classic BPF: code, jump if true, jump if false, operand. The program sees a segment from the
+ * beginning of its TCP header, whose byte 13 has the flags.
  */
 const DROP_BEGINNINGS: readonly (readonly [number, number, number, number])[] = [
   [0x30, 0, 0, 13], // load that byte

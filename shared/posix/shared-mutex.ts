@@ -1,6 +1,6 @@
 /**
- * pthread mutexes inside shared memory, made by libc itself. Sluice only makes them, for processes of
- * other programs that lock them; it never locks one.
+ * pthread mutexes inside shared memory, made by libc itself. Sluice only makes them, for processes
+ * of other programs that lock them; it never locks one.
  */
 import { check, layout, libcFunction, stableBuffer } from './libc.ts';
 

@@ -29,15 +29,17 @@ interface IpSocketAddress {
 export interface UnixSocketAddress {
   readonly kind: 'pipe';
   readonly path: string;
-  /** Abstract names only: NUL bytes fill the whole of sun_path, as the hot-restart sockets want it. */
+  /**
+   * Abstract names only: NUL bytes fill the whole of sun_path, as the hot-restart sockets want it.
+   */
   readonly padded?: boolean;
 }
 
 export type SocketAddress = IpSocketAddress | UnixSocketAddress;
 
 /**
- * The bytes that bind, connect and sendmsg take. Throws `PosixError` with EINVAL for an address that
- * is none and ENAMETOOLONG for a path beyond 107 bytes.
+ * The bytes that bind, connect and sendmsg take. Throws `PosixError` with EINVAL for an address
+ * that is none and ENAMETOOLONG for a path beyond 107 bytes.
  */
 export function encodeSocketAddress(address: SocketAddress): Buffer {
   return address.kind === 'pipe' ? encodeUnix(address) : encodeIp(address);

@@ -57,7 +57,9 @@ export function openSocket(address: SocketAddress, type: number, protocol = 0): 
   return check(socket(addressFamilyOf(address), type | flags, protocol), 'socket');
 }
 
-/** Both ends of a non-blocking SOCK_SEQPACKET pair: message borders are kept, descriptors can pass. */
+/**
+ * Both ends of a non-blocking SOCK_SEQPACKET pair: message borders are kept, descriptors can pass.
+ */
 export function openSeqpacketPair(): readonly [number, number] {
   const pair = stableBuffer(8);
   const type = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -88,8 +90,8 @@ export function isDatagramSocketHeld(address: UnixSocketAddress): boolean {
 }
 
 /**
- * Lets a datagram socket hear one other socket only: the kernel refuses everybody else, and the other one
- * is never refused for a full queue. False where nobody is bound there.
+ * Lets a datagram socket hear one other socket only: the kernel refuses everybody else, and the
+ * other one is never refused for a full queue. False where nobody is bound there.
  */
 export function hearOnly(fd: number, address: UnixSocketAddress): boolean {
   const bytes = encodeSocketAddress(address);
@@ -109,8 +111,8 @@ export function listenOn(fd: number, backlog: number): void {
 }
 
 /**
- * The next connection that waits at a non-blocking listening socket, non-blocking as well; undefined when
- * none does, or when it cannot be taken now.
+ * The next connection that waits at a non-blocking listening socket, non-blocking as well;
+ * undefined when none does, or when it cannot be taken now.
  */
 export function acceptWaiting(fd: number): number | undefined {
   const accepted = accept4(fd, null, null, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -1,4 +1,7 @@
-/** How a file that lines are appended to is opened, so that opening never waits for a reader of a pipe. */
+/**
+ * How a file that lines are appended to is opened, so that opening never waits for a reader of a
+ * pipe.
+ */
 import { constants, statSync } from 'node:fs';
 
 export function appendFlags(path: string): number {

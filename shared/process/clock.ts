@@ -23,7 +23,8 @@ export interface Clock {
   every(periodMs: number, callback: () => void, options?: { unref?: boolean }): Timer;
 }
 
-// performance.now() counts from the start of this process; this offset turns it into CLOCK_MONOTONIC.
+// performance.now() counts from the start of this process; this offset turns it into
+// CLOCK_MONOTONIC.
 const monotonicOffsetMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
 /** The runtime lets timers that are longer run out at once. */

@@ -1,7 +1,7 @@
 /**
- * Exceptions that code throws where nobody expects them: a mistake in a filter, a codec or a format. The
- * stream or the connection that was worked on ends, the process goes on. Here they are counted and
- * written down, and a process whose exceptions do not stop says so, once.
+ * Exceptions that code throws where nobody expects them: a mistake in a filter, a codec or a
+ * format. The stream or the connection that was worked on ends, the process goes on. Here they are
+ * counted and written down, and a process whose exceptions do not stop says so, once.
  */
 import type { Clock, Timer } from './clock.ts';
 import { getLogger, processLog } from '../logging/process-log.ts';
@@ -71,7 +71,10 @@ export function guardedClock(clock: Clock, exceptions: Exceptions): Clock {
   };
 }
 
-/** What nothing nearer to its cause has caught: a process that serves goes on, until this is called off. */
+/**
+ * What nothing nearer to its cause has caught: a process that serves goes on, until this is called
+ * off.
+ */
 export function surviveExceptions(exceptions: Exceptions): () => void {
   const note = (error: unknown): void => exceptions.note(error);
   process.on('uncaughtException', note);

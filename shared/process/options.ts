@@ -54,7 +54,7 @@ export interface Options {
   readonly serviceNode: string;
   readonly serviceZone: string;
   readonly fileFlushIntervalMs: number;
-  /** Undefined when not given, which means 64 and is reported as 0, as the reference does. */
+  /** Undefined when not given, which means 64 and is reported as 0, as Envoy does. */
   readonly fileFlushMinSizeKb: number | undefined;
   readonly drainTimeS: number;
   readonly drainStrategy: DrainStrategy;

@@ -17,8 +17,8 @@ export function takeGroupSignals(receive: (signal: GroupSignal) => void): void {
 
 /**
  * Node opens its inspector when SIGUSR1 arrives before a handler is there, and does so from another
- * thread some time later. Closes it unless the command line asked for one; call it after each step of
- * the start.
+ * thread some time later. Closes it unless the command line asked for one; call it after each step
+ * of the start.
  */
 export function closeUnaskedInspector(): void {
   if (inspector.url() === undefined) return;

@@ -19,7 +19,7 @@ export interface HeapNode {
   readonly children: readonly HeapNode[];
 }
 
-/** Microseconds between two samples of the stack: a hundred times a second, as the reference's. */
+/** Microseconds between two samples of the stack: a hundred times a second, as Envoy's. */
 const CPU_INTERVAL_US = 10_000;
 /** Bytes allocated between two samples, on average. */
 const HEAP_INTERVAL_BYTES = 512 * 1024;

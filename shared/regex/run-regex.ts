@@ -1,7 +1,7 @@
 /**
- * Runs regular expressions that the supervisor compiled, over byte strings (latin1). Each text goes to
- * the engine that is sure to be fast with it: V8 up to the length that the supervisor found, the linear
- * engine beyond, which is made when the first text needs it.
+ * Runs regular expressions that the supervisor compiled, over byte strings (latin1). Each text goes
+ * to the engine that is sure to be fast with it: V8 up to the length that the supervisor found, the
+ * linear engine beyond, which is made when the first text needs it.
  */
 import type { BacktrackingLimits, CompiledRegex } from '../resources/routes/matchers.ts';
 import { allowLinearEngine } from './linear-engine.ts';
@@ -14,7 +14,9 @@ export interface RegexRunner {
   test(text: string): boolean;
   /** Whether some part of the text matches. */
   search(text: string): boolean;
-  /** Replaces every match; `\0` to `\9` in the substitution stand for groups, `\\` for a backslash. */
+  /**
+   * Replaces every match; `\0` to `\9` in the substitution stand for groups, `\\` for a backslash.
+   */
   replaceAll(text: string, substitution: string): string;
 }
 

@@ -1,13 +1,16 @@
 /**
- * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as header
- * values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
+ * Access logs of listeners, connection managers and TCP proxies. Formats are byte strings, as
+ * header values are, so that a line is written in latin1. Source: envoy.config.accesslog.v3.
  */
 import type { Dictionary } from '../text/dictionary.ts';
 import type { GrpcTarget } from './grpc-target.ts';
 import type { HeaderMatcher, MetadataMatcher, RuntimeFraction } from './routes/matchers.ts';
 
 export type AccessLogFormat =
-  /** A format string with its own line end, as configured; absent in the API means the default format. */
+  /**
+   * A format string with its own line end, as configured; absent in the API means the default
+   * format.
+   */
   | { readonly kind: 'text'; readonly format: string; readonly omitEmptyValues: boolean }
   | {
       readonly kind: 'json';

@@ -1,6 +1,6 @@
 /** A gRPC server that this server is a client of. Source: envoy.config.core.v3.GrpcService. */
 
-interface CallFacts {
+interface CallInfo {
   /** Sent with every call. */
   readonly metadata: readonly { readonly key: string; readonly value: string }[];
 }
@@ -12,7 +12,7 @@ export type GrpcTarget =
       /** `:authority`; the cluster's name when not set. */
       readonly authority: string;
       readonly maxMessageBytes?: number;
-    } & CallFacts)
+    } & CallInfo)
   | ({
       readonly kind: 'uri';
       readonly uri: string;
@@ -21,7 +21,7 @@ export type GrpcTarget =
       readonly tls?: ClientTls;
       /** Arguments of the channel by name, as the transport knows them. */
       readonly args: Readonly<Record<string, string | number>>;
-    } & CallFacts);
+    } & CallInfo);
 
 /** PEM; absent roots are the system's. */
 export interface ClientTls {

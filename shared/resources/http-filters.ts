@@ -183,7 +183,9 @@ interface RouterOptions {
   readonly upstreamLogs: readonly AccessLogConfig[];
 }
 
-/** envoy.config.route.v3.FilterConfig with `disabled`: the filter does not see the route's requests. */
+/**
+ * envoy.config.route.v3.FilterConfig with `disabled`: the filter does not see the route's requests.
+ */
 export interface DisabledFilter {
   readonly disabled: true;
 }
@@ -241,7 +243,9 @@ export interface LocalRateLimitOptions {
   readonly stage: number;
   /** In place of the route's and virtual host's; absent where there are none. */
   readonly rateLimits?: readonly RateLimitPolicy[];
-  /** Whether the virtual host's limits count beside the route's: only where it has none by default. */
+  /**
+   * Whether the virtual host's limits count beside the route's: only where it has none by default.
+   */
   readonly virtualHostLimits: 'OVERRIDE' | 'INCLUDE' | 'IGNORE';
   /** The filter's own bucket gives a token for requests with a descriptor too. */
   readonly alwaysTakesOwn: boolean;
@@ -283,7 +287,7 @@ interface RbacPolicy {
 
 export interface RbacRules {
   readonly action: 'ALLOW' | 'DENY' | 'LOG';
-  /** In the order of their names, as the reference evaluates them. */
+  /** In the order of their names, as Envoy evaluates them. */
   readonly policies: readonly RbacPolicy[];
 }
 
@@ -335,7 +339,9 @@ export interface HeaderMutationOptions {
   readonly requestTrailers: readonly HeaderMutationRule[];
   readonly response: readonly HeaderMutationRule[];
   readonly responseTrailers: readonly HeaderMutationRule[];
-  /** Of the chain: the route's own rules run last; otherwise those of the route configuration do. */
+  /**
+   * Of the chain: the route's own rules run last; otherwise those of the route configuration do.
+   */
   readonly mostSpecificWins: boolean;
 }
 
@@ -353,7 +359,7 @@ export type SetMetadataOptions = readonly {
 
 export interface SetFilterStateOptions {
   readonly onRequestHeaders: readonly FilterStateValue[];
-  /** Then the route is chosen anew. */
+  /** Then the route is chosen again. */
   readonly clearsRoute: boolean;
 }
 

@@ -27,7 +27,7 @@ export type BoundAddress =
 
 export interface ListenerResource {
   readonly name: string;
-  /** What stands behind `listener.` in statistic names: `stat_prefix` or the address, as the reference. */
+  /** What stands behind `listener.` in statistic names: `stat_prefix` or the address, as Envoy. */
   readonly statName: string;
   /** Addresses after binding: a configured port 0 shows the port it got. */
   readonly addresses: readonly BoundAddress[];
@@ -123,7 +123,7 @@ export interface HttpConnectionManager {
     | ScopedRoutes;
   readonly filters: readonly HttpFilter[];
   readonly accessLogs: readonly AccessLogConfig[];
-  /** Absent: answers made here keep the reference's own words. */
+  /** Absent: answers made here keep Envoy's own words. */
   readonly localReplies?: LocalReplyOptions;
   readonly http1: Http1ServerOptions;
   readonly useRemoteAddress: boolean;

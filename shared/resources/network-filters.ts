@@ -27,7 +27,9 @@ export interface TcpProxy {
   /** One with any weight, or several to choose from at random. */
   readonly clusters: readonly TcpCluster[];
   readonly totalWeight: number;
-  /** What hosts must have in their `envoy.lb` metadata, where a network filter names the cluster. */
+  /**
+   * What hosts must have in their `envoy.lb` metadata, where a network filter names the cluster.
+   */
   readonly subset?: SubsetWish;
   /** Looked at by clusters that choose hosts by a hash; absent: they choose at random. */
   readonly hashPolicy?:

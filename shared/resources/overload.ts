@@ -14,7 +14,9 @@ export const SHED_POINTS = [
 
 export type ShedPoint = (typeof SHED_POINTS)[number];
 
-/** What stands before a point's name in the configuration, and after `overload.` in statistic names. */
+/**
+ * What stands before a point's name in the configuration, and after `overload.` in statistic names.
+ */
 export const SHED_POINT_PREFIX = 'envoy.load_shed_points.';
 
 /** Timeouts that can be cut short. */

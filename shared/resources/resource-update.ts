@@ -9,7 +9,7 @@ import type {
   HostResource,
 } from './clusters/cluster.ts';
 import type { AlikeHosts, KeptHosts } from './clusters/host-entries.ts';
-import type { IdleTable } from './clusters/idle-clusters.ts';
+import type { LazyTable } from './clusters/lazy-clusters.ts';
 import type { HttpFilter } from './http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
@@ -33,9 +33,14 @@ export type SentHostSet = Omit<ClusterHostsResource, 'hosts'> & {
 };
 
 export type ResourceUpdate =
-  /** `isWarming`: a version beside the one in use, whose hosts are checked and which no request sees. */
+  /**
+   * `isWarming`: a version beside the one in use, whose hosts are checked and which no request
+   * sees.
+   */
   | { readonly op: 'put_cluster'; readonly cluster: ClusterResource; readonly isWarming?: true }
-  /** The version that warms takes the place of the one in use; where there is none nothing changes. */
+  /**
+   * The version that warms takes the place of the one in use; where there is none nothing changes.
+   */
   | { readonly op: 'promote_cluster'; readonly name: string }
   /** Clusters that nobody uses yet, with their hosts; see idle-clusters.ts for `packed`. */
   | {
@@ -43,7 +48,7 @@ export type ResourceUpdate =
       readonly names: readonly string[];
       readonly packed: Uint8Array;
       /** Of those that have one. */
-      readonly tables?: readonly IdleTable[];
+      readonly tables?: readonly LazyTable[];
     }
   | { readonly op: 'remove_cluster'; readonly name: string; readonly isWarming?: true }
   /** `more`: part of a set, the next part of which follows; see host-parts.ts. */

@@ -48,7 +48,7 @@ export interface TlsValidation {
   readonly caPath: string;
   /** PEM. */
   readonly crl?: string;
-  /** How far from the peer's certificate its authority may stand; 0 as 1, as in the reference. */
+  /** How far from the peer's certificate its authority may stand; 0 as 1, as in Envoy. */
   readonly maxVerifyDepth?: number;
   readonly allowExpired: boolean;
   readonly acceptUntrusted: boolean;

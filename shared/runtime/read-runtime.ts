@@ -1,4 +1,4 @@
-/** Readers of runtime values with the reference's rules about kinds. */
+/** Readers of runtime values with Envoy's rules about kinds. */
 import type { RuntimeFractionValue, RuntimeSnapshot } from '../resources/runtime.ts';
 
 /** A feature flag: only a boolean counts. */

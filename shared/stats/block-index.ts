@@ -1,6 +1,7 @@
 /**
  * Finds out whether a whole name may belong to a block: which templates have a statistic that the
- * name ends in. So a statistic that is asked for by name is never kept twice, and no name is stored.
+ * name ends in. So a statistic that is asked for by name is never kept twice, and no name is
+ * stored.
  */
 import type { StatTemplate } from './template.ts';
 

@@ -2,7 +2,8 @@
  * The log-linear buckets in which histograms are counted: 90 to each power of ten, so that a value
  * keeps its first two digits. A bucket has a number that orders as its values do: 0 holds zero,
  * `1 + 90 * exponent + (digits - 10)` holds the values from `digits / 10 * 10^exponent` up to the
- * next bucket, where `digits` is 10 to 99. Workers send these numbers, the supervisor adds counts up.
+ * next bucket, where `digits` is 10 to 99. Workers send these numbers, the supervisor adds counts
+ * up.
  */
 
 const BUCKETS_PER_DECADE = 90;
@@ -25,7 +26,7 @@ export function bucketOf(value: number): number {
 }
 
 /**
- * The least value of a bucket, computed as the reference does: 510 comes out as 5.1 * 100, which is a
+ * The least value of a bucket, computed as Envoy does: 510 comes out as 5.1 * 100, which is a
  * hair below. For output; buckets are compared by their numbers.
  */
 export function bucketStart(bucket: number): number {

@@ -18,13 +18,16 @@ export interface NamedDefinition {
 }
 
 /**
- * One flush. Counters and gauges travel as (index, delta) pairs since the last report, histograms as
- * (index, bucket, count) triples; all three arrays are flat.
+ * One flush. Counters and gauges travel as (index, delta) pairs since the last report, histograms
+ * as (index, bucket, count) triples; all three arrays are flat.
  */
 export interface StatsReport {
   readonly blocks: readonly BlockDefinition[];
   readonly named: readonly NamedDefinition[];
-  /** Blocks and named statistics that went away (base indices), maybe before `blocks` has them again. */
+  /**
+   * Blocks and named statistics that went away (base indices), maybe before `blocks` has them
+   * again.
+   */
   readonly released: readonly number[];
   readonly deltas: readonly number[];
   readonly histograms: readonly number[];

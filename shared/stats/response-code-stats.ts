@@ -58,7 +58,10 @@ export class ResponseCodeStats {
     return indices;
   }
 
-  /** They go, unless somebody else has them too: who follows begins anew. Nothing is counted here any more. */
+  /**
+   * They go, unless somebody else has them too: who follows begins again. Nothing is counted here
+   * any more.
+   */
   release(): void {
     for (const name of this.#names) this.#stats.releaseNamed(name);
     this.#names = [];

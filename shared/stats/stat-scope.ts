@@ -1,11 +1,14 @@
 /**
  * How names that users give stand in the names of statistics. Envoy has three ways, and which one a
- * statistic goes by is a fact of its own (test/conformance/cases/stat-prefixes.ts has them all): a scope
- * changes colons and drops dots at its end, a name of parts only drops the dots, and a prefix stays as it
- * was written, with a dot behind it where it has none.
+ * statistic goes by is a fact of its own (test/conformance/cases/stat-prefixes.ts has them all): a
+ * scope changes colons and drops dots at its end, a name of parts only drops the dots, and a prefix
+ * stays as it was written, with a dot behind it where it has none.
  */
 
-/** Colons, which would look like the end of a name to readers, become underscores; `://` becomes one. */
+/**
+ * Colons, which would look like the end of a name to readers, become underscores; `://` becomes
+ * one.
+ */
 export function statScope(name: string): string {
   return withoutLastDots(name.replaceAll(/:\/{0,2}|\0/g, '_'));
 }

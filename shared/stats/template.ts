@@ -13,7 +13,7 @@ export interface StatSpec {
   readonly name: string;
   readonly kind: StatKind;
   readonly help: string;
-  /** Histograms only. `percent` values are fractions of one in the reference's sinks. */
+  /** Histograms only. `percent` values are fractions of one in Envoy's sinks. */
   readonly unit?: 'ms' | 'us' | 'bytes' | 'percent' | 'none';
   readonly import?: GaugeImport;
   /** A gauge that is 0 or 1: 1 while it is 1 in any process. */

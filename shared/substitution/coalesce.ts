@@ -8,7 +8,7 @@ type CheckCommand = (
   maxLength: number | undefined,
 ) => FormatCommand | string;
 
-/** Returns the checked commands, or what is wrong in the reference's words. */
+/** Returns the checked commands, or what is wrong in Envoy's words. */
 export function coalesceOperators(
   json: string,
   check: CheckCommand,

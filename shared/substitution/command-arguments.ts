@@ -6,7 +6,7 @@ import { coalesceOperators } from './coalesce.ts';
 import { COMMANDS, type CommandSyntax, type FormatCommandName } from './commands.ts';
 import type { FormatCommand } from './format.ts';
 
-/** Returns the checked command, or the reference's words for what is wrong with it. */
+/** Returns the checked command, or Envoy's words for what is wrong with it. */
 export function checkCommand(
   name: string,
   argument: string,
@@ -154,7 +154,7 @@ function words(name: FormatCommandName, argument: string): readonly string[] | s
   if (name === 'XFCC_VALUE') return xfccKey(argument);
   if (name === 'COMMON_DURATION') return durationPoints(argument);
   const choices = CHOICES[name];
-  if (choices !== undefined) return chosenWords(name, choices, argument);
+  if (choices !== undefined) return chosenTexts(name, choices, argument);
   if (argument === '') return [];
   return name === 'ENVIRONMENT' ? argument.split(':') : [argument];
 }
@@ -179,7 +179,7 @@ function durationPoints(argument: string): readonly string[] | string {
   return [from, to, precision];
 }
 
-function chosenWords(
+function chosenTexts(
   name: FormatCommandName,
   choices: readonly (readonly string[])[],
   argument: string,

@@ -1,7 +1,7 @@
 /**
  * The commands of substitution formats (`%REQ(X)%`, `%RESPONSE_CODE%`) with what each takes between
  * its brackets and whether `:Z` may follow. Read by the parser only; what a command prints is the
- * worker's affair. Source: the reference's command operators, observed one by one.
+ * worker's affair. Source: Envoy's command operators, observed one by one.
  */
 
 /** How the text between a command's brackets is read. */

@@ -25,5 +25,5 @@ interface ParsedFormat {
 
 export type FormatResult =
   | { readonly ok: true; readonly format: ParsedFormat }
-  /** `error` is worded as the reference words it. */
+  /** `error` is worded as Envoy words it. */
   | { readonly ok: false; readonly error: string };

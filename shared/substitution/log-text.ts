@@ -1,7 +1,8 @@
 /**
- * Text that peers chose, in lines that are read by line: nothing in it ends the line, moves a terminal's
- * cursor or is no UTF-8. Envoy writes such bytes into text logs as they are; here they are written as
- * `\n`, `\r` and `\xNN`. A backslash stays, and so does a tab. JSON has its own escapes (value.ts).
+ * Text that peers chose, in lines that are read by line: nothing in it ends the line, moves a
+ * terminal's cursor or is not UTF-8. Envoy writes such bytes into text logs as they are; here they
+ * are written as `\n`, `\r` and `\xNN`. A backslash stays, and so does a tab. JSON has its own
+ * escapes (value.ts).
  */
 import { isUtf8 } from 'node:buffer';
 import { toByteString } from '../regex/byte-string.ts';

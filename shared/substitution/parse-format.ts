@@ -5,7 +5,7 @@
 import { checkCommand } from './command-arguments.ts';
 import type { FormatCommand, FormatResult } from './format.ts';
 
-/** Never throws; the error texts are the reference's own. */
+/** Never throws; the error texts are Envoy's own. */
 export function parseFormat(text: string): FormatResult {
   const parts: (string | FormatCommand)[] = [];
   let literal = '';

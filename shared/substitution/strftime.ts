@@ -1,5 +1,5 @@
 /**
- * Formats times after strftime, with the extensions that formats of the reference use: `%f` and
+ * Formats times after strftime, with the extensions that formats of Envoy use: `%f` and
  * `%3f` (fraction of a second), `%E3S`, `%E*S`, `%E*f`, `%Ez`, `%ET`. What is no conversion stays
  * as it is. A format is compiled once.
  */

@@ -47,13 +47,15 @@ const NEEDS_CARES = new RegExp(NEEDS_CARE, 'g');
 
 const NO_BYTE = /[\u0100-\uffff]/;
 
-/** A JSON string; bytes that are no UTF-8 become `\u0080` to `\u00ff`, so that a line stays valid. */
+/**
+ * A JSON string; bytes that are not UTF-8 become `\u0080` to `\u00ff`, so that a line stays valid.
+ */
 export function quote(text: string): string {
   if (!NEEDS_CARE.test(text)) return `"${text}"`;
   // Cut to bytes as it is written, it would end the line.
   if (NO_BYTE.test(text)) return quote(toByteString(text));
   if (isUtf8(Buffer.from(text, 'latin1'))) return JSON.stringify(text);
-  // As in the reference: then every character that needs care is written by its number.
+  // As in Envoy: then every character that needs care is written by its number.
   const byNumber = text.replace(NEEDS_CARES, (char) => {
     return `\\u00${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });

@@ -13,7 +13,7 @@ import { SOCK_DGRAM } from '../posix/layout.ts';
 import { PosixError } from '../posix/posix-error.ts';
 import type { UnixSocketAddress } from '../posix/socket-address.ts';
 import { openSocket } from '../posix/sockets.ts';
-import { WaitingWords } from './waiting-words.ts';
+import { WaitingMessages } from './waiting-messages.ts';
 
 export interface ServiceManager {
   /** The service is up, or up again after a reload. */
@@ -31,7 +31,9 @@ export interface ServiceManager {
   storeDescriptors(name: string, descriptors: readonly number[]): void;
   /** Closes what is stored under this name. */
   removeDescriptors(name: string): void;
-  /** Half of the watchdog's interval in milliseconds; undefined when none is set for this process. */
+  /**
+   * Half of the watchdog's interval in milliseconds; undefined when none is set for this process.
+   */
   readonly watchdogPeriodMs: number | undefined;
 }
 
@@ -40,7 +42,7 @@ export function serviceManager(environment: NodeJS.ProcessEnv): ServiceManager {
   const { NOTIFY_SOCKET: path } = environment;
   const address: UnixSocketAddress | undefined =
     path === undefined || path === '' ? undefined : { kind: 'pipe', path };
-  const words = address && new WaitingWords(systemClock, (word) => send(address, word));
+  const words = address && new WaitingMessages(systemClock, (word) => send(address, word));
   const say = (lines: readonly string[]): void => words?.say(lines.join('\n'));
   return {
     ready: (status) => say(['READY=1', `STATUS=${status}`]),

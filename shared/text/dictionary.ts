@@ -1,8 +1,8 @@
 /**
- * Objects whose keys are texts from outside: names that an operator, a control plane or a peer chose.
- * A dictionary inherits nothing, so that a key such as `constructor` or `__proto__` is one like any
- * other, there or not there. Channels between processes keep it as it is (shared/channel/frame-codec.ts).
- * Where nobody needs an object, a Map is the better choice.
+ * Objects whose keys are texts from outside: names that an operator, a control plane or a peer
+ * chose. A dictionary inherits nothing, so that a key such as `constructor` or `__proto__` is one
+ * like any other, there or not there. Channels between processes keep it as it is
+ * (shared/channel/frame-codec.ts). Where nobody needs an object, a Map is the better choice.
  */
 
 /** Made by this file alone; an object literal inherits from Object.prototype and is none. */

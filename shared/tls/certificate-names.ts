@@ -1,6 +1,6 @@
 /**
- * The names in a certificate as text that may stand in a log line or a header: distinguished names in the
- * form of RFC 2253 (ASCII alone), the bytes of subject alternative names as latin1.
+ * The names in a certificate as text that may stand in a log line or a header: distinguished names
+ * in the form of RFC 2253 (ASCII alone), the bytes of subject alternative names as latin1.
  */
 import type { X509Certificate } from 'node:crypto';
 import { type CertificateParts, readCertificate } from './certificate-parts.ts';

@@ -1,6 +1,6 @@
 /**
- * The parts of a certificate in its DER form (RFC 5280, 4.1), as they stand there: what the runtime says of
- * them is made for reading, loses bytes and, where a part is empty or odd, is missing.
+ * The parts of a certificate in its DER form (RFC 5280, 4.1), as they stand there: what the runtime
+ * says of them is made for reading, loses bytes and, where a part is empty or odd, is missing.
  *
  *   Certificate ::= SEQUENCE { tbs SEQUENCE { [0] version OPTIONAL, serial, algorithm, issuer,
  *     validity { notBefore, notAfter }, subject, public key, ..., [3] extensions OPTIONAL }, ... }

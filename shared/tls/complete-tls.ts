@@ -1,6 +1,6 @@
 /**
- * Puts together what a TLS context holds itself and what comes apart from it as secrets: the same in
- * workers and in the supervisor. Pure.
+ * Puts together what a TLS context holds itself and what comes apart from it as secrets: the same
+ * in workers and in the supervisor. Pure.
  */
 import type { TlsCertificate, TlsContext, TlsSecret, TlsValidation } from '../resources/tls.ts';
 
@@ -11,7 +11,9 @@ export interface CompleteTls {
   readonly ticketKeys?: string;
 }
 
-/** Undefined while a secret is missing, or where what came would verify names but not their issuer. */
+/**
+ * Undefined while a secret is missing, or where what came would verify names but not their issuer.
+ */
 export function completeTls(
   context: TlsContext,
   secretOf: (key: string) => TlsSecret | undefined,

@@ -1,6 +1,6 @@
 /**
- * OpenSSL tells its last complaint only, and that of dates comes after almost all others. Where dates may
- * be wrong (allow_expired_certificate), what such a complaint hides is looked for here.
+ * OpenSSL tells its last complaint only, and that of dates comes after almost all others. Where
+ * dates may be wrong (allow_expired_certificate), what such a complaint hides is looked for here.
  */
 import type { X509Certificate } from 'node:crypto';
 import { type CertificateParts, pemBlocks, readCertificate } from './certificate-parts.ts';
@@ -31,7 +31,9 @@ export interface ChainRules {
   readonly crl: string | undefined;
 }
 
-/** OpenSSL's name of a fault; `chain` begins with the peer's certificate and ends with an authority. */
+/**
+ * OpenSSL's name of a fault; `chain` begins with the peer's certificate and ends with an authority.
+ */
 export function hiddenFault(
   chain: readonly X509Certificate[],
   { role, crl }: ChainRules,
@@ -62,7 +64,10 @@ function faultOfExtensions(
   return longest !== undefined && depth - 1 > longest ? 'PATH_LENGTH_EXCEEDED' : undefined;
 }
 
-/** Certificates of the first version cannot say that they may: as authorities they are trusted for it. */
+/**
+ * Certificates of the first version cannot say that they may: as authorities they are trusted for
+ * it.
+ */
 function mayIssue(certificate: X509Certificate, parts: CertificateParts): boolean {
   if (certificate.ca) return true;
   const { raw, subject, issuer, hasExtensions } = parts;
@@ -84,7 +89,10 @@ interface RevocationList {
   readonly revoked: ReadonlySet<string>;
 }
 
-/** SEQUENCE { version OPTIONAL, algorithm, issuer, time, time OPTIONAL, SEQUENCE OF { serial, ... } } */
+/**
+ * SEQUENCE { version OPTIONAL, algorithm, issuer, time, time OPTIONAL, SEQUENCE OF { serial, ... }
+ * }
+ */
 function readList(raw: Buffer): RevocationList {
   const whole = elementAt(raw, 0);
   const tbs = whole && elementAt(raw, whole.start, whole.end);

@@ -1,6 +1,6 @@
 /**
- * Reads ASN.1 in its DER form as far as certificates, revocation lists and sessions need it. Nothing
- * here throws: what cannot be read is undefined, or ends a list.
+ * Reads ASN.1 in its DER form as far as certificates, revocation lists and sessions need it.
+ * Nothing here throws: what cannot be read is undefined, or ends a list.
  */
 
 export const TAG = {

@@ -35,8 +35,8 @@ export interface ExpectedNames {
 }
 
 /**
- * Whether a chain is judged by more than OpenSSL's word for it. A ticket does not keep the chain, and one is
- * sent before the client is judged: such sessions are not resumed.
+ * Whether a chain is judged by more than OpenSSL's word for it. A ticket does not keep the chain,
+ * and one is sent before the client is judged: such sessions are not resumed.
  */
 export function needsWholeChain(validation: TlsValidation | undefined): boolean {
   if (validation?.trustedCa === undefined) return false;
@@ -97,9 +97,9 @@ export class PeerCheck {
   }
 
   /**
-   * The same for a session that is resumed: a ticket keeps the first certificate and what OpenSSL thought
-   * of its chain, so that names, pins and the certificate's own dates are judged as ever. What is trusted
-   * is the same as it was (session-context.ts).
+   * The same for a session that is resumed: a ticket keeps the first certificate and what OpenSSL
+   * thought of its chain, so that names, pins and the certificate's own dates are judged as ever.
+   * What is trusted is the same as it was (session-context.ts).
    */
   judgeResumed(
     peer: X509Certificate,
@@ -246,7 +246,7 @@ function dnsNameMatches(name: string, pattern: string): boolean {
 
 const LONGEST_CHAIN = 16;
 
-/** The reference's words for OpenSSL's complaints, where they differ from this runtime's. */
+/** Envoy's words for OpenSSL's complaints, where they differ from this runtime's. */
 const VERIFY_TEXTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'certificate has expired',
   CERT_NOT_YET_VALID: 'certificate is not yet valid',
@@ -264,7 +264,7 @@ const DEPTHS: Readonly<Record<string, number>> = { SELF_SIGNED_CERT_IN_CHAIN: 1 
 
 function compileName({ type, matcher }: SanMatcher): NameTest {
   const wantedKind = SAN_KINDS[type];
-  // An exact DNS name is found in a wildcard too, as the reference reads it.
+  // An exact DNS name is found in a wildcard too, as Envoy reads it.
   const test =
     type === 'DNS' && matcher.kind === 'exact' && !matcher.ignoreCase
       ? (value: string) => dnsNameMatches(matcher.value, value)

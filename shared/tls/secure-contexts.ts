@@ -1,7 +1,7 @@
 /**
- * The OpenSSL contexts of one TLS configuration: one per set of names that certificates share, so that
- * an RSA and an ECDSA certificate for the same names stand in one and are chosen by what the client
- * can verify. Knows which context serves which server name.
+ * The OpenSSL contexts of one TLS configuration: one per set of names that certificates share, so
+ * that an RSA and an ECDSA certificate for the same names stand in one and are chosen by what the
+ * client can verify. Knows which context serves which server name.
  */
 import { X509Certificate } from 'node:crypto';
 import type tls from 'node:tls';
@@ -111,7 +111,7 @@ function makeContext(
     maxVersion: parameters.maxVersion,
     ciphers: parameters.ciphers,
     ecdhCurve: parameters.curves,
-    // Any certificate in the bundle ends a chain, as in the reference.
+    // Any certificate in the bundle ends a chain, as in Envoy.
     allowPartialTrustChain: true,
     // Without an authority nothing is verified: the runtime's own list must not stand in for it.
     ca: validation?.trustedCa ?? [],
@@ -143,8 +143,8 @@ export function nodeTls(): typeof tls {
 const NO_RENEGOTIATION = 0x4000_0000;
 
 /**
- * A peer that begins handshakes again and again costs much and gains nothing: listeners never let it,
- * as the reference. Clients that have ChaCha20 on top have no instructions for AES.
+ * A peer that begins handshakes again and again costs much and gains nothing: listeners never let
+ * it, as Envoy. Clients that have ChaCha20 on top have no instructions for AES.
  */
 function protections({ tls: context, sessions, validation }: ContextInput): number {
   const { SSL_OP_NO_TICKET, SSL_OP_PRIORITIZE_CHACHA } =

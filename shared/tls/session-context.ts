@@ -1,8 +1,8 @@
 /**
- * Where a TLS session may be resumed: the text that OpenSSL writes into each ticket, and without whose
- * like it makes a full handshake. It is a hash of everything that decides who may pass, and of where the
- * present time stands among the dates of what is trusted: after an authority has expired, or a revocation
- * list is due, everybody is judged in full again.
+ * Where a TLS session may be resumed: the text that OpenSSL writes into each ticket, and without
+ * whose like it makes a full handshake. It is a hash of everything that decides who may pass, and
+ * of where the present time stands among the dates of what is trusted: after an authority has
+ * expired, or a revocation list is due, everybody is judged in full again.
  */
 import { createHash } from 'node:crypto';
 import type { TlsCertificate, TlsContext, TlsValidation } from '../resources/tls.ts';
@@ -23,8 +23,9 @@ export interface SessionRules {
 const CONTEXT_CHARACTERS = 32;
 
 /**
- * A ticket is made again at each resumption. Clients that were asked for a certificate show the whole
- * chain of it again after this time at the latest, because a ticket keeps the first certificate alone.
+ * A ticket is made again at each resumption. Clients that were asked for a certificate show the
+ * whole chain of it again after this time at the latest, because a ticket keeps the first
+ * certificate alone.
  */
 const FULL_HANDSHAKE_PERIOD_MS = 24 * 3600 * 1000;
 
@@ -68,7 +69,9 @@ export class SessionContext {
   }
 }
 
-/** Names of secrets and paths of files decide nothing: the same validation may come by either way. */
+/**
+ * Names of secrets and paths of files decide nothing: the same validation may come by either way.
+ */
 function digestOf({ certificates, validation, ...others }: SessionRules): string {
   const rules = { ...others, validation: validation && decisive(validation) };
   const hash = createHash('sha256').update(JSON.stringify(rules));

@@ -1,4 +1,4 @@
-/** Failures of handshakes in the words that users of the reference know from its logs. */
+/** Failures of handshakes in the words that users of Envoy know from its logs. */
 
 /** The peer's certificate was refused after the handshake. */
 export class PeerRefusedError extends Error {
@@ -23,7 +23,7 @@ export class SecretMissingError extends Error {
   }
 }
 
-/** Reason codes of the reference's TLS library; alerts are 1000 and their number. */
+/** Reason codes of Envoy's TLS library; alerts are 1000 and their number. */
 const REASONS: Readonly<Record<string, number>> = {
   BAD_DECRYPT: 109,
   CERTIFICATE_VERIFY_FAILED: 125,
@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, number>> = {
   TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 1120,
 };
 
-/** How this runtime names what the reference's library names otherwise. */
+/** How this runtime names what Envoy's library names otherwise. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   LENGTH_MISMATCH: 'DECODE_ERROR',
   NO_SUITABLE_KEY_SHARE: 'NO_SHARED_GROUP',
@@ -64,7 +64,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   TLSV13_ALERT_CERTIFICATE_REQUIRED: 'TLSV1_ALERT_CERTIFICATE_REQUIRED',
 };
 
-/** What the reference adds to a reason. */
+/** What Envoy adds to a reason. */
 const DETAILS: Readonly<Record<string, string>> = {
   PEER_DID_NOT_RETURN_A_CERTIFICATE: 'peer did not provide required client certificate',
 };

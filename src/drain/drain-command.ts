@@ -1,11 +1,12 @@
 /**
  * `sluice drain`: asks a running server to drain through its admin interface, shows how far it is,
- * and ends when the drain is over. It knows the interface's two endpoints and nothing of the server.
+ * and ends when the drain is over. It knows the interface's two endpoints and nothing of the
+ * server.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { systemClock } from '../../shared/process/clock.ts';
-import { parseDrainWords, DRAIN_HELP, type DrainWords } from './drain-words.ts';
+import { parseDrainArguments, DRAIN_HELP, type DrainArguments } from './drain-arguments.ts';
 
 const PROGRESS_PERIOD_MS = 1_000;
 
@@ -20,7 +21,7 @@ export async function runDrainCommand(argv: readonly string[], output: Output): 
     output.out(DRAIN_HELP);
     return 0;
   }
-  const words = parseDrainWords(argv);
+  const words = parseDrainArguments(argv);
   if (typeof words === 'string') {
     output.error(`sluice drain: ${words}\n${DRAIN_HELP}`);
     return 1;
@@ -33,7 +34,7 @@ export async function runDrainCommand(argv: readonly string[], output: Output): 
   }
 }
 
-async function drain(words: DrainWords, output: Output): Promise<0 | 1> {
+async function drain(words: DrainArguments, output: Output): Promise<0 | 1> {
   const server = serverOf(words);
   const ask = { ...server, method: 'POST', path: `/drain_listeners?${words.query}` };
   const answer = askServer(ask);
@@ -62,7 +63,7 @@ interface Server {
 }
 
 /** Throws when a file cannot be read. */
-function serverOf(words: DrainWords): Server {
+function serverOf(words: DrainArguments): Server {
   const address =
     words.addressPath === undefined
       ? words.address

@@ -1,6 +1,6 @@
 /**
  * Gives option values their meaning and refuses what the options forbid, alone or together. The
- * checks run in the reference's order, so that of several mistakes the same one is named.
+ * checks run in Envoy's order, so that of several mistakes the same one is named.
  */
 import { isLogComponent } from '../../shared/logging/components.ts';
 import { defaultLogFormat } from '../../shared/logging/default-format.ts';
@@ -11,7 +11,7 @@ import { defaultSocketMode, optionTable } from './option-table.ts';
 import type { RawOptions } from './raw-options.ts';
 
 /** What the number of workers depends on. */
-export interface HostFacts {
+export interface HostInfo {
   /** CPUs that this process may run on. */
   hardwareThreads(): number;
   /** The same, lowered to the CPU quota of the control group. */
@@ -23,7 +23,7 @@ export type CheckedOptions =
   | { kind: 'hot-restart-version' };
 
 /** @throws OptionRefusal */
-export function checkOptions(raw: RawOptions, host: HostFacts): CheckedOptions {
+export function checkOptions(raw: RawOptions, host: HostInfo): CheckedOptions {
   const log = checkLogOptions(raw);
   const mode = oneOf(raw.mode, optionTable.mode.words, 'unknown mode');
   const localAddressIpVersion = oneOf(
@@ -179,7 +179,7 @@ function oneOf<const Word extends string>(
   return found;
 }
 
-function workerCount(raw: RawOptions, host: HostFacts): number {
+function workerCount(raw: RawOptions, host: HostInfo): number {
   if (raw.concurrency !== undefined) return Math.max(1, raw.concurrency);
   return Math.max(1, raw.cpusetThreads ? host.assignedCpus() : host.hardwareThreads());
 }

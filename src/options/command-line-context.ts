@@ -1,6 +1,6 @@
 /** The context in which the real program reads its command line. */
 import { readBuildStamp, versionText } from '../../shared/process/build-stamp.ts';
-import { hostFacts } from './host-facts.ts';
+import { hostInfoOf } from './host-facts.ts';
 import type { CommandLineContext } from './parse-options.ts';
 
 /**
@@ -19,6 +19,6 @@ export function commandLineContext(): CommandLineContext {
     version: versionText(readBuildStamp(), stated),
     ...(stated === undefined ? {} : { statedVersion: stated }),
     hotRestartVersion,
-    host: hostFacts,
+    host: hostInfoOf,
   };
 }

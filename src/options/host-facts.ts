@@ -6,12 +6,12 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { readTextIfThere } from '../../shared/text/read-text.ts';
-import type { HostFacts } from './check-options.ts';
+import type { HostInfo } from './check-options.ts';
 
 /** Reads a file's text; undefined when it cannot be read. */
 export type ReadText = (path: string) => string | undefined;
 
-export const hostFacts: HostFacts = {
+export const hostInfoOf: HostInfo = {
   hardwareThreads: () => availableParallelism(),
   assignedCpus: () => assignedCpus(availableParallelism(), readTextIfThere),
 };

@@ -1,7 +1,7 @@
 /** The one error that a wrong command line causes. */
 
 /**
- * With `argument`, the word or option that could not be read (the reference's PARSE ERROR form);
+ * With `argument`, the word or option that could not be read (Envoy's PARSE ERROR form);
  * without, the message is the whole line.
  */
 export class OptionRefusal extends Error {

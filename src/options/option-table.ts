@@ -320,7 +320,7 @@ function capitalised(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Socket files alone have permissions, so the reference reports 0 for an abstract address. */
+/** Socket files alone have permissions, so Envoy reports 0 for an abstract address. */
 function reportedSocketMode(options: { socketPath: string; socketMode: number }): number {
   return options.socketPath.startsWith('@') ? 0 : options.socketMode;
 }

@@ -1,12 +1,12 @@
 /**
  * Turns command line words into an `Options` record, or into what has to be printed before the
- * process ends: help, versions, or a refusal in the reference's words. It reads no file, prints
+ * process ends: help, versions, or a refusal in Envoy's words. It reads no file, prints
  * nothing and ends nothing.
  */
 import { Command, CommanderError, Option } from 'commander';
 
 import type { Options } from '../../shared/process/options.ts';
-import { checkOptions, type HostFacts } from './check-options.ts';
+import { checkOptions, type HostInfo } from './check-options.ts';
 import { briefUsage, fullHelp } from './help-text.ts';
 import { OptionRefusal } from './option-refusal.ts';
 import { flagOf, type OptionSpec } from './option-spec.ts';
@@ -27,7 +27,7 @@ export interface CommandLineContext {
   readonly hotRestartVersion: string;
   /** The version of Envoy that `version` states, where one was asked for: three numbers. */
   readonly statedVersion?: string;
-  readonly host: HostFacts;
+  readonly host: HostInfo;
 }
 
 /** @param argv the words after the program's name */
@@ -37,7 +37,7 @@ export function parseOptions(
 ): ParsedCommandLine {
   try {
     checkStatedVersion(context.statedVersion);
-    const raw = readWords(argv);
+    const raw = readChoices(argv);
     if (raw === 'help') return print('stdout', fullHelp(context.program));
     if (raw === 'version') {
       return print('stdout', `\n${context.program}  version: ${context.version}\n\n`);
@@ -94,9 +94,9 @@ class ExitWord extends Error {
 }
 
 /** Reads every word, or stops at the first `--help` or `--version`. */
-function readWords(argv: readonly string[]): RawOptions | 'help' | 'version' {
+function readChoices(argv: readonly string[]): RawOptions | 'help' | 'version' {
   const command = makeCommand();
-  const { words, stray } = readableWords(argv);
+  const { words, stray } = readableTexts(argv);
   try {
     command.parse(words, { from: 'user' });
   } catch (error) {
@@ -168,10 +168,10 @@ function readUint32(word: string, argument: string): number {
 }
 
 /**
- * Everything from a `--` that is not an option's value is ignored. The first word that is no option ends
- * the reading too: mistakes before it count first, and `--version` before it is answered.
+ * Everything from a `--` that is not an option's value is ignored. The first word that is no option
+ * ends the reading too: mistakes before it count first, and `--version` before it is answered.
  */
-function readableWords(argv: readonly string[]): {
+function readableTexts(argv: readonly string[]): {
   readonly words: readonly string[];
   readonly stray?: string;
 } {
@@ -185,7 +185,9 @@ function readableWords(argv: readonly string[]): {
   return { words: argv };
 }
 
-/** A value of a one-letter option is a word of its own. Empty words and a lone dash are passed over. */
+/**
+ * A value of a one-letter option is a word of its own. Empty words and a lone dash are passed over.
+ */
 function isOption(word: string): boolean {
   if (word === '' || word === '-' || word === '-h' || word === '--help') return true;
   if (word === '--version') return true;
@@ -216,7 +218,7 @@ function unknownWord(word: string): OptionRefusal {
   return new OptionRefusal("Couldn't find match for argument", word, nearestFlag(word));
 }
 
-/** `-c (--config-path)` or `(--mode)`, as the reference names an option in its refusals. */
+/** `-c (--config-path)` or `(--mode)`, as Envoy names an option in its refusals. */
 function argumentName(key: string, spec: OptionSpec): string {
   const long = `(${flagOf(key)})`;
   return spec.short === undefined ? long : `-${spec.short} ${long}`;

@@ -5,7 +5,9 @@ export interface RestarterArguments {
   readonly command: 'run' | 'status' | 'help';
   /** How long a new epoch may take to become live. */
   readonly startTimeoutMs: number;
-  /** The program to run and the words before its options; by default this package's own `sluice`. */
+  /**
+   * The program to run and the words before its options; by default this package's own `sluice`.
+   */
   readonly program: readonly string[] | undefined;
   readonly sluiceArguments: readonly string[];
   readonly baseId: number;

@@ -14,7 +14,9 @@ export interface RestarterStatus {
 const CONNECTIONS_MAX = 16;
 const ANSWER_LIMIT_MS = 5_000;
 
-/** Answers each connection with one JSON document. Rejects when another restarter has the base id. */
+/**
+ * Answers each connection with one JSON document. Rejects when another restarter has the base id.
+ */
 export function serveStatus(baseId: number, status: () => RestarterStatus): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());

@@ -1,7 +1,7 @@
 /**
- * The stable main process around the epochs of one server: starts `sluice --restart-epoch N`, passes
- * signals on, speaks to the service manager, and ends when the server does. It decides nothing by
- * itself (epoch-set.ts does) and knows nothing of configuration or traffic.
+ * The stable main process around the epochs of one server: starts `sluice --restart-epoch N`,
+ * passes signals on, speaks to the service manager, and ends when the server does. It decides
+ * nothing by itself (epoch-set.ts does) and knows nothing of configuration or traffic.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Who may ask what, beyond what the reference checks: all of it off unless it is configured, except
+ * Who may ask what, beyond what Envoy checks: all of it off unless it is configured, except
  * that a mutation from a foreign origin is refused always. docs/admin-security.md describes them.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';

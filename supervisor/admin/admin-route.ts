@@ -11,7 +11,9 @@ export interface AdminRoute {
   /** A large page: at most a few are made at the same time. */
   readonly large?: boolean;
   readonly params: readonly AdminParam[];
-  /** Absent: always. Otherwise `/help` leaves it out and its path is unknown while this is false. */
+  /**
+   * Absent: always. Otherwise `/help` leaves it out and its path is unknown while this is false.
+   */
   readonly isOffered?: (context: AdminContext) => boolean;
   readonly handle: (
     request: EndpointRequest,

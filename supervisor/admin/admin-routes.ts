@@ -1,6 +1,6 @@
 /**
  * The routing table: the one place that says which endpoints exist. Routing, the POST-only rule,
- * `/help` and the forms of the home page are made from it. The help texts are the reference's,
+ * `/help` and the forms of the home page are made from it. The help texts are Envoy's,
  * since clients and people know them.
  */
 import type { Profilers } from '../profiling/profilers.ts';
@@ -177,7 +177,7 @@ function configurationRoutes(types: MessageTypes): AdminRoute[] {
   ];
 }
 
-/** The same stream by the reference's path and by a neutral one. */
+/** The same stream by Envoy's path and by a neutral one. */
 function dashboardRoutes(): AdminRoute[] {
   return ['/hystrix_event_stream', '/cb_dashboard_event_stream'].map((path) =>
     read({

@@ -1,5 +1,5 @@
 /**
- * The admin listener: node's HTTP server made to behave as the reference's. Owns the connections
+ * The admin listener: node's HTTP server made to behave as Envoy's. Owns the connections
  * and what HTTP itself demands; paths, methods and pages are the router's.
  */
 import { STATUS_CODES, createServer } from 'node:http';
@@ -88,7 +88,7 @@ export class AdminServer {
     const limits = this.#limits;
     const server = createServer({
       maxHeaderSize: limits.headerBytes,
-      // A missing Host is answered below, with the reference's headers instead of node's.
+      // A missing Host is answered below, with Envoy's headers instead of node's.
       requireHostHeader: false,
       headersTimeout: Math.min(limits.headersMs, limits.requestMs),
       requestTimeout: limits.requestMs,
@@ -173,7 +173,9 @@ export class AdminServer {
     serveHttp2(socket, { clock: this.#parts.clock, limits: this.#limits, serve });
   }
 
-  /** Requests of one connection are answered one after the other, as they are over HTTP/1.1 anyway. */
+  /**
+   * Requests of one connection are answered one after the other, as they are over HTTP/1.1 anyway.
+   */
   #receive(answering: Answering): void {
     const { socket } = answering.request;
     this.#answering.set(socket, answering);
@@ -349,7 +351,7 @@ function describeRequest({ socket, method, target: asked, headers }: AdminExchan
   };
 }
 
-/** The reference's codec refuses before it knows what is asked, so its log says nothing of it. */
+/** Envoy's codec refuses before it knows what is asked, so its log says nothing of it. */
 function describeRefused(socket: Socket) {
   return { ...describeSocket(socket), method: '', path: '', headers: {} };
 }

@@ -1,4 +1,4 @@
-/** The parameters of `/drain_listeners` that the reference does not have; see docs/drain.md. */
+/** The parameters of `/drain_listeners` that Envoy does not have; see docs/drain.md. */
 import { flag, text, type AdminParam } from './admin-route.ts';
 
 export const OWN_DRAIN_PARAMS: readonly AdminParam[] = [

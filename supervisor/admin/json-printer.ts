@@ -5,7 +5,7 @@
 import type { JsonValue } from '../../shared/api/well-known.ts';
 import { quoteJson } from '../../shared/json/quote-json.ts';
 
-/** The whole text, a line feed at the end, as the reference ends its JSON pages. For small values. */
+/** The whole text, a line feed at the end, as Envoy ends its JSON pages. For small values. */
 export function printJson(value: JsonValue): string {
   return `${printJsonAt(value, 0)}\n`;
 }

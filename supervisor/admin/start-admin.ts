@@ -40,7 +40,7 @@ export interface AdminOptions extends AdminRules {
 }
 
 export interface AdminHandle {
-  /** Opens the admin's access logs anew. */
+  /** Opens the admin's access logs again. */
   reopenLogs(): void;
   /** In the order of the options, with the ports that were given for 0. */
   readonly addresses: readonly BoundAddress[];

@@ -8,7 +8,7 @@ export type ConfigErrorCode =
   | 'config_invalid';
 
 /**
- * The message's first line is what the reference would say of the first mistake; then every
+ * The message's first line is what Envoy would say of the first mistake; then every
  * mistake follows on a line of its own with file, line, column, place and suggestion.
  */
 export class ConfigError extends Error {
@@ -40,7 +40,10 @@ function renderProblems(problems: readonly Problem[]): string {
   return onlyOnce ? formatProblem(first) : [first.reference ?? first.message, ...lines].join('\n');
 }
 
-/** `bootstrap.yaml:12:5: static_resources.clusters[0].name: value length must be ... (did you mean ...?)` */
+/**
+ * `bootstrap.yaml:12:5: static_resources.clusters[0].name: value length must be ... (did you mean
+ * ...?)`
+ */
 export function formatProblem(problem: Problem): string {
   const { position, suggestion } = problem;
   const where =
@@ -50,7 +53,7 @@ export function formatProblem(problem: Problem): string {
   return `${where}${path === '' ? '' : `${path}: `}${problem.message}${hint}`;
 }
 
-/** The reference checks in stages; the first mistake is that of the earliest stage. */
+/** Envoy checks in stages; the first mistake is that of the earliest stage. */
 export function orderProblems(problems: readonly Problem[]): Problem[] {
   return problems
     .map((problem, index) => ({ problem, index, stage: stageOf(problem.rule) }))

@@ -1,13 +1,15 @@
 /**
- * The one door to files that a configuration names for reading. A control plane may name anything: a
- * pipe that nobody writes to, a device without end, a loop of links. What is no regular file is
- * refused, as is whatever lies below /dev, /proc and /sys, in Envoy's words; no more than a limit is
- * read, and opening never waits.
+ * The one door to files that a configuration names for reading. A control plane may name anything:
+ * a pipe that nobody writes to, a device without end, a loop of links. What is no regular file is
+ * refused, as is whatever lies below /dev, /proc and /sys, in Envoy's words; no more than a limit
+ * is read, and opening never waits.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { open, realpath, type FileHandle } from 'node:fs/promises';
 
-/** Of certificates, keys, bodies, lists of users and whatever else is read as a whole into a value. */
+/**
+ * Of certificates, keys, bodies, lists of users and whatever else is read as a whole into a value.
+ */
 export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
 
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -25,7 +27,9 @@ export class RefusedFileError extends Error {
   }
 }
 
-/** In the loop's own turn: for what resolves at once. Throws as `open` does, or `RefusedFileError`. */
+/**
+ * In the loop's own turn: for what resolves at once. Throws as `open` does, or `RefusedFileError`.
+ */
 export function readConfiguredFileNow(path: string, bytesMax = SOURCE_BYTES_MAX): Buffer {
   refuseSystemPath(path, realpathSync(path));
   const fd = openSync(path, FLAGS);

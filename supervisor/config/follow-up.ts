@@ -1,6 +1,7 @@
 /**
- * Tells mistakes of their own from those that only follow from earlier ones: a field with a misspelt
- * name is also a field that is missing, and a cluster that was refused is one that nothing finds.
+ * Tells mistakes of their own from those that only follow from earlier ones: a field with a
+ * misspelt name is also a field that is missing, and a cluster that was refused is one that nothing
+ * finds.
  */
 import { formatPlace, type Problem } from './problem.ts';
 
@@ -28,7 +29,9 @@ export function isReadable(problems: readonly Problem[]): boolean {
   return !problems.some((problem) => /^(yaml|json|text|binary|source)\./.test(problem.rule));
 }
 
-/** Whether an item of a list could not be read: whoever looks at the message does not expect that. */
+/**
+ * Whether an item of a list could not be read: whoever looks at the message does not expect that.
+ */
 export function hasHoles(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some((item) => item === undefined || hasHoles(item));

@@ -14,7 +14,7 @@ import {
   type ConfigSource,
   locateInSources,
   type PipelineResult,
-  readUsual,
+  readFastPath,
   runPipeline,
 } from './pipeline.ts';
 import type { Problem } from './problem.ts';
@@ -44,7 +44,10 @@ export interface LoadOptions {
   readonly isLocal?: (problem: Problem, message: MessageObject) => boolean;
   /** Workers serve meanwhile, and come first. */
   readonly besideTraffic?: boolean;
-  /** Keeps types of the API for the next message, unless a pool thread reads this one; absent: nothing is kept. */
+  /**
+   * Keeps types of the API for the next message, unless a pool thread reads this one; absent:
+   * nothing is kept.
+   */
   readonly catalog?: ApiCatalog;
 }
 
@@ -53,8 +56,8 @@ export interface LoadedMessage<T> {
   /** Normalised: see the generated types. */
   readonly message: T;
   /**
-   * Unknown fields that were allowed, deprecated and unfinished ones, and what `check` warned of; each
-   * with its position.
+   * Unknown fields that were allowed, deprecated and unfinished ones, and what `check` warned of;
+   * each with its position.
    */
   readonly warnings: readonly Problem[];
   /** Errors that the caller takes as local. */
@@ -70,8 +73,8 @@ export interface LoadedMessage<T> {
 const inlineLimitBytes = 64 * 1024;
 
 /**
- * While nobody waits for the loop, JSON in which nothing is unusual takes less time here, some 15 ms a
- * megabyte, than a thread takes to begin and to hand the message over.
+ * While nobody waits for the loop, JSON in which nothing is unusual takes less time here, some 15
+ * ms a megabyte, than a thread takes to begin and to hand the message over.
  */
 const usualLimitBytes = 16 * 1024 * 1024;
 
@@ -161,7 +164,7 @@ function readAtOnce(
   sources: readonly ConfigSource[],
 ): PipelineResult | undefined {
   const catalog = new ApiCatalog();
-  return readUsual(catalog, catalog.message(typeName), sources);
+  return readFastPath(catalog, catalog.message(typeName), sources);
 }
 
 function isWorthChecking({ problems, message }: PipelineResult): boolean {

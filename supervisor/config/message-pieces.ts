@@ -1,8 +1,8 @@
 /**
  * Cuts a large normalised message into texts that can be read one at a time: long lists, such as a
- * bootstrap's clusters or an assignment's endpoints, are taken out and cut into slices. Where a slice
- * ends follows from what is in it, so that a list which is mostly as it was has mostly the same slices,
- * and these need not be read again.
+ * bootstrap's clusters or an assignment's endpoints, are taken out and cut into slices. Where a
+ * slice ends follows from what is in it, so that a list which is mostly as it was has mostly the
+ * same slices, and these need not be read again.
  */
 import { createHash } from 'node:crypto';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
@@ -111,7 +111,9 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Puts the pieces together, pausing before each that has to be read. Items of `known` are shared. */
+/**
+ * Puts the pieces together, pausing before each that has to be read. Items of `known` are shared.
+ */
 export async function joinPieces(
   pieces: Pieces,
   pause: () => Promise<void>,

@@ -24,7 +24,7 @@ import {
 } from './validate/api-status.ts';
 import { checkConstraints } from './validate/constraint-checker.ts';
 import { findRepeatedListeners } from './validate/repeated-listeners.ts';
-import { isUsual, readUsualJson } from './usual-json.ts';
+import { isFastPath, readJsonFastPath } from './json-fast-path.ts';
 
 const bootstrapType = 'envoy.config.bootstrap.v3.Bootstrap';
 
@@ -45,7 +45,7 @@ export interface PipelineOptions {
 export interface PipelineResult {
   /** Meaningless when a problem is an error. */
   readonly message: MessageObject;
-  /** Errors and warnings with their positions, in the order in which the reference meets them. */
+  /** Errors and warnings with their positions, in the order in which Envoy meets them. */
   readonly problems: readonly Problem[];
   readonly unknownFieldCount: number;
   readonly featureUses: FeatureUses;
@@ -62,8 +62,8 @@ interface Reading {
 }
 
 /**
- * Of errors, and of warnings: what comes behind says nothing new, and to find where each of a million
- * stands would take hours.
+ * Of errors, and of warnings: what comes behind says nothing new, and to find where each of a
+ * million stands would take hours.
  */
 const PROBLEMS_MAX = 1000;
 
@@ -86,7 +86,7 @@ export async function runPipeline(
   catalog = new ApiCatalog(),
 ): Promise<PipelineResult> {
   const type = catalog.message(typeName);
-  const usual = readUsual(catalog, type, sources);
+  const usual = readFastPath(catalog, type, sources);
   if (usual !== undefined) return usual;
   const reading: Reading = {
     catalog,
@@ -116,7 +116,8 @@ export async function runPipeline(
   const featureUses = { deprecated: 0, workInProgress: 0 };
   const incomplete = mergedSet(reading.incomplete);
   const repeated = findRepeatedListeners(typeName === bootstrapType ? merged : {});
-  const isClean = found === 0 && repeated.warnings.length === 0 && isUsual(catalog, type, merged);
+  const isClean =
+    found === 0 && repeated.warnings.length === 0 && isFastPath(catalog, type, merged);
   if (!isClean && isReadable(reading.problems.slice(0, found))) {
     const policy = readDeprecationPolicy(merged, options.runtime);
     if (options.unknownFields !== 'ignore') {
@@ -131,7 +132,7 @@ export async function runPipeline(
 }
 
 /** The short way for one JSON text that nothing is to be said of; undefined for any other. */
-export function readUsual(
+export function readFastPath(
   catalog: ApiCatalog,
   type: MessageType,
   [source, ...more]: readonly ConfigSource[],
@@ -139,7 +140,8 @@ export function readUsual(
   if (source?.format !== 'json' || more.length > 0) return undefined;
   const text = decodeText(source.content);
   const { content } = source;
-  const message = text === undefined ? undefined : readUsualJson(catalog, type, { content, text });
+  const message =
+    text === undefined ? undefined : readJsonFastPath(catalog, type, { content, text });
   if (message === undefined) return undefined;
   const isBootstrap = type.fullName === bootstrapType;
   if (isBootstrap && findRepeatedListeners(message).warnings.length > 0) return undefined;
@@ -173,7 +175,10 @@ async function readPositions(source: ConfigSource): Promise<SourceDocument> {
   return { name: source.name, text, root: parsed?.root };
 }
 
-/** Loaded when the first binary source comes; asking the loader again for each would cost more than a short one. */
+/**
+ * Loaded when the first binary source comes; asking the loader again for each would cost more than
+ * a short one.
+ */
 let loadedBinarySource: Promise<typeof BinarySourceModule> | undefined;
 
 function binarySource(): Promise<typeof BinarySourceModule> {

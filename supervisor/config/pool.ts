@@ -1,6 +1,7 @@
 /**
- * Runs the pipeline in pool threads, one for the start and one for what comes later. The message comes back as text in pieces, which are read
- * with pauses between them, since reading tens of thousands of objects at once stalls the loop.
+ * Runs the pipeline in pool threads, one for the start and one for what comes later. The message
+ * comes back as text in pieces, which are read with pauses between them, since reading tens of
+ * thousands of objects at once stalls the loop.
  */
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
@@ -13,12 +14,14 @@ import type { PoolReply, PoolTask } from './pool-entry.ts';
 import type { Problem } from './problem.ts';
 
 /**
- * A thread that has nothing to do ends after this time. One that reads answers of control planes stays
- * for the next of them, which it reads in half the time with code that is compiled.
+ * A thread that has nothing to do ends after this time. One that reads answers of control planes
+ * stays for the next of them, which it reads in half the time with code that is compiled.
  */
 const idleTimeoutMs = { start: 1000, updates: 30_000 };
 
-/** Lists that control planes send again and again with few changes: in memory some 30 MiB at most. */
+/**
+ * Lists that control planes send again and again with few changes: in memory some 30 MiB at most.
+ */
 const knownCharacters = 8 * 1024 * 1024;
 
 const known = new KnownSlices(knownCharacters);

@@ -26,11 +26,13 @@ export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly place: Place | undefined;
   readonly message: string;
-  /** A short name of the rule that was broken, such as `unknown_field` or `validate.string.min_len`. */
+  /**
+   * A short name of the rule that was broken, such as `unknown_field` or `validate.string.min_len`.
+   */
   readonly rule: string;
   /** What to write instead, such as `did you mean port_value?`. */
   readonly suggestion?: string;
-  /** The reference's words for this mistake, where tools match on them; printed first. */
+  /** Envoy's words for this mistake, where tools match on them; printed first. */
   readonly reference?: string;
   /** Where it stands, when that is known already; otherwise found from the place. */
   readonly position?: SourcePosition;

@@ -1,6 +1,7 @@
 /**
- * Questions to name servers through c-ares: its channels look for answers that did not come in time once
- * a second and tell of all of them in one go, so that no channel may have too many questions open.
+ * Questions to name servers through c-ares: its channels look for answers that did not come in time
+ * once a second and tell of all of them in one go, so that no channel may have too many questions
+ * open.
  */
 import { Resolver, type RecordWithTtl } from 'node:dns';
 import type { ResolverSettings } from '../resolved/resolved-bootstrap.ts';

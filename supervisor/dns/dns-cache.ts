@@ -1,7 +1,7 @@
 /**
- * Names that requests asked for, each with the address that it has now: looked up when first wanted,
- * again while it is used, forgotten when it was not for a while. One per configured name of a cache;
- * several clusters may read it. It knows no workers.
+ * Names that requests asked for, each with the address that it has now: looked up when first
+ * wanted, again while it is used, forgotten when it was not for a while. One per configured name of
+ * a cache; several clusters may read it. It knows no workers.
  */
 import { isIP } from 'node:net';
 import { compileIpRanges } from '../../shared/addresses/ip-ranges.ts';

@@ -45,8 +45,8 @@ export interface Question {
 }
 
 /**
- * The addresses of an answer to the question, or c-ares's code for want of any. What is about another
- * question is no answer, nor are records of names that the question does not lead to.
+ * The addresses of an answer to the question, or c-ares's code for want of any. What is about
+ * another question is no answer, nor are records of names that the question does not lead to.
  */
 export function decodeAnswer(
   message: Buffer,
@@ -83,7 +83,9 @@ function decodePacket(message: Buffer): (Packet & { readonly rcode?: string }) |
   }
 }
 
-/** The name and those that it is an alias of, in lower case: each at most once, so that circles end. */
+/**
+ * The name and those that it is an alias of, in lower case: each at most once, so that circles end.
+ */
 function aliasesOf(name: string, answers: readonly Answer[]): ReadonlySet<string> {
   const targets = new Map<string, string>();
   for (const answer of answers) {

@@ -1,6 +1,6 @@
 /**
- * Names with their addresses in a file, so that a server that starts knows them before a name server
- * answers. Entries are pairs of texts, each behind its length and a line feed; an address is
+ * Names with their addresses in a file, so that a server that starts knows them before a name
+ * server answers. Entries are pairs of texts, each behind its length and a line feed; an address is
  * `address:port|ttl|when`. Reads once; writes the whole file at intervals, never blocking the loop.
  */
 import { rename, writeFile } from 'node:fs/promises';

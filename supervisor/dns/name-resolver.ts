@@ -162,7 +162,7 @@ export class NameResolver {
   }
 
   #failure(code: string | undefined): Resolution {
-    const details = failureWords(code);
+    const details = failureTexts(code);
     if (code === 'ENOTFOUND' || code === 'ENODATA') return { outcome: 'empty', details };
     // The system's name servers may be others by now.
     this.#mustReinit = true;
@@ -242,8 +242,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   EBADRESP: 'Misformatted_DNS_reply',
 };
 
-/** As access logs of the reference have it. */
-function failureWords(code = 'ESERVFAIL'): string {
+/** As access logs of Envoy have it. */
+function failureTexts(code = 'ESERVFAIL'): string {
   const missing = RECORDS_MISSING[code];
   return missing === undefined
     ? `cares_failure:${FAILURES[code] ?? code}`

@@ -1,6 +1,6 @@
 /**
- * Spreads work over turns of the loop: what a thousand timers or answers of one moment ask for is done a
- * little in each turn, so that whatever else the loop has to do comes in between.
+ * Spreads work over turns of the loop: what a thousand timers or answers of one moment ask for is
+ * done a little in each turn, so that whatever else the loop has to do comes in between.
  */
 
 /** A lookup takes some 50 microseconds at each of its ends. */

@@ -4,11 +4,11 @@ export interface DrainRequest {
   readonly inboundOnly: boolean;
   readonly graceful: boolean;
   readonly skipExit: boolean;
-  /** Absent when only parameters of the reference were given. */
+  /** Absent when only parameters of Envoy were given. */
   readonly own?: OwnDrainParams;
 }
 
-/** Parameters that the reference does not have; times are milliseconds. */
+/** Parameters that Envoy does not have; times are milliseconds. */
 export interface OwnDrainParams {
   /** This listener alone. */
   readonly listener?: string;

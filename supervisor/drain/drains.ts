@@ -1,7 +1,7 @@
 /**
- * All drains of this server's listeners that an operator commands: makes each from its request, keeps
- * one per listener at a time, undoes them, and says how far they are. The drain of a hot restart is
- * epoch-change.ts's.
+ * All drains of this server's listeners that an operator commands: makes each from its request,
+ * keeps one per listener at a time, undoes them, and says how far they are. The drain of a hot
+ * restart is epoch-change.ts's.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';
@@ -34,7 +34,9 @@ export interface DrainsOptions {
   readonly listenersClosed: (count: number) => void;
 }
 
-/** For whoever has to know how long a drain goes on: open connections, milliseconds until its end. */
+/**
+ * For whoever has to know how long a drain goes on: open connections, milliseconds until its end.
+ */
 export type DrainProgress = (open: number, deadlineMs: number) => void;
 
 export class Drains implements DrainCommands {
@@ -48,7 +50,7 @@ export class Drains implements DrainCommands {
     this.#options = options;
   }
 
-  /** Whether the server says that it drains: with our own parameters only, as the reference does. */
+  /** Whether the server says that it drains: with our own parameters only, as Envoy does. */
   get isShown(): boolean {
     return this.#drains.some(({ plan }) => plan.isOwn);
   }
@@ -84,7 +86,7 @@ export class Drains implements DrainCommands {
 
   #drainListeners(request: DrainRequest): DrainResult {
     const { own } = request;
-    if (own === undefined) return this.#drainAsTheReference(request);
+    if (own === undefined) return this.#drainAsEnvoy(request);
     const names = this.#options.listeners
       .configured()
       .filter(({ direction }) => !request.inboundOnly || direction === 'INBOUND')
@@ -140,8 +142,8 @@ export class Drains implements DrainCommands {
     for (const drain of this.#drains) drain.abandon();
   }
 
-  /** Parameters of the reference alone: what it does, and nothing more. */
-  #drainAsTheReference(request: DrainRequest): DrainResult {
+  /** Parameters of Envoy alone: what it does, and nothing more. */
+  #drainAsEnvoy(request: DrainRequest): DrainResult {
     const names = this.#options.listeners
       .resources()
       .filter(({ direction }) => !request.inboundOnly || direction === 'INBOUND')

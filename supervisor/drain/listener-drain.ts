@@ -1,6 +1,6 @@
 /**
  * One drain of some listeners from its command to its end. Its stages follow each other once; what
- * is to be closed or cut is done by its owner. A drain as the reference knows it ends with the closed
+ * is to be closed or cut is done by its owner. A drain as Envoy knows it ends with the closed
  * listeners; one of our own goes on until the last connection is gone, or its deadline.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
@@ -72,8 +72,8 @@ export class ListenerDrain {
     const { plan } = this;
     this.#owner.notify(this.notice);
     if (plan.isOwn) void this.#look();
-    else if (!plan.acceptsMeanwhile) void this.#closeAsTheReference();
-    else if (plan.closes) this.#wait(plan.maxMs, () => void this.#closeAsTheReference());
+    else if (!plan.acceptsMeanwhile) void this.#closeAsEnvoy();
+    else if (plan.closes) this.#wait(plan.maxMs, () => void this.#closeAsEnvoy());
   }
 
   get isOver(): boolean {
@@ -149,7 +149,7 @@ export class ListenerDrain {
     this.#finish(open);
   }
 
-  async #closeAsTheReference(): Promise<void> {
+  async #closeAsEnvoy(): Promise<void> {
     await this.#closeOnce();
     this.#finish(0);
   }

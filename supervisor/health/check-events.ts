@@ -14,7 +14,7 @@ interface EventContext {
   readonly alwaysHasMetadata: boolean;
 }
 
-/** In the order in which the reference prints the fields. */
+/** In the order in which Envoy prints the fields. */
 export function checkEventMessage(event: CheckEvent, context: EventContext): object {
   const { cluster, host, check, wallMs } = context;
   const time = { timestamp: new Date(wallMs).toISOString() };

@@ -1,7 +1,7 @@
 /**
- * Decides which hosts of one cluster are ejected for what their answers were: at once for failures in
- * a row, which workers report, and at each interval for rates. It counts and decides; the cluster
- * tells the workers.
+ * Decides which hosts of one cluster are ejected for what their answers were: at once for failures
+ * in a row, which workers report, and at each interval for rates. It counts and decides; the
+ * cluster tells the workers.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import { OUTLIER_SLOT, type OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -159,7 +159,7 @@ export class OutlierDetector {
     this.#count(`ejections_enforced_${kind}`);
   }
 
-  /** Of one that is ejected already the ejection begins anew. */
+  /** Of one that is ejected already the ejection begins again. */
   #eject(host: WatchedHost, settings: OutlierSettings): void {
     const { clock, random } = this.#options;
     if (!host.ejection.isActive) this.#countActive(1);

@@ -1,4 +1,7 @@
-/** What the event log of outlier detection says. Source: envoy.data.cluster.v3.OutlierDetectionEvent. */
+/**
+ * What the event log of outlier detection says. Source:
+ * envoy.data.cluster.v3.OutlierDetectionEvent.
+ */
 import type { OutlierKind } from '../resolved/outlier-settings.ts';
 
 export interface OutlierEvent {

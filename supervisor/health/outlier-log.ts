@@ -1,4 +1,7 @@
-/** Writes what outlier detection does to the hosts of one cluster into the event log, where there is one. */
+/**
+ * Writes what outlier detection does to the hosts of one cluster into the event log, where there is
+ * one.
+ */
 import { addressOf } from '../../shared/addresses/host-address.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { EventLogs } from './event-log.ts';

@@ -1,4 +1,7 @@
-/** The settings of outlier detection as the runtime has them now; a key is the same for all clusters. */
+/**
+ * The settings of outlier detection as the runtime has them now; a key is the same for all
+ * clusters.
+ */
 import type { RuntimeSnapshot } from '../../shared/resources/runtime.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { OutlierKind, OutlierSettings } from '../resolved/outlier-settings.ts';

@@ -1,4 +1,6 @@
-/** How long a host is ejected or held to be degraded: longer each time that it soon happens again. */
+/**
+ * How long a host is ejected or held to be degraded: longer each time that it soon happens again.
+ */
 
 /** Milliseconds. */
 export interface PenaltyTimes {

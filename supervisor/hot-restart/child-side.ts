@@ -15,7 +15,9 @@ import type {
   ParentStats,
 } from './hot-restart-message.ts';
 
-/** A parent answers within milliseconds; one that merges statistics of a large server in seconds. */
+/**
+ * A parent answers within milliseconds; one that merges statistics of a large server in seconds.
+ */
 const REPLY_LIMIT_MS = 10_000;
 /** A question that was sent to a process that then died is answered by nobody. */
 const WATCH_PERIOD_MS = 50;
@@ -85,7 +87,9 @@ export class ChildSide {
     return mapAnswer(answer, ({ reply }) => (reply.kind === 'shutdown_admin' ? reply : undefined));
   }
 
-  /** The parent's listening socket of one worker; undefined when it has none. The caller owns it. */
+  /**
+   * The parent's listening socket of one worker; undefined when it has none. The caller owns it.
+   */
   async takeListenSocket(
     address: string,
     workerIndex: number,

@@ -1,7 +1,7 @@
 /**
- * Reads one datagram socket that any local process may send to, if it is in the abstract namespace. It
- * drops what other users send, closes every descriptor that nobody takes, and reads in slices, so that
- * no sender holds the loop. It knows nothing of messages.
+ * Reads one datagram socket that any local process may send to, if it is in the abstract namespace.
+ * It drops what other users send, closes every descriptor that nobody takes, and reads in slices,
+ * so that no sender holds the loop. It knows nothing of messages.
  */
 import { errorText } from '../../shared/text/error-text.ts';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
@@ -14,7 +14,10 @@ import type { UnixSocketAddress } from '../../shared/posix/socket-address.ts';
 import { hearEverybody, hearOnly } from '../../shared/posix/sockets.ts';
 import { watchReadable } from './readiness.ts';
 
-/** One turn of the loop reads no more: a fraction of a millisecond. The rest follows in the next turn. */
+/**
+ * One turn of the loop reads no more: a fraction of a millisecond. The rest follows in the next
+ * turn.
+ */
 const DATAGRAMS_PER_TURN_MAX = 64;
 /** What other users may make this process read in each window: about a twentieth of its time. */
 const STRANGERS_PER_WINDOW_MAX = 16;
@@ -141,8 +144,8 @@ export class DatagramReader {
   }
 
   /**
-   * The queue of a flooded socket has no room for the peer. The kernel makes room, and refuses the others,
-   * as soon as the peer is there.
+   * The queue of a flooded socket has no room for the peer. The kernel makes room, and refuses the
+   * others, as soon as the peer is there.
    */
   #hearPeerOnly(): void {
     const { fd, peer, clock } = this.#options;

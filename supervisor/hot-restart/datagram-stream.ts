@@ -1,6 +1,6 @@
 /**
- * Cuts messages into datagrams and joins them again; see hot-restart-message.ts for the format. Knows
- * no socket.
+ * Cuts messages into datagrams and joins them again; see hot-restart-message.ts for the format.
+ * Knows no socket.
  */
 
 /** Every datagram of a message but its last one has exactly this size. */

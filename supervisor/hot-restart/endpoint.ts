@@ -73,8 +73,8 @@ export class Endpoint {
     const fd = openSocket(address, SOCK_DGRAM);
     try {
       if (!isAbstract(address)) removeStaleFile(fd, address);
-      // Before anybody can send: the kernel notes a sender only where it is asked to. Not before the
-      // stale file is looked at: a socket that sends with this option gets a name by itself.
+      // Before anybody can send: the kernel notes a sender only where it is asked to. Not before
+      // the stale file is looked at: a socket that sends with this option gets a name by itself.
       setSocketOption(fd, SOL_SOCKET, SO_PASSCRED, 1);
       bindSocket(fd, address);
       if (!isAbstract(address)) chmodSync(address.path, options.socketMode);

@@ -13,8 +13,8 @@ import type { ParentCommands } from './parent-side.ts';
 const WATCH_PERIOD_MS = 50;
 
 /**
- * What the dead child held is free within moments, but not before its last descriptor is closed, and
- * any client may have got its port meanwhile.
+ * What the dead child held is free within moments, but not before its last descriptor is closed,
+ * and any client may have got its port meanwhile.
  */
 const RECOVERY_PERIOD_MS = 100;
 const RECOVERY_TRIES = 600;
@@ -64,7 +64,9 @@ export class HandOver implements ParentCommands {
     this.#options = options;
   }
 
-  /** Whether another epoch serves on with these sockets, so that their files are not ours to remove. */
+  /**
+   * Whether another epoch serves on with these sockets, so that their files are not ours to remove.
+   */
   get passedSockets(): ReadonlySet<number> {
     return this.#passed;
   }

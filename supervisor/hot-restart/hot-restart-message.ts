@@ -1,10 +1,11 @@
 /**
- * The messages that two epochs exchange, and their wire form: the reference's own protocol.
+ * The messages that two epochs exchange, and their wire form: Envoy's own protocol.
  *
  *   stream:   u64 big endian length | protobuf HotRestartMessage, cut into datagrams of 4,096 bytes
  *
  *   HotRestartMessage        1 request | 2 reply; 3 didnt_recognize_your_last_message
- *   request  (child → parent)  1 pass_listen_socket { 1 address, 2 worker_index } | 2 shutdown_admin
+ *   request  (child → parent)  1 pass_listen_socket { 1 address, 2 worker_index } | 2
+ * shutdown_admin
  *                            | 3 stats | 4 drain_listeners | 5 terminate
  *   reply    (parent → child)  1 pass_listen_socket { 1 fd }, -1 for none, else by SCM_RIGHTS
  *                            | 2 shutdown_admin { 1 original_start_time_unix_seconds,
@@ -12,10 +13,10 @@
  *                            | 3 stats { 1 memory_allocated, 2 num_connections,
  *                                        3 counter_deltas, 4 gauges, 5 dynamics }
  *
- * Two additions of our own, which the reference passes over as unknown fields: a stats request of a
+ * Two additions of our own, which Envoy passes over as unknown fields: a stats request of a
  * Sluice carries { 1000 is_sluice }, and { 1000 are_totals } is in the answer that holds totals.
  *
- * Source: the traffic between two processes of the reference (hot restart version 11).
+ * Source: the traffic between two processes of Envoy (hot restart version 11).
  */
 import protobuf from 'protobufjs/minimal.js';
 
@@ -100,8 +101,8 @@ export class MalformedMessageError extends Error {
 }
 
 /**
- * Throws `MalformedMessageError`, and nothing else, for bytes that are no message; unknown fields are
- * passed over.
+ * Throws `MalformedMessageError`, and nothing else, for bytes that are no message; unknown fields
+ * are passed over.
  */
 export function decodeHotRestartMessage(bytes: Uint8Array): HotRestartMessage {
   try {
@@ -124,11 +125,14 @@ function readMessage(bytes: Uint8Array): HotRestartMessage {
   return found;
 }
 
-/** Far above what the reference uses. */
+/** Far above what Envoy uses. */
 const OWN_FIELD = 1000;
 const VARINT = 0;
 const BYTES = 2;
-/** Wire types of groups, which no message of this protocol has had. They nest, so that skipping recurses. */
+/**
+ * Wire types of groups, which no message of this protocol has had. They nest, so that skipping
+ * recurses.
+ */
 const GROUP_BEGIN = 3;
 const GROUP_END = 4;
 
@@ -188,8 +192,8 @@ function writeStats(writer: Writer, stats: ParentStats): void {
 }
 
 /**
- * Names that the reference knows as dynamic: it finds them only when it is told which of their words
- * are, by first and last position. Source: what a reference sends for this one.
+ * Names that Envoy knows as dynamic: it finds them only when it is told which of their words
+ * are, by first and last position. Source: what Envoy sends for this one.
  */
 const DYNAMIC_NAMES = [{ name: 'server.hot_restart_generation', first: 0, last: 1 }];
 

@@ -1,7 +1,7 @@
 /**
  * The names that one epoch holds while it lives: its ends as parent and as child, and those for
- * datagrams of UDP listeners, which nobody sends to a server without such listeners. Holding them is
- * what makes a base id taken.
+ * datagrams of UDP listeners, which nobody sends to a server without such listeners. Holding them
+ * is what makes a base id taken.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 import { PosixError } from '../../shared/posix/posix-error.ts';
@@ -109,7 +109,7 @@ function bindUnused(options: OwnSocketsOptions, role: 'udp_parent' | 'udp_child'
   });
 }
 
-/** The first words are the reference's, which people search for. */
+/** The first words are Envoy's, which people search for. */
 function named<T>(
   options: OwnSocketsOptions,
   role: EndpointRole,

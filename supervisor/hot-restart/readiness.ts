@@ -9,7 +9,10 @@ type ReadUntilEmpty = () => void;
 
 const watched = new Map<number, ReadUntilEmpty>();
 
-/** Calls `readUntilEmpty` now and whenever `fd` may be readable, until the returned function is called. */
+/**
+ * Calls `readUntilEmpty` now and whenever `fd` may be readable, until the returned function is
+ * called.
+ */
 export function watchReadable(fd: number, readUntilEmpty: ReadUntilEmpty): () => void {
   if (watched.size === 0) process.on('SIGIO', readAll);
   watched.set(fd, readUntilEmpty);

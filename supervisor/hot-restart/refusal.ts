@@ -7,7 +7,7 @@ export class HotRestartRefused extends Error {
   readonly code = 'hot_restart_refused';
 }
 
-/** The shared memory object cannot be used; the beginning of the first texts is the reference's. */
+/** The shared memory object cannot be used; the beginning of the first texts is Envoy's. */
 export function sharedObjectRefused(refusal: SharedObjectRefusal, baseId: number): Error {
   switch (refusal.reason) {
     case 'missing':

@@ -1,6 +1,6 @@
 /**
- * What the hot-restart sockets threw away: counted from the first datagram on, although the statistics
- * come later, and logged so rarely that no sender fills a log.
+ * What the hot-restart sockets threw away: counted from the first datagram on, although the
+ * statistics come later, and logged so rarely that no sender fills a log.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 

@@ -4,15 +4,15 @@
  *
  *   u64 size | u64 version | pthread_mutex_t log | pthread_mutex_t access log | u64 flags
  *
- * Sluice locks neither mutex (its log lines are single writes), but makes both robust and shared, for
- * a child of the reference locks them. Source: the object that the reference leaves in /dev/shm.
+ * Sluice locks neither mutex (its log lines are single writes), but makes both robust and shared,
+ * for a child of Envoy locks them. Source: the object that Envoy leaves in /dev/shm.
  */
 import { closeSync, fstatSync, unlinkSync, writeSync } from 'node:fs';
 import { LAYOUTS } from '../../shared/posix/layout.ts';
 import { initialiseSharedMutex } from '../../shared/posix/shared-mutex.ts';
 import { mapSharedMemory, openSharedMemory } from '../../shared/posix/shared-memory.ts';
 
-/** The protocol that Sluice speaks; the reference's own number. */
+/** The protocol that Sluice speaks; Envoy's own number. */
 const PROTOCOL_VERSION = 11n;
 const FLAG_INITIALIZING = 1n;
 
@@ -95,7 +95,9 @@ export class SharedObject {
     }
   }
 
-  /** Whether an epoch says that it is starting. A reference that died while starting says so for ever. */
+  /**
+   * Whether an epoch says that it is starting. An epoch that died while starting says so for ever.
+   */
   get isInitializing(): boolean {
     return (Atomics.load(this.#words, this.#flagsAt()) & FLAG_INITIALIZING) !== 0n;
   }

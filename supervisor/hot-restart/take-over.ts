@@ -1,7 +1,7 @@
 /**
- * What a starting epoch gets from the epoch before it, step by step: sockets, the admin address, the
- * statistics, and in the end its silence. A parent that disappears on the way is no failure: the
- * child makes for itself what it did not get.
+ * What a starting epoch gets from the epoch before it, step by step: sockets, the admin address,
+ * the statistics, and in the end its silence. A parent that disappears on the way is no failure:
+ * the child makes for itself what it did not get.
  */
 import { fstatSync } from 'node:fs';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
@@ -52,9 +52,9 @@ export class TakeOver {
   }
 
   /**
-   * All listening sockets that the parent has for an address such as `tcp://127.0.0.1:80`, each once,
-   * whatever the numbers of workers are; the caller owns them. Rejects with `HotRestartRefused` when
-   * the parent does not answer.
+   * All listening sockets that the parent has for an address such as `tcp://127.0.0.1:80`, each
+   * once, whatever the numbers of workers are; the caller owns them. Rejects with
+   * `HotRestartRefused` when the parent does not answer.
    */
   async takeSockets(address: string): Promise<readonly number[]> {
     const byInode = new Map<bigint, number>();

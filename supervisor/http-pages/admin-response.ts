@@ -1,6 +1,8 @@
 /** What a page of the admin interface answers. Types only. */
 
-/** A finished answer of an endpoint. A streamed body is pulled chunk by chunk with back-pressure. */
+/**
+ * A finished answer of an endpoint. A streamed body is pulled chunk by chunk with back-pressure.
+ */
 export interface AdminResponse {
   readonly status: number;
   /** `text/plain; charset=UTF-8` when absent. */
@@ -15,8 +17,8 @@ export interface AdminResponse {
 }
 
 /**
- * What is computed is iterable: every step is short, and an empty text is a place to pause at. What comes
- * asynchronously are events.
+ * What is computed is iterable: every step is short, and an empty text is a place to pause at. What
+ * comes asynchronously are events.
  */
 export type AdminBody =
   | string

@@ -1,4 +1,4 @@
-/** The query of an admin request (or its form body), decoded as the reference decodes it. */
+/** The query of an admin request (or its form body), decoded as Envoy decodes it. */
 
 export class Query {
   readonly #values: ReadonlyMap<string, readonly string[]>;

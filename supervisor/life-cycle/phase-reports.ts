@@ -42,7 +42,9 @@ export interface PhaseReports {
   drainProgressed(open: number, deadlineMs: number): void;
   /** Somebody asked for a reload, which the service manager waits for. */
   reloadRefused(): void;
-  /** The service manager gives up what it stored for a listener, so that nobody waits there in vain. */
+  /**
+   * The service manager gives up what it stored for a listener, so that nobody waits there in vain.
+   */
   listenerChanged(name: string, fds: readonly number[]): void;
   stop(): void;
 }

@@ -22,7 +22,7 @@ import { daysUntil } from '../../shared/tls/days-until.ts';
 import type { ServerState } from './server-state.ts';
 import type { MergeCounter } from '../upstreams/merge-window.ts';
 
-/** What the reference prints without certificates. */
+/** What Envoy prints without certificates. */
 const NO_CERTIFICATE_DAYS = 0xffffffff;
 const PAGE_BYTES = 4096;
 
@@ -199,7 +199,7 @@ export class ServerStats {
     this.#addListeners('listener_added', count);
   }
 
-  /** One per listener and worker, as in the reference. */
+  /** One per listener and worker, as in Envoy. */
   listenersCreated(count: number): void {
     this.#addListeners('listener_create_success', count);
   }
@@ -266,7 +266,7 @@ export class ServerStats {
     this.#threads.push(block);
   }
 
-  /** The reference writes these at its start, so that `usedonly` shows their zeros. */
+  /** Envoy writes these at its start, so that `usedonly` shows their zeros. */
   #writeZeros(): void {
     this.#setServer('compilation_settings.fips_mode', 0);
     this.#addServer('dynamic_unknown_fields', 0);

@@ -1,4 +1,6 @@
-/** Tells failures of the start that a user can mend from mistakes in the program, and reports them. */
+/**
+ * Tells failures of the start that a user can mend from mistakes in the program, and reports them.
+ */
 import { getLogger } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 

@@ -27,7 +27,9 @@ export class LoopDelay {
   readonly #stats: StatWriter;
   readonly #timer: Timer;
   #expectedMs: number;
-  /** Made with the first delay: loading the library takes longer than most servers are ever blocked. */
+  /**
+   * Made with the first delay: loading the library takes longer than most servers are ever blocked.
+   */
   #delays: Histogram | undefined;
   #waiting: number[] = [];
 
@@ -62,7 +64,8 @@ export class LoopDelay {
   }
 
   async #makeHistogram(): Promise<void> {
-    // The package's own entry brings a reader of logs and WebAssembly: three times the time to load.
+    // The package's own entry brings a reader of logs and WebAssembly: three times the time to
+    // load.
     const { default: packed } = await import('hdr-histogram-js/dist/PackedHistogram.js');
     const delays = new packed.default(1, LONGEST_MS, SIGNIFICANT_DIGITS);
     for (const delayMs of this.#waiting) delays.recordValue(delayMs);

@@ -1,8 +1,9 @@
 /**
  * Shares the supervisor's loop with work that takes long: the pages of the admin interface and what
- * they are made from. Such work is written as steps, a generator whose every step is short, and goes on
- * only while its turn lasts. Turns are limited by time, and one piece of work at most has a turn in
- * each iteration of the loop: connections, timers and signals wait for one turn, however much is asked for.
+ * they are made from. Such work is written as steps, a generator whose every step is short, and
+ * goes on only while its turn lasts. Turns are limited by time, and one piece of work at most has a
+ * turn in each iteration of the loop: connections, timers and signals wait for one turn, however
+ * much is asked for.
  */
 import { systemClock, type Clock } from '../../shared/process/clock.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Watches the resources that the bootstrap names, and tells what is to be refused while they are short.
- * What it decides is carried out by others: workers refuse requests and connections, the server takes
- * listening sockets from them.
+ * Watches the resources that the bootstrap names, and tells what is to be refused while they are
+ * short. What it decides is carried out by others: workers refuse requests and connections, the
+ * server takes listening sockets from them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../shared/process/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads how near a resource is to its limit, from 0 to 1 and beyond. Reads files of the kernel, which
- * never wait for a disk, and one that an operator names.
+ * Reads how near a resource is to its limit, from 0 to 1 and beyond. Reads files of the kernel,
+ * which never wait for a disk, and one that an operator names.
  */
 import { readTextIfThere } from '../../shared/text/read-text.ts';
 import type { ResourceMonitor } from './overload-config.ts';
@@ -57,13 +57,13 @@ function cgroupMemory(configured: number | undefined): number | undefined {
   return limits.length === 0 ? 0 : Number(used) / Math.min(...(limits as number[]));
 }
 
-/** What the reference takes from the file: a decimal number from 0 to 1. */
+/** What Envoy takes from the file: a decimal number from 0 to 1. */
 function pressureOf(text: string | undefined): number | undefined {
   const value = text === undefined || text.trim() === '' ? NaN : Number(text);
   return value >= 0 && value <= 1 ? value : undefined;
 }
 
-/** How much of the newest sample counts in the average, as in the reference. */
+/** How much of the newest sample counts in the average, as in Envoy. */
 const NEWEST_SHARE = 0.05;
 
 /** Work of all processors since the sample before, averaged over the samples. */

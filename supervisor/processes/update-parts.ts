@@ -1,4 +1,7 @@
-/** How a batch of updates is cut into messages none of which holds up the loops that pack and read it. */
+/**
+ * How a batch of updates is cut into messages none of which holds up the loops that pack and read
+ * it.
+ */
 import { HOSTS_PER_PART, weightOf } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 

@@ -5,8 +5,8 @@ import { builtRoot } from '../../shared/process/built-root.ts';
 const entry = join(builtRoot, 'workers', 'process', 'worker-main.js');
 
 /**
- * Node opens its inspector on SIGUSR1 from its first moments on, before any script could prevent it,
- * and service managers signal whole process groups. On an address that no machine has, the port
+ * Node opens its inspector on SIGUSR1 from its first moments on, before any script could prevent
+ * it, and service managers signal whole process groups. On an address that no machine has, the port
  * cannot be opened.
  */
 const inspectorNowhere = '--inspect-port=240.0.0.1:9229';

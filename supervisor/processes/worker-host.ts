@@ -32,7 +32,7 @@ import type { BoundAddress } from '../../shared/resources/listener.ts';
 import { splitHosts } from '../../shared/resources/clusters/host-parts.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 import type { StatsReport } from '../../shared/stats/report.ts';
-import { Handover } from './handover.ts';
+import { Deferred } from './deferred.ts';
 import { firstPart } from './update-parts.ts';
 import {
   isNotice,
@@ -109,8 +109,8 @@ export class WorkerHost {
   readonly #calls: PendingCalls<Reply>;
   readonly #watchdog: WorkerWatchdog;
   readonly #channelClosed: Promise<void>;
-  readonly #greeted: Handover;
-  readonly #ready: Handover;
+  readonly #greeted: Deferred;
+  readonly #ready: Deferred;
   readonly #spawnedMs: number;
   #applying: Promise<unknown> = Promise.resolve();
   #endReason: WorkerEndReason = 'ended_by_itself';
@@ -122,14 +122,14 @@ export class WorkerHost {
     this.#options = options;
     this.#spawnedMs = options.clock.monotonicMs();
     this.#calls = new PendingCalls(options.clock);
-    this.#greeted = new Handover();
-    this.#ready = new Handover();
+    this.#greeted = new Deferred();
+    this.#ready = new Deferred();
     const [ours, theirs] = openSeqpacketPair();
     this.#descriptorFd = ours;
     this.#child = spawnWorker(options.workerIndex, theirs, options.pages);
     closeDescriptor(theirs);
     this.pid = this.#child.pid ?? 0;
-    const hasClosed = new Handover();
+    const hasClosed = new Deferred();
     this.#channelClosed = hasClosed.promise;
     this.#channel = new MessageChannel(messageSocketOf(this.#child), {
       message: (message) => this.#receive(message),
@@ -187,8 +187,8 @@ export class WorkerHost {
   }
 
   /**
-   * The same for a few small updates that the worker applies at once and nobody waits for: it answers
-   * only when it fails. An answer would cost both processes more than such an update.
+   * The same for a few small updates that the worker applies at once and nobody waits for: it
+   * answers only when it fails. An answer would cost both processes more than such an update.
    */
   tell(updates: readonly ResourceUpdate[]): void {
     this.#applying = this.#applying.then(async () => {

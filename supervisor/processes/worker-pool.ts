@@ -27,14 +27,17 @@ const BACK_OFF_FIRST_MS = 200;
 const BACK_OFF_MAX_MS = 10_000;
 /** A worker that lived this long is replaced at once. */
 const STABLE_LIFE_MS = 10_000;
-/** How long connections of a worn out worker have, with another worker that accepts, and without one. */
+/**
+ * How long connections of a worn out worker have, with another worker that accepts, and without
+ * one.
+ */
 const RETIRE_LIMIT_MS = 10_000;
 const RETIRE_ALONE_LIMIT_MS = 2_000;
 const RETIRE_LOOK_MS = 200;
 const RETIRE_STOP_LIMIT_MS = 2_000;
 const COUNT_LIMIT_MS = 1_000;
 
-/** What a new worker has to be told. Read anew for each one, so that it gets the present state. */
+/** What a new worker has to be told. Read again for each one, so that it gets the present state. */
 export interface WorkerProvision {
   heritageOf(workerIndex: number): WorkerHeritage;
   /** 0: no watchdog. */
@@ -180,7 +183,10 @@ export class WorkerPool {
     await this.#stopListening(listeners, false);
   }
 
-  /** Workers take what waits in the sockets first: nobody else will. Their owner has closed its copies. */
+  /**
+   * Workers take what waits in the sockets first: nobody else will. Their owner has closed its
+   * copies.
+   */
   async endListening(listeners: readonly string[]): Promise<void> {
     await this.#stopListening(listeners, true);
   }
@@ -296,8 +302,8 @@ export class WorkerPool {
   }
 
   /**
-   * Replaces a worker that has thrown too often, as gently as there is time for: others accept in its
-   * place, its connections are asked to end, and what is left is cut with it.
+   * Replaces a worker that has thrown too often, as gently as there is time for: others accept in
+   * its place, its connections are asked to end, and what is left is cut with it.
    */
   async #retire(slot: Slot, exceptions: number): Promise<void> {
     const { host } = slot;

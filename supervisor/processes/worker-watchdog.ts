@@ -5,7 +5,9 @@
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 
 const PING_PERIOD_MS = 5_000;
-/** After the limit has passed, the time in which an answer that already waits here is still read. */
+/**
+ * After the limit has passed, the time in which an answer that already waits here is still read.
+ */
 const GRACE_MS = 200;
 
 export interface WatchdogOptions {

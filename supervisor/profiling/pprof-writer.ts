@@ -31,7 +31,9 @@ interface ProfileEnd {
 
 const compress = promisify(gzip);
 
-/** Counts samples and nanoseconds of processor time. Time in which the loop was idle is left out. */
+/**
+ * Counts samples and nanoseconds of processor time. Time in which the loop was idle is left out.
+ */
 export async function writeCpuProfile(
   profiles: readonly ProcessProfile<CpuProfile>[],
 ): Promise<Uint8Array> {

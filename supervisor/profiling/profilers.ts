@@ -28,7 +28,7 @@ const WITHOUT_WORKERS: HeapProfileOptions = {
     'Workers are not sampled: start the server with --heap-sampling, or POST /heapprofiler?enable=y before.',
 };
 
-/** `admin.profile_path` when it is not set; the reference's. */
+/** `admin.profile_path` when it is not set; Envoy's. */
 const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';
 
 export interface ProfilersOptions {
@@ -68,8 +68,8 @@ export class Profilers {
   }
 
   /**
-   * Samples the supervisor's own heap from now on, so that `readHeap` always has an answer, and those
-   * of workers where that is asked for; to be called now and then, for workers that are new.
+   * Samples the supervisor's own heap from now on, so that `readHeap` always has an answer, and
+   * those of workers where that is asked for; to be called now and then, for workers that are new.
    */
   async sample(): Promise<void> {
     if (this.#isAllocationsRunning) return;
@@ -95,7 +95,9 @@ export class Profilers {
     return await heapProfile(this.#peak.profile, []);
   }
 
-  /** Samples every allocation of all processes. Must not run; the sampling of use stops meanwhile. */
+  /**
+   * Samples every allocation of all processes. Must not run; the sampling of use stops meanwhile.
+   */
   async startAllocations(): Promise<void> {
     this.#isAllocationsRunning = true;
     await Promise.all([this.#own.startAllocations(), this.#workers?.startAllocations()]);

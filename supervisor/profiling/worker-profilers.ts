@@ -1,6 +1,6 @@
 /**
- * The profilers of all workers. Profiles cross in files, since they may be larger than a message; the
- * folder is this process's own and goes away with each result.
+ * The profilers of all workers. Profiles cross in files, since they may be larger than a message;
+ * the folder is this process's own and goes away with each result.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

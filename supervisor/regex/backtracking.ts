@@ -1,6 +1,6 @@
 /**
- * How much work a backtracking engine may have with a pattern: an upper bound of the steps it makes,
- * found on the tree from the end to the beginning. A step is one visit of a node at a place.
+ * How much work a backtracking engine may have with a pattern: an upper bound of the steps it
+ * makes, found on the tree from the end to the beginning. A step is one visit of a node at a place.
  *
  * Of what follows a node (its continuation) four things are known: which bytes it can begin with,
  * whether it is sure to match, what trying it costs, and what it costs where it fails at once
@@ -14,7 +14,8 @@
  *   - otherwise k is tried at each place: one degree more.
  * - `a|b`, then k: both may be tried; where no byte begins both, one of them fails at once.
  * - `(X)*`, then k, for other X: only where X takes at least a byte, each choice within it and that of
- *   going round again is decided by the next byte. Then each byte is taken once. Else there is no bound.
+ *   going round again is decided by the next byte. Then each byte is taken once. Else there is no
+ * bound.
  * - A counted repetition is written out.
  *
  * A search tries the pattern at each place, which is one degree more, unless it is bound to the

@@ -27,7 +27,7 @@ export interface RegexOptions {
 
 export type RegexResult =
   | { readonly ok: true; readonly regex: CompiledRegex; readonly captures: number }
-  /** `error` is worded as the reference words it. */
+  /** `error` is worded as Envoy words it. */
   | { readonly ok: false; readonly error: string };
 
 /** Never throws. Imports no engine: patterns are only written here. */

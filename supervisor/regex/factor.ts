@@ -1,7 +1,7 @@
 /**
  * Takes common beginnings out of alternations (`abc|abd` becomes `ab[cd]`) in the three rounds that
  * RE2 makes: leading literals, leading simple expressions, runs of single characters. What matches
- * stays the same; the size of RE2's program, which the reference limits, does not.
+ * stays the same; the size of RE2's program, which Envoy limits, does not.
  */
 import { ByteSetBuilder } from './byte-set.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Upper bounds of work as polynomials of the text's length: `[a, b, c]` is `a + b·n + c·n²`, where n
- * is the number of places in the text (its length and one). Beyond the square there is no bound.
+ * Upper bounds of work as polynomials of the text's length: `[a, b, c]` is `a + b·n + c·n²`, where
+ * n is the number of places in the text (its length and one). Beyond the square there is no bound.
  */
 
 export type Growth = readonly [constant: number, linear: number, square: number];

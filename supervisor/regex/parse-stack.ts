@@ -95,7 +95,7 @@ export class ParseStack {
     return true;
   }
 
-  /** Counted repetition; see the reference's two ways to refuse it. */
+  /** Counted repetition; see Envoy's two ways to refuse it. */
   repeatCounted(min: number, max: number, flags: number): 'ok' | 'size' | 'argument' {
     if ((max !== -1 && max < min) || min > REPEAT_MAX || max > REPEAT_MAX) return 'size';
     const top = this.#entries.at(-1);

@@ -1,5 +1,5 @@
 /**
- * Reads RE2 syntax as the reference does: over bytes, with RE2's Perl extensions, and with RE2's
+ * Reads RE2 syntax as Envoy does: over bytes, with RE2's Perl extensions, and with RE2's
  * words for what is wrong. Back-references and look-around do not exist in it.
  */
 import { PERL_CLASSES } from './byte-set.ts';

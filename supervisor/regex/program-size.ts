@@ -1,5 +1,5 @@
 /**
- * The size of the program that RE2 would run, which the reference limits (100 unless the runtime
+ * The size of the program that RE2 would run, which Envoy limits (100 unless the runtime
  * says otherwise): the tree is simplified, compiled and flattened as RE2 does it, then counted.
  * Nothing is ever run here.
  */

@@ -1,4 +1,6 @@
-/** Rewrites a tree as RE2 does before compiling: neighbours joined, counted repetitions written out. */
+/**
+ * Rewrites a tree as RE2 does before compiling: neighbours joined, counted repetitions written out.
+ */
 import { isOneCharacter } from './factor.ts';
 import {
   concat,

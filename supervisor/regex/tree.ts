@@ -1,5 +1,5 @@
 /**
- * The tree of a regular expression in RE2 syntax over bytes (the reference runs RE2 in its Latin-1
+ * The tree of a regular expression in RE2 syntax over bytes (Envoy runs RE2 in its Latin-1
  * mode: a character is one byte, and a pattern outside ASCII stands for its UTF-8 bytes).
  * Holds only shapes and the small constructors that keep RE2's normal form.
  */

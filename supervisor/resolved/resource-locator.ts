@@ -1,6 +1,6 @@
 /**
- * Resource names that are URLs: `xdstp://<authority>/<type>/<id>?<context>`. Two of them mean the same
- * resource when their canonical forms are equal. Other names are opaque and stay as they are.
+ * Resource names that are URLs: `xdstp://<authority>/<type>/<id>?<context>`. Two of them mean the
+ * same resource when their canonical forms are equal. Other names are opaque and stay as they are.
  */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 
@@ -14,7 +14,7 @@ export interface ResourceLocator {
   readonly context: Readonly<Record<string, string>>;
 }
 
-/** A text that is no such URL; the message is the reference's. */
+/** A text that is no such URL; the message is Envoy's. */
 export class ResourceLocatorError extends Error {
   readonly code = 'resource_locator';
 
@@ -71,7 +71,9 @@ export function canonicalName(name: string): string {
   return locator === undefined ? name : formatLocator(locator);
 }
 
-/** The name of all resources of the folder that this one is in; undefined where there is no folder. */
+/**
+ * The name of all resources of the folder that this one is in; undefined where there is no folder.
+ */
 export function folderOf(name: string): string | undefined {
   const locator = locatorOf(name);
   if (locator === undefined || locator.id.length === 0) return undefined;
@@ -84,8 +86,8 @@ export function isFolder(name: string): boolean {
 }
 
 /**
- * Adds what `node_context_params` says of the node (`id`, `locality.zone`, `metadata` and the like);
- * what the locator says itself counts more. Unknown keys say nothing.
+ * Adds what `node_context_params` says of the node (`id`, `locality.zone`, `metadata` and the
+ * like); what the locator says itself counts more. Unknown keys say nothing.
  */
 export function withNodeContext(
   locator: ResourceLocator,

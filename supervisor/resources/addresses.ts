@@ -30,7 +30,7 @@ export interface ResolvedAddress {
   readonly protocol: 'TCP' | 'UDP';
 }
 
-/** `hint` follows the message where the reference gives one. Undefined after a reported problem. */
+/** `hint` follows the message where Envoy gives one. Undefined after a reported problem. */
 export function resolveAddress(
   address: Address,
   scope: Scope,

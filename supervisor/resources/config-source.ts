@@ -1,6 +1,7 @@
 /**
- * Resolves envoy.config.core.v3.ConfigSource: where resources that are not in the configuration itself
- * come from. It opens nothing; whether a cluster that is named exists is the caller's question.
+ * Resolves envoy.config.core.v3.ConfigSource: where resources that are not in the configuration
+ * itself come from. It opens nothing; whether a cluster that is named exists is the caller's
+ * question.
  */
 import type { ConfigSource, GrpcSource, SourceKind } from '../resolved/config-source.ts';
 import { existsSync } from 'node:fs';
@@ -29,12 +30,12 @@ const FIELDS = knownFields<ConfigSourceMessage>(
     'path_config_source',
     'api_config_source',
     'ads',
-    // Of no use to the reference either: it is as if nothing were named.
+    // Of no use to Envoy either: it is as if nothing were named.
     'self',
     'initial_fetch_timeout',
     'resource_api_version',
   ],
-  // The reference asks the source that stands where a name does, whatever the name's authority.
+  // Envoy asks the source that stands where a name does, whatever the name's authority.
   ['authorities'],
 );
 const API_FIELDS = knownFields<ApiConfigSource>([
@@ -127,7 +128,7 @@ const FILE_FIELDS = knownFields<NonNullable<ConfigSourceMessage['path_config_sou
 
 const API = 'envoy.config.core.v3.ApiConfigSource';
 
-/** Whether what is named fits the kind of transport; each text is the reference's. */
+/** Whether what is named fits the kind of transport; each text is Envoy's. */
 function checkApi(message: ApiConfigSource, scope: Scope): boolean {
   const { cluster_names: names = [], grpc_services: services = [] } = message;
   const refuse = (text: string): boolean => {
@@ -246,7 +247,7 @@ function resolveRest(message: ApiConfigSource, scope: Scope): SourceKind | undef
   };
 }
 
-/** What must be true before anything is fetched; each text is the reference's. */
+/** What must be true before anything is fetched; each text is Envoy's. */
 export function checkConfigSource(
   source: ConfigSource,
   isStaticCluster: (name: string) => boolean,

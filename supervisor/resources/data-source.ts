@@ -1,4 +1,6 @@
-/** Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment. */
+/**
+ * Reads envoy.config.core.v3.DataSource: bytes from the configuration, a file or the environment.
+ */
 import { environmentVariable } from '../../shared/process/environment.ts';
 import { existsSync } from 'node:fs';
 import { errorText } from '../../shared/text/error-text.ts';

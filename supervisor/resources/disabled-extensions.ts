@@ -1,4 +1,6 @@
-/** Reads `--disable-extensions`: which of the extensions that there are no configuration may use. */
+/**
+ * Reads `--disable-extensions`: which of the extensions that there are no configuration may use.
+ */
 import { knownExtensions } from './known-extensions.ts';
 
 export interface DisabledExtensions {

@@ -1,4 +1,7 @@
-/** Resolves envoy.config.core.v3.Metadata to plain JSON by filter name, and where in it a value stands. */
+/**
+ * Resolves envoy.config.core.v3.Metadata to plain JSON by filter name, and where in it a value
+ * stands.
+ */
 import { dictionary, structOf } from '../../shared/text/dictionary.ts';
 import type { Metadata as MetadataMessage } from '../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { MetadataKey as KeyMessage } from '../../shared/api/generated/envoy/type/metadata/v3/metadata.ts';

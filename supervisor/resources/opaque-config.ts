@@ -1,4 +1,6 @@
-/** Extension configuration that is written as a TypedStruct: plain JSON with the name of its type. */
+/**
+ * Extension configuration that is written as a TypedStruct: plain JSON with the name of its type.
+ */
 import type { Any } from '../../shared/api/well-known.ts';
 import { ApiCatalog } from '../config/api/api-catalog.ts';
 import type { MessageObject } from '../config/convert/message-object.ts';

@@ -56,7 +56,7 @@ export type Rule =
   /** An extension without `typed_config`, or of a type that does not fit its place. */
   | 'extension'
   | 'duplicate'
-  /** A name that nothing bears. */
+  /** A name that nothing has. */
   | 'reference'
   | 'regex'
   | 'substitution_format'

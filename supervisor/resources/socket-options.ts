@@ -1,4 +1,6 @@
-/** Resolves envoy.config.core.v3.SocketOption and the fields that stand for an option of their own. */
+/**
+ * Resolves envoy.config.core.v3.SocketOption and the fields that stand for an option of their own.
+ */
 import type { TcpKeepalive } from '../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type { SocketOption as OptionMessage } from '../../shared/api/generated/envoy/config/core/v3/socket_option.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';

@@ -1,4 +1,6 @@
-/** Reads the JSON forms of small protobuf values. They were validated before: nothing fails here. */
+/**
+ * Reads the JSON forms of small protobuf values. They were validated before: nothing fails here.
+ */
 
 /** A google.protobuf.Duration such as `1.500s` in milliseconds, fractions kept. */
 export function durationMs(text: string): number {
@@ -22,7 +24,7 @@ export function optional<Key extends string, Value>(
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
 }
 
-/** Balancers know whole percents: the rest is cut off, as in the reference. */
+/** Balancers know whole percents: the rest is cut off, as in Envoy. */
 export function wholePercent({ value }: { readonly value?: Parameters<typeof float>[0] }): number {
   return Math.floor(float(value ?? 0));
 }

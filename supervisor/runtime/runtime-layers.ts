@@ -78,7 +78,7 @@ async function addFolder(
   }
 }
 
-// Lines that begin with # are comments. The reference joins the others without empty lines and
+// Lines that begin with # are comments. Envoy joins the others without empty lines and
 // trims only the last line of the file.
 function valueLines(content: string): string {
   const lines = content.split('\n').filter((line) => line !== '');

@@ -1,7 +1,7 @@
 /**
  * The runtime: values by key in layers, changed while the server runs. Owns loading, watching and
- * the `runtime.` statistics, and tells subscribers (who send workers their snapshot) of each change.
- * It knows nothing of what the values mean.
+ * the `runtime.` statistics, and tells subscribers (who send workers their snapshot) of each
+ * change. It knows nothing of what the values mean.
  */
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
@@ -53,7 +53,7 @@ export class RuntimeStore implements RuntimeView {
     }
     await store.#readDisk();
     store.#watchLinks();
-    // The reference loads a second time when its RTDS layers are ready, even if there is none, and
+    // Envoy loads a second time when its RTDS layers are ready, even if there is none, and
     // counts it.
     store.#publish();
     store.countDeprecated(parts.deprecatedUses ?? 0);

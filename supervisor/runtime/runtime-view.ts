@@ -11,6 +11,6 @@ export interface RuntimeView {
     readonly layerValues: readonly string[];
     readonly finalValue: string;
   }[];
-  /** Undefined on success, else the reason as the reference words it. An empty value deletes. */
+  /** Undefined on success, else the reason as Envoy words it. An empty value deletes. */
   modifyAdminLayer(values: ReadonlyMap<string, string>): Promise<string | undefined>;
 }

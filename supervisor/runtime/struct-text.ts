@@ -1,5 +1,5 @@
 /**
- * google.protobuf.Struct in the text form in which the reference's `/runtime` shows values that are
+ * google.protobuf.Struct in the text form in which Envoy's `/runtime` shows values that are
  * structs, its marker of a deliberately unstable format included.
  */
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';

@@ -1,6 +1,6 @@
 /**
- * What a hot restart means for this server: what it takes from the epoch before it, and what it does
- * when the next epoch asks. The protocol and its stages are hot-restart/'s.
+ * What a hot restart means for this server: what it takes from the epoch before it, and what it
+ * does when the next epoch asks. The protocol and its stages are hot-restart/'s.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 import { getLogger } from '../../shared/logging/process-log.ts';

@@ -48,7 +48,7 @@ export class ServerCommands implements AdminCommands {
     this.#options.drains.onChange(subscriber);
   }
 
-  /** One subscriber, which has logs of its own to open anew. */
+  /** One subscriber, which has logs of its own to open again. */
   onReopenLogs(subscriber: () => void): void {
     this.#reopenAdminLogs = subscriber;
   }
@@ -81,7 +81,7 @@ export class ServerCommands implements AdminCommands {
     return await this.#options.drains.drainStatus();
   }
 
-  /** Opens all log files anew, here and in the workers, after somebody has moved them away. */
+  /** Opens all log files again, here and in the workers, after somebody has moved them away. */
   reopenLogs(): CommandResult {
     this.#options.pool.notify({ kind: 'reopen_logs' });
     try {

@@ -27,7 +27,7 @@ import { ServerStats } from '../life-cycle/server-stats.ts';
 import { LogServices } from '../services/log-services.ts';
 import { makeServiceStreams, type ServiceStreams } from './service-streams.ts';
 import type { StatStore } from '../stats/stat-store.ts';
-import { sinkSurroundings } from './sink-surroundings.ts';
+import { sinkDependencies } from './sink-dependencies.ts';
 import { StatsEngine } from '../stats-output/stats-engine.ts';
 import type { StatsEngineOptions } from '../stats-output/stats-engine.ts';
 import { TapSessions } from '../tap/tap-sessions.ts';
@@ -125,7 +125,7 @@ export async function makeServerParts(input: ServerPartsInput): Promise<ServerPa
     },
     htmlForm: statsForm,
     runtime: () => runtime.snapshot(),
-    ...sinkSurroundings(streams, () => ({ upstreams, store: stats.store })),
+    ...sinkDependencies(streams, () => ({ upstreams, store: stats.store })),
     log: getLogger('stats').log,
   });
   const serverStats = makeServerStats(input, stats);

@@ -1,10 +1,10 @@
 /**
- * The parts of one server and the order in which they start and end. Each part's own matters are its
- * own; here is only which comes after which.
+ * The parts of one server and the order in which they start and end. Each part's own matters are
+ * its own; here is only which comes after which.
  *
- * Workers load themselves while the configuration is read. Sockets are bound before any worker is set
- * up, so that a port in use ends the start early. Connections are taken only when every worker has
- * its configuration.
+ * Workers load themselves while the configuration is read. Sockets are bound before any worker is
+ * set up, so that a port in use ends the start early. Connections are taken only when every worker
+ * has its configuration.
  */
 import { Exceptions, surviveExceptions } from '../../shared/process/exceptions.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
@@ -87,8 +87,9 @@ export class Server {
   }
 
   /**
-   * Resolves when the server is live, or with `--mode init_only` bound. Rejects with an error that start-failure.ts knows, or when
-   * the end was requested meanwhile; the caller then ends what has been started.
+   * Resolves when the server is live, or with `--mode init_only` bound. Rejects with an error that
+   * start-failure.ts knows, or when the end was requested meanwhile; the caller then ends what has
+   * been started.
    */
   async start(): Promise<void> {
     const { options, clock, pool } = this.#input;
@@ -153,13 +154,15 @@ export class Server {
     }
   }
 
-  /** SIGHUP: the reference ignores it; whoever waits for a reload has to hear so. */
+  /** SIGHUP: Envoy ignores it; whoever waits for a reload has to hear so. */
   refuseReload(): void {
     log.warning('SIGHUP has no effect; sluice-restarter uses it for a hot restart');
     this.#reports.reloadRefused();
   }
 
-  /** Drains all listeners, then requests the end. False when that is no use, as before the start. */
+  /**
+   * Drains all listeners, then requests the end. False when that is no use, as before the start.
+   */
   drainAndEnd(): boolean {
     if (this.#parts === undefined || this.#life.phase !== 'live') return false;
     const own = { minMs: 0, exits: true };
@@ -185,8 +188,8 @@ export class Server {
   }
 
   /**
-   * While the workers still serve: who connects from here on is refused, and who is connected already is
-   * answered by a worker.
+   * While the workers still serve: who connects from here on is refused, and who is connected
+   * already is answered by a worker.
    */
   async #endListening(): Promise<void> {
     const listeners = this.#parts?.listeners;
@@ -319,8 +322,8 @@ export class Server {
   }
 
   /**
-   * A server that waits for something can be asked why it takes long; one that does not is live before
-   * anybody can ask, so that no probe sees a state that is over within milliseconds.
+   * A server that waits for something can be asked why it takes long; one that does not is live
+   * before anybody can ask, so that no probe sees a state that is over within milliseconds.
    */
   async #startAdminIfWaiting(parts: ServerParts, mayListen: Promise<unknown>): Promise<boolean> {
     const turn = new Promise<'waiting'>((resolve) => setImmediate(() => resolve('waiting')));

@@ -1,4 +1,7 @@
-/** Streams to services that are told what happens here: who this server is, and a host of their cluster. */
+/**
+ * Streams to services that are told what happens here: who this server is, and a host of their
+ * cluster.
+ */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import { nodeMessage } from '../services/node-message.ts';
@@ -18,7 +21,9 @@ export interface ServiceStreams {
     method: string,
     handlers: GrpcStreamHandlers,
   ) => Promise<GrpcStream>;
-  /** A message of this type that has its field `identifier` alone: the node, and what else is said. */
+  /**
+   * A message of this type that has its field `identifier` alone: the node, and what else is said.
+   */
   readonly identifier: (type: string, others?: JsonObject) => Promise<Uint8Array>;
 }
 

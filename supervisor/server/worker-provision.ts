@@ -6,7 +6,7 @@ import type { Options } from '../../shared/process/options.ts';
 import { optional } from '../resources/values.ts';
 import { startUpdates } from '../store/start-updates.ts';
 import type { ServerParts } from './server-parts.ts';
-import { IdleBatches } from '../store/idle-batches.ts';
+import { LazyBatches } from '../store/lazy-batches.ts';
 import type { UnansweredCommand } from '../../shared/messages/supervisor-to-worker.ts';
 import type { WorkerProvision } from '../processes/worker-pool.ts';
 
@@ -29,7 +29,7 @@ export function makeWorkerProvision(
   { logSettings, mayListen, epochs }: ProvisionInput,
 ): WorkerProvision {
   const { resolved } = parts.configuration;
-  const idleBatches = new IdleBatches();
+  const idleBatches = new LazyBatches();
   const ticketKeys = randomBytes(TICKET_KEY_BYTES).toString('base64');
   return {
     heritageOf: (workerIndex) => ({

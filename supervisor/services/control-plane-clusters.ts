@@ -1,4 +1,7 @@
-/** Picks hosts of clusters for the supervisor's own requests, in turn, with what counts for the cluster. */
+/**
+ * Picks hosts of clusters for the supervisor's own requests, in turn, with what counts for the
+ * cluster.
+ */
 import type { HostAddress, Http2KeepAlive } from '../../shared/resources/clusters/cluster.ts';
 import { socketOf } from '../../shared/resources/clusters/socket-match.ts';
 import type { TlsSecret, UpstreamTls } from '../../shared/resources/tls.ts';
@@ -43,7 +46,7 @@ export class OwnRequests implements ControlPlaneClusters {
   readonly #find: (name: string) => LiveCluster | undefined;
   readonly #store: StatStore;
   readonly #secretOf: SecretOf;
-  /** By cluster; of another version of it or with other secrets the contexts are made anew. */
+  /** By cluster; of another version of it or with other secrets the contexts are made again. */
   readonly #tls = new Map<string, KnownTls>();
   readonly #stats = new Map<string, OwnRequestStats>();
   readonly #clock: Clock;

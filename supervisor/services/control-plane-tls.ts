@@ -1,6 +1,7 @@
 /**
- * TLS with the hosts of a cluster that the supervisor itself speaks to: the cluster's transport socket
- * as workers apply it (certificates, server name, checks of the peer), over a socket that is there.
+ * TLS with the hosts of a cluster that the supervisor itself speaks to: the cluster's transport
+ * socket as workers apply it (certificates, server name, checks of the peer), over a socket that is
+ * there.
  */
 import type { Socket } from 'node:net';
 import type tls from 'node:tls';
@@ -12,7 +13,9 @@ import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
 import { nodeTls, SecureContexts } from '../../shared/tls/secure-contexts.ts';
 import { PeerRefusedError } from '../../shared/tls/tls-errors.ts';
 
-/** Makes a connected socket a secure one. Rejects when the handshake fails or the peer is refused. */
+/**
+ * Makes a connected socket a secure one. Rejects when the handshake fails or the peer is refused.
+ */
 export type Secure = (socket: Socket) => Promise<Socket>;
 
 /** Parts of the runtime's TLS sockets that its types leave out. */

@@ -1,7 +1,7 @@
 /**
- * One stream to a control plane that is opened anew, with back-off and jitter, whenever it has ended.
- * Requests wait in its queue while the rate limit holds them back. What is said on it is its owner's
- * matter; after each opening the owner says everything again.
+ * One stream to a control plane that is opened again, with back-off and jitter, whenever it has
+ * ended. Requests wait in its queue while the rate limit holds them back. What is said on it is its
+ * owner's matter; after each opening the owner says everything again.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';

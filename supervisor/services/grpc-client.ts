@@ -8,7 +8,10 @@ import type { Grpc } from './secure-credentials.ts';
 
 export interface GrpcStreamHandlers {
   received(message: Buffer): void;
-  /** The stream has ended, for whatever reason; nothing comes any more. `code` is that of its status. */
+  /**
+   * The stream has ended, for whatever reason; nothing comes any more. `code` is that of its
+   * status.
+   */
   ended(reason: string, code: number): void;
 }
 
@@ -19,7 +22,9 @@ export interface GrpcStream {
   resume(): void;
   /** More waits to be sent than the transport likes to hold. */
   readonly isCongested: boolean;
-  /** Says that nothing more comes; resolves when the other side has ended too, or the stream broke. */
+  /**
+   * Says that nothing more comes; resolves when the other side has ended too, or the stream broke.
+   */
   finish(): Promise<void>;
   close(): void;
 }
@@ -51,7 +56,7 @@ export async function openGrpcStream(
     return true;
   };
   const end = (reason: string, code: number): void => {
-    // An answer that breaks off is an error of its own in the reference.
+    // An answer that breaks off is an error of its own in Envoy.
     const isBroken = isAnswered && (isLostBy(reason, code) || !lease.isAlive);
     if (over(reason, code)) handlers.ended(reason, isBroken ? grpc.status.INTERNAL : code);
   };
@@ -117,7 +122,7 @@ function countEnd(request: OwnRequest | undefined, { reason, code, isLost }: Cal
 function metadataOf(grpc: Grpc, target: GrpcTarget): Metadata {
   const metadata = new grpc.Metadata();
   for (const { key, value } of target.metadata) {
-    // The last of a name counts; the transport encodes what is binary. Both as in the reference.
+    // The last of a name counts; the transport encodes what is binary. Both as in Envoy.
     metadata.set(key, key.toLowerCase().endsWith('-bin') ? Buffer.from(value) : value);
   }
   return metadata;

@@ -1,6 +1,7 @@
 /**
- * Access logs that go to services over gRPC: one stream per service and log, fed by all workers. A stream
- * is opened with the first entries and anew after it has ended; what comes meanwhile is dropped.
+ * Access logs that go to services over gRPC: one stream per service and log, fed by all workers. A
+ * stream is opened with the first entries and again after it has ended; what comes meanwhile is
+ * dropped.
  */
 import protobuf from 'protobufjs/minimal.js';
 import type { LogStream } from '../../shared/resources/access-log.ts';

@@ -1,6 +1,7 @@
 /**
  * The node as this server names itself: the bootstrap's, with what the command line puts in its
- * place and what the build says of itself. `/server_info`, `/config_dump` and control planes see it.
+ * place and what the build says of itself. `/server_info`, `/config_dump` and control planes see
+ * it.
  */
 import type { JsonObject, JsonValue } from '../../shared/api/well-known.ts';
 import type { NodeIdentity } from '../resolved/resolved-bootstrap.ts';

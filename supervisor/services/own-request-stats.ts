@@ -1,6 +1,6 @@
 /**
- * What the supervisor's own requests count below `cluster.<name>.`: those that traffic counts there too.
- * One for each cluster; it opens nothing and decides nothing.
+ * What the supervisor's own requests count below `cluster.<name>.`: those that traffic counts there
+ * too. One for each cluster; it opens nothing and decides nothing.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../shared/process/clock.ts';
@@ -65,7 +65,7 @@ export class OwnRequestStats {
     this.#writer = writer;
     this.#clock = clock;
     this.#prefix = `cluster.${statName}.`;
-    // They count as requests from inside, as in the reference.
+    // They count as requests from inside, as in Envoy.
     const views = [this.#prefix, `${this.#prefix}internal.`];
     this.#codes = views.map((prefix) => new ResponseCodeStats(writer, prefix));
   }

@@ -1,4 +1,6 @@
-/** Reads what is needed to answer a response, even when what is inside its fields cannot be read. */
+/**
+ * Reads what is needed to answer a response, even when what is inside its fields cannot be read.
+ */
 import protobuf from 'protobufjs/minimal.js';
 
 export interface ResponseHead {

@@ -1,6 +1,7 @@
 /**
- * Requests to hosts of a control plane, one after the other, over connections that stay open: HTTP/1.1,
- * or HTTP/2 where the cluster says so. A connection that the host closed meanwhile is opened anew.
+ * Requests to hosts of a control plane, one after the other, over connections that stay open:
+ * HTTP/1.1, or HTTP/2 where the cluster says so. A connection that the host closed meanwhile is
+ * opened again.
  */
 import { once } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
@@ -197,7 +198,7 @@ function ask1(
   });
 }
 
-/** What the reference says of every question of its own. */
+/** What Envoy says of every question of its own. */
 function ownHeaders(timeoutMs: number): Readonly<Record<string, string>> {
   return {
     'content-type': 'application/json',

@@ -1,4 +1,6 @@
-/** Channel credentials that hand each connection to our own TLS, so that a cluster's checks hold. */
+/**
+ * Channel credentials that hand each connection to our own TLS, so that a cluster's checks hold.
+ */
 import type * as grpcModule from '@grpc/grpc-js';
 import type { CallCredentials, ChannelCredentials } from '@grpc/grpc-js';
 import type { Secure } from './control-plane-tls.ts';

@@ -1,5 +1,5 @@
 /**
- * Says why streams to a control plane ended, as loudly as the reference does: at once what another try
+ * Says why streams to a control plane ended, as loudly as Envoy does: at once what another try
  * will not mend, else when another reason follows or the control plane stays away.
  */
 import type { Clock } from '../../shared/process/clock.ts';

@@ -1,4 +1,6 @@
-/** Channel credentials that tell of each connection, and begin none for a client that was closed. */
+/**
+ * Channel credentials that tell of each connection, and begin none for a client that was closed.
+ */
 import type { Socket } from 'node:net';
 import type { CallCredentials, ChannelCredentials } from '@grpc/grpc-js';
 import type { Grpc } from './secure-credentials.ts';
@@ -37,7 +39,8 @@ export function watchedCredentials(
 
 function watched(inner: Connector, watcher: ConnectionWatcher): Connector {
   let isReleased = false;
-  // A client that is closed while it waits to try again would do so once more, and keep what it gets.
+  // A client that is closed while it waits to try again would do so once more, and keep what it
+  // gets.
   const check = (): void => {
     if (isReleased) throw new Error('nobody wants this connection any more');
   };

@@ -1,7 +1,7 @@
 /**
  * Which listener gets which socket of the service manager: by name where the socket has the name of
- * a listener, by address otherwise. A listener whose socket came from there has that socket's address,
- * whatever its configuration says.
+ * a listener, by address otherwise. A listener whose socket came from there has that socket's
+ * address, whatever its configuration says.
  */
 import { printAddress } from '../../shared/addresses/print-address.ts';
 import { closeDescriptor } from '../../shared/posix/descriptors.ts';

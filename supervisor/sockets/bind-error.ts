@@ -1,4 +1,4 @@
-/** The failure to bind or listen, in the words that users of the reference know. */
+/** The failure to bind or listen, in the words that users of Envoy know. */
 import { printAddress } from '../../shared/addresses/print-address.ts';
 import { errorText } from '../../shared/text/error-text.ts';
 import type { BoundAddress } from '../../shared/resources/listener.ts';

@@ -1,7 +1,8 @@
 /**
- * Makes and keeps the listening sockets of one listener: with reuse_port one per worker and address,
- * without it one per address that all workers share. A socket outlives the worker that accepts on
- * it, together with its accept queue. This file hands nothing out by itself and accepts nothing.
+ * Makes and keeps the listening sockets of one listener: with reuse_port one per worker and
+ * address, without it one per address that all workers share. A socket outlives the worker that
+ * accepts on it, together with its accept queue. This file hands nothing out by itself and accepts
+ * nothing.
  */
 import type { AddressToBind } from '../resolved/address-to-bind.ts';
 import { chmodSync, lstatSync, readFileSync, unlinkSync } from 'node:fs';
@@ -142,7 +143,9 @@ export class ListeningSockets {
     );
   }
 
-  /** All sockets of an address such as `127.0.0.1:80`, for the next epoch; empty for another one. */
+  /**
+   * All sockets of an address such as `127.0.0.1:80`, for the next epoch; empty for another one.
+   */
   socketsFor(address: string): readonly number[] {
     return this.#groups.find((group) => printAddress(group.address) === address)?.fds ?? [];
   }
@@ -167,7 +170,9 @@ export class ListeningSockets {
     }
   }
 
-  /** Before they are closed: what waits in them can be accepted until then, and nothing is added. */
+  /**
+   * Before they are closed: what waits in them can be accepted until then, and nothing is added.
+   */
   refuseNew(passed: ReadonlySet<number> = new Set()): void {
     if (!this.#isListening) return;
     for (const { fds, plan } of this.#groups) {
@@ -185,7 +190,7 @@ export class ListeningSockets {
     }
   }
 
-  /** Makes anew what `keepOnly` closed. Throws `BindError` where the address is taken by now. */
+  /** Makes again what `keepOnly` closed. Throws `BindError` where the address is taken by now. */
   restore(): void {
     const workers = this.#workers;
     for (const group of this.#groups) {

@@ -57,7 +57,9 @@ export class OpenListeners {
   #claimsFiles = false;
   #changed: ((name: string, fds: readonly number[]) => void) | undefined;
 
-  /** The service manager has copies of all sockets, in which connections wait for the next server. */
+  /**
+   * The service manager has copies of all sockets, in which connections wait for the next server.
+   */
   readonly #areStored: boolean;
 
   /** Sockets of the service manager are taken before others are made. */
@@ -105,8 +107,8 @@ export class OpenListeners {
   }
 
   /**
-   * One subscriber, told of each listener whose sockets are others while the server goes on: none, when
-   * it was closed.
+   * One subscriber, told of each listener whose sockets are others while the server goes on: none,
+   * when it was closed.
    */
   onChanged(subscriber: (name: string, fds: readonly number[]) => void): void {
     this.#changed = subscriber;
@@ -136,8 +138,9 @@ export class OpenListeners {
   }
 
   /**
-   * Gets the sockets that a listener needs beyond those that it has: from the epoch before, from the
-   * service manager, or new ones. Resolves with why it cannot; nothing is in force before `install`.
+   * Gets the sockets that a listener needs beyond those that it has: from the epoch before, from
+   * the service manager, or new ones. Resolves with why it cannot; nothing is in force before
+   * `install`.
    */
   async prepare(
     configured: ResolvedListener,
@@ -224,7 +227,7 @@ export class OpenListeners {
     );
   }
 
-  /** Stopped ones are counted, as the reference does. */
+  /** Stopped ones are counted, as Envoy does. */
   get size(): number {
     return this.#listeners.size;
   }
@@ -249,7 +252,9 @@ export class OpenListeners {
     return undefined;
   }
 
-  /** Nobody is to accept, or everybody again; gives the names of the listeners that this is about. */
+  /**
+   * Nobody is to accept, or everybody again; gives the names of the listeners that this is about.
+   */
   hold(isHeld: boolean): readonly string[] {
     this.#isHeld = isHeld;
     const held = this.resources().filter(({ bypassesOverload }) => !bypassesOverload);
@@ -331,7 +336,7 @@ export class OpenListeners {
     this.#listeners.set(name, { resource, sockets, isStopped: false, isKnown: true });
   }
 
-  /** Another listener's address, in the reference's words. */
+  /** Another listener's address, in Envoy's words. */
   #conflict({ resource, addresses }: ResolvedListener): string | undefined {
     for (const { address } of addresses) {
       if (address.kind === 'ip' && address.port === 0) continue;

@@ -16,7 +16,7 @@ export interface ApplicationLogConfig {
 
 export type LogFormatResult =
   | { readonly kind: 'settings'; readonly settings: LogSettings }
-  /** The reason in the reference's words. */
+  /** The reason in Envoy's words. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** @param isFormatOption whether the command line sets a layout: then the bootstrap may not */
@@ -46,7 +46,7 @@ export function withBootstrapLogFormat(
   return { kind: 'settings', settings: { ...settings, format: layout } };
 }
 
-/** As in the reference, angle brackets are escaped as well, for those who embed logs in pages. */
+/** As in Envoy, angle brackets are escaped as well, for those who embed logs in pages. */
 function jsonLayout(template: object): string {
   return JSON.stringify(template).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
 }

@@ -5,7 +5,7 @@ import { logSettings, type LogSettings } from '../../shared/logging/log-settings
 import { configureLogging } from '../../shared/logging/process-log.ts';
 import type { Options } from '../../shared/process/options.ts';
 
-/** The bootstrap's layout cannot be used; the text is the reference's. */
+/** The bootstrap's layout cannot be used; the text is Envoy's. */
 class LogFormatError extends Error {
   readonly code = 'log_format_refused';
 }

@@ -2,8 +2,8 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * A temporary file beside it takes the file's place, so that a reader never sees half of it. Returns
- * the reason when it cannot be written.
+ * A temporary file beside it takes the file's place, so that a reader never sees half of it.
+ * Returns the reason when it cannot be written.
  */
 export function writeFileWhole(path: string, text: string): string | undefined {
   const temporary = `${path}.${process.pid}`;

@@ -12,7 +12,7 @@ export const CONTENT_TYPES: Readonly<Record<Exposition, string | undefined>> = {
 };
 
 /**
- * As in the reference the first of text and protobuf that the client lists wins, whatever the weights.
+ * As in Envoy the first of text and protobuf that the client lists wins, whatever the weights.
  * OpenMetrics names some metrics differently, which would part dashboards from their data, so it is
  * for clients that ask for nothing else.
  */

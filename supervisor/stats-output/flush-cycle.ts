@@ -1,7 +1,7 @@
 /**
- * When statistics are flushed: by a timer, or by each admin read where the bootstrap says so. A flush
- * collects the workers' deltas, closes the histograms' intervals and serves the sinks. It knows
- * neither workers nor sinks, only functions that its composer gives.
+ * When statistics are flushed: by a timer, or by each admin read where the bootstrap says so. A
+ * flush collects the workers' deltas, closes the histograms' intervals and serves the sinks. It
+ * knows neither workers nor sinks, only functions that its composer gives.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 
@@ -57,7 +57,10 @@ export class FlushCycle {
     await this.#collect(ADMIN_LIMIT_MS);
   }
 
-  /** Brings the statistics up to date for a page of them, and flushes them where the bootstrap says so. */
+  /**
+   * Brings the statistics up to date for a page of them, and flushes them where the bootstrap says
+   * so.
+   */
   async beforeRead(): Promise<void> {
     await this.#collect(ADMIN_LIMIT_MS);
     const { onAdmin, steps } = this.#options;

@@ -1,7 +1,7 @@
 /**
- * The statistics of the server as one part: the store, each worker's share in it, the flush cycle and
- * the admin pages, put together from a resolved configuration. The composition of the supervisor
- * feeds it the workers' lives and reports and tells it how to ask them.
+ * The statistics of the server as one part: the store, each worker's share in it, the flush cycle
+ * and the admin pages, put together from a resolved configuration. The composition of the
+ * supervisor feeds it the workers' lives and reports and tells it how to ask them.
  */
 import { errorText } from '../../shared/text/error-text.ts';
 import type { WaitTracer } from '../loop/contention.ts';
@@ -13,7 +13,7 @@ import { ALL_TEMPLATES } from '../../shared/stats/templates/all-templates.ts';
 import { SERVER } from '../../shared/stats/templates/server.ts';
 import type { AdminResponse } from '../http-pages/admin-response.ts';
 import { EpochExport, ParentShare, type EpochStats } from '../stats/epoch-exchange.ts';
-import { EndpointStats, type EndpointFigures } from '../stats/endpoint-stats.ts';
+import { EndpointStats, type EndpointStatValues } from '../stats/endpoint-stats.ts';
 import { FlushCycle } from './flush-cycle.ts';
 import { acceptedNames, bucketBounds } from '../stats/name-matcher.ts';
 import { OrderedView } from '../stats/ordered-view.ts';
@@ -60,7 +60,7 @@ export interface StatsEngineOptions {
   /** For sinks: what clusters there are now; none without it. */
   clusters?(): readonly SinkCluster[];
   /** Hosts of clusters that want statistics of each; none without it. */
-  endpoints?(): Iterable<EndpointFigures>;
+  endpoints?(): Iterable<EndpointStatValues>;
   /** For sinks that stream to a service. */
   readonly services?: SinkServices;
   log(level: 'debug' | 'info' | 'warning' | 'error', text: string): void;
@@ -102,7 +102,7 @@ export class StatsEngine {
     const extractor = new TagExtractor(config.tagRules);
     this.turns = new LoopTurns(options.clock);
     const view = new OrderedView(this.store, this.turns);
-    const figures = (): Iterable<EndpointFigures> => options.endpoints?.() ?? [];
+    const figures = (): Iterable<EndpointStatValues> => options.endpoints?.() ?? [];
     const endpoints = new EndpointStats(this.store, figures, extractor.fixedTags);
     this.#view = view;
     const dashboard = makeDashboard(this.store, this.turns, options);
@@ -182,8 +182,8 @@ export class StatsEngine {
   }
 
   /**
-   * From now on the statistics of the epoch before are brought in with those of the workers. `merge`
-   * resolves when they are in, or at the latest after the limit.
+   * From now on the statistics of the epoch before are brought in with those of the workers.
+   * `merge` resolves when they are in, or at the latest after the limit.
    */
   followParent(merge: (limitMs: number) => Promise<void>): void {
     this.#mergeParent = merge;

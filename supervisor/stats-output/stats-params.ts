@@ -1,5 +1,5 @@
 /**
- * The parameters of `/stats` and `/stats/prometheus`: read and checked in the reference's order and
+ * The parameters of `/stats` and `/stats/prometheus`: read and checked in Envoy's order and
  * refused in its words.
  */
 import type { FilterCompiler } from '../stats/name-filter.ts';
@@ -20,7 +20,7 @@ export interface StatsParams {
   readonly prometheusMode: PrometheusHistogramMode;
   /** Prometheus only: text readouts as gauges with a label. */
   readonly textReadouts: boolean;
-  /** Prometheus only: HELP lines, which the reference does not print. */
+  /** Prometheus only: HELP lines, which Envoy does not print. */
   readonly hasHelp: boolean;
   /** Prometheus only. */
   readonly exposition: Exposition;
@@ -74,7 +74,7 @@ export function readStatsParams(
 ): StatsParamsResult {
   const acceptsName = readFilter(query, compileFilter);
   if (typeof acceptsName === 'string') return refused(acceptsName);
-  const words = readWords(query);
+  const words = readChoices(query);
   if (typeof words === 'string') return refused(words);
   const { buckets, kind, hidden, maxNativeBuckets } = words;
   const format = isPrometheus ? 'prometheus' : words.format;
@@ -112,7 +112,7 @@ interface Words {
 }
 
 /** The parameters that take one of a few words, or the text that refuses the first wrong one. */
-function readWords(query: Query): Words | string {
+function readChoices(query: Query): Words | string {
   const buckets = query.nonEmpty('histogram_buckets') ?? 'none';
   if (!bucketModes.has(buckets)) {
     return 'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n';

@@ -1,8 +1,8 @@
 /**
- * Counts per histogram bucket, sorted by bucket, and what can be said from them: quantiles, sums and
- * counts up to a bound. Pure data; which interval the counts belong to is its owner's business.
+ * Counts per histogram bucket, sorted by bucket, and what can be said from them: quantiles, sums
+ * and counts up to a bound. Pure data; which interval the counts belong to is its owner's business.
  *
- * The figures follow the reference's: the k-th of n values in a bucket stands k / (n + 1) of the
+ * The figures follow Envoy's: the k-th of n values in a bucket stands k / (n + 1) of the
  * bucket's width above its start, and a bucket's values count in a sum by its harmonic middle.
  */
 import { bucketOf, bucketStart, bucketWidth } from '../../shared/stats/histogram-buckets.ts';
@@ -77,7 +77,7 @@ export class BucketCounts {
   approximateSum(): number {
     let sum = 0;
     for (const [start, width, count] of this.entries()) {
-      // The harmonic mean of both ends, in the form whose rounding is the reference's.
+      // The harmonic mean of both ends, in the form whose rounding is Envoy's.
       if (start > 0) sum += (start + width * (start / (start + start + width))) * count;
     }
     return sum;

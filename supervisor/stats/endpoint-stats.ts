@@ -1,8 +1,8 @@
 /**
  * Statistics of single hosts, for clusters that ask for them (`per_endpoint_stats`). They are the
- * figures that `/clusters` shows, named and tagged: made whenever somebody reads, stored nowhere. As
- * in the reference they stand behind all others of their kind, count as used, and neither the
- * statistics matcher nor `/reset_counters` touches them.
+ * figures that `/clusters` shows, named and tagged: made whenever somebody reads, stored nowhere.
+ * As in Envoy they stand behind all others of their kind, count as used, and neither the statistics
+ * matcher nor `/reset_counters` touches them.
  */
 import { HOST } from '../../shared/stats/templates/cluster.ts';
 import type { Selection } from './selection.ts';
@@ -10,7 +10,7 @@ import type { StatStore } from './stat-store.ts';
 import type { ExtractedName, ExtractedTag } from './tags/tag-extractor.ts';
 
 /** One host of a cluster that asks for them. */
-export interface EndpointFigures {
+export interface EndpointStatValues {
   /** As statistics name the cluster. */
   readonly cluster: string;
   /** `address:port`, or a path. */
@@ -44,13 +44,13 @@ const GAUGES = ['cx_active', 'rq_active', 'rq_pending_active'] as const;
 
 export class EndpointStats {
   readonly #store: Pick<StatStore, 'valueOf'>;
-  readonly #figures: () => Iterable<EndpointFigures>;
+  readonly #figures: () => Iterable<EndpointStatValues>;
   /** Tags that every statistic has. */
   readonly #fixedTags: readonly ExtractedTag[];
 
   constructor(
     store: Pick<StatStore, 'valueOf'>,
-    figures: () => Iterable<EndpointFigures>,
+    figures: () => Iterable<EndpointStatValues>,
     fixedTags: readonly ExtractedTag[],
   ) {
     this.#store = store;
@@ -75,7 +75,7 @@ export class EndpointStats {
     }
   }
 
-  *#statsOf({ prefix, isHealthy, base, ...host }: EndpointFigures): Generator<EndpointStat> {
+  *#statsOf({ prefix, isHealthy, base, ...host }: EndpointStatValues): Generator<EndpointStat> {
     const tags = this.#tagsOf(host);
     const stat = (kind: EndpointStat['kind'], name: keyof typeof HOST.index): EndpointStat => {
       const index = base === undefined ? undefined : base + HOST.index[name];
@@ -102,7 +102,7 @@ export class EndpointStats {
     cluster,
     address,
     hostname,
-  }: Pick<EndpointFigures, 'cluster' | 'address' | 'hostname'>): readonly ExtractedTag[] {
+  }: Pick<EndpointStatValues, 'cluster' | 'address' | 'hostname'>): readonly ExtractedTag[] {
     const tags: ExtractedTag[] = [
       ...this.#fixedTags,
       { tag: 'envoy.cluster_name', value: cluster },

@@ -1,6 +1,7 @@
 /**
  * Statistics across a hot restart: what a parent tells its child on each of the child's questions,
- * and the parent's share in the child's store until the parent is gone. Messages are another part's.
+ * and the parent's share in the child's store until the parent is gone. Messages are another
+ * part's.
  *
  * The first telling holds each counter's whole value, the others what was added since, so that a
  * child's counters go on where its parent's stood. Gauges are told as they stand.
@@ -38,8 +39,8 @@ export class EpochExport {
   }
 
   /**
-   * Everything that was used; the workers' deltas should have been brought in before. `valueOf` says
-   * how far each counter is told, where that is less than its value.
+   * Everything that was used; the workers' deltas should have been brought in before. `valueOf`
+   * says how far each counter is told, where that is less than its value.
    */
   async take(
     valueOf: (index: number) => number = (index) => this.#store.valueOf(index),
@@ -77,7 +78,9 @@ export class ParentShare {
     this.#store = store;
   }
 
-  /** `areKnown`: the parent has told its sinks of these counters, so that ours are not told again. */
+  /**
+   * `areKnown`: the parent has told its sinks of these counters, so that ours are not told again.
+   */
   merge({ counterDeltas, gauges }: EpochStats, areKnown = false): void {
     for (const [name, delta] of counterDeltas) {
       const index = this.#store.indexForImport('counter', name);

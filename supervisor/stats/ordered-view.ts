@@ -1,9 +1,9 @@
 /**
  * The order of all statistics by name, kept without keeping names. It owns no values.
  *
- * Sorted prefixes make runs that cannot interleave: everything below `cluster.web.` stands together.
- * Such a run is a segment: its blocks (the outer one and those nested in it) and the named
- * statistics below the same prefix. The order within a segment is a shape, which ten thousand
+ * Sorted prefixes make runs that cannot interleave: everything below `cluster.web.` stands
+ * together. Such a run is a segment: its blocks (the outer one and those nested in it) and the
+ * named statistics below the same prefix. The order within a segment is a shape, which ten thousand
  * clusters with the same blocks share. Statistics below no block make segments without blocks.
  */
 import type { StatKind } from '../../shared/stats/template.ts';

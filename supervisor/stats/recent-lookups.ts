@@ -4,8 +4,9 @@
  */
 
 /**
- * The names are kept in two halves: a name that is looked up stands in the newer one, and when that is
- * full the older one is forgotten. So no lookup pays for keeping an order. At most this many in a half.
+ * The names are kept in two halves: a name that is looked up stands in the newer one, and when that
+ * is full the older one is forgotten. So no lookup pays for keeping an order. At most this many in
+ * a half.
  */
 const HALF = 500;
 

@@ -3,9 +3,9 @@
  * definitions and the flags of each statistic; who holds what share of a gauge is worker-share.ts's
  * business, order and output are the renderers'.
  *
- * An index addresses one statistic. The indices of a block are contiguous from its base in the order
- * of its template, so that no name is stored for them. `generation` changes with every definition
- * and removal: whoever caches an order of statistics compares it.
+ * An index addresses one statistic. The indices of a block are contiguous from its base in the
+ * order of its template, so that no name is stored for them. `generation` changes with every
+ * definition and removal: whoever caches an order of statistics compares it.
  */
 import assert from 'node:assert/strict';
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
@@ -58,7 +58,9 @@ export class StatStore implements StatWriter {
   readonly #byBase = new Map<number, Definition>();
   readonly #freeBases = new Map<number, number[]>();
   readonly #histograms = new Map<number, HistogramStat>();
-  /** Histograms with values since the last flush, and those that the last flush closed with values. */
+  /**
+   * Histograms with values since the last flush, and those that the last flush closed with values.
+   */
   #recorded: number[] = [];
   #closed: readonly number[] = [];
   readonly #texts = new Map<number, string>();
@@ -314,7 +316,10 @@ export class StatStore implements StatWriter {
     return imported.base;
   }
 
-  /** Closes the interval of every histogram; one without values, now and the last time, is as it was. */
+  /**
+   * Closes the interval of every histogram; one without values, now and the last time, is as it
+   * was.
+   */
   flushHistograms(): void {
     const due = new Set([...this.#closed, ...this.#recorded]);
     this.#closed = this.#recorded;
@@ -327,7 +332,7 @@ export class StatStore implements StatWriter {
     }
   }
 
-  /** The statistic of a block that bears this whole name. */
+  /** The statistic of a block that has this whole name. */
   #findInBlock(name: string): Definition | undefined {
     for (const { key, offset } of this.#blockIndex.placesOf(name)) {
       const block = this.#definitions.get(key);
@@ -360,8 +365,8 @@ export class StatStore implements StatWriter {
   }
 
   /**
-   * Where everything of a kind is counted that the matcher leaves out: one place for all of it, which
-   * no page shows, so that what is left out takes no memory.
+   * Where everything of a kind is counted that the matcher leaves out: one place for all of it,
+   * which no page shows, so that what is left out takes no memory.
    */
   #placeless(kind: StatTemplate | StatKind): Definition {
     const known = this.#dumps.get(kind);

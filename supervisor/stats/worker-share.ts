@@ -1,7 +1,7 @@
 /**
  * One worker's share in the statistics: maps the worker's indices to the store's and remembers what
- * the worker holds and what it adds to each gauge, so that a dead worker's gauges leave at once while
- * its counters and histograms stay.
+ * the worker holds and what it adds to each gauge, so that a dead worker's gauges leave at once
+ * while its counters and histograms stay.
  *
  * A share belongs to one process: a replacement gets a new one. Blocks that only a dead worker held
  * stay until a later holder releases them.
@@ -20,8 +20,8 @@ export class WorkerShare {
   /** By the worker's base. */
   readonly #held = new Map<number, Definition>();
   /**
-   * What this worker adds to each gauge, by the worker's index, since a worker may give a block up and
-   * make it again within one report; zeros are left out.
+   * What this worker adds to each gauge, by the worker's index, since a worker may give a block up
+   * and make it again within one report; zeros are left out.
    */
   readonly #gauges = new Map<number, number>();
 
@@ -31,9 +31,9 @@ export class WorkerShare {
   }
 
   /**
-   * Takes in one report. What the worker gave up goes before the rest is made: what it made again under
-   * the same name begins at zero, unless somebody else has that too. Throws when the report names a
-   * template that this build does not have.
+   * Takes in one report. What the worker gave up goes before the rest is made: what it made again
+   * under the same name begins at zero, unless somebody else has that too. Throws when the report
+   * names a template that this build does not have.
    */
   apply(report: StatsReport): void {
     const gone = new Set(report.released);
@@ -70,7 +70,9 @@ export class WorkerShare {
     }
   }
 
-  /** Returns what has no place: of what is yet to be defined, and writes that came after a release. */
+  /**
+   * Returns what has no place: of what is yet to be defined, and writes that came after a release.
+   */
   #applyDeltas(deltas: readonly number[]): readonly number[] {
     const rest: number[] = [];
     for (let position = 0; position < deltas.length; position += 2) {

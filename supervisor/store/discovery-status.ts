@@ -6,7 +6,7 @@ export interface RefusedUpdate {
   readonly lastAttemptMs: number;
   readonly failedMessage?: JsonObject;
   /** Another resource of the same answer has the name: it is shown without one. */
-  readonly isDouble?: true;
+  readonly isDuplicate?: true;
 }
 
 export interface UnreadyTargets {

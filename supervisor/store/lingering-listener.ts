@@ -1,6 +1,6 @@
 /**
- * A version of a listener that only old connections use, as pages show it while it drains: as texts, since
- * a listener that changes often has many versions that nobody asks for.
+ * A version of a listener that only old connections use, as pages show it while it drains: as
+ * texts, since a listener that changes often has many versions that nobody asks for.
  */
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';

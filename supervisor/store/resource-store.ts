@@ -174,7 +174,9 @@ export class ResourceStore {
     this.#announce(kind, name, 'drained');
   }
 
-  /** Connections may still use this version of a listener, or what it says of chains that are gone. */
+  /**
+   * Connections may still use this version of a listener, or what it says of chains that are gone.
+   */
   linger(version: LingeringListener): void {
     this.#lingering.add(version);
   }

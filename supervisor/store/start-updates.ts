@@ -1,20 +1,20 @@
 /** What a worker needs at its start before its listeners, clusters first. */
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
-import type { ClusterWithHosts } from '../../shared/resources/clusters/idle-clusters.ts';
+import type { ClusterWithHosts } from '../../shared/resources/clusters/lazy-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import type { IdleBatches } from './idle-batches.ts';
+import type { LazyBatches } from './lazy-batches.ts';
 import type { ResourceStore } from './resource-store.ts';
 
 type HostsOf = (cluster: string) => ClusterHostsResource;
 
 /**
- * Listeners follow from whoever has bound them: only there are their addresses known. `hostsOf` says
- * which hosts a cluster has now.
+ * Listeners follow from whoever has bound them: only there are their addresses known. `hostsOf`
+ * says which hosts a cluster has now.
  */
 export function* startUpdates(
   store: ResourceStore,
   hostsOf: HostsOf,
-  batches: IdleBatches,
+  batches: LazyBatches,
 ): Generator<ResourceUpdate> {
   for (const { name: key, active } of store.list('secret')) {
     const secret = active?.resolved;

@@ -1,4 +1,6 @@
-/** Puts what a bootstrap configures into the resource store: the first version of every resource. */
+/**
+ * Puts what a bootstrap configures into the resource store: the first version of every resource.
+ */
 import type { Cluster } from '../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Listener } from '../../shared/api/generated/envoy/config/listener/v3/listener.ts';
 import type { RouteConfiguration } from '../../shared/api/generated/envoy/config/route/v3/route.ts';
@@ -43,7 +45,7 @@ export function storeStaticResources(
     put('listener', resolved.resource.name, message, resolved);
   }
   for (const [index, { message, resolved }] of resources.routes.entries()) {
-    // Inline routes need no name, and several may bear the same.
+    // Inline routes need no name, and several may have the same.
     put('route_configuration', `${resolved.name}#${index}`, message, resolved);
   }
   for (const message of resources.secrets) put('secret', message.name ?? '', message, undefined);

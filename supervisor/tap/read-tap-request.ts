@@ -1,4 +1,4 @@
-/** Reads what a client of `/tap` asks for, and says in the reference's words what is wrong with it. */
+/** Reads what a client of `/tap` asks for, and says in Envoy's words what is wrong with it. */
 import type { TapRequest as TapRequestMessage } from '../../shared/api/generated/envoy/admin/v3/tap.ts';
 import { ApiCatalog } from '../config/api/api-catalog.ts';
 import type { MessageObject } from '../config/convert/message-object.ts';
@@ -11,7 +11,7 @@ import { durationMs } from '../resources/values.ts';
 import type { TapRequest } from './tap-sessions.ts';
 
 const TYPE = 'envoy.admin.v3.TapRequest';
-/** The reference's own limit where the runtime sets none. */
+/** Envoy's own limit where the runtime sets none. */
 const REGEX_PROGRAM_SIZE_MAX = 100;
 
 /** The request, or the text of an error. `body` is JSON or YAML. */

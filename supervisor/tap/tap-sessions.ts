@@ -1,6 +1,6 @@
 /**
- * The client of `/tap`: at most one, whose records come from all workers. Owns what waits for it and
- * what workers are told; knows nothing of HTTP or of the form of a record.
+ * The client of `/tap`: at most one, whose records come from all workers. Owns what waits for it
+ * and what workers are told; knows nothing of HTTP or of the form of a record.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { TapLoss } from '../../shared/messages/worker-notices.ts';

@@ -1,6 +1,6 @@
 /**
- * Statistics of loaded certificates that the supervisor keeps: when they expire, and how often secrets
- * renewed a TLS context.
+ * Statistics of loaded certificates that the supervisor keeps: when they expire, and how often
+ * secrets renewed a TLS context.
  */
 import { TLS, TLS_SOCKET_FACTORY } from '../../shared/stats/templates/tls.ts';
 import { secretKeysOf } from '../../shared/tls/complete-tls.ts';
@@ -18,7 +18,9 @@ import {
 import type { ResourceStore } from '../store/resource-store.ts';
 import type { Definition, StatStore } from '../stats/stat-store.ts';
 
-/** Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none. */
+/**
+ * Told when the first certificate of all expires, in Unix milliseconds; undefined: there is none.
+ */
 interface ExpirationView {
   setFirstExpiration(unixMs: number | undefined): void;
 }
@@ -86,7 +88,9 @@ export class CertificateStats {
     else this.#countPresent(version.resolved, contextsOfCluster(version.resolved));
   }
 
-  /** Chains of a listener that is there already may stay what they are: only new listeners count. */
+  /**
+   * Chains of a listener that is there already may stay what they are: only new listeners count.
+   */
   #listenerChanged(name: string): void {
     const { active, warming } = this.#store.get('listener', name) ?? {};
     const version = warming ?? active;

@@ -1,6 +1,6 @@
 /**
- * The certificates that clusters and listeners have loaded, in their configuration or as secrets: for
- * `/certs` and for statistics. Reads resources; loads nothing itself.
+ * The certificates that clusters and listeners have loaded, in their configuration or as secrets:
+ * for `/certs` and for statistics. Reads resources; loads nothing itself.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { TlsContext, TlsSecret } from '../../shared/resources/tls.ts';
@@ -18,7 +18,7 @@ export interface OwnedContext {
   readonly context: TlsContext;
 }
 
-/** What the reference shows of a file with several certificates: the first. */
+/** What Envoy shows of a file with several certificates: the first. */
 interface LoadedCertificate {
   readonly role: 'ca' | 'chain';
   readonly path: string;
@@ -52,14 +52,14 @@ export function expirations(store: ResourceStore): ReadonlyMap<string, number> {
   return found;
 }
 
-/** Owners of contexts that use this secret, complete or not: the reference counts each of its arrivals. */
+/** Owners of contexts that use this secret, complete or not: Envoy counts each of its arrivals. */
 export function* contextsWith(key: string, store: ResourceStore): Generator<OwnedContext> {
   for (const owned of [...contextsOf(store), ...contextsOf(store, 'warming')]) {
     if (secretKeysOf(owned.context).includes(key)) yield owned;
   }
 }
 
-/** Before the names of what the reference counts of the sockets of one owner. */
+/** Before the names of what Envoy counts of the sockets of one owner. */
 export function factoryOf(owner: string, side: OwnedContext['side']): string {
   return `${owner}${side}_ssl_socket_factory.`;
 }
@@ -80,7 +80,7 @@ export function completeClusters(store: ResourceStore): ReadonlySet<string> {
   return owners;
 }
 
-/** The reference names certificates that have no name by the hash of nothing. */
+/** Envoy names certificates that have no name by the hash of nothing. */
 const UNNAMED = createHash('sha256').digest('hex').slice(0, 8);
 
 function* contextsOf(

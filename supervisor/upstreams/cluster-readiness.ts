@@ -1,4 +1,7 @@
-/** When a cluster may be used for the first time: with its hosts, what it needs beside them, and checks. */
+/**
+ * When a cluster may be used for the first time: with its hosts, what it needs beside them, and
+ * checks.
+ */
 import type { ResourceUse } from '../store/resource-use.ts';
 
 export interface ClusterReadinessOptions {
@@ -12,9 +15,15 @@ export interface ClusterReadinessOptions {
 
 export class ClusterReadiness {
   readonly #options: ClusterReadinessOptions;
-  /** Resolves when the first hosts are there and were checked, or when it is known that there are none. */
+  /**
+   * Resolves when the first hosts are there and were checked, or when it is known that there are
+   * none.
+   */
   readonly ready: Promise<void>;
-  /** Resolves earlier than `ready`: when the first hosts are there, whether they were checked or not. */
+  /**
+   * Resolves earlier than `ready`: when the first hosts are there, whether they were checked or
+   * not.
+   */
   readonly hasHosts: Promise<void>;
   #resolveReady: (() => void) | undefined;
   #resolveHasHosts: (() => void) | undefined;

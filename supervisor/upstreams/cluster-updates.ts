@@ -1,13 +1,13 @@
 /**
- * What workers have yet to be told of clusters and their hosts: collects changes until they are taken
- * and puts them in order. Knows which versions workers check beside those in use; which versions there
- * are is its owner's matter.
+ * What workers have yet to be told of clusters and their hosts: collects changes until they are
+ * taken and puts them in order. Knows which versions workers check beside those in use; which
+ * versions there are is its owner's matter.
  */
 import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
 import { HOSTS_PER_PART } from '../../shared/resources/clusters/host-parts.ts';
-import type { ClusterWithHosts } from '../../shared/resources/clusters/idle-clusters.ts';
+import type { ClusterWithHosts } from '../../shared/resources/clusters/lazy-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
-import { IdleBatches } from '../store/idle-batches.ts';
+import { LazyBatches } from '../store/lazy-batches.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { SentHosts } from './hosts/sent-hosts.ts';
 
@@ -74,7 +74,10 @@ export class ClusterUpdates {
     this.#moves.clear();
   }
 
-  /** Clusters come with their hosts: all that an answer brought in one batch, packed where they may idle. */
+  /**
+   * Clusters come with their hosts: all that an answer brought in one batch, packed where they may
+   * idle.
+   */
   take(): readonly ResourceUpdate[] {
     const updates: ResourceUpdate[] = [];
     const added: ClusterWithHosts[] = [];
@@ -82,7 +85,7 @@ export class ClusterUpdates {
       if (move !== 'checks') this.#moveActive(name, move, { updates, added });
       this.#moveChecked(name, updates);
     }
-    if (added.length > 0) updates.push(...new IdleBatches().updates(added));
+    if (added.length > 0) updates.push(...new LazyBatches().updates(added));
     for (const [cluster, hosts] of this.#changed) {
       if (!this.#moves.has(cluster.name)) updates.push(...this.#hostUpdates(cluster, hosts));
     }
@@ -164,7 +167,9 @@ export function checkedUpdates({ resolved, hosts }: LiveCluster): readonly Resou
   ];
 }
 
-/** Whether workers apply these within one turn of their loop, so that what follows need not wait. */
+/**
+ * Whether workers apply these within one turn of their loop, so that what follows need not wait.
+ */
 export function areShort(updates: readonly ResourceUpdate[]): boolean {
   return updates.length <= SHORT_UPDATES && updates.every(isShort);
 }

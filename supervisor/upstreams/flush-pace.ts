@@ -1,8 +1,8 @@
 /**
- * When what changed goes to the workers: at the end of the turn of the loop, unless changes come in a
- * stream. Then those of some time travel together, since each message wakes every worker in the middle
- * of its requests, and what goes and comes back meanwhile costs no connection. What is sent is its owner's
- * matter.
+ * When what changed goes to the workers: at the end of the turn of the loop, unless changes come in
+ * a stream. Then those of some time travel together, since each message wakes every worker in the
+ * middle of its requests, and what goes and comes back meanwhile costs no connection. What is sent
+ * is its owner's matter.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One version of a cluster with the hosts that it has now: runs their source, takes what workers say of
- * them, and says when it may be used. It sends nothing: its owner hears of changes.
+ * One version of a cluster with the hosts that it has now: runs their source, takes what workers
+ * say of them, and says when it may be used. It sends nothing: its owner hears of changes.
  */
 import type {
   ClusterHostsResource,
@@ -12,7 +12,7 @@ import type { Clock } from '../../shared/process/clock.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { ResolvedCluster } from '../resolved/resolved-bootstrap.ts';
-import type { ClusterNotice, ToldWeight } from '../../shared/messages/worker-notices.ts';
+import type { ClusterNotice, SentWeight } from '../../shared/messages/worker-notices.ts';
 import { CheckLog } from '../health/check-log.ts';
 import type { EventLogs } from '../health/event-log.ts';
 import { OutlierDetector, type OutlierFlag } from '../health/outlier-detector.ts';
@@ -191,7 +191,7 @@ export class LiveCluster implements HostSink {
   }
 
   /** Hosts told a worker how busy they are. */
-  loadReported(weights: readonly ToldWeight[]): void {
+  loadReported(weights: readonly SentWeight[]): void {
     this.#reported?.told(weights, (id) => this.host(id) !== undefined);
   }
 
@@ -262,7 +262,9 @@ export class LiveCluster implements HostSink {
     this.readiness.initialized();
   }
 
-  /** The configuration has it no more: nobody is asked for its endpoints, those that it has stay. */
+  /**
+   * The configuration has it no more: nobody is asked for its endpoints, those that it has stay.
+   */
   leave(): void {
     if (this.resolved.discovery?.kind !== 'endpoints') return;
     this.#source?.close();
@@ -329,7 +331,7 @@ export class LiveCluster implements HostSink {
     this.#options.changed(this, id);
   }
 
-  /** As in the reference each priority is told. */
+  /** As in Envoy each priority is told. */
   #countHealthChange(): void {
     const last = this.#list.hosts.at(-1)?.priority ?? 0;
     for (let priority = 0; priority <= last; priority++) this.#options.merges.healthChanged();

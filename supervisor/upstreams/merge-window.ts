@@ -1,5 +1,5 @@
 /**
- * Counts how changes of a cluster's hosts would reach the threads of the reference, which hears of
+ * Counts how changes of a cluster's hosts would reach the threads of Envoy, which hears of
  * changes of health at most once per window. Here everybody is told at once: only the statistics of
  * `cluster_manager.` follow the window.
  */

@@ -31,8 +31,8 @@ export interface UpstreamClustersOptions extends SourceMakerOptions {
   /** Of outlier detection in all clusters. */
   readonly outlierLogPath: string | undefined;
   /**
-   * To all workers that have their first resources; others get the present hosts with these. Resolves
-   * when all have applied them.
+   * To all workers that have their first resources; others get the present hosts with these.
+   * Resolves when all have applied them.
    */
   send(updates: readonly ResourceUpdate[]): Promise<unknown>;
   /** The same for a few small ones that nobody waits for. */
@@ -128,7 +128,10 @@ export class UpstreamClusters {
     return this.#present(name)?.assignment ?? noHosts(name);
   }
 
-  /** What a new worker gets beside the clusters in use: versions whose hosts are checked before they are. */
+  /**
+   * What a new worker gets beside the clusters in use: versions whose hosts are checked before they
+   * are.
+   */
   *warmingUpdates(): Generator<ResourceUpdate> {
     for (const name of this.#warming.keys()) {
       const live = this.#checked(name);

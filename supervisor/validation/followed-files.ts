@@ -1,6 +1,6 @@
 /**
- * Reads and checks what a configuration takes from files: resources of every kind, those that they name
- * in turn, and runtime layers. A server would meet these mistakes only while it runs.
+ * Reads and checks what a configuration takes from files: resources of every kind, those that they
+ * name in turn, and runtime layers. A server would meet these mistakes only while it runs.
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -153,7 +153,9 @@ async function checkRuntime(layers: readonly RuntimeLayer[]): Promise<readonly P
   return problems;
 }
 
-/** A warning, since Envoy accepts it here: the file may be there by the time that a server starts. */
+/**
+ * A warning, since Envoy accepts it here: the file may be there by the time that a server starts.
+ */
 function missing({ path, place }: NamedFile): Problem {
   const message = `paths must refer to an existing path in the system: '${path}' does not exist`;
   return { severity: 'warning', place, message, rule: 'file' };

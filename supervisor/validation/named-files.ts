@@ -1,6 +1,6 @@
 /**
- * Finds what a message takes from files: every file of resources that it names, and of which kind these
- * are. It looks at the message alone and opens nothing.
+ * Finds what a message takes from files: every file of resources that it names, and of which kind
+ * these are. It looks at the message alone and opens nothing.
  */
 import { at, type Place } from '../config/problem.ts';
 import type { DiscoveryKind } from '../xds/subscriptions/resource-type.ts';

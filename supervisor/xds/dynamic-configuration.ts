@@ -1,6 +1,6 @@
 /**
- * Everything that this server gets from control planes and watched files, put together, and the order
- * in which it begins: clusters with their endpoints first, then listeners with their routes.
+ * Everything that this server gets from control planes and watched files, put together, and the
+ * order in which it begins: clusters with their endpoints first, then listeners with their routes.
  */
 import type { Bootstrap } from '../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { JsonObject } from '../../shared/api/well-known.ts';
@@ -238,8 +238,8 @@ export class DynamicConfiguration {
   }
 
   /**
-   * How many clusters wait until they may be used. Once the server has its first ones, a control plane
-   * on the stream that sources share hears that clusters were taken when all of them may be.
+   * How many clusters wait until they may be used. Once the server has its first ones, a control
+   * plane on the stream that sources share hears that clusters were taken when all of them may be.
    */
   clustersWarming(count: number): void {
     this.#sources.hold('cluster', this.#hasFirstClusters && count > 0);
@@ -338,7 +338,7 @@ function decodingOf(options: DynamicConfigurationOptions): DecodeEnvironment {
   };
 }
 
-/** What the runtime says of deprecated fields; picked out anew when it has changed. */
+/** What the runtime says of deprecated fields; picked out again when it has changed. */
 function deprecationTexts(present: () => RuntimeSnapshot): DecodeEnvironment['runtime'] {
   let seen: RuntimeSnapshot | undefined;
   let texts: ReturnType<DecodeEnvironment['runtime']> = {};

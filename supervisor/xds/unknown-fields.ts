@@ -1,4 +1,6 @@
-/** What is done with fields that the API does not know, in messages that come while the server runs. */
+/**
+ * What is done with fields that the API does not know, in messages that come while the server runs.
+ */
 import type { Options } from '../../shared/process/options.ts';
 import type { UnknownFields } from '../config/convert/message-reader.ts';
 

@@ -1,4 +1,7 @@
-/** Spellings of addresses are taken, printed and found in ranges as Envoy 1.40.0 did when it was asked. */
+/**
+ * Spellings of addresses are taken, printed and found in ranges as Envoy 1.40.0 did when it was
+ * asked.
+ */
 import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { describe, it } from 'node:test';
@@ -23,7 +26,10 @@ const RANGES = [
   ['::1', 128],
 ] as const;
 
-/** What x-forwarded-for says, the client's address then (none: it is not taken), and which ranges have it. */
+/**
+ * What x-forwarded-for says, the client's address then (none: it is not taken), and which ranges
+ * have it.
+ */
 const SPELLINGS: readonly (readonly [text: string, address: string, ranges: string])[] = [
   ['10.0.0.1', '10.0.0.1', '110001000000'],
   ['::ffff:10.0.0.1', '::ffff:10.0.0.1', '001110000100'],

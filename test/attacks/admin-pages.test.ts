@@ -1,6 +1,7 @@
 /**
- * Whatever is asked of the admin interface, the supervisor goes on: it answers probes, forgets the work of
- * clients that are gone, and ends when it is told to. Long pages take minutes to make here; nothing waits for one.
+ * Whatever is asked of the admin interface, the supervisor goes on: it answers probes, forgets the
+ * work of clients that are gone, and ends when it is told to. Long pages take minutes to make here;
+ * nothing waits for one.
  */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readCertificate } from '../../shared/tls/certificate-parts.ts';
 import { NO_VALIDATION, PeerCheck } from '../../shared/tls/peer-check.ts';
-import { X509Facts } from '../../workers/tls/certificate-facts.ts';
+import { X509Facts } from '../../workers/tls/certificate-info.ts';
 import { attackParameters } from '../support/attack.ts';
 import {
   altNames,

@@ -1,4 +1,7 @@
-/** Configurations that are small and mean much, or are large and mean nothing: read or refused, and soon. */
+/**
+ * Configurations that are small and mean much, or are large and mean nothing: read or refused, and
+ * soon.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';

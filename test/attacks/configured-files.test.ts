@@ -1,4 +1,7 @@
-/** Files that a configuration names may be anything: nothing is waited for, and no more is read than may be. */
+/**
+ * Files that a configuration names may be anything: nothing is waited for, and no more is read than
+ * may be.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Tables of hashes of any hosts, weights and keys, made one from another, are those of Envoy's loops. */
+/**
+ * Tables of hashes of any hosts, weights and keys, made one from another, are those of Envoy's
+ * loops.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -8,7 +8,7 @@ import { COMMANDS, type FormatCommandName } from '../../shared/substitution/comm
 import { compileHeaderMutations } from '../../workers/routing/header-mutations.ts';
 import { StreamInfo } from '../../workers/stream/stream-info.ts';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
-import type { CertificateFacts, TlsInfo } from '../../workers/net/connection-info.ts';
+import type { CertificateInfo, TlsInfo } from '../../workers/net/connection-info.ts';
 import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
 import { ClientHarness, ServerHarness } from '../support/peers/http1.ts';
 import { addition } from '../support/parts/routes.ts';
@@ -39,7 +39,7 @@ const ARGUMENTS: Partial<Record<FormatCommandName, string>> = {
   COALESCE: '{"operators": ["REQUESTED_SERVER_NAME"]}',
 };
 
-function certificate(text: string): CertificateFacts {
+function certificate(text: string): CertificateInfo {
   const sans = [text, `a${text}`];
   return {
     subject: text,

@@ -1,6 +1,6 @@
 /**
- * Whatever arrives at the hot-restart sockets, the supervisor lives, closes every descriptor that it was
- * handed, answers `/ready`, and takes part in the next hot restart.
+ * Whatever arrives at the hot-restart sockets, the supervisor lives, closes every descriptor that
+ * it was handed, answers `/ready`, and takes part in the next hot restart.
  */
 import assert from 'node:assert/strict';
 import { openSync, readdirSync } from 'node:fs';

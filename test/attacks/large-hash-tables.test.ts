@@ -1,4 +1,7 @@
-/** Tables of hashes as large as the API allows, of a server that goes on answering while they are made. */
+/**
+ * Tables of hashes as large as the API allows, of a server that goes on answering while they are
+ * made.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bootstrap, httpListener } from '../support/parts/bootstrap.ts';
@@ -12,7 +15,9 @@ import { startSluice } from '../support/programs/sluice.ts';
 const RING_PLACES = attackRuns(300_000, 8_388_608);
 const MAGLEV_PLACES = attackRuns(300_007, 5_000_011);
 const HOSTS = 100;
-/** What a request may take on a machine with much else to do; a table made at once takes seconds. */
+/**
+ * What a request may take on a machine with much else to do; a table made at once takes seconds.
+ */
 const LIMIT_MS = 500;
 
 function endpoints(hosts: number, from: number): object {

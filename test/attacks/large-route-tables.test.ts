@@ -1,4 +1,7 @@
-/** Route tables, access rules and the like with a hundred thousand entries hold the loop for a moment only. */
+/**
+ * Route tables, access rules and the like with a hundred thousand entries hold the loop for a
+ * moment only.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../workers/stream/header-map.ts';

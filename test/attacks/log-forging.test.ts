@@ -1,6 +1,7 @@
 /**
- * What a peer puts into a log stays in its line: text logs, JSON logs and the server's own messages, with
- * every byte and class of code points, through the formatters and from a client's socket to a file.
+ * What a peer puts into a log stays in its line: text logs, JSON logs and the server's own
+ * messages, with every byte and class of code points, through the formatters and from a client's
+ * socket to a file.
  */
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';

@@ -1,7 +1,7 @@
 /**
- * Names that are members of Object.prototype, wherever a configuration or a request may name something:
- * they behave as any other name does. One program has a set of listeners for each name, and what the
- * set of a peculiar name answers must be what that of an ordinary one answers.
+ * Names that are members of Object.prototype, wherever a configuration or a request may name
+ * something: they behave as any other name does. One program has a set of listeners for each name,
+ * and what the set of a peculiar name answers must be what that of an ordinary one answers.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

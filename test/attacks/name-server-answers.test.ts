@@ -1,4 +1,7 @@
-/** What a name server may answer: only what answers the question is taken, whatever else the message holds. */
+/**
+ * What a name server may answer: only what answers the question is taken, whatever else the message
+ * holds.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Answer, encode } from 'dns-packet';

@@ -1,7 +1,7 @@
 /**
- * Tickets of one listener at another that differs in one setting. Whoever comes with a ticket gets what the
- * same client gets by a full handshake there, and sessions are resumed only where nothing that decides
- * differs.
+ * Tickets of one listener at another that differs in one setting. Whoever comes with a ticket gets
+ * what the same client gets by a full handshake there, and sessions are resumed only where nothing
+ * that decides differs.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

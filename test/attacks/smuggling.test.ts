@@ -1,7 +1,7 @@
 /**
- * Values that routes make of requests, towards a host that records every byte: of each request exactly
- * one message arrives, or nothing, and of each answer one arrives at the client. The same for payloads
- * that are no HTTP once the host agrees.
+ * Values that routes make of requests, towards a host that records every byte: of each request
+ * exactly one message arrives, or nothing, and of each answer one arrives at the client. The same
+ * for payloads that are no HTTP once the host agrees.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

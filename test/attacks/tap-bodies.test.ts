@@ -1,6 +1,7 @@
 /**
- * Bodies that a client may post to `/tap`: odd, deep, long, with aliases, generated ones. Each is answered
- * with an error of the client's or begins a tap, and the admin interface answers others meanwhile.
+ * Bodies that a client may post to `/tap`: odd, deep, long, with aliases, generated ones. Each is
+ * answered with an error of the client's or begins a tap, and the admin interface answers others
+ * meanwhile.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

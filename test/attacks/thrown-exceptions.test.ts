@@ -1,7 +1,8 @@
 /**
  * Exceptions in the middle of the data path. Methods of filters, codecs, balancers, pools, logs and
- * timers throw at random while requests of all kinds are on their way, before or after they have done
- * their work. The worker takes each, its gauges return to zero, and the next request is answered.
+ * timers throw at random while requests of all kinds are on their way, before or after they have
+ * done their work. The worker takes each, its gauges return to zero, and the next request is
+ * answered.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -37,14 +38,17 @@ const GAUGES_LIMIT_MS = 5_000;
 
 class Injected extends Error {}
 
-/** Classes of the data path with those of their methods that throw: whoever else calls in may be of others' making. */
+/**
+ * Classes of the data path with those of their methods that throw: whoever else calls in may be of
+ * others' making.
+ */
 const PLACES: readonly (readonly [
   type: { readonly prototype: object },
   methods: readonly string[],
 ])[] = [
   [PassThroughFilter, ['decodeData', 'decodeTrailers', 'encodeHeaders', 'encodeData', 'onDestroy']],
   [RouterFilter, ['decodeHeaders', 'decodeData', 'onUpstreamConnected', 'onUpstreamHeaders']],
-  [RouterFilter, ['onUpstreamData', 'onUpstreamReset', 'onTryTimeout', 'onTimer', 'onDestroy']],
+  [RouterFilter, ['onUpstreamData', 'onUpstreamReset', 'onPerTryTimeout', 'onTimer', 'onDestroy']],
   [UpstreamRequest, ['onPoolReady', 'decodeHeaders', 'decodeData', 'onWriteBlocked', 'onTimer']],
   [HttpStream, ['decodeHeaders', 'decodeData', 'encodeHeaders', 'encodeData', 'writeHeaders']],
   [HttpStream, ['writeData', 'onTimeout', 'sendLocalReply', 'pauseResponse', 'logMoment']],

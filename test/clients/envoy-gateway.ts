@@ -1,6 +1,6 @@
 /**
- * Envoy Gateway's shutdown manager, as its own registry has it. It asks the admin interface of its own
- * port on this machine, and nothing else will do.
+ * Envoy Gateway's shutdown manager, as its own registry has it. It asks the admin interface of its
+ * own port on this machine, and nothing else will do.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';

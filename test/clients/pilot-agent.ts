@@ -1,7 +1,7 @@
 /**
- * Istio's agent, built from its module: its `request` command asks the admin interface of its own port
- * on this machine. `test/clients/istio/go.mod` names the versions, with those that the module proxy has
- * where Istio's own go.mod names others.
+ * Istio's agent, built from its module: its `request` command asks the admin interface of its own
+ * port on this machine. `test/clients/istio/go.mod` names the versions, with those that the module
+ * proxy has where Istio's own go.mod names others.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';

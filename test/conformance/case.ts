@@ -35,7 +35,7 @@ export type Question =
       readonly label: string;
       readonly path: string;
       readonly method?: string;
-      /** Lines are sorted where the reference's order is arbitrary. */
+      /** Lines are sorted where Envoy's order is arbitrary. */
       readonly sorted?: boolean;
       /** Lines that match are left out. */
       readonly ignore?: RegExp;

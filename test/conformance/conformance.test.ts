@@ -1,4 +1,4 @@
-/** Sluice's answers against the recorded ones of the reference (npm run conformance -- --record). */
+/** Sluice's answers against the recorded ones of Envoy (npm run conformance -- --record). */
 import { describe, it } from 'node:test';
 import assert from 'node:assert/strict';
 import { startSluice } from '../support/programs/sluice.ts';
@@ -6,7 +6,7 @@ import { factsOf } from './ask.ts';
 import { cases } from './cases/index.ts';
 import { readGolden, readIntended } from './golden.ts';
 
-describe('Sluice answers what the reference answers', () => {
+describe('Sluice answers what Envoy answers', () => {
   for (const conformanceCase of cases) {
     it(conformanceCase.title, async () => {
       const reference = readGolden(conformanceCase.name);

@@ -1,7 +1,7 @@
 /**
- * Messages that two parsers could read differently: each is either refused, with nothing of it on the
- * other side, or passed on as exactly one message with framing that has one reading. A raw upstream
- * records what arrives.
+ * Messages that two parsers could read differently: each is either refused, with nothing of it on
+ * the other side, or passed on as exactly one message with framing that has one reading. A raw
+ * upstream records what arrives.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

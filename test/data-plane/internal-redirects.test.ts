@@ -1,4 +1,6 @@
-/** Redirects of an upstream that are followed here: when, with what, and when they are passed on. */
+/**
+ * Redirects of an upstream that are followed here: when, with what, and when they are passed on.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { InternalRedirect } from '../../shared/resources/routes/route.ts';

@@ -20,7 +20,7 @@ async function rawAnswer(answer: string, closes = false) {
 }
 
 describe('proxying', () => {
-  it('writes the request anew, with the headers of a proxy, and the answer with its own', async () => {
+  it('writes the request again, with the headers of a proxy, and the answer with its own', async () => {
     await using upstream = await startRawUpstream((socket) => {
       socket.on('data', () =>
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Up: Yes\r\n\r\nhi'),

@@ -1,4 +1,7 @@
-/** Filters about what is known of a request: metadata, sessions, and filters that are off by default. */
+/**
+ * Filters about what is known of a request: metadata, sessions, and filters that are off by
+ * default.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -77,7 +80,7 @@ describe('set_metadata', () => {
 });
 
 describe('set_filter_state', () => {
-  it('keeps values of the chain, then of the route, and has the route chosen anew', async () => {
+  it('keeps values of the chain, then of the route, and has the route chosen again', async () => {
     await using upstream = await startHttpUpstream((request, response) => {
       response.end(String(request.headers['x-kept']));
     });

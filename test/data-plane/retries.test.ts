@@ -212,7 +212,7 @@ describe('a request that fails', () => {
 });
 
 describe('priorities that were tried', () => {
-  it('are left out while others can take the request, and begin anew when none is left', async () => {
+  it('are left out while others can take the request, and begin again when none is left', async () => {
     await using first = await startHttpUpstream((request, response) => {
       request.resume();
       response.writeHead(503).end();

@@ -10,7 +10,7 @@ import { startSluice } from '../support/programs/sluice.ts';
 import { startHttpUpstream } from '../support/peers/upstream.ts';
 
 describe('conditions of retries', () => {
-  it('try the answers again that the reference tries again, for each value of retry_on', async () => {
+  it('try the answers again that Envoy tries again, for each value of retry_on', async () => {
     await using upstream = await startHttpUpstream(answerByPath);
     await using sluice = await startSluice({
       bootstrap: retryBootstrap(upstream.port),

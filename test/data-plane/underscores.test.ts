@@ -1,4 +1,6 @@
-/** Header names with underscores, of requests and of their trailers, and what is counted of them. */
+/**
+ * Header names with underscores, of requests and of their trailers, and what is counted of them.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startDataPlane } from '../support/parts/data-plane.ts';

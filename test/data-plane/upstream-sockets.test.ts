@@ -71,7 +71,7 @@ describe('connections to hosts', () => {
       ],
     });
     assert.equal((await fetchOnce({ port: plane.port })).body, 'here');
-    // Each address counts, as in the reference.
+    // Each address counts, as in Envoy.
     assert.equal(plane.stats().get('cluster.up.upstream_cx_total'), 2);
     assert.equal(plane.stats().get('cluster.up.upstream_cx_connect_fail') ?? 0, 0);
   });

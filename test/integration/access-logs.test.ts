@@ -248,7 +248,7 @@ describe('access logs of the whole program', () => {
     assert.ok(lines.every((text) => /^\/\S+ x{1500}$/.test(text)));
   });
 
-  it('print the default format and JSON as the reference does', async () => {
+  it('print the default format and JSON as Envoy does', async () => {
     using scratch = makeScratch();
     const text = scratch.file('text.log');
     const json = scratch.file('json.log');

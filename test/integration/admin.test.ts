@@ -70,7 +70,7 @@ test('every JSON page is its message of the API, and the same after the wire', a
       { unknownFields: 'refuse' },
       catalog,
     );
-    // The API's rules are for what is configured: the reference, too, prints a weight of 0.
+    // The API's rules are for what is configured: Envoy, too, prints a weight of 0.
     const wrong = problems.filter(({ rule }) => !rule.startsWith('validate.'));
     assert.deepEqual(wrong, [], path);
     const bytes = messageToBinary(catalog, type, message);

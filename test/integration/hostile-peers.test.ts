@@ -40,7 +40,9 @@ function hostileBootstrap(upstreamPort: number): object {
   });
 }
 
-/** Gauges of what is open, waiting or buffered that are not 0, apart from the admin interface's own. */
+/**
+ * Gauges of what is open, waiting or buffered that are not 0, apart from the admin interface's own.
+ */
 async function leftovers(sluice: Sluice): Promise<readonly string[]> {
   const { body } = await sluice.admin('/stats?filter=_active$|_buffered$|_open$');
   return body.split('\n').filter((line) => {

@@ -201,7 +201,7 @@ describe('the tap filter', () => {
     assert.equal(await sluice.stat('http.web.tap.rq_tapped'), before + 1);
   });
 
-  it('answers what it cannot do in the reference’s words', async () => {
+  it('answers what it cannot do in Envoy’s words', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['', /^\/tap requires a JSON\/YAML body$/],
       ['x', /^Unable to convert YAML as JSON: x$/],

@@ -1,11 +1,13 @@
 /** Waiting for a condition or an event with a limit. Tests wait on what happens, never on time. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longer than anything takes on a machine that has much else to do; only what fails waits for it. */
+/**
+ * Longer than anything takes on a machine that has much else to do; only what fails waits for it.
+ */
 export const WAIT_LIMIT_MS = 30_000;
 /**
- * A probe that never rests would take the time of what it waits for. One rests for a twentieth of what
- * has passed already, within these bounds.
+ * A probe that never rests would take the time of what it waits for. One rests for a twentieth of
+ * what has passed already, within these bounds.
  */
 const MIN_REST_MS = 2;
 const MAX_REST_MS = 20;

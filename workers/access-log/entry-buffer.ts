@@ -1,4 +1,7 @@
-/** Entries of one log service that wait to be sent together: for so long, or until they are so many bytes. */
+/**
+ * Entries of one log service that wait to be sent together: for so long, or until they are so many
+ * bytes.
+ */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { LogServiceConfig, LogStream } from '../../shared/resources/access-log.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Lines that wait to be written, packed into chunks of whole lines. A chunk is what one write takes.
- * Owns the bytes, nothing else: no limits, no descriptors.
+ * Lines that wait to be written, packed into chunks of whole lines. A chunk is what one write
+ * takes. Owns the bytes, nothing else: no limits, no descriptors.
  */
 
 export interface Chunk {

@@ -1,8 +1,11 @@
-/** What entries of log services say of requests and of connections alike: envoy.data.accesslog.v3.AccessLogCommon. */
+/**
+ * What entries of log services say of requests and of connections alike:
+ * envoy.data.accesslog.v3.AccessLogCommon.
+ */
 import type { LogServiceConfig } from '../../shared/resources/access-log.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import { filterStateOf, type AccessLogType, type StreamInfo } from '../stream/stream-info.ts';
-import type { Address, CertificateFacts } from '../net/connection-info.ts';
+import type { Address, CertificateInfo } from '../net/connection-info.ts';
 import { encodeTrace, field, message, type TraceField } from '../tap/trace-message.ts';
 import { bytes, number, text } from './entry-fields.ts';
 import { structFields } from './struct-fields.ts';
@@ -28,7 +31,9 @@ const LOG_TYPES: readonly AccessLogType[] = [
 
 const TLS_VERSIONS: readonly string[] = ['', 'TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 
-/** Numbers of the suites that the runtime's TLS agrees on, by its names. Source: IANA's registry. */
+/**
+ * Numbers of the suites that the runtime's TLS agrees on, by its names. Source: IANA's registry.
+ */
 const CIPHER_SUITES: Readonly<Record<string, number>> = {
   TLS_AES_128_GCM_SHA256: 0x1301,
   TLS_AES_256_GCM_SHA384: 0x1302,
@@ -146,7 +151,7 @@ function tlsProperties({ connection }: StreamInfo): readonly TraceField[] {
   ];
 }
 
-function certificate(at: number, name: string, facts: CertificateFacts | undefined): TraceField {
+function certificate(at: number, name: string, facts: CertificateInfo | undefined): TraceField {
   if (facts === undefined) return message(at, name, []);
   const items = [
     ...facts.uriSans.map((san) => [text(1, 'uri', san)]),

@@ -1,6 +1,6 @@
 /**
- * An entry for a log service: envoy.data.accesslog.v3.HTTPAccessLogEntry and TCPAccessLogEntry with the
- * fields that the reference fills, encoded.
+ * An entry for a log service: envoy.data.accesslog.v3.HTTPAccessLogEntry and TCPAccessLogEntry with
+ * the fields that Envoy fills, encoded.
  */
 import type { LogServiceConfig } from '../../shared/resources/access-log.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

@@ -52,7 +52,7 @@ export function compileLogFilter(filter: AccessLogFilter, runtime: Runtime): Log
   }
 }
 
-/** As in the reference, which does not look at the matcher's `invert` here. */
+/** As in Envoy, which does not look at the matcher's `invert` here. */
 function compileMetadata({ matcher, whenMissing }: FilterOf<'metadata'>): LogPredicate {
   if (matcher === undefined) return () => whenMissing;
   const matches = compileValueMatcher(matcher.value);

@@ -49,7 +49,10 @@ export interface CompiledFilter {
   readonly release: () => void;
 }
 
-/** The worker's gate, or one that is never told of any pressure, for listeners that serve in any case. */
+/**
+ * The worker's gate, or one that is never told of any pressure, for listeners that serve in any
+ * case.
+ */
 export function overloadOf(listener: ListenerResource, context: CompilerContext): OverloadGate {
   if (!listener.bypassesOverload) return context.overload;
   const { env, loop } = context;

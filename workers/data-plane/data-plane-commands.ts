@@ -14,7 +14,10 @@ export interface DataPlane {
   apply(updates: readonly ResourceUpdate[]): void;
   /** Resolves when the last batch is in force as a whole; undefined: it is. */
   readonly settled: Promise<void> | undefined;
-  /** Starts accepting on descriptors for a listener that was put before; rejects on the first failure. */
+  /**
+   * Starts accepting on descriptors for a listener that was put before; rejects on the first
+   * failure.
+   */
   listen(listener: string, sockets: readonly ListeningDescriptor[]): Promise<void>;
   /** Closes the listening descriptors; resolves when none accepts any more. */
   /** `takesWaiting`: what waits in the sockets is taken first. */

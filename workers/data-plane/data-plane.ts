@@ -1,6 +1,6 @@
 /**
- * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything that
- * the receive loop commands ends here; nothing here knows of the channel.
+ * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything
+ * that the receive loop commands ends here; nothing here knows of the channel.
  */
 import { escapeControls } from '../../shared/logging/escape.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
@@ -58,7 +58,10 @@ function isPart(update: ResourceUpdate): update is PartUpdate {
   return /_(secret|extension|scoped_routes|route_answers)$/.test(update.op);
 }
 
-/** A change that was prepared and cannot fail any more. Returns what to wait for before it is in force. */
+/**
+ * A change that was prepared and cannot fail any more. Returns what to wait for before it is in
+ * force.
+ */
 type Change = () => Promise<void> | void;
 
 class WorkerDataPlane implements DataPlane {

@@ -1,6 +1,6 @@
 /**
- * Turns a listener's resource into what serves its connections: chains with their network filters and
- * TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
+ * Turns a listener's resource into what serves its connections: chains with their network filters
+ * and TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
  */
 import { escapeControls } from '../../shared/logging/escape.ts';
 import type {
@@ -18,7 +18,7 @@ import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/transport.ts';
 import { gatedServer } from '../tcp/gated-server.ts';
 import { makeGate } from '../tcp/make-gates.ts';
-import { smallServer } from '../tcp/small-servers.ts';
+import { smallServer } from '../tcp/terminal-servers.ts';
 import { TcpProxyServer } from '../tcp/tcp-proxy.ts';
 import { DownstreamTlsFactory } from '../tls/downstream-tls.ts';
 import { ChainSelector, type CompiledChain } from '../listener/chain-selector.ts';

@@ -1,6 +1,6 @@
 /**
- * Turns the message of a connection manager into what serves the connections of a chain: codec, header
- * policy, routes, filters, router and access logs.
+ * Turns the message of a connection manager into what serves the connections of a chain: codec,
+ * header policy, routes, filters, router and access logs.
  */
 import assert from 'node:assert/strict';
 import type { HttpFilter } from '../../shared/resources/http-filters.ts';

@@ -44,7 +44,9 @@ export class RouteStore {
     };
   }
 
-  /** Follows scopes and their configurations; `build` makes the tables of those that stand inline. */
+  /**
+   * Follows scopes and their configurations; `build` makes the tables of those that stand inline.
+   */
   scopedSourceOf(
     { fragments, scopes }: ScopedRoutes,
     build: (scope: InlineScopes[number]) => RouteTable,

@@ -47,7 +47,9 @@ function compilePolicy(name: string, settings: FilterSettings): CompiledPolicy |
   return { policy, origins };
 }
 
-/** Whether the filter is on is the most specific level's to say; the rest is the first that says it. */
+/**
+ * Whether the filter is on is the most specific level's to say; the rest is the first that says it.
+ */
 function mergePolicies(levels: Levels): CorsPolicy {
   const [first] = levels;
   const text = (member: 'allowMethods' | 'allowHeaders' | 'exposeHeaders' | 'maxAge'): string =>

@@ -1,6 +1,6 @@
 /**
- * Decompresses bodies of requests and answers whose outermost listed encoding is the library's. A body
- * that cannot be decompressed breaks off, so that nobody takes a part of it for the whole.
+ * Decompresses bodies of requests and answers whose outermost listed encoding is the library's. A
+ * body that cannot be decompressed breaks off, so that nobody takes a part of it for the whole.
  * Source: envoy.filters.http.decompressor.
  */
 import type {
@@ -146,7 +146,7 @@ class DecompressorFilter extends PassThroughFilter {
     return body;
   }
 
-  /** Says behind the body what it was and what it became, as the reference does. */
+  /** Says behind the body what it was and what it became, as Envoy does. */
   private finish(direction: Direction, body: BodyDecompressor): void {
     const { context, base, options } = this.parts;
     const { compressedBytes, uncompressedBytes } = body;

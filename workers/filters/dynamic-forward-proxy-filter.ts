@@ -1,5 +1,5 @@
 /**
- * Lets a request wait until the name that it bears has been looked up, where its cluster forwards to
+ * Lets a request wait until the name that it has has been looked up, where its cluster forwards to
  * any name. Source: envoy.filters.http.dynamic_forward_proxy.
  */
 import { parseAuthority } from '../../shared/addresses/authority.ts';

@@ -25,9 +25,13 @@ export interface FilterContext {
   countRequestTooLarge(): void;
   /** This server's own health was failed by an operator. */
   isHealthCheckFailed(): boolean;
-  /** Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts. */
+  /**
+   * Hosts of a cluster; undefined for an unknown one. `usable` counts healthy and degraded hosts.
+   */
   clusterHealth(name: string): { readonly total: number; readonly usable: number } | undefined;
-  /** Where requests for this cluster may have to wait for their host; undefined for most clusters. */
+  /**
+   * Where requests for this cluster may have to wait for their host; undefined for most clusters.
+   */
   wantedHosts(cluster: string): WantedHosts | undefined;
   /** What a request without a route may wait for; undefined: for nothing. */
   missingRoutes(headers: HeaderMap): WantedRoutes | undefined;
@@ -46,7 +50,9 @@ export interface FilterContext {
   onBlock(base: number): void;
 }
 
-/** The compiled form of settings that come with each request's route, made once per settings object. */
+/**
+ * The compiled form of settings that come with each request's route, made once per settings object.
+ */
 export class CompiledSettings<Settings extends object, Compiled> {
   readonly #compiled = new WeakMap<Settings, Compiled>();
   readonly #compile: (settings: Settings) => Compiled;

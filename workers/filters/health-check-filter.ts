@@ -1,6 +1,6 @@
 /**
- * Answers health checks of load balancers: from this server's own state, from a cached answer of the
- * upstream, or from the health of clusters. Source: envoy.filters.http.health_check.
+ * Answers health checks of load balancers: from this server's own state, from a cached answer of
+ * the upstream, or from the health of clusters. Source: envoy.filters.http.health_check.
  */
 import type { HealthCheckFilterOptions } from '../../shared/resources/http-filters.ts';
 import { HEALTH_CHECK_FILTER } from '../../shared/stats/templates/http-filters.ts';

@@ -32,7 +32,9 @@ export class LimitBuckets {
     return this.#byDescriptor.size > 0;
   }
 
-  /** A token of every bucket that the descriptors name, the slowest first, and of the limit's own. */
+  /**
+   * A token of every bucket that the descriptors name, the slowest first, and of the limit's own.
+   */
   take(descriptors: readonly Descriptor[], nowMs: number): Taken {
     const matched = descriptors
       .map((descriptor) => this.#byDescriptor.get(descriptorKey(descriptor)))

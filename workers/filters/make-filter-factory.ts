@@ -44,7 +44,7 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
     case 'health_check':
       return makeHealthCheckFilter(filter.name, filter.options, context);
     default:
-      return makeFactsFilter(filter, context);
+      return makeInfoFilter(filter, context);
     case 'router':
       throw new Error('the router is the last filter of a chain');
   }
@@ -54,7 +54,7 @@ export function makeFilterFactory(filter: HttpFilter, context: FilterContext): F
  * Filters about what is known of a request, which change or record it and refuse nothing, and those
  * whose settings come from elsewhere.
  */
-function makeFactsFilter(
+function makeInfoFilter(
   filter: Extract<
     HttpFilter,
     {

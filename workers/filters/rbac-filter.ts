@@ -1,4 +1,6 @@
-/** Lets requests pass by role-based rules; shadow rules only count. Source: envoy.filters.http.rbac. */
+/**
+ * Lets requests pass by role-based rules; shadow rules only count. Source: envoy.filters.http.rbac.
+ */
 import type { RbacOptions, RbacPerRoute } from '../../shared/resources/http-filters.ts';
 import { RBAC, RBAC_SHADOW } from '../../shared/stats/templates/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';

@@ -1,7 +1,7 @@
 /**
- * The value of a session cookie, as the reference writes it: base64 of a protobuf message with the host's
- * address (field 1, text) and the second at which the cookie ends (field 2, a number). Older ones are
- * base64 of the address alone, which is still read.
+ * The value of a session cookie, as Envoy writes it: base64 of a protobuf message with the host's
+ * address (field 1, text) and the second at which the cookie ends (field 2, a number). Older ones
+ * are base64 of the address alone, which is still read.
  */
 
 const ADDRESS_TAG = 0x0a;

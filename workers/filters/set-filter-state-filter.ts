@@ -1,6 +1,7 @@
 /**
- * Keeps values of a request under keys, for the routes, filters and access logs behind it: the chain's
- * values first, then those of the route's levels. Source: envoy.filters.http.set_filter_state.
+ * Keeps values of a request under keys, for the routes, filters and access logs behind it: the
+ * chain's values first, then those of the route's levels. Source:
+ * envoy.filters.http.set_filter_state.
  */
 import type { SetFilterStateOptions } from '../../shared/resources/http-filters.ts';
 import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../stream/filter.ts';
@@ -21,7 +22,7 @@ interface CompiledState {
 
 export function makeSetFilterStateFilter(name: string, own: SetFilterStateOptions): FilterFactory {
   const compiled = new CompiledSettings((options: SetFilterStateOptions): CompiledState => ({
-    // What is read-only can be replaced all the same while a request's headers come, as in the reference.
+    // What is read-only can be replaced all the same while a request's headers come, as in Envoy.
     values: options.onRequestHeaders.map(({ key, format, skipsEmpty, isHashable }) => ({
       key,
       formatter: compileLineFormat(format),

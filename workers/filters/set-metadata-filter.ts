@@ -1,6 +1,6 @@
 /**
- * Gives requests dynamic metadata from the configuration, which access logs, matchers and other filters
- * read. Source: envoy.filters.http.set_metadata.
+ * Gives requests dynamic metadata from the configuration, which access logs, matchers and other
+ * filters read. Source: envoy.filters.http.set_metadata.
  */
 import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
 import type { SetMetadataOptions } from '../../shared/resources/http-filters.ts';

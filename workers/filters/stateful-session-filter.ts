@@ -1,6 +1,6 @@
 /**
- * Keeps a client at the host that answered it first: the host's address travels in a cookie or a header.
- * Source: envoy.filters.http.stateful_session.
+ * Keeps a client at the host that answered it first: the host's address travels in a cookie or a
+ * header. Source: envoy.filters.http.stateful_session.
  */
 import type {
   SessionState,

@@ -5,7 +5,9 @@
 import type { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 
-/** Where the moment is kept; 0 for a bucket that was never touched. CLOCK_MONOTONIC milliseconds. */
+/**
+ * Where the moment is kept; 0 for a bucket that was never touched. CLOCK_MONOTONIC milliseconds.
+ */
 export interface BucketState {
   load(): number;
   /** False when it is no longer `expected`. */

@@ -1,6 +1,6 @@
 /**
- * One body on its way through zlib's threads. Gives each piece on as soon as it is there, so that streams
- * of events keep flowing. Bounded: it asks for a pause while more than its limit waits.
+ * One body on its way through zlib's threads. Gives each piece on as soon as it is there, so that
+ * streams of events keep flowing. Bounded: it asks for a pause while more than its limit waits.
  */
 import type { Endable } from '../../shared/process/exceptions.ts';
 import type { Transform } from 'node:stream';

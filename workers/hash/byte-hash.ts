@@ -1,6 +1,7 @@
 /**
- * What the hash functions of bytes share: a 64-bit number that is changed in place by 32-bit arithmetic
- * (BigInt would cost a microsecond per multiplication), and the shape of such a function.
+ * What the hash functions of bytes share: a 64-bit number that is changed in place by 32-bit
+ * arithmetic (BigInt would cost a microsecond per multiplication), and the shape of such a
+ * function.
  */
 
 /** An unsigned 64-bit number in two halves. */

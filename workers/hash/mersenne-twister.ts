@@ -1,4 +1,6 @@
-/** MT19937: a sequence of random numbers that a seed of 32 bits decides, the same on every machine. */
+/**
+ * MT19937: a sequence of random numbers that a seed of 32 bits decides, the same on every machine.
+ */
 const SIZE = 624;
 const SHIFT = 397;
 

@@ -1,7 +1,7 @@
 /** What becomes of `x-forwarded-client-cert` on connections whose client showed a certificate. */
 import type { ClientCertForwarding } from '../../shared/resources/listener.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
-import type { CertificateFacts, TlsInfo } from '../net/connection-info.ts';
+import type { CertificateInfo, TlsInfo } from '../net/connection-info.ts';
 
 const NAME = 'x-forwarded-client-cert';
 
@@ -30,8 +30,8 @@ export function writeClientCert(
 
 function elementOf(
   { details }: ClientCertForwarding,
-  peer: CertificateFacts,
-  local: CertificateFacts | undefined,
+  peer: CertificateInfo,
+  local: CertificateInfo | undefined,
 ): string {
   const pairs = (local?.uriSans ?? []).map((uri) => `By=${uri}`);
   pairs.push(`Hash=${peer.fingerprint256}`);
@@ -39,7 +39,7 @@ function elementOf(
   if (details.includes('chain')) pairs.push(`Chain="${encodeURIComponent(chainOf(peer))}"`);
   if (details.includes('subject')) pairs.push(`Subject="${peer.subject}"`);
   if (details.includes('uri')) {
-    // The reference names this key even where there is no value to it.
+    // Envoy names this key even where there is no value to it.
     const uris = peer.uriSans.length === 0 ? [''] : peer.uriSans;
     pairs.push(...uris.map((uri) => `URI=${uri}`));
   }
@@ -47,9 +47,9 @@ function elementOf(
   return pairs.join(';');
 }
 
-function chainOf(leaf: CertificateFacts): string {
+function chainOf(leaf: CertificateInfo): string {
   let text = '';
-  for (let of: CertificateFacts | undefined = leaf; of !== undefined; of = of.issuedBy) {
+  for (let of: CertificateInfo | undefined = leaf; of !== undefined; of = of.issuedBy) {
     text += of.pem;
   }
   return text;

@@ -2,7 +2,7 @@
  * Rewrites the path of a request before routing: escaped slashes, RFC 3986 dot segments, merged
  * slashes. Owns the decision what a path becomes; it answers nobody and touches no headers.
  *
- * The order is the reference's: a fragment is refused, escaped slashes are treated, then the path is
+ * The order is Envoy's: a fragment is refused, escaped slashes are treated, then the path is
  * made canonical, then slashes are merged. The query is never touched.
  */
 
@@ -51,7 +51,7 @@ export function compilePathPolicy(options: PathOptions): PathPolicy {
   };
 }
 
-/** A path of nothing but slashes becomes two of them, as in the reference. */
+/** A path of nothing but slashes becomes two of them, as in Envoy. */
 function mergeSlashes(path: string): string {
   const merged = path.replace(/\/{2,}/g, '/');
   return merged === '/' ? '//' : merged;

@@ -12,7 +12,10 @@ export function isValidReferer(value: string): boolean {
   return match !== null && Number(match[1] ?? 0) <= LARGEST_PORT;
 }
 
-/** `te` reduced to the one value that means something to an upstream, undefined when it is not there. */
+/**
+ * `te` reduced to the one value that means something to an upstream, undefined when it is not
+ * there.
+ */
 export function sanitizedTe(value: string): string | undefined {
   return value.split(',').some((token) => token.trim() === 'trailers') ? 'trailers' : undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * The requests by which one check asks hosts, in any version of HTTP: what the check itself says, then
- * the changes of headers that its configuration wants. These see the host and nothing of a client.
+ * The requests by which one check asks hosts, in any version of HTTP: what the check itself says,
+ * then the changes of headers that its configuration wants. These see the host and nothing of a
+ * client.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';

@@ -1,4 +1,7 @@
-/** How a check reaches a host: over which address, with whose sockets, and how the connection begins. */
+/**
+ * How a check reaches a host: over which address, with whose sockets, and how the connection
+ * begins.
+ */
 import type { Socket } from 'node:net';
 import type {
   ClusterResource,
@@ -14,16 +17,16 @@ import type { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts'
 import { type InternalTarget, localSocketOf } from '../upstream-transport/upstream-transport.ts';
 import type { ProbeTarget } from './probe.ts';
 
-export interface CheckWays {
+export interface CheckConnections {
   readonly resource: ClusterResource;
   readonly sockets: Pick<UpstreamSockets, 'of' | 'matching'>;
   connectInside(to: InternalTarget): Socket;
   /** Where a check that counts as traffic of the cluster does so; undefined: the host is gone. */
-  checkFigures(host: HostResource): CheckStats | undefined;
+  checkStats(host: HostResource): CheckStats | undefined;
 }
 
 export function checkTarget(
-  ways: CheckWays,
+  ways: CheckConnections,
   host: HostResource,
   check: HealthCheckResource,
 ): ProbeTarget {
@@ -69,7 +72,7 @@ function beginWith(sender: ProxyProtocolSender | undefined, socket: Socket): Soc
   return socket;
 }
 
-function targetOf(ways: CheckWays, host: HostResource): ConnectTarget {
+function targetOf(ways: CheckConnections, host: HostResource): ConnectTarget {
   const address = host.check?.address ?? host.address;
   if (address.kind === 'internal') {
     return { socket: ways.connectInside({ ...address, metadata: undefined }) };

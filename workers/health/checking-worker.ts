@@ -1,6 +1,6 @@
 /**
- * Which worker checks a host: the living one with the highest hash of worker and host. When a worker
- * dies only its hosts move, and they spread over all that live.
+ * Which worker checks a host: the living one with the highest hash of worker and host. When a
+ * worker dies only its hosts move, and they spread over all that live.
  */
 
 /** Undefined while no worker lives. */

@@ -18,7 +18,7 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { Steps } from '../loop/sliced-work.ts';
 import { readInteger } from '../../shared/runtime/read-runtime.ts';
 import type { Runtime } from '../loop/runtime.ts';
-import type { CheckWays } from './check-target.ts';
+import type { CheckConnections } from './check-target.ts';
 import { HealthSession } from './health-session.ts';
 import { HostChecks } from './host-checks.ts';
 import { ProbeMaker } from './probe-maker.ts';
@@ -63,7 +63,7 @@ export interface HealthCheckerOptions {
   /** `cluster.<name>.` */
   readonly statPrefix: string;
   readonly duty: CheckingDuty;
-  readonly ways: CheckWays;
+  readonly ways: CheckConnections;
   hasTraffic(): boolean;
 }
 
@@ -154,7 +154,10 @@ export class HealthChecker {
     }
   }
 
-  /** An ordinary answer said that the host's checks fail: they have to pass before it is asked again. */
+  /**
+   * An ordinary answer said that the host's checks fail: they have to pass before it is asked
+   * again.
+   */
   failPassively(host: HostResource): void {
     const { duty, writer, checks } = this.#options;
     const failed = HEALTH_BITS.failed_active_hc | HEALTH_BITS.excluded_via_immediate_hc_fail;

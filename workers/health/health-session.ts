@@ -46,8 +46,8 @@ export class HealthSession {
     this.#isEjected = (options.bits & HEALTH_BITS.failed_outlier_check) !== 0;
     this.#isFirst = !options.wasChecked;
     const { initialJitterMs, intervalMs } = options.check;
-    // A host may move twice when its worker dies, the second time to the one in its place: it waits no
-    // longer than one interval all the same.
+    // A host may move twice when its worker dies, the second time to the one in its place: it waits
+    // no longer than one interval all the same.
     const spreadMs = this.#isFirst ? initialJitterMs : intervalMs / 2;
     this.#wait(Math.floor(Math.random() * spreadMs));
   }
@@ -122,7 +122,9 @@ export class HealthSession {
     return false;
   }
 
-  /** An answer that says no counts at once; silence and retriable answers count up to a threshold. */
+  /**
+   * An answer that says no counts at once; silence and retriable answers count up to a threshold.
+   */
   #fail(outcome: Exclude<ProbeOutcome, { kind: 'passed' }>): boolean {
     this.#count('failure');
     if (outcome.kind === 'unreachable') this.#count('network_failure');

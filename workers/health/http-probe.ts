@@ -66,7 +66,9 @@ export class HttpProbe implements Probe {
   }
 }
 
-/** One connection: requests one after the other; `answered` gets undefined when it broke instead. */
+/**
+ * One connection: requests one after the other; `answered` gets undefined when it broke instead.
+ */
 class ProbeConnection implements Wire, Http1ClientOwner, ResponseDecoder {
   readonly #socket: Socket;
   readonly #codec: Http1ClientCodec;

@@ -1,6 +1,6 @@
 /**
- * One HTTP/2 connection of a health check: requests one after the other, each answered with what came
- * back, or with nothing when the connection or the stream broke.
+ * One HTTP/2 connection of a health check: requests one after the other, each answered with what
+ * came back, or with nothing when the connection or the stream broke.
  */
 import type {
   ClientHttp2Session,

@@ -65,7 +65,9 @@ function judgeAnswer(judge: HttpJudge, answer: Http2Answer | undefined): ProbeOu
   });
 }
 
-/** Any other answer than that it serves says that it does not; headers of the answer do not count. */
+/**
+ * Any other answer than that it serves says that it does not; headers of the answer do not count.
+ */
 function judgeGrpc(answer: Http2Answer | undefined): ProbeOutcome {
   if (answer === undefined) return { kind: 'unreachable', isTimeout: false };
   const { headers, trailers, body, status } = answer;

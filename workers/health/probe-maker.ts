@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/process/clock.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { HealthCheckResource } from '../../shared/resources/clusters/health-check.ts';
 import { CheckRequests } from './check-requests.ts';
-import { checkTarget, type CheckWays } from './check-target.ts';
+import { checkTarget, type CheckConnections } from './check-target.ts';
 import { Http2Probe } from './http2-probe.ts';
 import { HttpProbe } from './http-probe.ts';
 import { HttpJudge } from './judge-http.ts';
@@ -13,7 +13,7 @@ import { TcpProbe } from './tcp-probe.ts';
 
 export interface ProbeMakerParts {
   readonly check: HealthCheckResource;
-  readonly ways: CheckWays;
+  readonly ways: CheckConnections;
   readonly clock: Clock;
   /** Whether the name of the service counts this time. */
   mustVerify(): boolean;
@@ -43,7 +43,7 @@ export class ProbeMaker {
     }
     if (probe.kind === 'redis') {
       return (host) => {
-        const figures = ways.checkFigures(host);
+        const figures = ways.checkStats(host);
         const { keyFound } = this.#parts;
         return new RedisProbe(probe, {
           target: checkTarget(ways, host, check),

@@ -1,4 +1,6 @@
-/** The seam between a health check's rhythm and what it asks: one exchange with a host at a time. */
+/**
+ * The seam between a health check's rhythm and what it asks: one exchange with a host at a time.
+ */
 
 import type { Socket } from 'node:net';
 import type { CheckRequest } from './check-requests.ts';
@@ -34,8 +36,8 @@ export interface RequestTarget extends ProbeTarget {
 
 export interface Probe {
   /**
-   * Begins an exchange; `done` is called once, unless `cancel` comes first. Over TCP it is called again
-   * when the host ends the connection that was kept for the next exchange.
+   * Begins an exchange; `done` is called once, unless `cancel` comes first. Over TCP it is called
+   * again when the host ends the connection that was kept for the next exchange.
    */
   run(done: (outcome: ProbeOutcome) => void): void;
   /** Gives the exchange up and closes the connection. */

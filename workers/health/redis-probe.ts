@@ -1,7 +1,7 @@
 /**
- * Asks a host as a client of Redis: whether it answers PING with PONG, or whether it does not have a key.
- * The first line of an answer decides; what follows of it is passed over.
- * Source: envoy.extensions.health_checkers.redis.v3.Redis.
+ * Asks a host as a client of Redis: whether it answers PING with PONG, or whether it does not have
+ * a key. The first line of an answer decides; what follows of it is passed over. Source:
+ * envoy.extensions.health_checkers.redis.v3.Redis.
  */
 import type { Socket } from 'node:net';
 import type { RedisProbe as RedisProbeResource } from '../../shared/resources/clusters/health-check.ts';

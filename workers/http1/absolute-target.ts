@@ -1,6 +1,6 @@
 /**
- * Request targets in absolute form (RFC 9112 section 3.2.2). Takes what Envoy takes, but for zones of
- * IPv6 addresses: these must be numbers, whichever interfaces this machine has.
+ * Request targets in absolute form (RFC 9112 section 3.2.2). Takes what Envoy takes, but for zones
+ * of IPv6 addresses: these must be numbers, whichever interfaces this machine has.
  */
 import { isIP } from 'node:net';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -15,7 +15,9 @@ const HOST_AND_PORT = /^(?:([A-Za-z0-9.-]+)|\[([0-9A-Fa-f:.]+)(?:%[0-9]+)?\])(?:
 const MAX_PORT = 65_535;
 const HASH = 0x23;
 
-/** Gives scheme, authority and path of `target` to `headers`, whose path may come to lack its slash. */
+/**
+ * Gives scheme, authority and path of `target` to `headers`, whose path may come to lack its slash.
+ */
 export function parseAbsoluteTarget(target: string, headers: HeaderMap): ParseError | undefined {
   const [, scheme = '', authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
   if (scheme === '' || NOT_IN_URLS.test(authority)) return parseErrors.codec;

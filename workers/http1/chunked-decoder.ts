@@ -2,8 +2,8 @@
  * Decodes the chunked coding, byte by byte where it must and in whole pieces where it can. Owns no
  * buffer: pieces of the body are handed on as views into the input, valid during the call only.
  *
- * Strict: sizes are hexadecimal digits without sign or prefix, every line ends in CRLF, extensions are
- * skipped but hold no control bytes, and everything that is not body has a limit.
+ * Strict: sizes are hexadecimal digits without sign or prefix, every line ends in CRLF, extensions
+ * are skipped but hold no control bytes, and everything that is not body has a limit.
  */
 import { type ParseError, parseErrors } from './parse-errors.ts';
 

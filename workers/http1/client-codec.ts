@@ -1,7 +1,7 @@
 /**
- * The client side of one HTTP/1 connection: writes one request, reads its response, again and again.
- * Owns framing and knows when the connection may carry another request; pools and timeouts are its
- * owner's. The encoder of the open request is the codec itself.
+ * The client side of one HTTP/1 connection: writes one request, reads its response, again and
+ * again. Owns framing and knows when the connection may carry another request; pools and timeouts
+ * are its owner's. The encoder of the open request is the codec itself.
  */
 import type { RequestEncoder, ResetReason, ResponseDecoder } from '../stream/codec.ts';
 import { HeaderMap } from '../stream/header-map.ts';
@@ -28,7 +28,7 @@ import {
 const MAX_INFORMATIONAL = 32;
 /** `H` of `HTTP/1.1`. */
 const FIRST_BYTE = 0x48;
-/** The reference's words for what a message without a body must not say. */
+/** Envoy's words for what a message without a body must not say. */
 const TRANSFER_ENCODING_NOT_ALLOWED = 'http1.transfer_encoding_not_allowed';
 const CONTENT_LENGTH_NOT_ALLOWED = 'http1.content_length_not_allowed';
 const EMPTY = Buffer.alloc(0);
@@ -156,7 +156,7 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
       hostLine(headers, headerCase) +
       headerLines(headers, headerCase) +
       framingLine(framing, headerCase);
-    // As the reference counts headers: without start line and empty line.
+    // As Envoy counts headers: without start line and empty line.
     this.headerBytesSent = lines.length;
     this.write(requestLine(headers) + lines + CRLF);
     if (endStream) this.finishRequest();
@@ -320,7 +320,9 @@ export class Http1ClientCodec implements RequestEncoder, ChunkedSink {
     this.finishResponse();
   }
 
-  /** Refuses 1xx and 204 that claim a body: the peer may go on to send it (RFC 9110 section 8.6). */
+  /**
+   * Refuses 1xx and 204 that claim a body: the peer may go on to send it (RFC 9110 section 8.6).
+   */
   private claimsBodyWrongly(headers: HeaderMap): boolean {
     if (headers.status >= 200 && headers.status !== 204) return false;
     const { chunked, contentLength } = this.block;

@@ -1,6 +1,6 @@
 /**
- * Gathers the bytes of a message's head until it is complete. In nearly every case one read holds the
- * whole head and nothing is stored; a head that drips in is kept as text up to the limit.
+ * Gathers the bytes of a message's head until it is complete. In nearly every case one read holds
+ * the whole head and nothing is stored; a head that drips in is kept as text up to the limit.
  */
 import { holdsHeadEnd } from './header-block.ts';
 
@@ -30,8 +30,8 @@ export class HeadReader {
   }
 
   /**
-   * Text that begins with the head and holds its end, or undefined while the head is incomplete; then
-   * all input has been stored. `isTooLarge` says when it will never be.
+   * Text that begins with the head and holds its end, or undefined while the head is incomplete;
+   * then all input has been stored. `isTooLarge` says when it will never be.
    */
   read(input: Buffer, start: number, end: number): string | undefined {
     if (this.#stored === 0) {

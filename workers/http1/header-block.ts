@@ -1,9 +1,11 @@
 /**
- * Parses the header lines of one HTTP/1 message, and what they say of the message's framing. Shared by
- * requests, responses and trailers. Strict: whatever two parsers could read differently is refused.
+ * Parses the header lines of one HTTP/1 message, and what they say of the message's framing. Shared
+ * by requests, responses and trailers. Strict: whatever two parsers could read differently is
+ * refused.
  *
- * Input is the head as latin-1 text, so that one character is one byte. A line ends in CRLF, or in LF
- * alone as RFC 9112 section 2.2 permits; folded lines, bare CR and other control bytes are refused.
+ * Input is the head as latin-1 text, so that one character is one byte. A line ends in CRLF, or in
+ * LF alone as RFC 9112 section 2.2 permits; folded lines, bare CR and other control bytes are
+ * refused.
  *
  * `connection`, `transfer-encoding`, `keep-alive`, `proxy-connection`, `upgrade` of a plain message and
  * whatever `connection` names belong to this hop: they become facts here and never enter the map;
@@ -18,7 +20,9 @@ import { type ParseError, parseErrors } from './parse-errors.ts';
 const CR = 0x0d;
 const SP = 0x20;
 const TAB = 0x09;
-/** Control bytes that no line may hold; CR is checked apart, since only the line's end may have it. */
+/**
+ * Control bytes that no line may hold; CR is checked apart, since only the line's end may have it.
+ */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
 /** Headers that `connection` may name; each costs a walk through all of them. */
@@ -47,11 +51,13 @@ export class HeaderBlockParser {
   hostCount = 0;
   /** Where the body begins, behind the empty line. */
   end = 0;
-  /** Bytes of the header lines as the reference counts them: without the space behind a colon. */
+  /** Bytes of the header lines as Envoy counts them: without the space behind a colon. */
   headerBytes = 0;
   #upgradeNominated = false;
   #upgrade = '';
-  /** All values of `connection` beyond the usual two; kept for the request that asks for an upgrade. */
+  /**
+   * All values of `connection` beyond the usual two; kept for the request that asks for an upgrade.
+   */
   #hopOptions = '';
   #nominated: string[] | undefined = undefined;
   #transferEncodings = 0;

@@ -1,6 +1,7 @@
 /**
- * What an HTTP/1 client sends behind its open request: kept up to a limit until the request is answered,
- * then read on from. Reading goes on while there is room, so that the client's end is noticed.
+ * What an HTTP/1 client sends behind its open request: kept up to a limit until the request is
+ * answered, then read on from. Reading goes on while there is room, so that the client's end is
+ * noticed.
  */
 import type { Wire } from '../net/transport.ts';
 import type { Flushable } from '../loop/worker-loop.ts';
@@ -49,7 +50,10 @@ export class PipelinedInput implements Flushable {
     return waiting;
   }
 
-  /** Reads on when the present event ends: the filters of the answered request are on the call stack. */
+  /**
+   * Reads on when the present event ends: the filters of the answered request are on the call
+   * stack.
+   */
   resume(waiting: Buffer): void {
     this.resumed = waiting;
     this.wire.defer(this);

@@ -5,7 +5,7 @@ import type { HeaderBlockParser } from './header-block.ts';
 import { parseAbsoluteTarget } from './absolute-target.ts';
 import { type ParseError, parseErrors } from './parse-errors.ts';
 
-/** The reference's list; other methods are refused. */
+/** Envoy's list; other methods are refused. */
 const METHODS = new Set(
   `ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MOVE
   M-SEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT REBIND REPORT SEARCH SOURCE SUBSCRIBE
@@ -34,9 +34,9 @@ export interface RequestLine {
 }
 
 /**
- * Parses a head that begins at the start of `text` and is there whole. On success `block.end` is where
- * the body begins. `path` is the target as written; for CONNECT it stays empty and the target is the
- * authority.
+ * Parses a head that begins at the start of `text` and is there whole. On success `block.end` is
+ * where the body begins. `path` is the target as written; for CONNECT it stays empty and the target
+ * is the authority.
  */
 export function parseRequestHead(
   text: string,
@@ -63,8 +63,8 @@ export function parseRequestHead(
 }
 
 /**
- * What is wrong with a request line that has come before the rest of its head: that is not waited for.
- * A version that is too low is told of when the whole head is there, as Envoy does.
+ * What is wrong with a request line that has come before the rest of its head: that is not waited
+ * for. A version that is too low is told of when the whole head is there, as Envoy does.
  */
 export function earlyLineError(line: string, options: RequestHeadOptions): ParseError | undefined {
   const request = { line: { isHttp10: false }, options };
@@ -110,7 +110,7 @@ function versionError(
 function takePath(target: string, headers: HeaderMap): ParseError | undefined {
   headers.path = target;
   if (isTarget(target)) return undefined;
-  // The reference's parser refuses bytes above 127 before it looks at control bytes.
+  // Envoy's parser refuses bytes above 127 before it looks at control bytes.
   return /[\x80-\xff]/.test(target) ? parseErrors.codec : parseErrors.invalidCharacters;
 }
 

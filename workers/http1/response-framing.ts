@@ -28,8 +28,9 @@ const UNTIL_CLOSE: ResponseFraming = { ...AS_IT_STANDS, endsWithConnection: true
 const UNTIL_CLOSE_HEAD: ResponseFraming = { ...UNTIL_CLOSE, isBodiless: true };
 
 /**
- * Decides for a response that does not switch protocols. Takes from `headers` a length that its status
- * must not have. `endStream`: there is no body behind these headers; the rest is of the request.
+ * Decides for a response that does not switch protocols. Takes from `headers` a length that its
+ * status must not have. `endStream`: there is no body behind these headers; the rest is of the
+ * request.
  */
 export function frameResponse(
   headers: HeaderMap,

@@ -27,7 +27,7 @@ export function statusLine(status: number): string {
   return line;
 }
 
-/** The same for a client of HTTP/1.0: the reference answers in the client's version. */
+/** The same for a client of HTTP/1.0: Envoy answers in the client's version. */
 export function statusLine10(status: number): string {
   return `HTTP/1.0 ${status} ${reasonPhrase(status)}\r\n`;
 }
@@ -43,7 +43,9 @@ export function hostLine(headers: HeaderMap, headerCase: HeaderCase): string {
   return (isLower ? 'host: ' : 'Host: ') + headers.authority + CRLF;
 }
 
-/** All entries, one line each. Names that were kept as they came count before this side's own case. */
+/**
+ * All entries, one line each. Names that were kept as they came count before this side's own case.
+ */
 export function headerLines(headers: HeaderMap, headerCase: HeaderCase): string {
   const { entries, originalNames: originals } = headers;
   let text = '';
@@ -63,7 +65,7 @@ export function headerLines(headers: HeaderMap, headerCase: HeaderCase): string 
 const properNames = new Map<string, string>();
 const MAX_PROPER_NAMES = 2048;
 
-/** First letters and those behind `-` in upper case, as the reference's proper case words. */
+/** First letters and those behind `-` in upper case, as Envoy's proper case words. */
 function properCase(name: string): string {
   let proper = properNames.get(name);
   if (proper === undefined) {

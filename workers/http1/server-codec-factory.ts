@@ -1,6 +1,6 @@
 /**
- * Reads from a connection manager's resource what its HTTP/1 codecs allow and how they write, once for
- * all of its connections.
+ * Reads from a connection manager's resource what its HTTP/1 codecs allow and how they write, once
+ * for all of its connections.
  */
 import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { ServerCodecFactory } from '../stream/codec.ts';

@@ -1,9 +1,10 @@
 /**
  * The server side of one HTTP/1 connection: reads requests one after the other, writes responses.
- * Owns framing, keep-alive and pipelining; knows nothing of routes, filters or statistics of requests.
+ * Owns framing, keep-alive and pipelining; knows nothing of routes, filters or statistics of
+ * requests.
  *
- * One request is open at a time; what a client sends behind it waits. The encoder of the open request
- * is the codec itself, so that a request allocates no more than its header map.
+ * One request is open at a time; what a client sends behind it waits. The encoder of the open
+ * request is the codec itself, so that a request allocates no more than its header map.
  */
 import type {
   RequestDecoder,
@@ -173,15 +174,15 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     if (connection !== '') headers.set('connection', connection);
     const { headerCase } = this.limits;
     const lines = headerLines(headers, headerCase) + framingLine(framing.line, headerCase);
-    // As the reference counts headers: without start line and empty line.
+    // As Envoy counts headers: without start line and empty line.
     this.headerBytesSent += lines.length;
     this.write(start + lines + CRLF);
     if (endStream) this.finishResponse();
   }
 
   /**
-   * A body that is longer or shorter than its head says would end elsewhere for the client than here:
-   * no more of it is sent than was announced, and the connection ends.
+   * A body that is longer or shorter than its head says would end elsewhere for the client than
+   * here: no more of it is sent than was announced, and the connection ends.
    */
   encodeData(data: Buffer, endStream: boolean): void {
     if (this.responseLeft < 0 || data.length <= this.responseLeft) {
@@ -458,8 +459,8 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     const waiting = this.pipelined?.take();
     if (this.closeAfter) {
       this.readState = 'closed';
-      // A client that did not ask closes first. Closing on unread requests would make the kernel reset
-      // what was just sent.
+      // A client that did not ask closes first. Closing on unread requests would make the kernel
+      // reset what was just sent.
       const isAwaited = this.isCloseAsked && waiting === undefined;
       this.owner.onCodecFinished(isAwaited ? 'now' : 'delayed');
       return;

@@ -1,5 +1,5 @@
 /**
- * Chooses the filter chain of a connection. One criterion after the other, in the reference's order,
+ * Chooses the filter chain of a connection. One criterion after the other, in Envoy's order,
  * the chains that say most about the connection remain; a chain that lost never comes back.
  */
 import { IpRanges } from '../../shared/addresses/ip-ranges.ts';
@@ -23,7 +23,7 @@ export interface CompiledChain {
 }
 
 /** What is known of a connection before its chain is chosen. */
-type ChainFacts = Pick<
+type ChainInfo = Pick<
   ConnectionFacts,
   | 'localAddress'
   | 'remoteAddress'
@@ -34,7 +34,7 @@ type ChainFacts = Pick<
 >;
 
 /** How much a chain's criterion says of a connection: -1 contradicts, 0 nothing, more is better. */
-type Score = (match: MatchIndex, facts: ChainFacts) => number;
+type Score = (match: MatchIndex, facts: ChainInfo) => number;
 
 /** Undefined: any address will do. */
 type Ranges = IpRanges<true> | undefined;
@@ -129,7 +129,7 @@ const UNTIMED = { ms: 0, wallMs: 0 };
 function best(
   candidates: readonly Candidate[],
   score: Score,
-  facts: ChainFacts,
+  facts: ChainInfo,
 ): readonly Candidate[] {
   let highest = 0;
   let left: Candidate[] = [];
@@ -168,7 +168,7 @@ function protocolScore(match: FilterChainMatch, offered: readonly string[]): num
   return at < 0 ? -1 : offered.length - at;
 }
 
-function sourceTypeScore({ sourceType }: FilterChainMatch, facts: ChainFacts): number {
+function sourceTypeScore({ sourceType }: FilterChainMatch, facts: ChainInfo): number {
   if (sourceType === 'ANY') return 0;
   const { remoteAddress: remote, localAddress: local } = facts;
   const isNear = remote.kind === 'pipe' || remote.ip === local.ip || isLoopback(remote.ip);

@@ -14,6 +14,9 @@ export interface CompiledListener {
   readonly showsLocalAddress: boolean;
   /** Asks the kernel where each connection was sent before it was redirected. */
   readonly readsOriginal: boolean;
-  /** Called when another version is in force and its last connection has ended; see `RetiredVersion`. */
+  /**
+   * Called when another version is in force and its last connection has ended; see
+   * `RetiredVersion`.
+   */
   readonly release: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether connections are told to close with their next response: by a drain in progress, whose share
- * grows with time, or because the server's health check was failed on purpose.
+ * Whether connections are told to close with their next response: by a drain in progress, whose
+ * share grows with time, or because the server's health check was failed on purpose.
  */
 import type { ListenerResource } from '../../shared/resources/listener.ts';
 import type { DrainCommand } from './listener-commands.ts';
@@ -95,7 +95,7 @@ export class DrainState {
     const drain = this.#drainOf(listener) ?? chain.drain;
     if (drain === undefined) return false;
     if (drain.immediate) return true;
-    // As the reference: whole seconds, and everybody is told from half of the time on.
+    // As Envoy: whole seconds, and everybody is told from half of the time on.
     const elapsedS = Math.floor((this.#options.nowMs() - drain.startedMs) / 1000);
     const half = Math.ceil(drain.drainTimeS / 2);
     return half === 0 || this.#options.random() < elapsedS / half;

@@ -1,6 +1,6 @@
 /**
- * Closes connections of draining listeners that wait for a next request, where a drain asks for it. A
- * request that is on its way at that moment fails, as with every idle timeout; hence an option.
+ * Closes connections of draining listeners that wait for a next request, where a drain asks for it.
+ * A request that is on its way at that moment fails, as with every idle timeout; hence an option.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';

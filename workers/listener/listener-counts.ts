@@ -1,6 +1,7 @@
 /**
- * Where a listener counts in this worker, by its name in statistics. A version with another name counts
- * elsewhere; connections end where they began, and the last of them releases what no version uses.
+ * Where a listener counts in this worker, by its name in statistics. A version with another name
+ * counts elsewhere; connections end where they began, and the last of them releases what no version
+ * uses.
  */
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import {
@@ -50,7 +51,8 @@ export class ListenerCounts {
     this.#open += 1;
     stats.increment(this.#base + CX_TOTAL);
     stats.add(this.#base + CX_ACTIVE, 1);
-    // The gauge counts as used from here on, whether a listener filter holds connections back or not.
+    // The gauge counts as used from here on, whether a listener filter holds connections back or
+    // not.
     stats.add(this.#base + PRE_CX_ACTIVE, 0);
     stats.increment(this.#workerBase + WORKER_CX_TOTAL);
     stats.add(this.#workerBase + WORKER_CX_ACTIVE, 1);

@@ -1,7 +1,7 @@
 /**
- * The listeners of one worker by name: adds, replaces and removes them, and lets what a change takes
- * away drain: chains of a replaced version, removed listeners with what is still open on them. What a
- * drain means for a connection is in drain-state.ts.
+ * The listeners of one worker by name: adds, replaces and removes them, and lets what a change
+ * takes away drain: chains of a replaced version, removed listeners with what is still open on
+ * them. What a drain means for a connection is in drain-state.ts.
  */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
@@ -128,8 +128,8 @@ export class ListenerSet {
   }
 
   /**
-   * The server ends, and nobody can connect any more: who came last is answered. Resolves when all of them
-   * are, or soon.
+   * The server ends, and nobody can connect any more: who came last is answered. Resolves when all
+   * of them are, or soon.
    */
   async answerLast(): Promise<void> {
     const { clock } = this.#env;

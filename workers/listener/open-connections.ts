@@ -1,4 +1,6 @@
-/** The open connections of one listener, each with the version of the listener that it belongs to. */
+/**
+ * The open connections of one listener, each with the version of the listener that it belongs to.
+ */
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { ServedConnection } from '../stream/chain-server.ts';

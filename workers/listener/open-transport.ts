@@ -1,6 +1,6 @@
 /**
- * Opens the transport of a connection for the chain that serves it: over what the runtime accepted, or
- * over a socket whose first bytes were looked at, with TLS where the chain has it.
+ * Opens the transport of a connection for the chain that serves it: over what the runtime accepted,
+ * or over a socket whose first bytes were looked at, with TLS where the chain has it.
  */
 import type net from 'node:net';
 import { originalDestination } from '../../shared/posix/original-destination.ts';
@@ -12,7 +12,7 @@ import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { Accepted } from './acceptor.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { ChainServer, OpenedConnection } from '../stream/chain-server.ts';
-import { ConnectionFacts, type ListenerFacts } from '../stream/connection-facts.ts';
+import { ConnectionFacts, type ListenerInfo } from '../stream/connection-facts.ts';
 
 /** Whom a transport is opened for. */
 export interface TransportUse {
@@ -25,7 +25,7 @@ export interface TransportUse {
 /** A connection of which nothing was read yet. */
 export function openAccepted(
   accepted: Accepted,
-  facts: ListenerFacts,
+  facts: ListenerInfo,
   { loop, handler, server, tls }: TransportUse,
 ): OpenedConnection {
   const { bufferLimitBytes, counters } = server;

@@ -1,7 +1,7 @@
 /**
- * A version of a listener that was replaced or removed. What serves connections goes with the last of them, at
- * once where there are none; what the version counts is there until its drain is over, so that of a version
- * that only drains little more is kept than where it counted.
+ * A version of a listener that was replaced or removed. What serves connections goes with the last
+ * of them, at once where there are none; what the version counts is there until its drain is over,
+ * so that of a version that only drains little more is kept than where it counted.
  */
 import type { WorkerStats } from '../stats/worker-stats.ts';
 

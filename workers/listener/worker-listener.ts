@@ -1,6 +1,7 @@
 /**
- * One listener in this worker: its acceptors, its open connections and their accounting. A new version
- * of the listener's resource replaces the filter chain for new connections; open ones go on with theirs.
+ * One listener in this worker: its acceptors, its open connections and their accounting. A new
+ * version of the listener's resource replaces the filter chain for new connections; open ones go on
+ * with theirs.
  */
 import type { Transport } from '../net/transport.ts';
 import type net from 'node:net';
@@ -21,7 +22,7 @@ import type {
 import { survivorsOf } from './chain-changes.ts';
 import type { CompiledChain } from './chain-selector.ts';
 import type { CompiledListener } from './compiled-listener.ts';
-import type { EarlyFacts, ListenerFilterRunner } from './filters/listener-filter.ts';
+import type { EarlyInfo, ListenerFilterRunner } from './filters/listener-filter.ts';
 import { matchesPort } from './filters/port-predicate.ts';
 import { PreConnection } from './filters/pre-connection.ts';
 import type { ConnectionLimits, ListenerLimits } from './connection-limits.ts';
@@ -39,7 +40,7 @@ import { RetiredVersion } from './retired-version.ts';
 import {
   ConnectionFacts,
   fixedLocalAddress,
-  type ListenerFacts,
+  type ListenerInfo,
 } from '../stream/connection-facts.ts';
 
 export interface ListenerContext {
@@ -100,7 +101,9 @@ export class WorkerListener implements ConnectionObserver {
     await Promise.all(closing);
   }
 
-  /** Puts a new version into force. Returns the chains with open connections that go with the old. */
+  /**
+   * Puts a new version into force. Returns the chains with open connections that go with the old.
+   */
   replace(compiled: CompiledListener): ReadonlySet<CompiledChain> {
     const earlier = this.#current;
     this.#current = compiled;
@@ -160,7 +163,10 @@ export class WorkerListener implements ConnectionObserver {
     return this.#connections.size > 0 || this.#waiting.size > 0;
   }
 
-  /** Whether a connection that was made since this moment has not been answered; monotonic milliseconds. */
+  /**
+   * Whether a connection that was made since this moment has not been answered; monotonic
+   * milliseconds.
+   */
   hasUnanswered(sinceMs: number): boolean {
     return this.#waiting.size > 0 || this.#connections.hasUnanswered(sinceMs);
   }
@@ -233,7 +239,7 @@ export class WorkerListener implements ConnectionObserver {
     });
   }
 
-  #take(accepted: Accepted, listener: ListenerFacts): void {
+  #take(accepted: Accepted, listener: ListenerInfo): void {
     const version = this.#current;
     const { only } = version.chains;
     if (only?.server !== undefined && version.listenerFilters.length === 0) {
@@ -245,7 +251,7 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   /** The connection is the listener's that it was sent to, where this one hands on. */
-  #acceptRedirected(socket: net.Socket, listener: ListenerFacts): void {
+  #acceptRedirected(socket: net.Socket, listener: ListenerInfo): void {
     const original = originalAddress(socket);
     const { handsOffToOriginal } = this.#current.resource;
     const other =
@@ -265,7 +271,7 @@ export class WorkerListener implements ConnectionObserver {
   }
 
   /** Takes a connection that this listener or another one accepted. */
-  #receive(socket: net.Socket, listener: ListenerFacts, original: Address | undefined): void {
+  #receive(socket: net.Socket, listener: ListenerInfo, original: Address | undefined): void {
     const version = this.#current;
     const own = { ...listener, name: this.name, direction: version.resource.direction };
     const facts = new ConnectionFacts(socket, own);
@@ -329,7 +335,7 @@ export class WorkerListener implements ConnectionObserver {
     version: CompiledListener,
     socket: net.Socket,
     facts: ConnectionFacts,
-    early: Pick<EarlyFacts, 'transportProtocol' | 'applicationProtocols'> = PLAIN,
+    early: Pick<EarlyInfo, 'transportProtocol' | 'applicationProtocols'> = PLAIN,
   ): void {
     facts.transportProtocol = early.transportProtocol;
     facts.applicationProtocols = early.applicationProtocols;
@@ -374,7 +380,7 @@ export class WorkerListener implements ConnectionObserver {
     }
   }
 
-  #factsOf(version: CompiledListener, bound: BoundAddress): ListenerFacts {
+  #factsOf(version: CompiledListener, bound: BoundAddress): ListenerInfo {
     return {
       name: this.name,
       direction: version.resource.direction,

@@ -1,4 +1,6 @@
-/** What the data plane takes from the worker's process: its heritage, stats, clock, notices and log. */
+/**
+ * What the data plane takes from the worker's process: its heritage, stats, clock, notices and log.
+ */
 import type { Clock } from '../../shared/process/clock.ts';
 import type { Exceptions } from '../../shared/process/exceptions.ts';
 import type { LogLevel } from '../../shared/logging/levels.ts';
@@ -9,7 +11,9 @@ import type { WorkerStats } from '../stats/worker-stats.ts';
 /** What the data plane tells the supervisor unasked; records of a tap may be lost on their way. */
 export type DataPlaneNotice = Exclude<Notice, { readonly kind: 'tap_lost' }>;
 
-/** What the data plane takes from its process: `createDataPlane(env)` in data-plane/data-plane.ts. */
+/**
+ * What the data plane takes from its process: `createDataPlane(env)` in data-plane/data-plane.ts.
+ */
 export interface DataPlaneEnv {
   readonly heritage: WorkerHeritage;
   readonly stats: WorkerStats;

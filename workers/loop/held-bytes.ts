@@ -1,7 +1,7 @@
 /**
- * Counts the bytes that a worker holds for its connections: writes that the kernel has not taken, and
- * bodies kept until a host is connected or to be sent again. Each connection has a limit of its own;
- * this is the one over all of them.
+ * Counts the bytes that a worker holds for its connections: writes that the kernel has not taken,
+ * and bodies kept until a host is connected or to be sent again. Each connection has a limit of its
+ * own; this is the one over all of them.
  */
 
 /** What a worker may hold before it answers new requests with 503. */

@@ -1,7 +1,7 @@
 /**
  * The time as the data path sees it: read once when an event of the loop begins (a read, a timer, a
- * connect) and then used by everything that happens in that event. A clock read costs 50 ns, as much
- * as parsing a header.
+ * connect) and then used by everything that happens in that event. A clock read costs 50 ns, as
+ * much as parsing a header.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 

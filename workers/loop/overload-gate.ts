@@ -1,4 +1,7 @@
-/** Whether this worker takes one more piece of work while the server is overloaded, and how patient it is. */
+/**
+ * Whether this worker takes one more piece of work while the server is overloaded, and how patient
+ * it is.
+ */
 import {
   CALM,
   type LeastTimeout,

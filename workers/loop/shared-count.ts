@@ -1,4 +1,6 @@
-/** A number that all workers together keep below a limit, in shared memory: of connections, mostly. */
+/**
+ * A number that all workers together keep below a limit, in shared memory: of connections, mostly.
+ */
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { RateLimitPage } from '../../shared/limits/rate-limit-page.ts';
 
@@ -14,7 +16,9 @@ export class SharedCount {
   readonly #worker: number;
   readonly #slot: number;
 
-  /** All that ask under the same name count together; of this worker alone when the pages are full. */
+  /**
+   * All that ask under the same name count together; of this worker alone when the pages are full.
+   */
   constructor(name: string, pages: SharedPages) {
     const slot = pages.rateLimitPage().slotOf(`connections ${name}`);
     this.#page = slot === undefined ? BreakerPage.single() : pages.breakerPage();
@@ -22,7 +26,9 @@ export class SharedCount {
     this.#slot = slot === undefined ? 0 : BreakerPage.namedSlot(slot);
   }
 
-  /** Counts one more, until `closed`; false with nothing counted where that is more than `limit`. */
+  /**
+   * Counts one more, until `closed`; false with nothing counted where that is more than `limit`.
+   */
   tryOpen(limit: number): boolean {
     this.add(1);
     if (this.#page.count(this.#slot, 'connections') <= limit) return true;

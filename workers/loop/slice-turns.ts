@@ -1,6 +1,6 @@
 /**
- * Gives everything that a loop does in slices its turn: one slice in each turn of the loop, however many
- * want one, so that traffic never waits for more than that. They share the turns evenly.
+ * Gives everything that a loop does in slices its turn: one slice in each turn of the loop, however
+ * many want one, so that traffic never waits for more than that. They share the turns evenly.
  */
 const SLICE_MS = 1;
 

@@ -1,6 +1,6 @@
 /**
- * Work that would hold up a loop for too long, cut into steps: a few of them run in each turn, so that
- * what traffic brings in between waits a moment at most. Knows nothing of what the work is.
+ * Work that would hold up a loop for too long, cut into steps: a few of them run in each turn, so
+ * that what traffic brings in between waits a moment at most. Knows nothing of what the work is.
  */
 import type { SliceTurns } from './slice-turns.ts';
 
@@ -22,8 +22,8 @@ export function finish<Result>(steps: Steps<Result>): Result {
 }
 
 /**
- * How much of a piece is done before `add` returns: nothing, what takes a few milliseconds, or all of
- * it and of what came before. What is left is done in slices.
+ * How much of a piece is done before `add` returns: nothing, what takes a few milliseconds, or all
+ * of it and of what came before. What is left is done in slices.
  */
 export type Haste = 'later' | 'soon' | 'now';
 
@@ -94,7 +94,9 @@ export class SlicedWork {
   }
 }
 
-/** Sorts in place as `Array.sort` does: what is equal keeps its order, what is sorted costs little. */
+/**
+ * Sorts in place as `Array.sort` does: what is equal keeps its order, what is sorted costs little.
+ */
 export function* sortInSteps<Item>(
   items: Item[],
   compare: (left: Item, right: Item) => number,

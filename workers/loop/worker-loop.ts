@@ -1,8 +1,8 @@
 /**
  * One worker's loop as the data path sees it: its clock, its timers, the buffer that every socket
  * reads into, and the transports that have something to write at the end of the present event.
- * Every callback of the runtime that reaches the data path begins with `enter` and ends with `leave`,
- * and gives what is thrown in between to `failed`: that one stream or connection ends.
+ * Every callback of the runtime that reaches the data path begins with `enter` and ends with
+ * `leave`, and gives what is thrown in between to `failed`: that one stream or connection ends.
  */
 import type { Clock } from '../../shared/process/clock.ts';
 import type { Endable, Exceptions } from '../../shared/process/exceptions.ts';

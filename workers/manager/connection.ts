@@ -269,8 +269,9 @@ export class HttpConnection
   }
 
   /**
-   * The connection's time is over. A request may be on its way: it is still answered, with a goodbye,
-   * unless none comes within the drain timeout. A connection that never asked anything just closes.
+   * The connection's time is over. A request may be on its way: it is still answered, with a
+   * goodbye, unless none comes within the drain timeout. A connection that never asked anything
+   * just closes.
    */
   private endSoon(): void {
     const { drain } = this.manager;
@@ -289,7 +290,10 @@ export class HttpConnection
     this.manager.parts.stats.raise(CX_SOFT_DRAIN);
   }
 
-  /** The client is asked to close, which leaves it the choice of the moment, up to the drain timeout. */
+  /**
+   * The client is asked to close, which leaves it the choice of the moment, up to the drain
+   * timeout.
+   */
   private announceDrain(): void {
     const { drain } = this.manager;
     if (drain === undefined) {

@@ -1,10 +1,12 @@
 /**
  * Runs one request and its response through the filters of a stream: iteration, stops and the bytes
- * that wait at a stopped filter. Knows no codec; the terminal filter and the stream are its two ends.
+ * that wait at a stopped filter. Knows no codec; the terminal filter and the stream are its two
+ * ends.
  *
- * Requests pass filters 0, 1, …, then the terminal filter. Responses pass the same filters backwards,
- * then the stream's own writer. At each of them the message may be stopped; what follows its headers
- * gathers in `held` until the filter goes on. One filter at a time may hold a direction.
+ * Requests pass filters 0, 1, …, then the terminal filter. Responses pass the same filters
+ * backwards, then the stream's own writer. At each of them the message may be stopped; what follows
+ * its headers gathers in `held` until the filter goes on. One filter at a time may hold a
+ * direction.
  */
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';

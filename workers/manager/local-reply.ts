@@ -1,4 +1,4 @@
-/** Builds the messages of answers that are made here, as the reference words them. */
+/** Builds the messages of answers that are made here, as Envoy words them. */
 import type { LocalReply } from '../stream/filter.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
@@ -33,8 +33,8 @@ export function internalError(): HeaderMap {
 }
 
 /**
- * The answer to the stream's request, which may be missing when the codec refused its head. `rewrite`
- * words it as the connection manager is configured to.
+ * The answer to the stream's request, which may be missing when the codec refused its head.
+ * `rewrite` words it as the connection manager is configured to.
  */
 export function buildLocalReply(
   reply: LocalReply,

@@ -1,4 +1,6 @@
-/** What is written down of an exchange as a whole, from its route, its codec or the exchange before. */
+/**
+ * What is written down of an exchange as a whole, from its route, its codec or the exchange before.
+ */
 import type { LoopClock } from '../loop/loop-clock.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
 import type { ResponseEncoder } from '../stream/codec.ts';
@@ -19,7 +21,7 @@ export function noteCodecBytes(info: StreamInfo, encoder: ResponseEncoder): void
   info.downstreamWireBytesSent = encoder.wireBytesSent;
 }
 
-/** The facts that a request keeps when it is begun anew with a redirect's target. */
+/** The facts that a request keeps when it is begun again with a redirect's target. */
 export function nextInfo(earlier: StreamInfo, clock: LoopClock): StreamInfo {
   const info = new StreamInfo(earlier.connection, clock.ms, clock.wallMs);
   info.protocol = earlier.protocol;

@@ -1,4 +1,6 @@
-/** The timeouts of one stream. Only configured ones exist; each ends the stream in its own words. */
+/**
+ * The timeouts of one stream. Only configured ones exist; each ends the stream in its own words.
+ */
 import type { Endable } from '../../shared/process/exceptions.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import { streamDurationMs } from '../routing/timeouts.ts';

@@ -1,7 +1,7 @@
 /**
  * One request and its response in the connection manager: policy before routing, the filters, local
- * replies, timeouts, statistics and the access log. Talks to the codec through an encoder and to the
- * filters through callbacks; knows neither HTTP/1 nor upstreams.
+ * replies, timeouts, statistics and the access log. Talks to the codec through an encoder and to
+ * the filters through callbacks; knows neither HTTP/1 nor upstreams.
  */
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
@@ -136,7 +136,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.info.bytesReceived += data.length;
     this.timers.onActivity();
     if (this.chain !== undefined && endStream && data.length > 0) {
-      // As in the reference, filters see a body before they see that it was all.
+      // As in Envoy, filters see a body before they see that it was all.
       this.filterData(data, false);
       if (!this.isDone) this.decodeData(NOTHING, true);
       return;
@@ -278,8 +278,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   /**
-   * The client gets 500 where it has nothing yet, past all filters, or sees its response break off; the
-   * connection ends either way.
+   * The client gets 500 where it has nothing yet, past all filters, or sees its response break off;
+   * the connection ends either way.
    */
   onException(): void {
     if (this.isDone) return;

@@ -1,6 +1,6 @@
 /**
- * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch with
- * `keep_matching` is passed by, as one that leads nowhere.
+ * Compiles matcher trees: from a request to what the first leaf that it comes to holds. A branch
+ * with `keep_matching` is passed by, as one that leads nowhere.
  */
 import { compileIpRanges, IpRanges } from '../../shared/addresses/ip-ranges.ts';
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
@@ -107,7 +107,9 @@ function firstOf<Result, One extends Branch<Result>>(
   return undefined;
 }
 
-/** The narrowest range decides first; an exclusive one only where no narrower one holds the address. */
+/**
+ * The narrowest range decides first; an exclusive one only where no narrower one holds the address.
+ */
 function compileAddressTree<Action, Result>(
   { input, branches }: Extract<MatcherTree<Action>, { readonly kind: 'address' }>,
   next: (onMatch: OnMatch<Action>) => TreeMatcher<Result>,

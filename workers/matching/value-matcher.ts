@@ -30,7 +30,7 @@ export function compileValueMatcher(matcher: ValueMatcher): ValuePredicate {
       return (value) => typeof value === 'string' && matches(toByteString(value));
     }
     case 'present':
-      // As in the reference: what is not there never matches, not even where it should be missing.
+      // As in Envoy: what is not there never matches, not even where it should be missing.
       return (value) => value !== undefined && matcher.present;
     case 'list': {
       const matches = compileValueMatcher(matcher.item);

@@ -16,7 +16,9 @@ export interface ByteStream extends StreamAddresses {
   readonly pendingBytes: number;
   /** Latin-1 text; false when more than the limit waits now: `onStreamDrain` will follow. */
   writeText(text: string): boolean;
-  /** `data` is the stream's until `onWritten`, which is called in any case, also while this runs. */
+  /**
+   * `data` is the stream's until `onWritten`, which is called in any case, also while this runs.
+   */
   writeBlock(data: Uint8Array, onWritten: () => void): boolean;
   pause(): void;
   resume(): void;

@@ -26,7 +26,9 @@ export function addressFromForwardedFor(forwardedFor: string, skip: number): Add
   return parseIpAddress(forwardedFor.slice(start, end).trim());
 }
 
-/** An address without port (0) from its text; IPv6 in its shortest form. Undefined when it is none. */
+/**
+ * An address without port (0) from its text; IPv6 in its shortest form. Undefined when it is none.
+ */
 export function parseIpAddress(text: string): Address | undefined {
   if (isIPv4(text)) return { kind: 'ip', ip: text, port: 0, text: `${text}:0` };
   const percent = text.indexOf('%');
@@ -44,7 +46,9 @@ export function isLoopback(ip: string): boolean {
   return ip.startsWith('127.') || ip === '::1' || ip.startsWith('::ffff:127.');
 }
 
-/** Tests addresses against the ranges configured as internal; without ranges nothing is internal. */
+/**
+ * Tests addresses against the ranges configured as internal; without ranges nothing is internal.
+ */
 export function compileInternalAddresses(cidrs: readonly Cidr[]): (address: Address) => boolean {
   if (cidrs.length === 0) return () => false;
   const contains = compileIpRanges(cidrs);

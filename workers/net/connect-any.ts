@@ -4,7 +4,7 @@
  */
 import net, { isIPv6 } from 'node:net';
 
-/** What RFC 8305 and the reference give each address. */
+/** What RFC 8305 and Envoy give each address. */
 const ATTEMPT_MS = 300;
 
 /** `addresses` are literal, at least one; `triedNext` is called for each but the first. */

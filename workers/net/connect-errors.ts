@@ -1,4 +1,4 @@
-/** Words for failed connections, as the reference shows them: the operating system's or TLS's. */
+/** Words for failed connections, as Envoy shows them: the operating system's or TLS's. */
 import { tlsErrorText } from '../../shared/tls/tls-errors.ts';
 
 /** As `syscall` of errors that the call itself answered. */

@@ -1,8 +1,10 @@
-/** What is known of one connection: its addresses, its TLS, and the listener that it came through. */
+/**
+ * What is known of one connection: its addresses, its TLS, and the listener that it came through.
+ */
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type { FilterState } from './filter-state.ts';
 
-/** `text` is `address:port`, `[address]:port` or the socket's path, as the reference prints it. */
+/** `text` is `address:port`, `[address]:port` or the socket's path, as Envoy prints it. */
 export interface Address {
   readonly kind: 'ip' | 'pipe';
   /** Without brackets; the path for `pipe`. */
@@ -19,14 +21,14 @@ export interface TlsInfo {
   readonly sessionId: string;
   /** The key exchange's group, such as `X25519`; undefined when it is not known. */
   readonly group: string | undefined;
-  readonly peer: CertificateFacts | undefined;
+  readonly peer: CertificateInfo | undefined;
   /** The peer's certificate was verified against a trusted authority. */
   readonly isPeerVerified: boolean;
-  readonly local: CertificateFacts | undefined;
+  readonly local: CertificateInfo | undefined;
 }
 
 /** What is said of one certificate; names are in the certificate's order. */
-export interface CertificateFacts {
+export interface CertificateInfo {
   /** RFC 2253 form. */
   readonly subject: string;
   readonly issuer: string;
@@ -43,7 +45,7 @@ export interface CertificateFacts {
   readonly validFromMs: number;
   readonly validToMs: number;
   /** The certificate that signed this one, as far as the peer sent it or it is trusted. */
-  readonly issuedBy: CertificateFacts | undefined;
+  readonly issuedBy: CertificateInfo | undefined;
 }
 
 /** An addition to the header of the PROXY protocol. */
@@ -65,7 +67,9 @@ export interface ConnectionInfo {
   readonly listenerName: string;
   readonly direction: 'UNSPECIFIED' | 'INBOUND' | 'OUTBOUND';
   filterChainName: string;
-  /** As the client sent it, in lower case, a byte in each character; `shownServerName` for output. */
+  /**
+   * As the client sent it, in lower case, a byte in each character; `shownServerName` for output.
+   */
   requestedServerName: string;
   /** `raw_buffer` or `tls`, where a listener filter has looked. */
   transportProtocol?: string;

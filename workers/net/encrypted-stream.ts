@@ -1,7 +1,7 @@
 /**
  * What byte streams over the runtime's TLS handles have in common. Reads land in the loop's shared
- * buffer. The handle encrypts one write at a time, so what is written meanwhile waits here; and it may
- * report what it has decrypted already after reading was stopped, which waits here too.
+ * buffer. The handle encrypts one write at a time, so what is written meanwhile waits here; and it
+ * may report what it has decrypted already after reading was stopped, which waits here too.
  */
 import type { HeldBytes } from '../loop/held-bytes.ts';
 import { AddressedStream } from './addressed-stream.ts';

@@ -2,7 +2,9 @@
 export class FilterState extends Map<string, string> {
   readonly #hashable = new Set<string>();
 
-  /** Replaces what was under the key; only kinds of objects that the reference can hash are `isHashable`. */
+  /**
+   * Replaces what was under the key; only kinds of objects that Envoy can hash are `isHashable`.
+   */
   keep(key: string, value: string, isHashable: boolean): void {
     this.set(key, value);
     if (isHashable) this.#hashable.add(key);

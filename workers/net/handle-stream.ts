@@ -1,8 +1,8 @@
 /**
- * A byte stream over a handle of the runtime, TCP or unix, without the sockets of node:net: no event
- * emitters, no stream states, one object per connection. Measured against net.Socket in
- * docs/performance.md. Reads land in the loop's shared buffer; a write is tried at once and what the
- * kernel does not take waits in libuv's queue, which is counted here.
+ * A byte stream over a handle of the runtime, TCP or unix, without the sockets of node:net: no
+ * event emitters, no stream states, one object per connection. Measured against net.Socket in
+ * docs/performance.md. Reads land in the loop's shared buffer; a write is tried at once and what
+ * the kernel does not take waits in libuv's queue, which is counted here.
  */
 import { isIPv6 } from 'node:net';
 import type { LocalSocket } from '../../shared/resources/clusters/cluster.ts';

@@ -1,12 +1,12 @@
 /**
  * Two ends of a connection inside of this process, with what the data path uses of a socket of
- * node:net: for clusters whose hosts are listeners of the same worker. What one end wrote waits at the
- * other up to the stream's own limit; then the writer waits.
+ * node:net: for clusters whose hosts are listeners of the same worker. What one end wrote waits at
+ * the other up to the stream's own limit; then the writer waits.
  */
 import type net from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Where every connection comes from, as the reference prints it. */
+/** Where every connection comes from, as Envoy prints it. */
 const CLIENT_ADDRESS = 'envoy://internal_client_address/';
 
 interface SocketPair {

@@ -1,6 +1,6 @@
 /**
- * Sockets for connections to hosts that need more than an address to go to: an address of their own,
- * options. Made by libc, since the runtime's own have neither before they connect.
+ * Sockets for connections to hosts that need more than an address to go to: an address of their
+ * own, options. Made by libc, since the runtime's own have neither before they connect.
  */
 import net, { isIPv6 } from 'node:net';
 import { setConfiguredOptions } from '../../shared/posix/configured-options.ts';

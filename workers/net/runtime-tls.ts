@@ -40,8 +40,8 @@ export interface RuntimeTls {
 }
 
 /**
- * Lets a context answer protocols (ALPN) although connections only change to it: the runtime sets that up
- * for the context that a connection begins with.
+ * Lets a context answer protocols (ALPN) although connections only change to it: the runtime sets
+ * that up for the context that a connection begins with.
  */
 export function teachProtocols(
   runtime: RuntimeTls,

@@ -3,8 +3,8 @@
 const OTHERS = /[^A-Za-z\d._-]/g;
 
 /**
- * For log lines and headers: whatever stands in no host name is `_`, and the text says so. Chains, rules
- * and matchers see what the client sent, as in Envoy.
+ * For log lines and headers: whatever stands in no host name is `_`, and the text says so. Chains,
+ * rules and matchers see what the client sent, as in Envoy.
  */
 export function shownServerName(name: string): string {
   const shown = name.replace(OTHERS, '_');

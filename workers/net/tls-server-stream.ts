@@ -1,7 +1,8 @@
 /**
- * A byte stream over the server's side of TLS on the runtime's handles, without the sockets of node:net
- * and node:tls: what they cost is more than half of what OpenSSL needs for a handshake with an ECDSA
- * certificate (docs/performance.md). Whom to trust and what to count is its handshake's to know.
+ * A byte stream over the server's side of TLS on the runtime's handles, without the sockets of
+ * node:net and node:tls: what they cost is more than half of what OpenSSL needs for a handshake
+ * with an ECDSA certificate (docs/performance.md). Whom to trust and what to count is its
+ * handshake's to know.
  */
 import { EncryptedStream, type EncryptedStreamOptions } from './encrypted-stream.ts';
 import type { StreamHandle } from './runtime-handles.ts';

@@ -1,11 +1,11 @@
 /**
- * One byte stream, TCP, unix or TLS: reads without allocating, writes gathered per event, back-pressure
- * in both directions. Knows no protocol; its handler does.
+ * One byte stream, TCP, unix or TLS: reads without allocating, writes gathered per event,
+ * back-pressure in both directions. Knows no protocol; its handler does.
  *
- * Reads of plain streams land in the loop's shared buffer, so what `onData` gets is valid during the
- * call only. Writes are gathered as latin-1 text, because the runtime copies a short string to the
- * stack and tries to send it at once: no buffer, no request object that lives on. Longer pieces are
- * copied into a block of a small pool and given back when they are written.
+ * Reads of plain streams land in the loop's shared buffer, so what `onData` gets is valid during
+ * the call only. Writes are gathered as latin-1 text, because the runtime copies a short string to
+ * the stack and tries to send it at once: no buffer, no request object that lives on. Longer pieces
+ * are copied into a block of a small pool and given back when they are written.
  */
 import { systemError, UV_ECONNABORTED } from './handle-errors.ts';
 import net from 'node:net';
@@ -25,7 +25,9 @@ import { giveBackBlock, takeBlock } from './write-blocks.ts';
 const MAX_TEXT_PIECE = 8 * 1024;
 /** The runtime encodes strings up to 16 KiB on the stack. */
 const MAX_TEXT = 16 * 1024 - 64;
-/** Taken for a configured limit of 0, which the API reads as "no limit": every queue has one here. */
+/**
+ * Taken for a configured limit of 0, which the API reads as "no limit": every queue has one here.
+ */
 const LARGEST_BUFFER_LIMIT = 16 * 1024 * 1024;
 
 /** What a codec needs of its transport. */
@@ -52,8 +54,8 @@ export interface TransportHandler {
   onRemoteClose(error: NodeJS.ErrnoException | undefined): void;
   onWriteBlocked(blocked: boolean): void;
   /**
-   * Code that worked for the connection threw. What was written may still leave. Absent: the connection
-   * is reset, and the handler hears of its end.
+   * Code that worked for the connection threw. What was written may still leave. Absent: the
+   * connection is reset, and the handler hears of its end.
    */
   onException?(): void;
 }

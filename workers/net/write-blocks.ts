@@ -1,6 +1,6 @@
 /**
- * Blocks of memory for writes that the kernel did not take at once. A bulk transfer uses the same few
- * blocks over and over; what is given back beyond the pool's size is left to the collector.
+ * Blocks of memory for writes that the kernel did not take at once. A bulk transfer uses the same
+ * few blocks over and over; what is given back beyond the pool's size is left to the collector.
  */
 
 /** One read of the shared buffer with the head that may go before it. */

@@ -32,7 +32,9 @@ import type { WorkerProfiler } from './worker-profiler.ts';
 /** Parts of a batch that wait for its last one. */
 const KEPT_UPDATES_MAX = 1_000_000;
 
-/** Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait. */
+/**
+ * Loading it takes 20 ms of the worker's time, which a start and its first requests do not wait.
+ */
 const PINO_DELAY_MS = 2_000;
 
 const emptyReport: StatsReport = {

@@ -1,6 +1,6 @@
 /**
- * Sends entries of log services to the supervisor. A supervisor that does not keep up loses entries;
- * requests never wait for it.
+ * Sends entries of log services to the supervisor. A supervisor that does not keep up loses
+ * entries; requests never wait for it.
  */
 import type { WorkerToSupervisor } from '../../shared/messages/worker-to-supervisor.ts';
 

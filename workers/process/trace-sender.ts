@@ -1,6 +1,6 @@
 /**
- * Sends the records for the client of `/tap` to the supervisor, and says how many it could not send.
- * A reader that does not keep up loses records; requests never wait for it.
+ * Sends the records for the client of `/tap` to the supervisor, and says how many it could not
+ * send. A reader that does not keep up loses records; requests never wait for it.
  */
 import { TAP_RECORD_BYTES_MAX } from '../../shared/resources/tap.ts';
 import type { TapNotice } from '../../shared/messages/worker-notices.ts';

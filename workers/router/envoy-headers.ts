@@ -30,8 +30,10 @@ export function finalizeRequest(
   route.finalizeRequestHeaders(headers, info, !options.suppressEnvoyHeaders);
 }
 
-/** Makes a request's headers those of a further try; `elapsedMs`: since the whole request had come. */
-export function finalizeFurtherTry(
+/**
+ * Makes a request's headers those of a further try; `elapsedMs`: since the whole request had come.
+ */
+export function finalizeFurtherAttempt(
   route: ClusterRoute,
   headers: HeaderMap,
   options: HeaderOptions,

@@ -3,7 +3,7 @@ import type { ResetReason } from '../stream/codec.ts';
 import type { TerminalCallbacks } from '../stream/filter.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ClusterRoute } from '../stream/route.ts';
-import { failureBody, resetDetails, resetWords } from './attempt/reset-reasons.ts';
+import { failureBody, resetDetails, resetTexts } from './attempt/reset-reasons.ts';
 
 export interface Failure {
   readonly status: number;
@@ -64,7 +64,7 @@ export function answerHttp2Cluster(callbacks: TerminalCallbacks): void {
 /** What an upstream's reset is for the client, as far as it has not seen a response. */
 export function resetFailure(reason: ResetReason, detail: string, isRetried: boolean): Failure {
   return {
-    status: resetWords(reason).status,
+    status: resetTexts(reason).status,
     body: failureBody(reason, isRetried),
     details: resetDetails(false, reason, detail),
     isOverload: reason === 'overflow',

@@ -1,6 +1,6 @@
 /**
  * Where virtual clusters and routes with a name for statistics count: held as long as their route
- * configuration is in use, since the reference shows them before the first request. Routes that a matcher
+ * configuration is in use, since Envoy shows them before the first request. Routes that a matcher
  * tree leads to appear with their first request.
  */
 import type {

@@ -2,9 +2,9 @@
  * The terminal filter: sends a request to a host of its route's cluster and the response back, or
  * answers itself where the route says so or no host can. One object per request.
  *
- * A request is tried at one host at a time. Where the route hedges, a try that takes too long goes on
- * beside the next one: then `upstream` is the newest and `others` are the rest, and the first good
- * response ends them all.
+ * A request is tried at one host at a time. Where the route hedges, a try that takes too long goes
+ * on beside the next one: then `upstream` is the newest and `others` are the rest, and the first
+ * good response ends them all.
  */
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ResetReason } from '../stream/codec.ts';
@@ -20,12 +20,12 @@ import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
-import type { UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
+import type { UpstreamConnectionInfo } from '../upstream/pools/http-pool.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { answerRequest } from './ledger/answered-requests.ts';
 import { countOutlived } from './ledger/cluster-account.ts';
 import {
-  finalizeFurtherTry,
+  finalizeFurtherAttempt,
   finalizeRequest,
   finalizeResponse,
   type HeaderOptions,
@@ -44,20 +44,20 @@ import {
   unfitRequest,
 } from './failures.ts';
 import { followRedirect } from './redirect/internal-redirect.ts';
-import { answerDropped, isSpared } from './ledger/dropped-requests.ts';
+import { answerDropped, isDropped } from './ledger/dropped-requests.ts';
 import { RequestAccount } from './ledger/request-account.ts';
 import { RequestBalance } from './request-balance.ts';
 import { RequestCopy } from './retry/request-copy.ts';
-import { type RequestShadows, type ShadowContext, startShadows } from './mirror/request-shadow.ts';
+import { type RequestMirrors, type MirrorContext, startMirrors } from './mirror/request-mirror.ts';
 import { RequestDeadline } from './request-deadline.ts';
-import { resetDetails, resetWords } from './attempt/reset-reasons.ts';
+import { resetDetails, resetTexts } from './attempt/reset-reasons.ts';
 import { type Retrier, startRetrying } from './retry/retrier.ts';
 import type { RouterStats } from './ledger/router-stats.ts';
-import { noteHttpConnection, noteTarget } from './attempt/upstream-facts.ts';
-import { makeTry } from './attempt/make-try.ts';
-import { UpstreamTries } from './attempt/upstream-tries.ts';
+import { noteHttpConnection, noteTarget } from './attempt/upstream-info.ts';
+import { makeAttempt } from './attempt/make-attempt.ts';
+import { UpstreamAttempts } from './attempt/upstream-attempts.ts';
 import type {
-  TryTimeout,
+  PerTryTimeout,
   UpstreamRequest,
   UpstreamRequestOwner,
 } from './attempt/upstream-request.ts';
@@ -73,7 +73,7 @@ export interface RouterContext extends HeaderOptions {
   readonly stats: RouterStats;
   readonly proxy100Continue: boolean;
   readonly overload: OverloadGate;
-  readonly shadows: ShadowContext;
+  readonly shadows: MirrorContext;
   /** Written once per try. */
   readonly upstreamLogs: readonly AccessLog[];
 }
@@ -83,7 +83,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private readonly callbacks: TerminalCallbacks;
   private route: ClusterRoute | undefined = undefined;
   private account: RequestAccount | undefined = undefined;
-  private readonly tries: UpstreamTries;
+  private readonly tries: UpstreamAttempts;
   private balance: RequestBalance | undefined = undefined;
   private readonly deadline = new RequestDeadline();
   /** There while the request may have to be sent again. */
@@ -91,12 +91,12 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   private isRequestStarted = false;
   /** There while the request may have to be sent again, to a host or to a redirect's target. */
   private copy: RequestCopy | undefined = undefined;
-  private shadows: RequestShadows | undefined = undefined;
+  private shadows: RequestMirrors | undefined = undefined;
 
   constructor(context: RouterContext, callbacks: TerminalCallbacks) {
     this.context = context;
     this.callbacks = callbacks;
-    this.tries = new UpstreamTries(callbacks.info, context.loop.clock);
+    this.tries = new UpstreamAttempts(callbacks.info, context.loop.clock);
   }
 
   decodeHeaders(headers: HeaderMap, endStream: boolean): void {
@@ -162,7 +162,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.retrier?.state.noteTriedHost(upstream.host);
   }
 
-  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionFacts): void {
+  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionInfo): void {
     const { info } = this.callbacks;
     const nowMs = this.context.loop.clock.ms;
     this.isRequestStarted = true;
@@ -215,7 +215,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void {
     const { info, isResponseStarted } = this.callbacks;
-    const words = resetWords(reason);
+    const words = resetTexts(reason);
     if (detail !== '') info.upstreamTransportFailureReason = detail.replaceAll(' ', '_');
     this.tries.end(upstream, words.flag);
     if (isResponseStarted) {
@@ -241,7 +241,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.fail(unfitRequest(fault));
   }
 
-  onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void {
+  onPerTryTimeout(upstream: UpstreamRequest, kind: PerTryTimeout): void {
     const { account } = this;
     if (account === undefined) return;
     if (kind === 'duration') {
@@ -307,7 +307,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     this.account = new RequestAccount(cluster, this.context.stats, info);
     this.balance = new RequestBalance(headers, route, info);
     noteTarget(info, cluster, route, headers);
-    if (isSpared(cluster)) {
+    if (isDropped(cluster)) {
       this.account.dropped();
       answerDropped(this.callbacks, cluster, !this.context.suppressEnvoyHeaders);
       return;
@@ -328,7 +328,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       const { callbacks } = this;
       const timeoutMs = this.deadline.globalMs;
       const request = { headers, endStream, callbacks, route, timeoutMs };
-      this.shadows = startShadows(request, this.context.shadows);
+      this.shadows = startMirrors(request, this.context.shadows);
     }
     this.sendTo(cluster, host, headers, endStream);
   }
@@ -338,7 +338,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     return Math.min(route.copyLimitBytes ?? bufferLimitBytes, bufferLimitBytes);
   }
 
-  /** Whether the stream was begun anew with a redirect's target instead of passing it on. */
+  /** Whether the stream was begun again with a redirect's target instead of passing it on. */
   private followsRedirect(
     cluster: UpstreamCluster,
     route: ClusterRoute,
@@ -370,7 +370,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { upstreamLogs, loop } = context;
     const target = { cluster, host, action: route?.action, client: callbacks.info.connection };
     const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
-    const upstream = makeTry(this, target, headers, options);
+    const upstream = makeAttempt(this, target, headers, options);
     this.tries.add(upstream);
     if (endStream) this.onRequestComplete();
     upstream.start();
@@ -423,7 +423,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
   /** The try goes on, and another one begins beside it. */
   private hedge(upstream: UpstreamRequest): void {
     if (this.retrier === undefined || upstream.isRetried) return;
-    if (this.retrier.afterSlowTry()) upstream.isRetried = true;
+    if (this.retrier.afterSlowAttempt()) upstream.isRetried = true;
   }
 
   private tryAgain(): void {
@@ -442,7 +442,7 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     }
     const { requestDoneMs } = this.tries;
     const isWhole = requestDoneMs >= 0;
-    finalizeFurtherTry(route, headers, this.context, {
+    finalizeFurtherAttempt(route, headers, this.context, {
       attempt: info.attemptCount,
       isAfterTimeout: retrier.isAfterTimeout,
       deadline: this.deadline,
@@ -457,10 +457,10 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
 
   /** The body is more than may be kept: what was sent so far cannot be sent again. */
   private abandonRetries(retrier: Retrier): void {
-    const isBetweenTries = retrier.isWaiting && this.tries.newest === undefined;
+    const isBetweenAttempts = retrier.isWaiting && this.tries.newest === undefined;
     this.account?.retryAbandoned();
     this.endRetries();
-    if (!isBetweenTries) return;
+    if (!isBetweenAttempts) return;
     this.fail(exceededRetryBuffer);
   }
 

@@ -42,7 +42,8 @@ export function compileDirectResponseRoute(
 ): DirectResponseRoute {
   const { status, body, bodyFormat } = action;
   const format = bodyFormat && compileTextFormat(bodyFormat.format, { omitEmptyValues: false });
-  // RFC 9110, 10.2.2: a created or moved resource names its address; here that is the request's own.
+  // RFC 9110, 10.2.2: a created or moved resource names its address; here that is the request's
+  // own.
   const namesLocation = status === CREATED || (status >= 300 && status < 400);
   return {
     kind: 'direct_response',

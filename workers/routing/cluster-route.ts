@@ -22,7 +22,9 @@ import type { RouteContext } from './route-context.ts';
 import type { ClusterRoute } from '../stream/route.ts';
 import type { VirtualClusterOf } from './virtual-clusters.ts';
 
-/** Chooses the route of one request; allocates only where the cluster's name comes from a header. */
+/**
+ * Chooses the route of one request; allocates only where the cluster's name comes from a header.
+ */
 export type ClusterRouteChoice = (headers: HeaderMap, info: StreamInfo) => ClusterRoute;
 
 export function compileClusterRoute(

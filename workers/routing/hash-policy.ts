@@ -7,7 +7,9 @@ import { queryOf, queryValue } from '../stream/query.ts';
 import { hashedFilterStateOf } from '../stream/stream-info.ts';
 import { type Hash64, xxHash64, xxHash64OfAll } from '../hash/xxhash64.ts';
 
-/** All policies in order, up to the first terminal one with a hash; undefined when there are none. */
+/**
+ * All policies in order, up to the first terminal one with a hash; undefined when there are none.
+ */
 export function compileHashPolicies(policies: readonly HashPolicy[]): RequestHash | undefined {
   if (policies.length === 0) return undefined;
   const compiled = policies.map((policy) => ({ hash: compileOne(policy), ...policy }));

@@ -1,6 +1,6 @@
 /**
  * Compiles header additions and removals. One set removes first, then works all values out, then
- * overwrites, then adds: values see the message before the set changed it, as in the reference.
+ * overwrites, then adds: values see the message before the set changed it, as in Envoy.
  */
 import type { HeaderChanges, HeaderValueOption } from '../../shared/resources/routes/headers.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
@@ -38,7 +38,7 @@ export function compileHeaderMutations(
 
 function compileSet({ add, remove }: HeaderChanges, joined: ReadonlySet<string>): HeaderMutation {
   const additions = add.map(compileAddition);
-  // Filled anew by every call: header mutation never yields.
+  // Filled again by every call: header mutation never yields.
   const values: (string | undefined)[] = additions.map(() => undefined);
   return (headers, info) => {
     for (const name of remove) headers.remove(name);

@@ -4,7 +4,9 @@ import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { ClusterRouteAction, HostRewrite } from '../../shared/resources/routes/route.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 
-/** The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten. */
+/**
+ * The new authority for a request, undefined when it keeps its own. `path` is not yet rewritten.
+ */
 export type HostRewriter = (headers: HeaderMap) => string | undefined;
 
 /** `auto` has no rewriter: its host is known only when an upstream host is chosen. */

@@ -13,7 +13,7 @@ export interface PathMatcher {
   readonly isConnect: boolean;
 }
 
-/** Case is ignored only where the reference does: not in regular expressions and templates. */
+/** Case is ignored only where Envoy does: not in regular expressions and templates. */
 export function compilePathMatcher(match: PathMatch, caseSensitive: boolean): PathMatcher {
   switch (match.kind) {
     case 'prefix':

@@ -26,7 +26,9 @@ export function compilePathRewrite(rewrite: PathRewrite, match: PathMatch): Path
   }
 }
 
-/** What a prefix rewrite replaces: the matched prefix, or the whole path where no prefix is known. */
+/**
+ * What a prefix rewrite replaces: the matched prefix, or the whole path where no prefix is known.
+ */
 function rewritePrefix(replacement: string, match: PathMatch): PathRewriter {
   if (match.kind === 'prefix' || match.kind === 'path_separated_prefix' || match.kind === 'path') {
     const { length } = match.value;

@@ -1,6 +1,6 @@
 /**
- * Path templates: `/a/{name}/b/{rest=**}`, where `*` is one segment, `**` anything up to the end and
- * `{name=pattern}` a part that a rewrite may use. The supervisor has checked their syntax.
+ * Path templates: `/a/{name}/b/{rest=**}`, where `*` is one segment, `**` anything up to the end
+ * and `{name=pattern}` a part that a rewrite may use. The supervisor has checked their syntax.
  */
 import { dictionary, type Dictionary } from '../../shared/text/dictionary.ts';
 

@@ -32,8 +32,8 @@ export function compileRetryPolicy(policy: RetryPolicy): CompiledRetryPolicy {
 }
 
 /**
- * The retries of one request, undefined when there are none. Takes the headers that ask for them out
- * of the request: no upstream sees them.
+ * The retries of one request, undefined when there are none. Takes the headers that ask for them
+ * out of the request: no upstream sees them.
  */
 export function takeRequestRetries(
   compiled: CompiledRetryPolicy | undefined,

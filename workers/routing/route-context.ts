@@ -18,7 +18,7 @@ export interface RouteContext {
 }
 
 /**
- * The header changes of all levels in the reference's order: weighted cluster, route, virtual host,
+ * The header changes of all levels in Envoy's order: weighted cluster, route, virtual host,
  * table; or weighted cluster, table, virtual host, route where the most specific one wins.
  */
 export function mutationsOf(
@@ -65,7 +65,10 @@ export function filterSettingsOf(
   };
 }
 
-/** What all levels say to one filter, the most specific first; a level that only disables it does not. */
+/**
+ * What all levels say to one filter, the most specific first; a level that only disables it does
+ * not.
+ */
 export function configsOf(
   { filterConfigs }: FilterSettings,
   filterName: string,

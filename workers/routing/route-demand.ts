@@ -1,6 +1,6 @@
 /**
- * Requests that wait until the supervisor has asked a control plane for the virtual host or the scope
- * that they need. Every request hears once; whether there are routes now it looks for itself.
+ * Requests that wait until the supervisor has asked a control plane for the virtual host or the
+ * scope that they need. Every request hears once; whether there are routes now it looks for itself.
  */
 import type { WantedRoutes } from '../../shared/resources/routes/wanted-routes.ts';
 

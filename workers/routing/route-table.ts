@@ -38,7 +38,7 @@ export function buildRouteTable(
     isOnDemand: table.isOnDemand === true,
     hasHost: (headers) => hosts.find(headers.authority) !== undefined,
     match(headers, info) {
-      // As in the reference: a client that says it came by no protocol gets no route.
+      // As in Envoy: a client that says it came by no protocol gets no route.
       if (headers.get('x-forwarded-proto') === '') return undefined;
       return hosts.find(headers.authority)?.(headers, info);
     },

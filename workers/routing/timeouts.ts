@@ -50,7 +50,9 @@ export function resolveTimeouts(
   tellExpectedTimeout(route, headers, timeouts, { suppressEnvoyHeaders, elapsedMs: 0 });
 }
 
-/** Tells the upstream how long its answer is waited for, `elapsedMs` after the request was complete. */
+/**
+ * Tells the upstream how long its answer is waited for, `elapsedMs` after the request was complete.
+ */
 export function tellExpectedTimeout(
   { action }: ClusterRoute,
   headers: HeaderMap,

@@ -1,6 +1,6 @@
 /**
- * Parts of large route tables that are compiled when the first request asks for them: a hundred thousand
- * virtual hosts or routes would hold the loop for a second, and most are never asked.
+ * Parts of large route tables that are compiled when the first request asks for them: a hundred
+ * thousand virtual hosts or routes would hold the loop for a second, and most are never asked.
  */
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

@@ -1,7 +1,7 @@
 /**
- * What one histogram of a worker recorded since the last report. Counts are kept per power of ten in
- * arrays made on first use, so that an unused histogram costs nothing and a used one about 400 bytes
- * for each order of magnitude of its values.
+ * What one histogram of a worker recorded since the last report. Counts are kept per power of ten
+ * in arrays made on first use, so that an unused histogram costs nothing and a used one about 400
+ * bytes for each order of magnitude of its values.
  */
 import { bucketOf } from '../../shared/stats/histogram-buckets.ts';
 
@@ -28,7 +28,7 @@ export class SparseHistogram {
     (chunk[bucket - 1 - decade * CHUNK] as number)++;
   }
 
-  /** Appends (index, bucket, count) triples in ascending order of buckets and begins anew. */
+  /** Appends (index, bucket, count) triples in ascending order of buckets and begins again. */
   drainInto(triples: number[], index: number): void {
     if (this.#zeros > 0) triples.push(index, 0, this.#zeros);
     this.#zeros = 0;

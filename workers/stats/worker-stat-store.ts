@@ -1,6 +1,6 @@
 /**
- * A worker's statistics: counts into typed arrays and hands out what changed on each flush. It knows
- * no totals, no tags and no output; the supervisor adds up what the workers report.
+ * A worker's statistics: counts into typed arrays and hands out what changed on each flush. It
+ * knows no totals, no tags and no output; the supervisor adds up what the workers report.
  *
  * Indices are dense. A block takes one index per statistic of its template, a named statistic one.
  * Released indices are given out again only after the report that names them has been taken, so

@@ -3,8 +3,8 @@ import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 
 export interface WorkerStats extends StatWriter {
   /**
-   * Blocks that are released while `action` runs stay. Returns their base indices, one for each release, which
-   * the caller owes.
+   * Blocks that are released while `action` runs stay. Returns their base indices, one for each
+   * release, which the caller owes.
    */
   deferReleases(action: () => void): readonly number[];
 }

@@ -1,6 +1,7 @@
 /**
- * The seam between listeners and what a filter chain ends in: an HTTP connection manager, a TCP proxy,
- * a small filter. The listener accepts, opens the transport and keeps account; the server does the rest.
+ * The seam between listeners and what a filter chain ends in: an HTTP connection manager, a TCP
+ * proxy, a small filter. The listener accepts, opens the transport and keeps account; the server
+ * does the rest.
  */
 import type { StreamInfo } from './stream-info.ts';
 import type { ByteCounters, Transport, TransportHandler } from '../net/transport.ts';
@@ -23,7 +24,9 @@ export interface ServedConnection {
   close(): void;
   /** What the listener's access logs say of the connection when it is over. */
   describe?(): StreamInfo | undefined;
-  /** Requests that are open; absent where bytes have no requests: such a connection is never idle. */
+  /**
+   * Requests that are open; absent where bytes have no requests: such a connection is never idle.
+   */
   readonly openStreams?: number;
   /** Monotonic milliseconds since which nothing was asked; undefined with a stream open. */
   readonly idleSinceMs?: number | undefined;

@@ -1,9 +1,9 @@
 /**
- * The seam between codecs and those who use them. The connection manager and the router see messages
- * as header maps, body pieces and trailers, whichever protocol carried them.
+ * The seam between codecs and those who use them. The connection manager and the router see
+ * messages as header maps, body pieces and trailers, whichever protocol carried them.
  *
- * Body pieces are views into a buffer that the next read overwrites: valid during the call only. Who
- * keeps a piece copies it.
+ * Body pieces are views into a buffer that the next read overwrites: valid during the call only.
+ * Who keeps a piece copies it.
  */
 import type { Wire } from '../net/transport.ts';
 import type { HeaderMap } from './header-map.ts';
@@ -70,8 +70,8 @@ export interface ResponseDecoder {
 /** Sends one request; implemented by the codec. */
 export interface RequestEncoder {
   /**
-   * Gives why the request must not leave (`requestFault` of message-door.ts): then nothing was written,
-   * the exchange is over and the decoder hears nothing of it.
+   * Gives why the request must not leave (`requestFault` of message-door.ts): then nothing was
+   * written, the exchange is over and the decoder hears nothing of it.
    */
   encodeHeaders(headers: HeaderMap, endStream: boolean): string | undefined;
   encodeData(data: Buffer, endStream: boolean): void;

@@ -1,4 +1,7 @@
-/** What is known of a downstream connection from its stream; the local address is read when asked for. */
+/**
+ * What is known of a downstream connection from its stream; the local address is read when asked
+ * for.
+ */
 import type { BoundAddress } from '../../shared/resources/listener.ts';
 import type { Address, ConnectionInfo, TlsInfo } from '../net/connection-info.ts';
 import type { StreamAddresses } from '../net/byte-stream.ts';
@@ -7,7 +10,7 @@ import { ipAddress, pipeAddress, socketAddress } from '../net/addresses.ts';
 let lastConnectionId = 0;
 
 /** What all connections of one listening socket share. */
-export interface ListenerFacts {
+export interface ListenerInfo {
   readonly name: string;
   readonly direction: ConnectionInfo['direction'];
   readonly filterChainName: string;
@@ -31,11 +34,11 @@ export class ConnectionFacts implements ConnectionInfo {
   filterChainName: string;
   dynamicMetadata: ConnectionInfo['dynamicMetadata'];
   proxyTlvs: ConnectionInfo['proxyTlvs'] = undefined;
-  private readonly listener: ListenerFacts;
+  private readonly listener: ListenerInfo;
   private readonly addresses: StreamAddresses;
   private knownLocalAddress: Address | undefined;
 
-  constructor(addresses: StreamAddresses, listener: ListenerFacts) {
+  constructor(addresses: StreamAddresses, listener: ListenerInfo) {
     this.addresses = addresses;
     this.listener = listener;
     this.remoteAddress = socketAddress(addresses.remoteAddress, addresses.remotePort);

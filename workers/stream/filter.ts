@@ -1,9 +1,10 @@
 /**
- * The interface of HTTP filters, after the reference's: requests pass the chain in order, responses in
- * reverse. The last filter is terminal: it answers requests instead of passing them on (the router).
+ * The interface of HTTP filters, after Envoy's: requests pass the chain in order, responses in
+ * reverse. The last filter is terminal: it answers requests instead of passing them on (the
+ * router).
  *
- * A filter is made per request. It may change headers in place; body pieces are valid during the call
- * only, and whoever stops the iteration copies what it needs or asks for buffering.
+ * A filter is made per request. It may change headers in place; body pieces are valid during the
+ * call only, and whoever stops the iteration copies what it needs or asks for buffering.
  */
 import type { Endable } from '../../shared/process/exceptions.ts';
 import type { ResolvedRoute } from './route.ts';
@@ -73,7 +74,10 @@ interface StreamCallbacks extends Endable {
 
 /** What a filter before the terminal one may ask. */
 export interface FilterCallbacks extends StreamCallbacks {
-  /** Body in place of pieces that were `taken`, for the filters behind this one; dropped after the end. */
+  /**
+   * Body in place of pieces that were `taken`, for the filters behind this one; dropped after the
+   * end.
+   */
   injectRequestData(data: Buffer, endStream: boolean): void;
   injectRequestTrailers(trailers: HeaderMap): void;
   injectResponseData(data: Buffer, endStream: boolean): void;

@@ -4,10 +4,11 @@ import { isFitField } from './permitted.ts';
  * One message's header block. Owns nothing but strings: no parsing and no policy. It only notes
  * whether a field was put into it that must not leave as it is, for the door in message-door.ts.
  *
- * Shape: `entries` is one flat array `name, value, name, value, …` in arrival order. Names are lower
- * case and, when well known, the interned constants of header-names.ts, so that comparing them is a
- * pointer comparison. The pseudo headers of HTTP/2 are fields, whatever the codec: `host` of HTTP/1
- * is `authority`. An empty string means absent. A header that comes twice has two entries.
+ * Shape: `entries` is one flat array `name, value, name, value, …` in arrival order. Names are
+ * lower case and, when well known, the interned constants of header-names.ts, so that comparing
+ * them is a pointer comparison. The pseudo headers of HTTP/2 are fields, whatever the codec: `host`
+ * of HTTP/1 is `authority`. An empty string means absent. A header that comes twice has two
+ * entries.
  */
 export class HeaderMap {
   private readonly fields: string[] = [];
@@ -82,7 +83,9 @@ export class HeaderMap {
     this.originalNames?.push(name);
   }
 
-  /** Adds what a parser has found to be a token and a field value; `written`: the name as it came. */
+  /**
+   * Adds what a parser has found to be a token and a field value; `written`: the name as it came.
+   */
   addParsed(name: string, value: string, written: string): void {
     this.fields.push(name, value);
     this.originalNames?.push(written);
@@ -118,7 +121,7 @@ export class HeaderMap {
     for (let at = 0; at < entries.length; at += 2) visit(entries[at] ?? '', entries[at + 1] ?? '');
   }
 
-  /** Length in bytes of all names and values, pseudo headers included, as the reference counts it. */
+  /** Length in bytes of all names and values, pseudo headers included, as Envoy counts it. */
   byteSize(): number {
     let size = 0;
     for (const part of this.entries) size += part.length;

@@ -1,6 +1,6 @@
 /**
- * Headers of which a message has one entry at most: the reference joins a second value to the first
- * with a comma. Any other header keeps an entry per value. Observed from the reference.
+ * Headers of which a message has one entry at most: Envoy joins a second value to the first
+ * with a comma. Any other header keeps an entry per value. Observed from Envoy.
  */
 import type { HeaderMap } from './header-map.ts';
 
@@ -67,7 +67,7 @@ export const JOINED_IN_RESPONSES: ReadonlySet<string> = new Set([
   'x-envoy-upstream-service-time',
 ]);
 
-/** Adds a value the way the reference does: joined to the header's entry, or as a further entry. */
+/** Adds a value the way Envoy does: joined to the header's entry, or as a further entry. */
 export function addHeader(
   headers: HeaderMap,
   name: string,

@@ -1,12 +1,13 @@
 /**
  * The door that every message passes on its way out, to a host or to a client, whichever protocol
- * writes it: nothing leaves whose method, target, authority, header name or value is not what RFC 9110
- * permits. One message in is one message out, whatever a formatter, a filter or a certificate made of
- * what peers sent.
+ * writes it: nothing leaves whose method, target, authority, header name or value is not what RFC
+ * 9110 permits. One message in is one message out, whatever a formatter, a filter or a certificate
+ * made of what peers sent.
  *
  * Codecs ask as they write: `requestFault` before a request's head, `dropUnfit` before a response's
- * head and before trailers. Fields cost nothing here: parsers let nothing unfit in, and a `HeaderMap`
- * notes when something unfit is put into it afterwards. The request line is checked each time.
+ * head and before trailers. Fields cost nothing here: parsers let nothing unfit in, and a
+ * `HeaderMap` notes when something unfit is put into it afterwards. The request line is checked
+ * each time.
  */
 import { quoteJson } from '../../shared/json/quote-json.ts';
 import type { HeaderMap } from './header-map.ts';
@@ -21,14 +22,16 @@ const SWITCHING_PROTOCOLS = 101;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+\-.]*$/;
 
 /**
- * Why a request must not leave, in Envoy's words, or undefined. `isOwn`: a request of this server whose
- * authority and path the operator wrote, such as a health check that names a cluster.
+ * Why a request must not leave, in Envoy's words, or undefined. `isOwn`: a request of this server
+ * whose authority and path the operator wrote, such as a health check that names a cluster.
  */
 export function requestFault(headers: HeaderMap, isOwn = false): string | undefined {
   return lineFault(headers, isOwn) ?? (headers.isSuspect ? fieldFault(headers) : undefined);
 }
 
-/** Takes from a response's head, or from trailers, what must not leave; the number of fields taken. */
+/**
+ * Takes from a response's head, or from trailers, what must not leave; the number of fields taken.
+ */
 export function dropUnfit(headers: HeaderMap): number {
   return headers.isSuspect ? headers.dropUnfit() : 0;
 }

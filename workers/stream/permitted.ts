@@ -5,8 +5,8 @@
 import { headerName } from './header-names.ts';
 
 /**
- * A control character, or one that is no single byte: cut to eight bits, U+010A is a line feed. Bytes
- * above 127 are permitted; peers send them.
+ * A control character, or one that is no single byte: cut to eight bits, U+010A is a line feed.
+ * Bytes above 127 are permitted; peers send them.
  */
 // oxlint-disable-next-line no-control-regex
 const UNFIT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
@@ -29,8 +29,9 @@ export function isContentLength(value: string): boolean {
 }
 
 /**
- * Whether a field that did not come through a parser may leave as it is. How long a body is and how it
- * is coded decides where the next message begins: a length is a number, the coding is the codec's.
+ * Whether a field that did not come through a parser may leave as it is. How long a body is and how
+ * it is coded decides where the next message begins: a length is a number, the coding is the
+ * codec's.
  */
 export function isFitField(name: string, value: string): boolean {
   if (UNFIT_IN_VALUE.test(value) || headerName(name) === undefined) return false;

@@ -1,4 +1,4 @@
-/** Reason phrases of status codes; what is not in the list is `Unknown`, as the reference writes it. */
+/** Reason phrases of status codes; what is not in the list is `Unknown`, as Envoy writes it. */
 
 const REASONS: Readonly<Record<number, string>> = {
   100: 'Continue',

@@ -1,4 +1,4 @@
-/** Response flags of a stream: one bit each, with the reference's short and long names. */
+/** Response flags of a stream: one bit each, with Envoy's short and long names. */
 
 export const ResponseFlag = {
   failedLocalHealthCheck: 1 << 0,
@@ -34,7 +34,7 @@ export const ResponseFlag = {
 } as const;
 
 /**
- * `[bit, short, long]` in the order of output. The reference puts out what it noted first, which is
+ * `[bit, short, long]` in the order of output. Envoy puts out what it noted first, which is
  * why no further try was made; then what ended the last one.
  */
 export const RESPONSE_FLAG_NAMES: readonly (readonly [bit: number, short: string, long: string])[] =

@@ -41,7 +41,7 @@ export interface RouteCommon {
   readonly metadata: Metadata | undefined;
   /** One object for all requests that take this route. */
   readonly filterSettings: FilterSettings;
-  /** `response_headers_to_add` and `_remove` of all levels, in the reference's order. */
+  /** `response_headers_to_add` and `_remove` of all levels, in Envoy's order. */
   finalizeResponseHeaders(headers: HeaderMap, info: StreamInfo): void;
 }
 
@@ -49,12 +49,16 @@ export interface ClusterRoute extends RouteCommon {
   readonly kind: 'cluster';
   /** The hash by which a host is chosen; undefined when the route has no hash policy. */
   readonly hashOf: RequestHash | undefined;
-  /** Bytes of a request's body that may be kept to be sent again; undefined: what a stream may keep. */
+  /**
+   * Bytes of a request's body that may be kept to be sent again; undefined: what a stream may keep.
+   */
   readonly copyLimitBytes: number | undefined;
   /** Empty when a `cluster_header` was missing: answered as a cluster that does not exist. */
   readonly clusterName: string;
   readonly action: ClusterRouteAction;
-  /** What hosts have to have in their `envoy.lb` metadata; of the route and its weighted cluster. */
+  /**
+   * What hosts have to have in their `envoy.lb` metadata; of the route and its weighted cluster.
+   */
   readonly subset: SubsetCriteria | undefined;
   /** `stat_prefix` of the route, empty when none. */
   readonly statPrefix: string;
@@ -65,7 +69,10 @@ export interface ClusterRoute extends RouteCommon {
    * step before the request is sent; sets `x-envoy-original-path` when `insertEnvoyHeaders`.
    */
   finalizeRequestHeaders(headers: HeaderMap, info: StreamInfo, insertEnvoyHeaders: boolean): void;
-  /** Name of the first virtual cluster that fits, `other` when there are some and none fits, else ''. */
+  /**
+   * Name of the first virtual cluster that fits, `other` when there are some and none fits, else
+   * ''.
+   */
   virtualClusterOf(headers: HeaderMap): string;
 }
 
@@ -81,7 +88,7 @@ export interface RedirectRoute extends RouteCommon {
 export interface DirectResponseRoute extends RouteCommon {
   readonly kind: 'direct_response';
   readonly status: number;
-  /** Undefined: the default of the reference (`text/plain` when there is a body). */
+  /** Undefined: the default of Envoy (`text/plain` when there is a body). */
   readonly contentType: string | undefined;
   /** `location` of a 201 or of a redirecting status, the request's own address; else undefined. */
   location(headers: HeaderMap, info: StreamInfo): string | undefined;

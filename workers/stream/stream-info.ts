@@ -1,6 +1,7 @@
 /**
  * What is known of one request and its response while they pass: the connection manager and the
- * router write it, access logs, header formatters and matchers read it. Holds facts, decides nothing.
+ * router write it, access logs, header formatters and matchers read it. Holds facts, decides
+ * nothing.
  *
  * Times are milliseconds of CLOCK_MONOTONIC with a fraction, -1 while the moment has not come;
  * `startWallMs` is for output only. Sizes are bytes.
@@ -29,7 +30,7 @@ export interface UpstreamHostInfo {
 
 export type Protocol = 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2' | 'HTTP/3';
 
-/** The reference's names of the moments at which access logs are written. */
+/** Envoy's names of the moments at which access logs are written. */
 export type AccessLogType =
   | 'NotSet'
   | 'TcpConnectionStart'

@@ -1,4 +1,6 @@
-/** Every substitution command with what reads its value; the compiler checks that none is missing. */
+/**
+ * Every substitution command with what reads its value; the compiler checks that none is missing.
+ */
 import { cutTo, firstOf } from '../../shared/substitution/compile-line.ts';
 import type { FormatCommandName } from '../../shared/substitution/commands.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';

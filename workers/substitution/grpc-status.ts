@@ -35,7 +35,9 @@ export function isGrpcContentType(contentType: string | undefined): boolean {
   );
 }
 
-/** From the trailers, the headers or the HTTP status, in this order; undefined unless it is gRPC. */
+/**
+ * From the trailers, the headers or the HTTP status, in this order; undefined unless it is gRPC.
+ */
 export function grpcStatusOf(info: StreamInfo): number | undefined {
   if (!isGrpcContentType(info.requestHeaders?.get('content-type'))) return undefined;
   return writtenStatusOf(info) ?? (info.responseCode === 0 ? undefined : anyGrpcStatusOf(info));

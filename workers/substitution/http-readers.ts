@@ -1,4 +1,6 @@
-/** Substitution commands about the messages themselves: headers, path, query, status, gRPC status. */
+/**
+ * Substitution commands about the messages themselves: headers, path, query, status, gRPC status.
+ */
 import { toByteString } from '../../shared/regex/byte-string.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

@@ -1,4 +1,6 @@
-/** How the tables of substitution commands make readers; see command-readers.ts for the whole set. */
+/**
+ * How the tables of substitution commands make readers; see command-readers.ts for the whole set.
+ */
 import type { Clock } from '../../shared/process/clock.ts';
 import type { FormatCommand } from '../../shared/substitution/format.ts';
 import type { ValueReader } from '../../shared/substitution/value.ts';

@@ -1,5 +1,5 @@
 /** Substitution commands about TLS on either side; without TLS they all print as missing. */
-import type { CertificateFacts, TlsInfo } from '../net/connection-info.ts';
+import type { CertificateInfo, TlsInfo } from '../net/connection-info.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import { plain, present, unknown } from './reader-factory.ts';
 import { compileTimeFormat, makeIsoFormatter } from '../../shared/substitution/strftime.ts';
@@ -7,7 +7,7 @@ import type { ReaderFactory } from './reader-factory.ts';
 
 type SideOf = (info: StreamInfo) => TlsInfo | undefined;
 type FactOf = (tls: TlsInfo) => string | undefined;
-type CertificateFactOf = (of: CertificateFacts) => string | undefined;
+type CertificateFactOf = (of: CertificateInfo) => string | undefined;
 
 const downstream: SideOf = (info) => info.connection.tls;
 const upstream: SideOf = (info) => info.upstreamTls;
@@ -82,7 +82,7 @@ function local(sideOf: SideOf, factOf: CertificateFactOf): ReaderFactory {
 }
 
 /** The argument is a format of strftime; without one the time is in ISO form. */
-function certificateTime(sideOf: SideOf, timeOf: (of: CertificateFacts) => number): ReaderFactory {
+function certificateTime(sideOf: SideOf, timeOf: (of: CertificateInfo) => number): ReaderFactory {
   return ({ args }) => {
     const [format = ''] = args;
     const print = format === '' ? makeIsoFormatter() : compileTimeFormat(format, 'utc');

@@ -1,4 +1,7 @@
-/** Reads `x-forwarded-client-cert`: elements between commas, pairs between semicolons, quoted values. */
+/**
+ * Reads `x-forwarded-client-cert`: elements between commas, pairs between semicolons, quoted
+ * values.
+ */
 
 /** The first value of `key` (lower case) in any element; undefined when none has it. */
 export function xfccValue(header: string, key: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Makes texts of one character per byte valid UTF-8, byte by byte, as the reference does. */
+/** Makes texts of one character per byte valid UTF-8, byte by byte, as Envoy does. */
 import { isUtf8 } from 'node:buffer';
 
 /** Each byte that belongs to no character becomes `replacement`. */

@@ -1,6 +1,6 @@
 /**
- * Records one request and its answer: keeps what passes, up to the tap's limits, and gives records to
- * the sink as soon as (streaming) or once (buffered) the request is known to match.
+ * Records one request and its answer: keeps what passes, up to the tap's limits, and gives records
+ * to the sink as soon as (streaming) or once (buffered) the request is known to match.
  */
 import type { TapFilterOptions, TapSettings } from '../../shared/resources/tap.ts';
 import type { HeaderMap } from '../stream/header-map.ts';

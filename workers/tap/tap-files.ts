@@ -1,6 +1,6 @@
 /**
- * One file per recorded request, written beside the loop. What waits to be written is limited: beyond
- * it records are dropped, and the log says so once.
+ * One file per recorded request, written beside the loop. What waits to be written is limited:
+ * beyond it records are dropped, and the log says so once.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import type { TapFormat } from '../../shared/resources/tap.ts';

@@ -1,7 +1,7 @@
 /**
- * A tap's record as a tree of fields with their numbers, and its three forms: JSON, binary and text,
- * as protobuf prints envoy.data.tap.v3.TraceWrapper. Workers load no protobuf library; this knows the
- * wire types that the record needs and no others.
+ * A tap's record as a tree of fields with their numbers, and its three forms: JSON, binary and
+ * text, as protobuf prints envoy.data.tap.v3.TraceWrapper. Workers load no protobuf library; this
+ * knows the wire types that the record needs and no others.
  */
 import { quoteJson } from '../../shared/json/quote-json.ts';
 import { quoteTextFormat } from '../../shared/text/text-format-escapes.ts';
@@ -37,7 +37,7 @@ export function message(number: number, name: string, fields: readonly TraceFiel
   return { number, name, value: { kind: 'message', fields } };
 }
 
-/** Scalars at their default are printed, as the reference prints them; a line feed at the end. */
+/** Scalars at their default are printed, as Envoy prints them; a line feed at the end. */
 export function printTraceJson(fields: readonly TraceField[]): string {
   return `${jsonObject(fields, 0)}\n`;
 }
@@ -216,7 +216,7 @@ function isDefault(value: TraceValue): boolean {
   }
 }
 
-/** The same record with bodies as text: what is no UTF-8 becomes a space. */
+/** The same record with bodies as text: invalid UTF-8 becomes a space. */
 export function withBodiesAsText(fields: readonly TraceField[]): readonly TraceField[] {
   return fields.map((one) => {
     const { value } = one;

@@ -5,7 +5,7 @@ import type { Address } from '../net/connection-info.ts';
 import { repairUtf8 } from './repair-utf8.ts';
 import { field, message, type TraceField, type TraceValue } from './trace-message.ts';
 
-/** What stands for a byte of a header that is no UTF-8. */
+/** What stands for a byte of a header that is not UTF-8. */
 const NO_TEXT = '!';
 const PSEUDO = [':authority', ':path', ':method', ':scheme', ':protocol', ':status'] as const;
 

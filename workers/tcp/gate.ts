@@ -11,15 +11,15 @@ export interface Waiting {
 }
 
 /**
- * Whether a connection may go on; a number: it is closed after as many milliseconds, unread; a wait:
- * `resume` will say it.
+ * Whether a connection may go on; a number: it is closed after as many milliseconds, unread; a
+ * wait: `resume` will say it.
  */
 type GateVerdict = boolean | number | Waiting;
 
 /** Called once, later than `onConnection` returned. */
 export type Resume = (mayPass: boolean) => void;
 
-export interface Gate {
+export interface NetworkGate {
   /** Asked before the chain's last filter begins its work; false closes the connection. */
   onConnection?(info: StreamInfo, resume: Resume): GateVerdict;
   /** Asked before the first bytes are passed on. */

@@ -1,4 +1,6 @@
-/** Puts gates in front of a server of connections: refused ones are closed, others pass untouched. */
+/**
+ * Puts gates in front of a server of connections: refused ones are closed, others pass untouched.
+ */
 import { connectionStream, type StreamInfo } from '../stream/stream-info.ts';
 import type {
   ChainServer,
@@ -9,11 +11,11 @@ import type {
 import type { Transport, TransportHandler } from '../net/transport.ts';
 import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { Gate, Waiting } from './gate.ts';
+import type { NetworkGate, Waiting } from './gate.ts';
 
 export function gatedServer(
   inner: ChainServer,
-  gates: readonly Gate[],
+  gates: readonly NetworkGate[],
   loop: WorkerLoop,
 ): ChainServer {
   if (gates.length === 0) return inner;
@@ -26,7 +28,7 @@ export function gatedServer(
 
 interface GatedParts {
   readonly inner: ChainServer;
-  readonly gates: readonly Gate[];
+  readonly gates: readonly NetworkGate[];
   readonly loop: WorkerLoop;
 }
 

@@ -1,4 +1,6 @@
-/** Makes the gates of a chain from their resources: access by policy, by rate, and choice by name. */
+/**
+ * Makes the gates of a chain from their resources: access by policy, by rate, and choice by name.
+ */
 import type {
   ConnectionLimit,
   FilterStateValue,
@@ -24,12 +26,12 @@ import type { StreamInfo } from '../stream/stream-info.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import { compileLineFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { Gate } from './gate.ts';
+import type { NetworkGate } from './gate.ts';
 import { makeSniForwardProxy, type SniForwardProxyContext } from './sni-forward-proxy.ts';
 import { FilterState } from '../net/filter-state.ts';
 import { dottedPrefix } from '../../shared/stats/stat-scope.ts';
 
-export interface GateContext extends SniForwardProxyContext {
+export interface NetworkGateContext extends SniForwardProxyContext {
   readonly loop: WorkerLoop;
   readonly stats: StatWriter;
   readonly runtime: Runtime;
@@ -39,7 +41,7 @@ export interface GateContext extends SniForwardProxyContext {
   sharedCount(place: string): SharedCount;
 }
 
-export function makeGate(filter: GateFilter, context: GateContext): Gate {
+export function makeGate(filter: GateFilter, context: NetworkGateContext): NetworkGate {
   switch (filter.kind) {
     case 'sni_cluster':
       return makeSniCluster();
@@ -57,7 +59,7 @@ export function makeGate(filter: GateFilter, context: GateContext): Gate {
 }
 
 /** The TCP proxy behind it goes to the cluster of the name that the client asked for, if it did. */
-function makeSniCluster(): Gate {
+function makeSniCluster(): NetworkGate {
   return {
     onConnection({ connection }) {
       const { requestedServerName: name } = connection;
@@ -68,7 +70,7 @@ function makeSniCluster(): Gate {
   };
 }
 
-function makeRateLimit(filter: NetworkRateLimit, context: GateContext): Gate {
+function makeRateLimit(filter: NetworkRateLimit, context: NetworkGateContext): NetworkGate {
   const { loop, stats, runtime } = context;
   const base = stats.defineBlock(
     NETWORK_LOCAL_RATE_LIMIT,
@@ -89,7 +91,7 @@ function makeRateLimit(filter: NetworkRateLimit, context: GateContext): Gate {
 
 const NO_HEADERS = new HeaderMap();
 
-function makeRbac(filter: NetworkRbac, { stats }: GateContext): Gate {
+function makeRbac(filter: NetworkRbac, { stats }: NetworkGateContext): NetworkGate {
   const { allowed, denied } = NETWORK_RBAC.index;
   const { shadow_allowed: shadowAllowed, shadow_denied: shadowDenied } = NETWORK_RBAC_SHADOW.index;
   const base = stats.defineBlock(NETWORK_RBAC, filter.statPrefix);
@@ -118,7 +120,7 @@ function makeRbac(filter: NetworkRbac, { stats }: GateContext): Gate {
   };
 }
 
-function makeConnectionLimit(filter: ConnectionLimit, context: GateContext): Gate {
+function makeConnectionLimit(filter: ConnectionLimit, context: NetworkGateContext): NetworkGate {
   const { stats, runtime } = context;
   const { maxConnections, delayMs, enabled } = filter;
   const { active_connections: active, limited_connections: limited } = CONNECTION_LIMIT.index;
@@ -150,7 +152,7 @@ interface CompiledValue extends FilterStateValue {
   readonly formatter: Formatter;
 }
 
-function makeFilterState(filter: SetFilterState): Gate {
+function makeFilterState(filter: SetFilterState): NetworkGate {
   const compile = (values: readonly FilterStateValue[]): readonly CompiledValue[] =>
     values.map((value) => ({ ...value, formatter: compileLineFormat(value.format) }));
   const onConnection = compile(filter.onNewConnection);

@@ -1,4 +1,7 @@
-/** The seam between a client's connection and its way to a host: a connection, or a tunnel in a request. */
+/**
+ * The seam between a client's connection and its way to a host: a connection, or a tunnel in a
+ * request.
+ */
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';

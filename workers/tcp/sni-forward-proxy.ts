@@ -1,7 +1,7 @@
 /**
- * Lets a connection wait until the name that its TLS client asked for has been looked up, where the TCP
- * proxy behind it has a cluster that forwards to any name. What could not be looked up goes on: the
- * cluster has no host for it. Source: envoy.filters.network.sni_dynamic_forward_proxy.
+ * Lets a connection wait until the name that its TLS client asked for has been looked up, where the
+ * TCP proxy behind it has a cluster that forwards to any name. What could not be looked up goes on:
+ * the cluster has no host for it. Source: envoy.filters.network.sni_dynamic_forward_proxy.
  */
 import type { HostAnswer } from '../../shared/resources/clusters/cluster.ts';
 import type { SniForwardProxy } from '../../shared/resources/network-filters.ts';
@@ -11,7 +11,7 @@ import {
   dynamicHost,
   dynamicPort,
 } from '../upstream/named-hosts/dynamic-host.ts';
-import type { Gate, Resume } from './gate.ts';
+import type { NetworkGate, Resume } from './gate.ts';
 import { FilterState } from '../net/filter-state.ts';
 
 export interface SniForwardProxyContext {
@@ -21,7 +21,7 @@ export interface SniForwardProxyContext {
 export function makeSniForwardProxy(
   { clusters, port: configuredPort }: SniForwardProxy,
   context: SniForwardProxyContext,
-): Gate {
+): NetworkGate {
   return {
     onConnection({ connection }, resume) {
       const filterState = (key: string): string | undefined => connection.filterState?.get(key);

@@ -1,7 +1,7 @@
 /**
  * One client's connection through a TCP proxy: finds an upstream, passes bytes and the end of each
- * direction both ways with back-pressure, and ends both sides together. Reading from the client begins
- * when there is an upstream to send to; what waits is bounded by both sides' buffer limits.
+ * direction both ways with back-pressure, and ends both sides together. Reading from the client
+ * begins when there is an upstream to send to; what waits is bounded by both sides' buffer limits.
  */
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
 import { TCP_PROXY } from '../../shared/stats/templates/network-filters.ts';
@@ -293,7 +293,7 @@ export class TcpConnection
     return this.info.connection;
   }
 
-  /** The host to try, in the reference's order of refusals. */
+  /** The host to try, in Envoy's order of refusals. */
   private admit(
     cluster: UpstreamCluster,
     subset: SubsetCriteria | undefined,

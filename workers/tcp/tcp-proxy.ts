@@ -125,11 +125,11 @@ export class TcpProxyServer implements ChainServer {
   }
 
   /** Undefined: the next try begins at once. */
-  backOffMs(failedTries: number): number | undefined {
+  backOffMs(failedAttempts: number): number | undefined {
     const { retryBackOff } = this.config;
     if (retryBackOff === undefined) return undefined;
     const { baseMs, maxMs } = retryBackOff;
-    const ceilingMs = Math.min(maxMs, baseMs * (2 ** failedTries - 1));
+    const ceilingMs = Math.min(maxMs, baseMs * (2 ** failedAttempts - 1));
     return Math.max(1, Math.round(this.parts.random() * ceilingMs));
   }
 

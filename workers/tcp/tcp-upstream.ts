@@ -1,6 +1,6 @@
 /**
- * A TCP proxy's way to a host that takes bytes as they are: waits for a connection of the pool, has it
- * alone, and ends with it. What passes through is the proxy's business.
+ * A TCP proxy's way to a host that takes bytes as they are: waits for a connection of the pool, has
+ * it alone, and ends with it. What passes through is the proxy's business.
  */
 import type { ResetReason } from '../stream/codec.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';

@@ -1,6 +1,7 @@
 /**
- * A TCP proxy's way to a host that is a proxy itself: asks it by a request of HTTP, which the cluster's
- * pool carries, and passes bytes once it has agreed. What passes through is the proxy's business.
+ * A TCP proxy's way to a host that is a proxy itself: asks it by a request of HTTP, which the
+ * cluster's pool carries, and passes bytes once it has agreed. What passes through is the proxy's
+ * business.
  */
 import type { TcpTunneling } from '../../shared/resources/network-filters.ts';
 import type { RequestEncoder, ResetReason } from '../stream/codec.ts';
@@ -10,7 +11,7 @@ import { compileHeaderMutations, type HeaderMutation } from '../routing/header-m
 import { compileTextFormat, type Formatter } from '../substitution/compile-format.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
-import type { HttpPool, PoolClient, UpstreamConnectionFacts } from '../upstream/pools/http-pool.ts';
+import type { HttpPool, PoolClient, UpstreamConnectionInfo } from '../upstream/pools/http-pool.ts';
 import type { ProxiedUpstream, UpstreamOwner } from './proxied-upstream.ts';
 
 /** Makes the requests of one TCP proxy. */
@@ -51,7 +52,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
   private readonly headers: HeaderMap;
   private readonly pool: HttpPool;
   private encoder: RequestEncoder | undefined = undefined;
-  connection: UpstreamConnectionFacts | undefined = undefined;
+  connection: UpstreamConnectionInfo | undefined = undefined;
   private state: 'asking' | 'open' | 'closed' = 'asking';
 
   constructor(
@@ -95,7 +96,7 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
     this.close();
   }
 
-  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void {
+  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void {
     this.encoder = encoder;
     this.connection = connection;
     this.host.outlier?.established();

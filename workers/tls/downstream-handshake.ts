@@ -1,6 +1,6 @@
 /**
- * One client's handshake: who may pass, what is counted and logged of it. Client certificates are judged
- * when it is done, so that a refused client sees a close, not an alert.
+ * One client's handshake: who may pass, what is counted and logged of it. Client certificates are
+ * judged when it is done, so that a refused client sees a close, not an alert.
  */
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { DownstreamTls } from '../../shared/resources/tls.ts';
@@ -56,8 +56,8 @@ export class DownstreamHandshake implements ServerHandshake {
   }
 
   /**
-   * Only a missing certificate is OpenSSL's to refuse, and only where it makes a full handshake: what a
-   * certificate is worth, and whether a resumed session has one, is judged afterwards.
+   * Only a missing certificate is OpenSSL's to refuse, and only where it makes a full handshake:
+   * what a certificate is worth, and whether a resumed session has one, is judged afterwards.
    */
   get refusesMissingPeer(): boolean {
     const { material, config } = this.#parts;

@@ -1,6 +1,6 @@
 /**
- * TLS with clients of one filter chain: makes encrypted transports of accepted connections. Uses the
- * runtime's handles directly where it has them, else the sockets of node:tls.
+ * TLS with clients of one filter chain: makes encrypted transports of accepted connections. Uses
+ * the runtime's handles directly where it has them, else the sockets of node:tls.
  */
 import type tls from 'node:tls';
 import type { Clock } from '../../shared/process/clock.ts';
@@ -82,8 +82,8 @@ export class DownstreamTlsFactory {
   }
 
   /**
-   * The handshake starts by itself; a failed one closes the transport. Before the secrets are there, it
-   * is closed at once.
+   * The handshake starts by itself; a failed one closes the transport. Before the secrets are
+   * there, it is closed at once.
    */
   secure(
     carrier: TlsCarrier,

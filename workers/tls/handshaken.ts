@@ -1,10 +1,10 @@
 /** What a finished handshake says: the facts for access logs and headers, and for statistics. */
 import type { X509Certificate } from 'node:crypto';
 import { nodeTls } from '../../shared/tls/secure-contexts.ts';
-import type { CertificateFacts, TlsInfo } from '../net/connection-info.ts';
+import type { CertificateInfo, TlsInfo } from '../net/connection-info.ts';
 import type { TlsHandle } from '../net/runtime-tls.ts';
-import { X509Facts } from './certificate-facts.ts';
-import { readSession, type SessionFacts } from './session-facts.ts';
+import { X509Facts } from './certificate-info.ts';
+import { readSession, type SessionInfo } from './session-info.ts';
 import type { HandshakeFacts } from './tls-stats.ts';
 
 /** What a finished handshake is asked; sockets of node:tls are such. */
@@ -25,9 +25,9 @@ export class HandshakeInfo implements TlsInfo {
   peerCertificate: X509Certificate | undefined = undefined;
   #localCertificate: X509Certificate | undefined = undefined;
   #session: Buffer | undefined = undefined;
-  #sessionFacts: SessionFacts | undefined = undefined;
-  #peer: CertificateFacts | undefined = undefined;
-  #local: CertificateFacts | undefined = undefined;
+  #sessionInfo: SessionInfo | undefined = undefined;
+  #peer: CertificateInfo | undefined = undefined;
+  #local: CertificateInfo | undefined = undefined;
 
   /**
    * Takes everything from the socket that is gone with it. `own` is this side's certificate where
@@ -49,13 +49,13 @@ export class HandshakeInfo implements TlsInfo {
     return this.#facts().group;
   }
 
-  get peer(): CertificateFacts | undefined {
+  get peer(): CertificateInfo | undefined {
     if (this.peerCertificate === undefined) return undefined;
     this.#peer ??= new X509Facts(this.peerCertificate);
     return this.#peer;
   }
 
-  get local(): CertificateFacts | undefined {
+  get local(): CertificateInfo | undefined {
     if (this.#localCertificate === undefined) return undefined;
     this.#local ??= new X509Facts(this.#localCertificate);
     return this.#local;
@@ -72,15 +72,17 @@ export class HandshakeInfo implements TlsInfo {
     };
   }
 
-  #facts(): SessionFacts {
-    this.#sessionFacts ??= readSession(this.#session);
-    return this.#sessionFacts;
+  #facts(): SessionInfo {
+    this.#sessionInfo ??= readSession(this.#session);
+    return this.#sessionInfo;
   }
 }
 
 /** A TLS handle of the runtime, asked as a socket of node:tls is. */
 export class HandshakenHandle implements HandshakeSource {
-  /** Where the methods of node:tls look for it, which alone can make certificates of what it tells. */
+  /**
+   * Where the methods of node:tls look for it, which alone can make certificates of what it tells.
+   */
   readonly _handle: TlsHandle;
 
   constructor(handle: TlsHandle) {

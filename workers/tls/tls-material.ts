@@ -1,6 +1,6 @@
 /**
  * What new connections of one TLS configuration use now: OpenSSL contexts and the checks of peers,
- * made anew whenever a secret changes. Open connections keep what they began with.
+ * made again whenever a secret changes. Open connections keep what they began with.
  */
 import type { TlsContext } from '../../shared/resources/tls.ts';
 import { completeTls, secretKeysOf } from '../../shared/tls/complete-tls.ts';

@@ -29,7 +29,7 @@ export class TlsStats {
     );
   }
 
-  /** The secrets are there: before that the reference has no statistics of handshakes. */
+  /** The secrets are there: before that Envoy has no statistics of handshakes. */
   open(): void {
     this.#base ??= this.#writer.defineBlock(TLS, this.#prefix);
   }

@@ -78,7 +78,10 @@ export class UpstreamTlsFactory {
   readonly #env: UpstreamTlsEnv;
   readonly #stats: TlsStats;
   readonly #material: TlsMaterial;
-  /** Of hosts that were accepted by these names, since a resumed session is not judged; the newest last. */
+  /**
+   * Of hosts that were accepted by these names, since a resumed session is not judged; the newest
+   * last.
+   */
   readonly #sessions: { readonly key: string; readonly session: Buffer }[] = [];
 
   /** Throws when OpenSSL does not take the configuration. */

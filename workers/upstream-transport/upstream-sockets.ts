@@ -1,4 +1,6 @@
-/** The transport sockets of one cluster, each made once: its own and those that its matches name. */
+/**
+ * The transport sockets of one cluster, each made once: its own and those that its matches name.
+ */
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { dictionary, type Struct } from '../../shared/text/dictionary.ts';
 import type {

@@ -1,6 +1,6 @@
 /**
- * Opens the byte stream to a host: plain or TLS, from the configured source address. The stream says
- * `onConnect` when bytes can be sent, with TLS after an accepted handshake.
+ * Opens the byte stream to a host: plain or TLS, from the configured source address. The stream
+ * says `onConnect` when bytes can be sent, with TLS after an accepted handshake.
  */
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { Struct } from '../../shared/text/dictionary.ts';

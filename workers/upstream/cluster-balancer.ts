@@ -1,6 +1,6 @@
 /**
- * Which balancer a cluster has, after what it is: one of other clusters, one whose hosts requests name,
- * or one that chooses among its own hosts; with what such a cluster needs beside it.
+ * Which balancer a cluster has, after what it is: one of other clusters, one whose hosts requests
+ * name, or one that chooses among its own hosts; with what such a cluster needs beside it.
  */
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import { CLUSTER } from '../../shared/stats/templates/cluster.ts';
@@ -9,7 +9,7 @@ import type { LoadBalancer } from './balancing/load-balancer.ts';
 import type { LocalCluster } from './balancing/zone-picker.ts';
 import type { UpstreamCluster } from './cluster.ts';
 import type { ClusterContext } from './cluster-context.ts';
-import type { HashTableFigures } from './hashing/hash-table-figures.ts';
+import type { HashTableStats } from './hashing/hash-table-stats.ts';
 import type { UpstreamHost } from './hosts/host.ts';
 import { makeBalancer } from './make-balancer.ts';
 import { ForwardProxyBalancer } from './named-hosts/forward-proxy-balancer.ts';
@@ -23,7 +23,7 @@ const RQ_ACTIVE = CLUSTER.index.upstream_rq_active;
 export interface BalancedCluster {
   readonly cluster: Pick<UpstreamCluster, 'name' | 'resource' | 'stats'>;
   readonly context: ClusterContext;
-  readonly tableFigures: HashTableFigures;
+  readonly tableStats: HashTableStats;
   readonly makeHost: (host: HostResource) => UpstreamHost;
 }
 
@@ -85,7 +85,7 @@ function followRequests(
 }
 
 function amongOwnHosts(
-  { cluster, context, tableFigures }: BalancedCluster,
+  { cluster, context, tableStats }: BalancedCluster,
   count: (offset: number) => void,
 ): LoadBalancer {
   const { resource, stats } = cluster;
@@ -99,14 +99,14 @@ function amongOwnHosts(
     countLoadAware: (name, change) => {
       if (isFirstWorker) stats.countLoadAware(name, change);
     },
-    // The reference's main thread has every balancer too: one worker counts for it.
+    // Envoy's main thread has every balancer too: one worker counts for it.
     countStructure: (offset, change) =>
       stats.writer.add(stats.base + offset, (isFirstWorker ? 2 : 1) * change),
     onDuplicates: (hosts) => {
       if (isFirstWorker) stats.setDuplicateSubsetHosts(hosts);
     },
     allActiveRequests: () => stats.writer.valueOf(stats.base + RQ_ACTIVE),
-    onTable: (table) => tableFigures.show(table),
+    onTable: (table) => tableStats.show(table),
   });
 }
 

@@ -2,7 +2,7 @@
 import type net from 'node:net';
 import type { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import type { OutlierPage } from '../../shared/limits/outlier-page.ts';
-import type { ToldWeight } from '../../shared/messages/worker-notices.ts';
+import type { SentWeight } from '../../shared/messages/worker-notices.ts';
 import type { HostResource } from '../../shared/resources/clusters/cluster.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
@@ -21,7 +21,7 @@ export interface ClusterContext {
   breakerPage(): BreakerPage;
   readonly runtime: Runtime;
   outlierDetected(cluster: string, host: string, kind: OutlierSign): void;
-  loadReported(cluster: string, weights: readonly ToldWeight[]): void;
+  loadReported(cluster: string, weights: readonly SentWeight[]): void;
   readonly duty: CheckingDuty;
   /** A request named this host of the cluster itself. */
   hostRequested(cluster: string, host: HostResource): void;

@@ -1,6 +1,6 @@
 /**
- * The circuit breakers of one cluster, by priority, and of its hosts. They count over all workers once
- * the supervisor has said in which slots, and within this worker until then.
+ * The circuit breakers of one cluster, by priority, and of its hosts. They count over all workers
+ * once the supervisor has said in which slots, and within this worker until then.
  */
 import { NO_LIMIT } from '../../shared/limits/breaker-limits.ts';
 import type {

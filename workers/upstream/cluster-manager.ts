@@ -8,8 +8,8 @@ import type { ResourceUpdate, SentHostSet } from '../../shared/resources/resourc
 import type { ClusterContext } from './cluster-context.ts';
 import { UpstreamCluster } from './cluster.ts';
 import { type HealthChange, LARGE_SET } from './hosts/host-set.ts';
-import { IdleClusters } from './idle-clusters.ts';
-import { IdleTables } from './hashing/idle-tables.ts';
+import { LazyClusters } from './lazy-clusters.ts';
+import { LazyTables } from './hashing/lazy-tables.ts';
 
 type ClusterUpdate = Extract<
   ResourceUpdate,
@@ -22,7 +22,7 @@ type ClusterUpdate = Extract<
   }
 >;
 
-type IdleUpdate = Extract<ClusterUpdate, { readonly op: 'put_idle_clusters' }>;
+type LazyUpdate = Extract<ClusterUpdate, { readonly op: 'put_idle_clusters' }>;
 
 export function isClusterUpdate(update: ResourceUpdate): update is ClusterUpdate {
   return /_(cluster|idle_clusters|hosts|host_health)$/.test(update.op);
@@ -35,14 +35,14 @@ export class ClusterManager {
   readonly #warming = new Map<string, UpstreamCluster>();
   /** Versions that get ready to take the place of those in use. */
   readonly #coming = new Set<UpstreamCluster>();
-  readonly #idle = new IdleClusters();
+  readonly #idle = new LazyClusters();
   /** Of those that idle. */
-  readonly #tables: IdleTables;
+  readonly #tables: LazyTables;
 
   constructor(context: ClusterContext) {
     this.#context = context;
     const tells = context.duty.workerIndex === 0;
-    this.#tables = new IdleTables({ writer: context.stats, tells });
+    this.#tables = new LazyTables({ writer: context.stats, tells });
   }
 
   get(name: string): UpstreamCluster | undefined {
@@ -57,7 +57,7 @@ export class ClusterManager {
       case 'promote_cluster':
         return this.#promote(update.name);
       case 'put_idle_clusters':
-        return this.#putIdle(update);
+        return this.#putLazy(update);
       case 'remove_cluster':
         return this.#removeCluster(update.name, update.isWarming);
       case 'put_hosts':
@@ -67,8 +67,10 @@ export class ClusterManager {
     }
   }
 
-  /** They become clusters when somebody asks for them. Replaces what was there under their names. */
-  #putIdle({ names, packed, tables }: IdleUpdate): void {
+  /**
+   * They become clusters when somebody asks for them. Replaces what was there under their names.
+   */
+  #putLazy({ names, packed, tables }: LazyUpdate): void {
     for (const name of names) this.#removeCluster(name);
     this.#idle.put(names, packed);
     if (tables !== undefined) this.#tables.put(tables);
@@ -118,8 +120,8 @@ export class ClusterManager {
   }
 
   /**
-   * Hosts of a cluster that is not there are ignored: it was removed in the same moment. Returns what
-   * to wait for before the cluster has its first hosts.
+   * Hosts of a cluster that is not there are ignored: it was removed in the same moment. Returns
+   * what to wait for before the cluster has its first hosts.
    */
   putHosts(update: SentHostSet, isWarming = false): Promise<void> | undefined {
     if (isWarming) {

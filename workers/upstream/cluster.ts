@@ -11,7 +11,7 @@ import { HEALTH_BITS } from '../../shared/resources/clusters/host-health.ts';
 import type { OutlierSign } from '../../shared/resources/clusters/outlier-detection.ts';
 import { OutlierMonitor } from './hosts/outlier-monitor.ts';
 import { HealthChecker } from '../health/health-checker.ts';
-import { RedisCheckFigures } from './hosts/redis-check-figures.ts';
+import { RedisCheckStats } from './hosts/redis-check-stats.ts';
 import { UpstreamSockets } from '../upstream-transport/upstream-sockets.ts';
 import type { ConnectionInfo } from '../net/connection-info.ts';
 import { SlicedWork } from '../loop/sliced-work.ts';
@@ -40,7 +40,7 @@ import type { SharedLimits } from './resource-limits.ts';
 import { ActiveRequests } from './hosts/active-requests.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { ClusterLimits, type Priority } from './cluster-limits.ts';
-import { HashTableFigures } from './hashing/hash-table-figures.ts';
+import { HashTableStats } from './hashing/hash-table-stats.ts';
 import { isSamePlace } from '../../shared/resources/clusters/host-place.ts';
 
 const LB_HEALTHY_PANIC = CLUSTER.index.lb_healthy_panic;
@@ -66,7 +66,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   readonly #requested: RequestedHosts | undefined;
   /** Where requests wait for their hosts, when these are whatever names they bear. */
   readonly wantedHosts: WantedHosts | undefined;
-  readonly #tableFigures: HashTableFigures;
+  readonly #tableStats: HashTableStats;
   resource: ClusterResource;
   readonly #work: SlicedWork;
   readonly #set: HostSet;
@@ -79,7 +79,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     this.sockets = new UpstreamSockets(resource, { ...context, statOwner: this.stats.prefix });
     this.#limits = new ClusterLimits(resource, context);
     this.limits = this.#limits.byPriority;
-    this.#tableFigures = new HashTableFigures(this.stats, {
+    this.#tableStats = new HashTableStats(this.stats, {
       isRing: resource.lbPolicy.kind === 'RING_HASH',
       // All workers have the same table: one of them tells of it.
       tells: context.duty.workerIndex === 0,
@@ -87,7 +87,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     const { balancer, requested, wantedHosts } = makeClusterBalancer({
       cluster: this,
       context,
-      tableFigures: this.#tableFigures,
+      tableStats: this.#tableStats,
       makeHost: (host) => this.#keepOrMake(undefined, host),
     });
     this.#balancer = balancer;
@@ -110,11 +110,11 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   /** Checks that count as its traffic. */
-  checkFigures({ id }: HostResource): RedisCheckFigures | undefined {
+  checkStats({ id }: HostResource): RedisCheckStats | undefined {
     const host = this.#set.find(id);
     if (host === undefined) return undefined;
     this.#beginTraffic();
-    return new RedisCheckFigures(this.stats.writer, this.stats.base, host);
+    return new RedisCheckStats(this.stats.writer, this.stats.base, host);
   }
 
   /** A host told what its weight follows from. */
@@ -165,7 +165,10 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
     }
   }
 
-  /** A pool for a request that is about to begin there; `names` is what it calls the host, where TLS goes by it. */
+  /**
+   * A pool for a request that is about to begin there; `names` is what it calls the host, where TLS
+   * goes by it.
+   */
   poolOf(
     host: UpstreamHost,
     priority: Priority,
@@ -212,8 +215,8 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   /**
-   * Begins with the hosts of the version of the cluster that this one replaces. Returns what to wait for
-   * before they are there.
+   * Begins with the hosts of the version of the cluster that this one replaces. Returns what to
+   * wait for before they are there.
    */
   adoptHostsOf(earlier: UpstreamCluster): Promise<void> | undefined {
     const { overprovisioningFactor, dropOverload } = earlier.#set;
@@ -356,7 +359,7 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   #release(): void {
     this.sockets.release();
     this.stats.release();
-    this.#tableFigures.release();
+    this.#tableStats.release();
   }
 
   /** As the supervisor says it; see live-cluster.ts. */
@@ -386,7 +389,10 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 }
 
-/** What checks or outlier detection have just found to be wrong with a host; what a source says of it is not that. */
+/**
+ * What checks or outlier detection have just found to be wrong with a host; what a source says of
+ * it is not that.
+ */
 function newlyFound({ healthBits: before = 0 }: HostResource, after: HostResource): number {
   const { failed_active_hc: check, failed_outlier_check: outlier } = HEALTH_BITS;
   return (after.healthBits ?? 0) & ~before & (check | outlier);

@@ -12,7 +12,7 @@ import { BoundedTable } from './hashing/bounded-table.ts';
 import { HashBalancer } from './hashing/hash-balancer.ts';
 import { MaglevBuilder } from './hashing/maglev-builder.ts';
 import { RingBuilder } from './hashing/ring-builder.ts';
-import type { TableFigures } from './hashing/table-figures.ts';
+import type { TableStats } from './hashing/table-stats.ts';
 import type { TablePlan } from './hashing/table-plan.ts';
 import { compileHashPolicies } from '../routing/hash-policy.ts';
 import type { UpstreamHost } from './hosts/host.ts';
@@ -43,7 +43,7 @@ export interface BalancerContext extends Pick<
   /** Requests that this worker has open in the whole cluster. */
   readonly allActiveRequests: () => number;
   /** Told of each new table of a policy that hashes. */
-  readonly onTable: (figures: TableFigures) => void;
+  readonly onTable: (figures: TableStats) => void;
 }
 
 /** How the balancer of a subset differs from that of the whole cluster. */

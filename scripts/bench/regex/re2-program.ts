@@ -1,4 +1,6 @@
-/** Times the same questions in RE2, in its Latin-1 mode: JSON in, nanoseconds of each as JSON out. */
+/**
+ * Times the same questions in RE2, in its Latin-1 mode: JSON in, nanoseconds of each as JSON out.
+ */
 export const RE2_PROGRAM = `
 import json, sys, time
 import re2

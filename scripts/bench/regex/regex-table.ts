@@ -1,7 +1,7 @@
 /**
- * Prints what regular expressions take: RE2 (of python's package google-re2, when the interpreter named by
- * SLUICE_BENCH_PYTHON has it), Sluice, and re2js. Run it as `npm run bench:regex`. Figures are
- * medians of CPU time; what counts is the ratio to RE2.
+ * Prints what regular expressions take: RE2 (of python's package google-re2, when the interpreter
+ * named by SLUICE_BENCH_PYTHON has it), Sluice, and re2js. Run it as `npm run bench:regex`. Figures
+ * are medians of CPU time; what counts is the ratio to RE2.
  */
 import { spawnSync } from 'node:child_process';
 import { RE2JS } from 're2js';

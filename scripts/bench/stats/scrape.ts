@@ -1,4 +1,7 @@
-/** Clients of the admin interface: whole pages, quick questions meanwhile, and one that reads slowly. */
+/**
+ * Clients of the admin interface: whole pages, quick questions meanwhile, and one that reads
+ * slowly.
+ */
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +9,7 @@ import { median } from '../support/median.ts';
 import { LOAD_CORE, startPinned, type Running } from '../support/processes.ts';
 import { cpuSeconds, fetchText, residentMib, type BigServer } from './big-server.ts';
 
-export interface PageFigures {
+export interface PageStats {
   readonly bytes: number;
   /** Medians. */
   readonly ms: number;
@@ -20,7 +23,7 @@ export async function measurePage(
   server: BigServer,
   path: string,
   rounds: number,
-): Promise<PageFigures> {
+): Promise<PageStats> {
   const times: number[] = [];
   const cpu: number[] = [];
   let bytes = 0;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:stats`: what a million statistics cost beside the reference, within one run. Prints
- * each figure with what was wanted. Options: `--clusters N` (10000), `--starts N` (3), `--rounds N` (5),
- * `--seconds N` (5), `--pss-after N` (30, seconds after LIVE). Needs `wrk`, `nginx`, `curl`, `taskset`.
+ * `npm run bench:stats`: what a million statistics cost beside Envoy, within one run. Prints
+ * each figure with what was wanted. Options: `--clusters N` (10000), `--starts N` (3), `--rounds N`
+ * (5), `--seconds N` (5), `--pss-after N` (30, seconds after LIVE). Needs `wrk`, `nginx`, `curl`,
+ * `taskset`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +45,7 @@ const hasReference = isInstalled('envoy');
 const LISTENER_PORT = 18_200;
 const UPSTREAM_PORT = 18_080;
 
-/** Page, what of the reference's time is wanted at most. */
+/** Page, what of Envoy's time is wanted at most. */
 const PAGES = [
   ['/stats/prometheus', 0.2],
   ['/stats', 0.5],
@@ -110,7 +111,7 @@ function printTable(own: Figures, reference: Figures | undefined): void {
     if (reference === undefined) return print(name, `${of(own).toFixed(1)} ${unit}`);
     const value = of(own) / of(reference);
     const both = `${of(own).toFixed(1)} of ${of(reference).toFixed(1)} ${unit}`;
-    print(name, both, { value, wanted, unit: 'of the reference' });
+    print(name, both, { value, wanted, unit: 'of Envoy' });
   };
   ratio('exec to LIVE', 'ms', 0.6, ({ liveMs }) => liveMs);
   ratio('Pss of all processes', 'MiB', 0.75, ({ pssMib }) => pssMib);
@@ -128,7 +129,9 @@ function printTable(own: Figures, reference: Figures | undefined): void {
   limit('growth with a slow reader', 'MiB', 8, ({ slowReaderMib }) => slowReaderMib);
 }
 
-/** The worker, its load and its upstream on one core; the supervisor and who scrapes on the other. */
+/**
+ * The worker, its load and its upstream on one core; the supervisor and who scrapes on the other.
+ */
 async function printScrapedTraffic(config: string): Promise<void> {
   const server = await startBigServer({ ...sluice, concurrency: 1 }, config);
   try {

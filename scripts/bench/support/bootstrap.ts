@@ -1,4 +1,4 @@
-/** The bootstrap that Sluice and the reference are measured with: all statistics on. */
+/** The bootstrap that Sluice and Envoy are measured with: all statistics on. */
 import type { CertificateFiles } from './certificates.ts';
 
 /** What a question adds to the plain bootstrap. */
@@ -115,7 +115,7 @@ function transportSocket({ certificate }: BootstrapParts): object {
   const config = {
     '@type': `${EXTENSIONS}.transport_sockets.tls.v3.DownstreamTlsContext`,
     common_tls_context: { tls_certificates: [pair] },
-    // wrk resumes where it gets a ticket in time: from the reference nearly always, from OpenSSL half
+    // wrk resumes where it gets a ticket in time: from Envoy nearly always, from OpenSSL half
     // the time. The questions are about full handshakes.
     disable_stateless_session_resumption: true,
     disable_stateful_session_resumption: true,

@@ -1,8 +1,8 @@
 /**
- * What a change of one cluster of 10,000 hosts costs each process: the whole set in the supervisor and
- * in a worker, one check's result, one ejection. Milliseconds of CPU time, the median of some rounds;
- * in workers also the longest time for which one change held up the loop. How much later that makes
- * the answers to requests is the question of host-updates-traffic.ts.
+ * What a change of one cluster of 10,000 hosts costs each process: the whole set in the supervisor
+ * and in a worker, one check's result, one ejection. Milliseconds of CPU time, the median of some
+ * rounds; in workers also the longest time for which one change held up the loop. How much later
+ * that makes the answers to requests is the question of host-updates-traffic.ts.
  */
 import { createBreakerPage } from '../../../shared/limits/breaker-page.ts';
 import { systemClock } from '../../../shared/process/clock.ts';

@@ -7,7 +7,10 @@ export const CHANGES = [
   { what: 'all hosts are others', changed: HOSTS },
 ] as const;
 
-/** Of the cluster `large`: the hosts that change differ between an even and an odd round, and lie apart. */
+/**
+ * Of the cluster `large`: the hosts that change differ between an even and an odd round, and lie
+ * apart.
+ */
 export function largeAssignment(round: number, changed: number): object {
   const apart = HOSTS / changed;
   const lb_endpoints = Array.from({ length: HOSTS }, (_, at) => ({

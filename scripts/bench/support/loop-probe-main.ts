@@ -1,6 +1,7 @@
 /**
- * Loaded before a program (`--import`) that is measured: writes down how long its loop was held up and
- * what its collector did, one line of JSON for each second, to the file that `BENCH_PROBE` names.
+ * Loaded before a program (`--import`) that is measured: writes down how long its loop was held up
+ * and what its collector did, one line of JSON for each second, to the file that `BENCH_PROBE`
+ * names.
  */
 import { appendFileSync } from 'node:fs';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
@@ -11,7 +12,9 @@ export interface ProbeLine {
   readonly isWorker: boolean;
   /** Beyond the timer's own period, in milliseconds. */
   readonly longestBlockMs: number;
-  /** The process' processor time in it, helper threads included: other programs do not change it. */
+  /**
+   * The process' processor time in it, helper threads included: other programs do not change it.
+   */
   readonly longestBlockCpuMs: number;
   readonly longestCollectionMs: number;
   readonly collectionsMs: number;

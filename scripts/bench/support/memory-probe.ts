@@ -1,7 +1,7 @@
 /**
- * Preloaded into every process of a measured server (`--import`): at SIGWINCH it collects all garbage
- * and writes what V8 then holds into the folder that its own address names as `?folder=`, one file per
- * process. Needs `--expose-gc`.
+ * Preloaded into every process of a measured server (`--import`): at SIGWINCH it collects all
+ * garbage and writes what V8 then holds into the folder that its own address names as `?folder=`,
+ * one file per process. Needs `--expose-gc`.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,9 @@
 /**
- * A client of a constant rate, in a process of its own: requests are due at fixed moments whether or not
- * earlier ones were answered, and each latency counts from the moment its request was due, so that a
- * stall is charged to every request that it held up. Arguments: port, requests per second, seconds.
- * Prints one line of JSON, `OpenLoopResult`. The upstream's answer must end in `world` and a line end.
+ * A client of a constant rate, in a process of its own: requests are due at fixed moments whether
+ * or not earlier ones were answered, and each latency counts from the moment its request was due,
+ * so that a stall is charged to every request that it held up. Arguments: port, requests per
+ * second, seconds. Prints one line of JSON, `OpenLoopResult`. The upstream's answer must end in
+ * `world` and a line end.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -18,7 +19,9 @@ export interface OpenLoopResult {
 
 const CONNECTIONS = 64;
 const TICK_MS = 1;
-/** Requests that are due and have no free connection; more than that and the rate is not reached. */
+/**
+ * Requests that are due and have no free connection; more than that and the rate is not reached.
+ */
 const MAX_WAITING = 1 << 17;
 /** Answers are waited for so long after the last request was due. */
 const PATIENCE_MS = 3000;

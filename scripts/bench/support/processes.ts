@@ -118,7 +118,9 @@ export function threadTimes(root: number): ThreadTimes {
   return new Map(treeOf(root).map((pid) => [pid, ofProcess(pid)]));
 }
 
-/** What a process used between two moments: its first thread, and all others that are still there. */
+/**
+ * What a process used between two moments: its first thread, and all others that are still there.
+ */
 export function usedBetween(
   [before, after]: readonly [ThreadTimes, ThreadTimes],
   pid: number,

@@ -11,14 +11,14 @@ export interface Question {
   readonly unit: string;
   /** Less is better; asked once, without a run before that does not count. */
   readonly isMemory?: boolean;
-  /** At least this times the reference (or at most, where less is better). */
+  /** At least this times Envoy (or at most, where less is better). */
   readonly toReference?: number;
   readonly toBestNpm?: number;
   readonly limit?: number;
   /** Asked over TLS. */
   readonly certificate?: CertificateKind;
   readonly traits?: readonly Trait[];
-  /** Not of Sluice and the reference alone. */
+  /** Not of Sluice and Envoy alone. */
   readonly asksEverybody?: boolean;
   measure(port: number, running: Running, seconds: number): Promise<Sample>;
 }

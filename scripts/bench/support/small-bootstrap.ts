@@ -1,4 +1,7 @@
-/** The bootstrap that start-up and validation are measured with: one listener, one route, one cluster. */
+/**
+ * The bootstrap that start-up and validation are measured with: one listener, one route, one
+ * cluster.
+ */
 export function smallBootstrap(): string {
   return `admin:
   address: { socket_address: { address: 127.0.0.1, port_value: 0 } }

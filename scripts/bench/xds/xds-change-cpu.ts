@@ -1,10 +1,11 @@
 /**
- * What one change of an endpoint costs each process, by CPU time, so that other load on the machine does
- * not count: the same time with changes and in quiet, in turn, the difference divided by the changes. No
- * traffic unless `--requests N` a second are wanted, all of them for the cluster that changes; then the
- * connections that were opened to its hosts are counted for each change. With `envoy` on the path the same
- * is measured there. Options: `--clusters N` (10,000), `--rate N` changes a second (100), `--rounds N` (5),
- * `--seconds N` of each turn (4), `--workers N` (2), `--all` (changes of all clusters in turn), `--only NAME`.
+ * What one change of an endpoint costs each process, by CPU time, so that other load on the machine
+ * does not count: the same time with changes and in quiet, in turn, the difference divided by the
+ * changes. No traffic unless `--requests N` a second are wanted, all of them for the cluster that
+ * changes; then the connections that were opened to its hosts are counted for each change. With
+ * `envoy` on the path the same is measured there. Options: `--clusters N` (10,000), `--rate N`
+ * changes a second (100), `--rounds N` (5), `--seconds N` of each turn (4), `--workers N` (2),
+ * `--all` (changes of all clusters in turn), `--only NAME`.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,7 @@
-/** A fleet whose endpoints change at a steady rate, with traffic for one of its clusters: what benchmarks of changes share. */
+/**
+ * A fleet whose endpoints change at a steady rate, with traffic for one of its clusters: what
+ * benchmarks of changes share.
+ */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { httpListener } from '../../../test/support/parts/bootstrap.ts';
@@ -19,7 +22,9 @@ export interface ChangePlan {
 
 let versions = 0;
 
-/** Requests of the one listener go to the cluster that changes; resolves with its port when they do. */
+/**
+ * Requests of the one listener go to the cluster that changes; resolves with its port when they do.
+ */
 export async function route({ control, admin }: Fleet): Promise<number> {
   sendEndpoints(control, 0);
   const toCluster = { match: { prefix: '/' }, route: { cluster: CHANGED_CLUSTER } };

@@ -1,7 +1,8 @@
 /**
  * The control plane of `xds-changes.ts` and the server under it, in a process that gives way to the
- * others: a control plane is on another machine, and what it computes must not count as the server's.
- * Argument: what to start (`sluice` or `envoy`), how many clusters. Speaks by messages, `Said` and `Asked`.
+ * others: a control plane is on another machine, and what it computes must not count as the
+ * server's. Argument: what to start (`sluice` or `envoy`), how many clusters. Speaks by messages,
+ * `Said` and `Asked`.
  */
 import { setPriority } from 'node:os';
 import { keepChanging, route } from './xds-change-load.ts';

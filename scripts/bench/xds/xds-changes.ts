@@ -1,14 +1,15 @@
 /**
- * Endpoints that change a hundred times a second, by CDS and EDS over one incremental stream: what does
- * traffic notice? Four rows: changes of the one cluster that has the traffic, so that one request in a
- * hundred needs a connection to the host that came back, and changes of all clusters in turn; with wrk,
- * which takes both cores, so that each millisecond that anybody computes delays a request, and with 4,000
- * requests a second, each counted from the moment it was due. Quiet and changes take turns, so that the
- * noise of the machine is seen, and the ratio is that of the medians of their p99s; wanted: at most 1.2, and
- * no request lost. The control plane runs at a low priority, since it stands for another machine; the
- * rate that it reached is printed. With `envoy` on the path the same is measured there, in turn.
- * `node dist/scripts/bench/xds/xds-changes.js` takes five minutes, `--quick` two. Options: `--clusters N`
- * (10,000), `--rounds N` (3), `--seconds N` of each turn (5).
+ * Endpoints that change a hundred times a second, by CDS and EDS over one incremental stream: what
+ * does traffic notice? Four rows: changes of the one cluster that has the traffic, so that one
+ * request in a hundred needs a connection to the host that came back, and changes of all clusters
+ * in turn; with wrk, which takes both cores, so that each millisecond that anybody computes delays
+ * a request, and with 4,000 requests a second, each counted from the moment it was due. Quiet and
+ * changes take turns, so that the noise of the machine is seen, and the ratio is that of the
+ * medians of their p99s; wanted: at most 1.2, and no request lost. The control plane runs at a low
+ * priority, since it stands for another machine; the rate that it reached is printed. With `envoy`
+ * on the path the same is measured there, in turn. `node dist/scripts/bench/xds/xds-changes.js`
+ * takes five minutes, `--quick` two. Options: `--clusters N` (10,000), `--rounds N` (3), `--seconds
+ * N` of each turn (5).
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

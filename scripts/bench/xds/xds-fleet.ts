@@ -1,4 +1,7 @@
-/** A server with many clusters by CDS and EDS over one incremental stream, for the benchmarks that change them. */
+/**
+ * A server with many clusters by CDS and EDS over one incremental stream, for the benchmarks that
+ * change them.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -30,7 +33,7 @@ export interface Fleet {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** This server, and the reference where it is installed. `flags` are for Node.js. */
+/** This server, and Envoy where it is installed. `flags` are for Node.js. */
 export function programs(flags: readonly string[] = []): readonly Program[] {
   const own = { name: 'sluice', command: [process.execPath, ...flags, MAIN] };
   const isThere = spawnSync('envoy', ['--version']).status === 0;

@@ -1,4 +1,7 @@
-/** What `xds-leaks.ts` changes thousands of times: each kind of resource, with the same names and with others. */
+/**
+ * What `xds-leaks.ts` changes thousands of times: each kind of resource, with the same names and
+ * with others.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { httpListener, staticCluster } from '../../../test/support/parts/bootstrap.ts';
@@ -42,7 +45,7 @@ export interface Question extends Pick<FleetOptions, 'prepare' | 'fields'> {
   readonly update: (fleet: Fleet, version: number) => Promise<void>;
 }
 
-export interface Surroundings {
+export interface RestarterEnvironment {
   /** Of a server that answers every request. */
   readonly upstreamPort: number;
   /** A folder for logs. */
@@ -51,7 +54,7 @@ export interface Surroundings {
   readonly certificates: readonly CertificateFiles[];
 }
 
-export function leakQuestions(surroundings: Surroundings): readonly Question[] {
+export function leakQuestions(surroundings: RestarterEnvironment): readonly Question[] {
   return [
     ...listenerQuestions(surroundings),
     ...clusterQuestions(surroundings),
@@ -70,7 +73,7 @@ export function leakQuestions(surroundings: Surroundings): readonly Question[] {
   ];
 }
 
-function listenerQuestions({ certificates, logs }: Surroundings): readonly Question[] {
+function listenerQuestions({ certificates, logs }: RestarterEnvironment): readonly Question[] {
   const ofListener = (name: string, make: (version: number) => object): Question => ({
     name,
     update: sending(LISTENER, (version) => [resource.listener(make(version))]),
@@ -109,7 +112,10 @@ function listenerQuestions({ certificates, logs }: Surroundings): readonly Quest
   ];
 }
 
-function clusterQuestions({ upstreamPort, certificates }: Surroundings): readonly Question[] {
+function clusterQuestions({
+  upstreamPort,
+  certificates,
+}: RestarterEnvironment): readonly Question[] {
   const prepare = (control: ControlPlane): void => {
     const route = { match: { prefix: '/' }, route: { cluster_header: 'x-cluster' } };
     control.set(LISTENER, '1', [resource.listener(httpListener([route]))]);
@@ -258,7 +264,7 @@ function routeQuestions(): readonly Question[] {
 }
 
 /** Secrets, settings of filters, runtime layers. */
-function partQuestions({ certificates }: Surroundings): readonly Question[] {
+function partQuestions({ certificates }: RestarterEnvironment): readonly Question[] {
   const securedBy = (name: string): object => {
     const secrets = { tls_certificate_sds_secret_configs: [{ name, sds_config: ADS }] };
     return overTls(listenerOf(0, {}), { common_tls_context: secrets });
@@ -340,7 +346,7 @@ function layer(version: number): object {
   };
 }
 
-function fileQuestions({ upstreamPort }: Surroundings): readonly Question[] {
+function fileQuestions({ upstreamPort }: RestarterEnvironment): readonly Question[] {
   const write = (scratch: Scratch, version: number): void => {
     const answer = (
       resources: readonly object[],

@@ -1,9 +1,10 @@
 /**
- * What is left of a thousand updates of each kind of resource, of other names where names can be others, of
- * files and of reconnects. After as many to warm up, all garbage is collected and counted, once more after the
- * updates and the drains that follow them. Descriptors, what is held outside of V8's heap, the lines of `/stats`
- * and the objects of each class are to be what they were; the heap itself grows by code that V8 compiles.
- * `node dist/scripts/bench/xds/xds-leaks.js [updates] [part of a question's name]`; half a minute for each question.
+ * What is left of a thousand updates of each kind of resource, of other names where names can be
+ * others, of files and of reconnects. After as many to warm up, all garbage is collected and
+ * counted, once more after the updates and the drains that follow them. Descriptors, what is held
+ * outside of V8's heap, the lines of `/stats` and the objects of each class are to be what they
+ * were; the heap itself grows by code that V8 compiles. `node dist/scripts/bench/xds/xds-leaks.js
+ * [updates] [part of a question's name]`; half a minute for each question.
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +63,8 @@ async function measure(question: Question): Promise<void> {
     await drained(fleet.admin);
     await readPages(fleet.admin);
   };
-  // What is made once, compiled code and the first snapshot's own among it, is there before the count.
+  // What is made once, compiled code and the first snapshot's own among it, is there before the
+  // count.
   await update(updates);
   await states(fleet.pid);
   await update(Math.ceil(updates / 10));

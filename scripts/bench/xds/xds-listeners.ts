@@ -1,7 +1,7 @@
 /**
- * Listeners that change a thousand times: descriptors and memory of every process before and after, and
- * how far apart the workers take a change. Prints figures and asserts nothing:
- * node dist/scripts/bench/xds/xds-listeners.js [updates]
+ * Listeners that change a thousand times: descriptors and memory of every process before and after,
+ * and how far apart the workers take a change. Prints figures and asserts nothing: node
+ * dist/scripts/bench/xds/xds-listeners.js [updates]
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';

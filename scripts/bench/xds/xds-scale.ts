@@ -1,8 +1,8 @@
 /**
- * What many clusters by a control plane cost: CDS and EDS over one incremental stream, from the start to
- * LIVE; the change of one endpoint until it is acknowledged; memory; and listeners changed a thousand
- * times: `node dist/scripts/bench/xds/xds-scale.js [clusters] [listener updates]`. With `envoy` on the path
- * the same is measured there, within the same run.
+ * What many clusters by a control plane cost: CDS and EDS over one incremental stream, from the
+ * start to LIVE; the change of one endpoint until it is acknowledged; memory; and listeners changed
+ * a thousand times: `node dist/scripts/bench/xds/xds-scale.js [clusters] [listener updates]`. With
+ * `envoy` on the path the same is measured there, within the same run.
  */
 import { typeUrlOf, type ControlPlane } from '../../../test/support/peers/control-plane.ts';
 import { resource } from '../../../test/support/peers/discovery-files.ts';

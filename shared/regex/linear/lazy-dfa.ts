@@ -91,7 +91,9 @@ export class LazyDfa implements Releasable {
     return this.#add(kernel, context) ?? this.#pass(kernel, context);
   }
 
-  /** Counts how often the tables were forgotten: states of different generations cannot be compared. */
+  /**
+   * Counts how often the tables were forgotten: states of different generations cannot be compared.
+   */
   get generation(): number {
     return this.#generation;
   }

@@ -97,7 +97,9 @@ export class LinearMatcher {
     }
   }
 
-  /** Walks the match; returns where to look for the next one. The slots are those of the last one. */
+  /**
+   * Walks the match; returns where to look for the next one. The slots are those of the last one.
+   */
   #visitAt(start: number, visit: (slots: Int32Array) => void): number {
     const { walker } = this.#walking();
     const lastEnd = walker.slots[1] ?? -1;

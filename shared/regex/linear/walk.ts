@@ -15,11 +15,16 @@ export class Walker {
   readonly #seen: Int32Array;
   #stamp = 0;
   #generation = 0;
-  /** Nodes still to try; a slot that has to be put back is -1 - slot, one more than its value below it. */
+  /**
+   * Nodes still to try; a slot that has to be put back is -1 - slot, one more than its value below
+   * it.
+   */
   readonly #pending: number[] = [];
   /** Whether the last search depended on what stands beside the place. */
   #askedPlace = false;
-  /** Searches that were made: from which node in which state, what was chosen, which slots were set. */
+  /**
+   * Searches that were made: from which node in which state, what was chosen, which slots were set.
+   */
   readonly #froms = new Int32Array(CELLS).fill(-1);
   readonly #states = new Int32Array(CELLS);
   readonly #choices = new Int32Array(CELLS);

@@ -185,7 +185,10 @@ export interface ClusterHostsResource {
   readonly overprovisioningFactor: number;
   /** Requests that are answered instead of being sent; absent: none. */
   readonly dropOverload?: DropOverload;
-  /** Of a cluster with checks: which version of it the hosts are of, which tells of what checks find. */
+  /**
+   * Of a cluster with checks: which version of it the hosts are of, which tells of what checks
+   * find.
+   */
   readonly version?: number;
   /** Where open connections and requests of each priority are counted; see breaker-page.ts. */
   readonly breakerSlots?: { readonly DEFAULT: number; readonly HIGH: number };
@@ -199,7 +202,7 @@ export type HostAddress =
   /** A listener without a socket, in the same worker. */
   | { readonly kind: 'internal'; readonly listener: string; readonly endpointId: string };
 
-/** Where a connection inside of a worker goes to, as the reference prints it. */
+/** Where a connection inside of a worker goes to, as Envoy prints it. */
 export function printInternal(listener: string, endpointId: string): string {
   return `envoy://${listener}/${endpointId}`;
 }
@@ -233,11 +236,16 @@ export interface HostResource {
   /** An active check of this host has ended before. */
   readonly wasChecked?: true;
   readonly check?: HostCheckOptions;
-  /** Monotonic milliseconds: when the host came or was found healthy; where new hosts start slowly. */
+  /**
+   * Monotonic milliseconds: when the host came or was found healthy; where new hosts start slowly.
+   */
   readonly readySinceMs?: number;
   /** Where outlier detection counts; see shared/limits/outlier-page.ts. */
   readonly outlierSlot?: number;
-  /** Where connections of both priorities to this host alone are counted, when the cluster limits them. */
+  /**
+   * Where connections of both priorities to this host alone are counted, when the cluster limits
+   * them.
+   */
   readonly breakerSlot?: number;
   /** What the configuration or EDS said, where it said something else than that it is healthy. */
   readonly configuredHealth?: 'UNHEALTHY' | 'DRAINING' | 'TIMEOUT' | 'DEGRADED';

@@ -1,4 +1,7 @@
-/** Active health checks of a cluster as workers receive them. Source: envoy.config.core.v3.HealthCheck. */
+/**
+ * Active health checks of a cluster as workers receive them. Source:
+ * envoy.config.core.v3.HealthCheck.
+ */
 
 import type { Struct } from '../../text/dictionary.ts';
 import type { HeaderChanges } from '../routes/headers.ts';

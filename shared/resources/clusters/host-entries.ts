@@ -1,7 +1,7 @@
 /**
  * Large host sets as they travel: runs of hosts that a worker has already, and hosts that differ by
- * their address alone, as one of them and a line of addresses. A set of ten thousand hosts of which ten
- * are others is a few dozen entries.
+ * their address alone, as one of them and a line of addresses. A set of ten thousand hosts of which
+ * ten are others is a few dozen entries.
  */
 import type { HostAddress, HostResource } from './cluster.ts';
 import type { HostEntry } from '../resource-update.ts';

@@ -1,6 +1,6 @@
 /**
- * Large host sets on their way to workers: in parts, each of which a worker reads in a fraction of a
- * millisecond, joined again before they are applied.
+ * Large host sets on their way to workers: in parts, each of which a worker reads in a fraction of
+ * a millisecond, joined again before they are applied.
  */
 import { isAlikes } from './host-entries.ts';
 import type { HostEntry, ResourceUpdate } from '../resource-update.ts';

@@ -34,14 +34,19 @@ export interface LbPolicy {
   readonly ringHash?: RingHashOptions;
   /** Of MAGLEV alone. */
   readonly maglev?: MaglevOptions;
-  /** Of policies that hash: percent of its fair share that a host may be busy with; at least 100. */
+  /**
+   * Of policies that hash: percent of its fair share that a host may be busy with; at least 100.
+   */
   readonly hashBalanceFactor?: number;
   /** Of policies that hash: what they hash, in the place of the route's policies. */
   readonly hashPolicies?: readonly HashPolicy[];
   readonly subsets?: SubsetOptions;
   /** Requests may name the hosts to take. */
   readonly override?: OverrideOptions;
-  /** A host that a filter names is taken while it is one of these; absent: while it is not unhealthy. */
+  /**
+   * A host that a filter names is taken while it is one of these; absent: while it is not
+   * unhealthy.
+   */
   readonly namedHostStatuses?: readonly NamedHostStatus[];
 }
 
@@ -64,7 +69,10 @@ export interface ZoneAwareOptions {
   /** Percent of the requests that are to stay in their zone where they can. */
   readonly routingEnabled: number;
   readonly minClusterSize: number;
-  /** Requests stay in their zone while it has so many usable hosts, whatever its share of the servers. */
+  /**
+   * Requests stay in their zone while it has so many usable hosts, whatever its share of the
+   * servers.
+   */
   readonly forceLocalZoneMinSize?: number;
   /** Shares of localities go by the weights of their hosts, not by how many these are. */
   readonly countsWeights?: true;
@@ -77,7 +85,10 @@ export interface LoadReportOptions {
   /** A weight that old counts no more. */
   readonly expirationMs: number;
   readonly updateMs: number;
-  /** Of a report, what says how much of the host is in use, before its general figures; see load-report.ts. */
+  /**
+   * Of a report, what says how much of the host is in use, before its general figures; see
+   * load-report.ts.
+   */
   readonly metricNames: readonly string[];
   /** What the share of errors adds to a host's utilization is multiplied by it. */
   readonly errorPenalty: number;

@@ -1,4 +1,7 @@
-/** Outlier detection of a cluster. Source: envoy.config.cluster.v3.OutlierDetection, defaults filled in. */
+/**
+ * Outlier detection of a cluster. Source: envoy.config.cluster.v3.OutlierDetection, defaults filled
+ * in.
+ */
 
 export type ConsecutiveKind =
   | 'consecutive_5xx'

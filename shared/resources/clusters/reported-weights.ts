@@ -1,6 +1,6 @@
 /**
- * Weights of hosts that follow from what they report of their load: when one counts, and what a host
- * has that reports nothing. The same for who balances by them and for who shows them.
+ * Weights of hosts that follow from what they report of their load: when one counts, and what a
+ * host has that reports nothing. The same for who balances by them and for who shows them.
  */
 import type { LoadReportOptions } from './lb-policy.ts';
 
@@ -22,7 +22,9 @@ export function weightAt(
   return weight;
 }
 
-/** For hosts without a weight of their own, the median of the others'; without any, all are alike. */
+/**
+ * For hosts without a weight of their own, the median of the others'; without any, all are alike.
+ */
 export function medianOf(weights: readonly (number | undefined)[]): number {
   const known = weights.filter((weight) => weight !== undefined).toSorted((a, b) => a - b);
   const middle = known.length >> 1;

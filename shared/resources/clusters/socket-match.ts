@@ -1,4 +1,7 @@
-/** Which transport socket a host's connections use, where the cluster chooses by the host's metadata. */
+/**
+ * Which transport socket a host's connections use, where the cluster chooses by the host's
+ * metadata.
+ */
 import { memberOf } from '../../text/dictionary.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterResource, HostResource, UpstreamSocketOptions } from './cluster.ts';
@@ -12,7 +15,9 @@ export interface ChosenSocket extends UpstreamSocketOptions {
   readonly name: string;
 }
 
-/** The first match whose criteria all stand in the host's metadata, else the cluster's own socket. */
+/**
+ * The first match whose criteria all stand in the host's metadata, else the cluster's own socket.
+ */
 export function socketOf(
   cluster: ClusterResource,
   { metadata }: Pick<HostResource, 'metadata'>,

@@ -9,7 +9,9 @@ export type HeaderAppendAction =
 export interface HeaderValueOption {
   /** Lower case. */
   readonly name: string;
-  /** A substitution format (`%REQ(:METHOD)%`), checked in the supervisor, compiled in the worker. */
+  /**
+   * A substitution format (`%REQ(:METHOD)%`), checked in the supervisor, compiled in the worker.
+   */
   readonly format: string;
   readonly appendAction: HeaderAppendAction;
   readonly keepEmptyValue: boolean;

@@ -1,6 +1,6 @@
 /**
- * Trees of matchers as workers receive them: what is looked at, how, and the actions that the leaves
- * hold. Source: xds.type.matcher.v3.Matcher.
+ * Trees of matchers as workers receive them: what is looked at, how, and the actions that the
+ * leaves hold. Source: xds.type.matcher.v3.Matcher.
  */
 import type { AddressRange, RuntimeFraction, StringMatcher, ValueMatcher } from './matchers.ts';
 

@@ -5,8 +5,9 @@
 
 /**
  * A regular expression that passed the RE2 syntax check in the supervisor. It matches byte strings
- * (one character per byte). Neither form of it has the user's own text in it: `source` is for V8, for
- * texts within the limits; `program` is for the engine of `shared/regex/linear/`, for all others.
+ * (one character per byte). Neither form of it has the user's own text in it: `source` is for V8,
+ * for texts within the limits; `program` is for the engine of `shared/regex/linear/`, for all
+ * others.
  */
 export interface CompiledRegex {
   /** The user's text, for display. */
@@ -45,18 +46,22 @@ export interface HeaderMatcher {
   readonly match:
     | { readonly kind: 'present'; readonly present: boolean }
     | { readonly kind: 'string'; readonly matcher: StringMatcher }
-    /** Half open, as the reference: start <= value < end. */
+    /** Half open, as Envoy: start <= value < end. */
     | { readonly kind: 'range'; readonly start: number; readonly end: number };
 }
 
 export interface QueryParameterMatcher {
   readonly name: string;
-  /** Without a matcher: whether the parameter has to be there or to be missing; true when absent. */
+  /**
+   * Without a matcher: whether the parameter has to be there or to be missing; true when absent.
+   */
   readonly present?: boolean;
   readonly matcher?: StringMatcher;
 }
 
-/** A share of requests, changeable at run time. `numerator / denominator`, with the runtime's key. */
+/**
+ * A share of requests, changeable at run time. `numerator / denominator`, with the runtime's key.
+ */
 export interface RuntimeFraction {
   readonly runtimeKey?: string;
   readonly numerator: number;

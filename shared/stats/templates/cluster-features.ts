@@ -19,7 +19,10 @@ export const REDIS_CHECK = defineTemplate('redis_check', {
   exists_failure: counter('Hosts that had the key that they must not have'),
 });
 
-/** Prefix: `cluster.<name>.health_check.`, where there are several checks, each with figures of its own. */
+/**
+ * Prefix: `cluster.<name>.health_check.`, where there are several checks, each with figures of its
+ * own.
+ */
 export const HEALTH_CHECK_TOTALS = defineTemplate('health_check_totals', {
   degraded: ownGauge('Hosts that answer a check as degraded'),
   healthy: ownGauge('Hosts that pass all health checks'),
@@ -137,7 +140,7 @@ export const DNS_RESOLVER = defineTemplate('dns_resolver', {
   get_addr_failure: counter('Failed resolutions'),
   not_found: counter('Names without an address'),
   pending_resolutions: ownGauge('Resolutions under way'),
-  reinits: counter('Times the resolver was set up anew'),
+  reinits: counter('Times the resolver was set up again'),
   resolve_total: counter('Resolutions'),
   timeouts: counter('Resolutions that timed out'),
 });

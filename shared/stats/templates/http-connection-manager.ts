@@ -105,7 +105,9 @@ export const TRACING = defineTemplate('tracing', {
   service_forced: counter('Traces forced by the service'),
 });
 
-/** Prefix: `http.<stat_prefix>.`; there from the first answer on that is not sent as it was made. */
+/**
+ * Prefix: `http.<stat_prefix>.`; there from the first answer on that is not sent as it was made.
+ */
 export const ANSWER_DOOR = defineTemplate('answer_door', {
   rs_unfit_parts_dropped: counter('Parts of answers not sent: no such header or status may leave'),
 });

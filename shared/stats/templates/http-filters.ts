@@ -1,8 +1,13 @@
-/** Statistics of HTTP filters; unless noted the prefix is `http.<stat_prefix>.` and the block's name. */
+/**
+ * Statistics of HTTP filters; unless noted the prefix is `http.<stat_prefix>.` and the block's
+ * name.
+ */
 import { defineTemplate } from '../template.ts';
 import { counter, gauge } from './spec.ts';
 
-/** Prefix: `http.<stat_prefix>.rbac.<rules_stat_prefix>`; allowed and denied per policy are dynamic. */
+/**
+ * Prefix: `http.<stat_prefix>.rbac.<rules_stat_prefix>`; allowed and denied per policy are dynamic.
+ */
 export const RBAC = defineTemplate('rbac', {
   allowed: counter('Requests allowed'),
   denied: counter('Requests denied'),
@@ -68,7 +73,10 @@ export const COMPRESSOR = defineTemplate('compressor', {
   not_compressed_etag: counter('Answers left as they were for their entity tag'),
 });
 
-/** Prefix: as above, followed by `request.`, by `response.` where that direction is configured, or by nothing. */
+/**
+ * Prefix: as above, followed by `request.`, by `response.` where that direction is configured, or
+ * by nothing.
+ */
 export const COMPRESSOR_DIRECTION = defineTemplate('compressor_direction', {
   compressed: counter('Compressed messages'),
   content_length_too_small: counter('Messages left as they were: too small'),
@@ -106,7 +114,9 @@ export const DECOMPRESSOR = defineTemplate('decompressor', {
   'response.total_uncompressed_bytes': counter('Bytes of answers after decompression'),
 });
 
-/** Prefix: as above, followed by `decompressor_library.`; here zlib tells wrong data from all else. */
+/**
+ * Prefix: as above, followed by `decompressor_library.`; here zlib tells wrong data from all else.
+ */
 export const ZLIB_DECOMPRESSOR = defineTemplate('zlib_decompressor', {
   zlib_buf_error: counter('Bodies that ended too early'),
   zlib_data_error: counter('Bodies with wrong data, or that grew beyond the limit'),

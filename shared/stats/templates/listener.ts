@@ -29,7 +29,9 @@ export const LISTENER_EXTENSIONS = defineTemplate('listener_extensions', {
   network_extension_config_missing: counter('Connections closed: a filter has no configuration'),
 });
 
-/** Prefix: `listener.<listener>.worker_<N>.`, for the admin listener `listener.admin.main_thread.` */
+/**
+ * Prefix: `listener.<listener>.worker_<N>.`, for the admin listener `listener.admin.main_thread.`
+ */
 export const LISTENER_WORKER = defineTemplate('listener_worker', {
   downstream_cx_active: gauge('Open connections of this worker'),
   downstream_cx_total: counter('Connections of this worker'),

@@ -2,7 +2,9 @@
 import { defineTemplate } from '../template.ts';
 import { counter, gauge, histogram, ownGauge } from './spec.ts';
 
-/** Prefix: `server.` What a parent epoch adds to memory and connections comes as fields of its own. */
+/**
+ * Prefix: `server.` What a parent epoch adds to memory and connections comes as fields of its own.
+ */
 export const SERVER = defineTemplate('server', {
   'compilation_settings.fips_mode': ownGauge('1 if the cryptography is a FIPS build'),
   concurrency: ownGauge('Workers'),

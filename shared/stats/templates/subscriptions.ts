@@ -59,7 +59,10 @@ export const GRPC_CLIENT = defineTemplate('grpc_client', {
   streams_closed_16: counter('Streams that were not authenticated'),
 });
 
-/** Of a stream to a control plane: `control_plane.` of the one that types share, else behind the prefixes above. */
+/**
+ * Of a stream to a control plane: `control_plane.` of the one that types share, else behind the
+ * prefixes above.
+ */
 export const CONTROL_PLANE = defineTemplate('control_plane', {
   connected_state: ownGauge('Whether there is a stream to the control plane'),
   identifier: textReadout('Who the control plane says it is'),

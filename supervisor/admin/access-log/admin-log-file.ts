@@ -1,6 +1,6 @@
 /**
  * The file behind an admin access log: the first line is written at once, later ones at the flush
- * interval or when the buffer is full, as the reference's files. Reopened on SIGUSR1.
+ * interval or when the buffer is full, as Envoy's files. Reopened on SIGUSR1.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { appendFlags } from '../../../shared/process/append-flags.ts';
@@ -40,7 +40,7 @@ export class AdminLogFile {
     this.#isFirst = false;
   }
 
-  // A full disk must not take the server down: what cannot be written is lost, as in the reference.
+  // A full disk must not take the server down: what cannot be written is lost, as in Envoy.
   flush(): void {
     if (this.#lines.length === 0) return;
     const text = this.#lines.join('');

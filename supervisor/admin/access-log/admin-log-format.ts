@@ -1,6 +1,6 @@
 /**
  * Lines of the admin's access log. The admin has no upstream, no route and no TLS, so that the
- * commands about those have no value and print `-`, as in the reference.
+ * commands about those have no value and print `-`, as in Envoy.
  */
 import { environmentVariable } from '../../../shared/process/environment.ts';
 import { hostname } from 'node:os';
@@ -23,7 +23,7 @@ export interface AdminLogEntry {
   /** Normalised, with its query. */
   readonly path: string;
   readonly status: number;
-  /** Of the reference: `-` for none, `DPE` for a protocol error, `DC` for a client that left. */
+  /** Of Envoy: `-` for none, `DPE` for a protocol error, `DC` for a client that left. */
   readonly flags: string;
   readonly bytesReceived: number;
   readonly bytesSent: number;

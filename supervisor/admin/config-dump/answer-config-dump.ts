@@ -107,7 +107,7 @@ function namedItems(
   });
 }
 
-/** Keeps the element and drops what is in its list under another name, as the reference does. */
+/** Keeps the element and drops what is in its list under another name, as Envoy does. */
 function narrowWithin(item: DumpItem, field: string, matcher: NameMatcher): DumpItem {
   const make = (): JsonObject => {
     const { [field]: list, ...others } = item.make();
@@ -139,8 +139,8 @@ function maskSections(
 }
 
 /**
- * Undefined when the mask does not fit the elements, which the first one tells for all. Elements are
- * made when they are pulled, and redacted when they are printed.
+ * Undefined when the mask does not fit the elements, which the first one tells for all. Elements
+ * are made when they are pulled, and redacted when they are printed.
  */
 function* maskElements(
   types: MessageTypes,
@@ -216,7 +216,7 @@ function jsonBody(body: Iterable<string>): AdminResponse {
   return { status: 200, contentType: JSON_TYPE, body };
 }
 
-// The reference says nosniff twice here, and leaves the character set out.
+// Envoy says nosniff twice here, and leaves the character set out.
 function refusal(text: string, status = 400): AdminResponse {
   return {
     status,

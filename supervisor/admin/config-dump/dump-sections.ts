@@ -1,5 +1,5 @@
 /**
- * The sections of `/config_dump` in the reference's order: for each its message type, its single
+ * The sections of `/config_dump` in Envoy's order: for each its message type, its single
  * fields and its repeated fields, whose elements are made one by one while the page is written.
  */
 import { timestamp } from '../timestamp.ts';
@@ -20,7 +20,9 @@ interface DumpList {
   readonly field: string;
   /** The element's message type within the section's, such as `StaticCluster`. */
   readonly element: string;
-  /** Made while it is read; may be read several times. Undefined stands for one that is not shown. */
+  /**
+   * Made while it is read; may be read several times. Undefined stands for one that is not shown.
+   */
   readonly items: Iterable<DumpItem | undefined>;
 }
 
@@ -146,7 +148,7 @@ function listenersSection(context: AdminContext): DumpSection {
 /** What was refused is shown whatever name is asked for. */
 function listenerItem(given: DumpedListener): DumpItem {
   const { error: found, ...rest } = given;
-  const error = found?.isDouble === true ? undefined : found;
+  const error = found?.isDuplicate === true ? undefined : found;
   const listener = error === undefined ? rest : given;
   const { name } = listener;
   const item = { name, make: () => dynamicListener(listener) };
@@ -166,7 +168,7 @@ function dynamicListener(listener: DumpedListener): JsonObject {
   });
 }
 
-/** The reference names what was refused once with its listener and once by itself. */
+/** Envoy names what was refused once with its listener and once by itself. */
 function namelessError(error: RefusedUpdate | undefined): DumpItem[] {
   if (error === undefined) return [];
   const { failedMessage: failed_configuration, details } = error;

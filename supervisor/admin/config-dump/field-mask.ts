@@ -12,7 +12,7 @@ export function parseMask(text: string): readonly string[] {
   return text.split(',').filter((path) => path !== '');
 }
 
-/** What the reference's protobuf library prints of a mask in an error. */
+/** What Envoy's protobuf library prints of a mask in an error. */
 export function describeMask(paths: readonly string[]): string {
   return `goo.gle/debugproto\n${paths.map((path) => `paths: "${path}"\n`).join('')}`;
 }

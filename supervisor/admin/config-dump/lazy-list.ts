@@ -3,7 +3,7 @@
  * ten thousand objects before its first byte.
  */
 
-/** Each reading makes the elements anew. */
+/** Each reading makes the elements again. */
 export function mapLazily<From, To>(items: Iterable<From>, make: (item: From) => To): Iterable<To> {
   return {
     *[Symbol.iterator]() {

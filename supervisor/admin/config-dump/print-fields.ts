@@ -1,6 +1,6 @@
 /**
- * Prints messages that may be as large as a whole configuration, redacted, in small pieces: what is small
- * is printed whole, everything else is entered, field by field and element by element.
+ * Prints messages that may be as large as a whole configuration, redacted, in small pieces: what is
+ * small is printed whole, everything else is entered, field by field and element by element.
  */
 import type { FieldDescriptor } from '../../../shared/api/descriptor.ts';
 import type { JsonObject, JsonValue } from '../../../shared/api/well-known.ts';

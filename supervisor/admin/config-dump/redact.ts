@@ -1,7 +1,8 @@
 /**
  * Replaces everything that the API marks as sensitive before a message leaves the process. A field
- * inside a sensitive one is sensitive too, and a TypedStruct is read as the type that it names. Other
- * untyped configuration (Struct) carries no marks and is redacted only below a sensitive field.
+ * inside a sensitive one is sensitive too, and a TypedStruct is read as the type that it names.
+ * Other untyped configuration (Struct) carries no marks and is redacted only below a sensitive
+ * field.
  */
 import { dictionary } from '../../../shared/text/dictionary.ts';
 import { typeNameOf } from '../../config/type-name.ts';
@@ -57,7 +58,7 @@ function redactTypedStruct(
   return { ...struct, value: clean };
 }
 
-/** Undefined: numbers, booleans and enums are left out, as the reference does. */
+/** Undefined: numbers, booleans and enums are left out, as Envoy does. */
 function redactField(
   types: MessageTypes,
   field: FieldDescriptor,

@@ -17,7 +17,7 @@ export function isTypedStruct(typeName: string): boolean {
 }
 
 /**
- * Its `value` as a normalised message of the type that it names, `@type` included, as the reference
+ * Its `value` as a normalised message of the type that it names, `@type` included, as Envoy
  * dumps it; undefined when that type is not known or the value is none of it.
  */
 export function readTypedStruct(typeName: string, struct: JsonObject): JsonObject | undefined {

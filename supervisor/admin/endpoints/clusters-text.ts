@@ -14,8 +14,8 @@ import {
 import { PrintedOnce } from './printed-once.ts';
 
 /**
- * Lines without what stands before each, beginning with an empty one, so that joined by it they are whole:
- * that is several times faster than to write line by line.
+ * Lines without what stands before each, beginning with an empty one, so that joined by it they are
+ * whole: that is several times faster than to write line by line.
  */
 type Lines = readonly string[];
 

@@ -1,6 +1,7 @@
 /**
  * `/contention`: envoy.admin.v3.MutexStats with `--enable-mutex-tracing`. Its cycles are nanoseconds
- * here, and its contentions the supervisor's waits for replies of its workers and for the thread that matches filters.
+ * here, and its contentions the supervisor's waits for replies of its workers and for the thread
+ * that matches filters.
  */
 import type { AdminContext } from '../admin-context.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';

@@ -1,6 +1,6 @@
 /**
- * `/drain_listeners` with the reference's parameters and our own, `/undrain_listeners` and
- * `/drain_status`. A parameter of the reference counts when it is there, whatever its value.
+ * `/drain_listeners` with Envoy's parameters and our own, `/undrain_listeners` and
+ * `/drain_status`. A parameter of Envoy counts when it is there, whatever its value.
  */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { Clock } from '../../../shared/process/clock.ts';

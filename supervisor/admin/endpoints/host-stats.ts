@@ -1,4 +1,7 @@
-/** What both forms of `/clusters` know of a host: its statistics, its label, what it shares with others. */
+/**
+ * What both forms of `/clusters` know of a host: its statistics, its label, what it shares with
+ * others.
+ */
 import { printInternal } from '../../../shared/resources/clusters/cluster.ts';
 import type { ClusterStatus, HostStats, HostStatus } from '../admin-context.ts';
 

@@ -49,7 +49,7 @@ function changeAll(levelName: string, logging: LoggingView): string | undefined 
   return undefined;
 }
 
-// `name:level` as the reference has it, and `name=level` too; empty parts are skipped.
+// `name:level` as Envoy has it, and `name=level` too; empty parts are skipped.
 function changeSeveral(value: string, logging: LoggingView): string | undefined {
   const pairs: [string, string][] = [];
   for (const part of value.split(',').filter((text) => text !== '')) {

@@ -1,5 +1,5 @@
 /**
- * `/memory`: envoy.admin.v3.Memory of the supervisor. The fields are those of the reference's
+ * `/memory`: envoy.admin.v3.Memory of the supervisor. The fields are those of Envoy's
  * allocator; here they say what V8 and the operating system know of the same things.
  */
 import { getHeapStatistics } from 'node:v8';

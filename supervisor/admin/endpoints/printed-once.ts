@@ -1,6 +1,6 @@
 /**
- * Texts that many elements of one page share: ten thousand clusters have the same limits, their hosts the
- * same state. Each is made once for the page.
+ * Texts that many elements of one page share: ten thousand clusters have the same limits, their
+ * hosts the same state. Each is made once for the page.
  */
 
 /** Texts that are kept; a page whose elements all differ makes the others again. */

@@ -1,4 +1,6 @@
-/** What every HTML page of the admin has in common: its head, its policy, its error without pages. */
+/**
+ * What every HTML page of the admin has in common: its head, its policy, its error without pages.
+ */
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import { HTML, textResponse } from '../http/responses.ts';
 import { loadPageAssets } from './page-assets.ts';
@@ -17,7 +19,8 @@ export function htmlPage(parts: PageParts): AdminResponse {
     return textResponse('HTML output was disabled by building with SLUICE_ADMIN_HTML=disabled\n');
   }
   function* body(style: string, script: string): Generator<string> {
-    // With no-referrer a browser would send `Origin: null` with the page's own forms, which is refused.
+    // With no-referrer a browser would send `Origin: null` with the page's own forms, which is
+    // refused.
     yield (
       `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n` +
       `<meta name="viewport" content="width=device-width, initial-scale=1">\n` +

@@ -1,6 +1,6 @@
 /**
  * `/stats?format=html`: the form of the statistics page with its present values, and the listing
- * below it. `active-html` is the same page, loaded anew every few seconds.
+ * below it. `active-html` is the same page, loaded again every few seconds.
  */
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { Query } from '../../http-pages/query.ts';

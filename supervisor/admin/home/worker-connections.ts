@@ -1,4 +1,6 @@
-/** Open connections of each worker, summed over listeners from the statistics that they have anyway. */
+/**
+ * Open connections of each worker, summed over listeners from the statistics that they have anyway.
+ */
 import type { Steps } from '../../loop/loop-turns.ts';
 import type { AdminBody } from '../../http-pages/admin-response.ts';
 import type { AdminContext } from '../admin-context.ts';

@@ -8,7 +8,7 @@ export interface AdminLimits {
   readonly pipelinedRequests: number;
   /** HTTP/2 streams open at the same time on one connection. */
   readonly streamsPerConnection: number;
-  /** Header fields of one request, as the reference counts them; beyond: 431. */
+  /** Header fields of one request, as Envoy counts them; beyond: 431. */
   readonly headerFields: number;
   /** Bytes of the request line and all header fields; beyond: 431. */
   readonly headerBytes: number;
@@ -20,9 +20,15 @@ export interface AdminLimits {
   readonly largePages: number;
   /** Large pages that wait for their turn; beyond: 503. */
   readonly waitingLargePages: number;
-  /** Milliseconds for which a client may keep a large page waiting before the page gives its place away. */
+  /**
+   * Milliseconds for which a client may keep a large page waiting before the page gives its place
+   * away.
+   */
   readonly parkAfterMs: number;
-  /** Large pages without a place; beyond, the client that has kept its page waiting longest is closed. */
+  /**
+   * Large pages without a place; beyond, the client that has kept its page waiting longest is
+   * closed.
+   */
   readonly parkedPages: number;
   /** Milliseconds a large page waits for its turn; then 503. */
   readonly largePageWaitMs: number;
@@ -59,10 +65,15 @@ export const ADMIN_LIMITS: AdminLimits = {
   idleMs: 3_600_000,
 };
 
-/** Of the descriptors that the process may have, one in so many may be a connection of the admin's. */
+/**
+ * Of the descriptors that the process may have, one in so many may be a connection of the admin's.
+ */
 const DESCRIPTORS_PER_CONNECTION = 4;
 
-/** The limits of a process that may have so many open files: whoever connects must not take them all. */
+/**
+ * The limits of a process that may have so many open files: whoever connects must not take them
+ * all.
+ */
 export function limitsWithin(openFiles: number, limits = ADMIN_LIMITS): AdminLimits {
   const most = Math.max(1, Math.floor(openFiles / DESCRIPTORS_PER_CONNECTION));
   const { connections, reservedConnections } = limits;

@@ -1,4 +1,4 @@
-/** Counts the admin listener's own connections and requests under the reference's names. */
+/** Counts the admin listener's own connections and requests under Envoy's names. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';

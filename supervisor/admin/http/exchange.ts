@@ -7,7 +7,7 @@ export type AdminProtocol = 'HTTP/1.1' | 'HTTP/2';
 /** In the order in which they are sent; a list is a field that is sent several times. */
 export type AnswerFields = readonly (readonly [string, string | readonly string[]])[];
 
-/** An answer from below the router, as the reference's codec gives it. */
+/** An answer from below the router, as Envoy's codec gives it. */
 export interface Refusal {
   readonly status: number;
   /** Whether the connection ends with it. HTTP/2 ends the stream only. */

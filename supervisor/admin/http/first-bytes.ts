@@ -1,4 +1,6 @@
-/** Tells from a connection's first bytes whether a client speaks HTTP/2 without having been asked. */
+/**
+ * Tells from a connection's first bytes whether a client speaks HTTP/2 without having been asked.
+ */
 import type { Socket } from 'node:net';
 import type { AdminProtocol } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-/** A request and its answer over HTTP/1.1, with the reference's headers in its order. */
+/** A request and its answer over HTTP/1.1, with Envoy's headers in its order. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { AdminLimits } from './admin-limits.ts';
@@ -49,7 +49,7 @@ function sendHead(response: ServerResponse, status: number, fields: AnswerFields
   response.statusCode = status;
   response.sendDate = false;
   for (const [name, value] of fields) response.setHeader(name, value);
-  // Node writes `Connection: keep-alive`, which HTTP/1.1 has by itself and the reference leaves out.
+  // Node writes `Connection: keep-alive`, which HTTP/1.1 has by itself and Envoy leaves out.
   if (response.shouldKeepAlive) response.removeHeader('connection');
   else response.setHeader('connection', 'close');
   response.setHeader('transfer-encoding', 'chunked');

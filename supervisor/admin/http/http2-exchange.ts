@@ -43,8 +43,8 @@ export function serveHttp2(socket: Socket, { clock, limits, serve }: Http2Parts)
 }
 
 /**
- * Closes a connection that answers no ping. After some violations of the protocol the library has said
- * goodbye and reads no more, not even the client's end, and tells nobody.
+ * Closes a connection that answers no ping. After some violations of the protocol the library has
+ * said goodbye and reads no more, not even the client's end, and tells nobody.
  */
 function watch(
   session: ServerHttp2Session,

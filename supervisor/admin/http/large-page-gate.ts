@@ -1,7 +1,7 @@
 /**
  * Lets a few large pages be made at the same time; more wait in order, and beyond the limits they
- * are refused, so that scrapes never pile up in memory. A page whose client reads slowly gives its place
- * to the next one and goes on beside it: a few slow clients keep nobody from the pages.
+ * are refused, so that scrapes never pile up in memory. A page whose client reads slowly gives its
+ * place to the next one and goes on beside it: a few slow clients keep nobody from the pages.
  */
 import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';

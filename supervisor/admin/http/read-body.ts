@@ -1,4 +1,6 @@
-/** Collects a request's body up to a limit of bytes and time, and all bodies together up to another. */
+/**
+ * Collects a request's body up to a limit of bytes and time, and all bodies together up to another.
+ */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../shared/process/clock.ts';
 
@@ -30,7 +32,9 @@ export interface BodyLimits {
 
 export type BodyFailure = 'too_large' | 'too_many' | 'too_slow' | 'gone';
 
-/** The body as latin1 text, or why there is none: `gone` when the client left first. Never rejects. */
+/**
+ * The body as latin1 text, or why there is none: `gone` when the client left first. Never rejects.
+ */
 export async function readBody(
   request: Readable,
   { clock, bytes: limitBytes, ms, budget }: BodyLimits,

@@ -1,5 +1,5 @@
 /**
- * Answers to what is no acceptable HTTP/1.1 request, as the reference's codec gives them: written
+ * Answers to what is no acceptable HTTP/1.1 request, as Envoy's codec gives them: written
  * to the socket itself, since node's parser has given the connection up by then.
  */
 import { STATUS_CODES } from 'node:http';
@@ -48,7 +48,7 @@ export function renderRefusal(status: number, clock: Clock): string {
 
 /** What RFC 3986 allows in an authority, without user information. */
 const AUTHORITY = /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/;
-/** Methods that node's parser knows and the reference's does not. */
+/** Methods that node's parser knows and Envoy's does not. */
 const UNKNOWN_METHODS: ReadonlyMap<string | undefined, string> = new Map([
   ['M-SEARCH', 'Bad Request'],
   ['QUERY', ''],
@@ -60,7 +60,7 @@ interface RefusedHead {
   readonly host: string | undefined;
 }
 
-/** The body of a 400 where node's parser takes a request that the reference refuses. */
+/** The body of a 400 where node's parser takes a request that Envoy refuses. */
 export function refuseHead({ method, url = '', host }: RefusedHead): string | undefined {
   if (host === undefined) return '';
   const unknown = UNKNOWN_METHODS.get(method);

@@ -21,7 +21,7 @@ export function parseRequestTarget(target: string): RequestTarget | undefined {
 }
 
 function normalisePath(rawPath: string): string {
-  // The reference keeps the first and the last slash even where nothing is between them.
+  // Envoy keeps the first and the last slash even where nothing is between them.
   if (/^\/{2,}$/.test(rawPath)) return '//';
   const decoded = rawPath.replace(/%([0-9A-Fa-f]{2})/g, (escaped: string, digits: string) => {
     const character = String.fromCharCode(parseInt(digits, 16));

@@ -1,4 +1,4 @@
-/** The few forms of answers that endpoints give, and the status texts of the reference. */
+/** The few forms of answers that endpoints give, and the status texts of Envoy. */
 import type { JsonValue } from '../../../shared/api/well-known.ts';
 import type { AdminBody, AdminResponse } from '../../http-pages/admin-response.ts';
 import { isSmall, printJson, printJsonInSteps } from '../json-printer.ts';
@@ -11,7 +11,7 @@ export function textResponse(body: AdminBody, status = 200): AdminResponse {
   return { status, contentType: TEXT, body };
 }
 
-/** What the reference says after a command. */
+/** What Envoy says after a command. */
 export function okResponse(): AdminResponse {
   return textResponse('OK\n');
 }

@@ -1,7 +1,8 @@
 /**
- * Writes an answer with the reference's headers, in its order, chunk by chunk with back-pressure. Pages
- * are made while they are sent, in turns of the loop that all of them share, and only as long as their
- * client is there. A client that stops reading is closed after a limit, so that a page never grows in memory.
+ * Writes an answer with Envoy's headers, in its order, chunk by chunk with back-pressure. Pages
+ * are made while they are sent, in turns of the loop that all of them share, and only as long as
+ * their client is there. A client that stops reading is closed after a limit, so that a page never
+ * grows in memory.
  */
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';

@@ -1,4 +1,7 @@
-/** What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked for. */
+/**
+ * What `/config_dump` reads, answered from the resource store. Nothing is copied before it is asked
+ * for.
+ */
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { ClusterHostsResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { HttpConnectionManager } from '../../../shared/resources/listener.ts';
@@ -157,7 +160,7 @@ function withType(kind: ResourceKind, refused: RefusedUpdate): RefusedUpdate {
 function dynamicListeners(store: ResourceStore, isStarting: boolean): readonly DumpedListener[] {
   const listeners: DumpedListener[] = [];
   const entries = [...store.list('listener')].filter(({ source }) => source === 'dynamic');
-  // In the reference's order.
+  // In Envoy's order.
   for (const entry of entries.toSorted((one, other) => rankOf(one) - rankOf(other))) {
     // What was refused stands beside the states, not in one.
     const { refused, ...taken } = entry;
@@ -177,7 +180,7 @@ function rankOf(entry: ResourceEntry<'listener'>): number {
   return at < 0 ? STATES.length : at;
 }
 
-/** Hosts of clusters, written as an assignment as the reference writes them. */
+/** Hosts of clusters, written as an assignment as Envoy writes them. */
 function endpointsOf(
   store: ResourceStore,
   wanted: 'static' | 'dynamic',

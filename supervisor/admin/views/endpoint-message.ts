@@ -11,17 +11,17 @@ import { hostAddressMessage } from '../address-message.ts';
 
 const HEALTH_STATUS = { healthy: 'HEALTHY', degraded: 'DEGRADED', unhealthy: 'UNHEALTHY' } as const;
 
-export interface AssignmentFacts {
+export interface AssignmentInfo {
   /** Of the assignment, which need not be the cluster's. */
   readonly name: string;
   /** The hosts are what a name stands for: such ones have metadata always. */
   readonly isByName: boolean;
 }
 
-/** Fields in the order of their numbers, as the reference prints this message. */
+/** Fields in the order of their numbers, as Envoy prints this message. */
 export function endpointMessage(
   hosts: ClusterHostsResource,
-  facts: AssignmentFacts = { name: hosts.cluster, isByName: false },
+  facts: AssignmentInfo = { name: hosts.cluster, isByName: false },
 ): JsonObject {
   const groups = groupByLocality(hosts.hosts);
   const ofLocality = (group: readonly HostResource[]): JsonObject => localityMessage(group, facts);
@@ -53,19 +53,19 @@ function groupByLocality(hosts: readonly HostResource[]): readonly (readonly Hos
   return [...groups.values()];
 }
 
-function localityMessage(hosts: readonly HostResource[], facts: AssignmentFacts): JsonObject {
+function localityMessage(hosts: readonly HostResource[], facts: AssignmentInfo): JsonObject {
   const [first] = hosts;
   const { region = '', zone = '', subZone = '', priority = 0, localityWeight = 0 } = first ?? {};
   return {
     locality: present({ region, zone, sub_zone: subZone }),
     lb_endpoints: hosts.map((host) => hostMessage(host, facts)),
-    // A wrapper, which the reference always sets.
+    // A wrapper, which Envoy always sets.
     load_balancing_weight: localityWeight,
     ...(priority === 0 ? {} : { priority }),
   };
 }
 
-function hostMessage(host: HostResource, { isByName }: AssignmentFacts): JsonObject {
+function hostMessage(host: HostResource, { isByName }: AssignmentInfo): JsonObject {
   const { address, metadata } = host;
   return {
     endpoint: {

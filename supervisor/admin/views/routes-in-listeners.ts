@@ -1,4 +1,7 @@
-/** Routes and scopes that listeners hold themselves or get from elsewhere, as `/config_dump` shows them. */
+/**
+ * Routes and scopes that listeners hold themselves or get from elsewhere, as `/config_dump` shows
+ * them.
+ */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { DumpedResource } from '../admin-context.ts';
 import type { RouteConfiguration } from '../../../shared/api/generated/envoy/config/route/v3/route.ts';

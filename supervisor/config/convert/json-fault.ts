@@ -1,6 +1,6 @@
 /**
- * What Envoy says of a text that is no JSON. Its parser reads the text and the message in one go, and so
- * names the field in which the mistake stands and what that field would begin with.
+ * What Envoy says of a text that is no JSON. Its parser reads the text and the message in one go,
+ * and so names the field in which the mistake stands and what that field would begin with.
  */
 import type { FieldType, MessageType } from '../api/api-catalog.ts';
 import type { JsonFault } from '../source/source-node.ts';
@@ -27,7 +27,9 @@ interface FaultPlace {
   readonly field: FieldType | undefined;
 }
 
-/** As far as the fields are known: what stands in an unknown one belongs to the message around it. */
+/**
+ * As far as the fields are known: what stands in an unknown one belongs to the message around it.
+ */
 function placeOf(root: MessageType, path: JsonFault['path']): FaultPlace {
   let type: MessageType | undefined = root;
   let field: FieldType | undefined = undefined;

@@ -1,7 +1,7 @@
 /**
  * Merges one normalised message over another as protobuf does: messages are merged, lists and map
- * entries added, everything else replaced; a field of a oneof removes the others. Durations, times and
- * wrapped values are messages too, whose fields without a value change nothing: 0.5s over 5s is
+ * entries added, everything else replaced; a field of a oneof removes the others. Durations, times
+ * and wrapped values are messages too, whose fields without a value change nothing: 0.5s over 5s is
  * 5.5s, and a wrapped false over true stays true.
  */
 import type { FieldType, MessageType } from '../api/api-catalog.ts';

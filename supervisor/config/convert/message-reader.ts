@@ -1,6 +1,6 @@
 /**
  * Turns a source tree into a normalised message by protobuf's canonical JSON rules, with the
- * liberties of the reference's reader: one value where a list is expected, enum names in any case,
+ * liberties of Envoy's reader: one value where a list is expected, enum names in any case,
  * numbers and booleans in strings, messages of the well-known types spelled out. Reports every
  * mistake and goes on; a value that cannot be read is left out.
  */
@@ -14,7 +14,7 @@ import { describeField } from './json-fault.ts';
 import { Invalid, defaultScalar, expected, readInteger, readScalar } from './scalars.ts';
 import { isWellKnown, readAny, readWellKnown } from './well-known-reader.ts';
 
-/** The reference's protobuf library stops at the same depth. */
+/** Envoy's protobuf library stops at the same depth. */
 const maximumDepth = 100;
 
 /** What happens to a field that the API does not know. */
@@ -319,7 +319,9 @@ function keepsNull(field: FieldType): boolean {
   );
 }
 
-/** The name of what this field repeats or excludes, if it was set before. Lists may be continued. */
+/**
+ * The name of what this field repeats or excludes, if it was set before. Lists may be continued.
+ */
 function alreadySet(field: FieldType, seen: FieldType[]): string | undefined {
   if (seen.includes(field)) {
     return field.name;

@@ -113,17 +113,17 @@ function describe(node: SourceNode): string {
   }
 }
 
-const trueWords = /^(true|t|yes|y|1)$/i;
-const falseWords = /^(false|f|no|n|0)$/i;
+const trueTexts = /^(true|t|yes|y|1)$/i;
+const falseTexts = /^(false|f|no|n|0)$/i;
 
 function readBool(node: SourceNode): boolean | Invalid {
   if (node.kind === 'boolean') {
     return node.value;
   }
-  if (node.kind === 'string' && trueWords.test(node.value)) {
+  if (node.kind === 'string' && trueTexts.test(node.value)) {
     return true;
   }
-  if (node.kind === 'string' && falseWords.test(node.value)) {
+  if (node.kind === 'string' && falseTexts.test(node.value)) {
     return false;
   }
   return node.kind === 'string'

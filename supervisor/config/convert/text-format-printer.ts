@@ -1,5 +1,5 @@
 /**
- * Prints normalised messages in protobuf's text format, as the reference shows them in errors. What the
+ * Prints normalised messages in protobuf's text format, as Envoy shows them in errors. What the
  * API marks as sensitive is left out of what it prints.
  */
 import { quoteTextFormat } from '../../../shared/text/text-format-escapes.ts';
@@ -30,7 +30,7 @@ export function printTextFormat(
   return text;
 }
 
-/** For an error's text: the message with the word that the reference puts before it. */
+/** For an error's text: the message with the word that Envoy puts before it. */
 export function printForError(catalog: ApiCatalog, type: MessageType, value: unknown): string {
   return `goo.gle/debugstr  \n${printTextFormat(catalog, type, value)}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Reads JSON into a source tree, with positions and with the liberties that the reference takes:
+ * Reads JSON into a source tree, with positions and with the liberties that Envoy takes:
  * single quotes, bare keys, a trailing comma, control characters in strings. Comments are refused.
  */
 import {

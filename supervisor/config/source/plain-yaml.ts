@@ -1,9 +1,9 @@
 /**
- * Reads the YAML that most configurations are written in, some ten times faster than the YAML library: block
- * maps and lists, flow collections, words and quoted texts on one line, comments. It decides nothing
- * that is doubtful: at anything else, and at every mistake, it gives up and the library reads the text.
- * What it does read is the same tree, offset by offset, but for a lone dash as in `{id: -}`, which the
- * library refuses and the reference takes.
+ * Reads the YAML that most configurations are written in, some ten times faster than the YAML
+ * library: block maps and lists, flow collections, words and quoted texts on one line, comments. It
+ * decides nothing that is doubtful: at anything else, and at every mistake, it gives up and the
+ * library reads the text. What it does read is the same tree, offset by offset, but for a lone dash
+ * as in `{id: -}`, which the library refuses and Envoy takes.
  */
 import type { SourceEntry, SourceNode } from './source-node.ts';
 import { plainScalar } from './yaml-scalars.ts';

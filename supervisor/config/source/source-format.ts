@@ -2,7 +2,7 @@
 
 export type SourceFormat = 'yaml' | 'json' | 'pb' | 'pb_text';
 
-/** A name with no known ending is read as JSON, as in the reference. */
+/** A name with no known ending is read as JSON, as in Envoy. */
 export function sourceFormat(path: string): SourceFormat {
   const name = path.toLowerCase();
   if (name.endsWith('.yaml') || name.endsWith('.yml')) {

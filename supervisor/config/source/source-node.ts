@@ -34,9 +34,9 @@ export interface SyntaxProblem {
   readonly message: string;
   readonly offset: number;
   readonly rule: string;
-  /** What the reference says of it. */
+  /** What Envoy says of it. */
   readonly reference?: string;
-  /** Of a text that is no JSON: what the reference says depends on the fields around it. */
+  /** Of a text that is no JSON: what Envoy says depends on the fields around it. */
   readonly json?: JsonFault;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Joins the lines of `[...]` and `{...}` in a YAML text. The YAML library wants them indented more
- * than what is around them; the reference does not, and users write closing brackets at the left
+ * than what is around them; Envoy does not, and users write closing brackets at the left
  * margin. Newlines and comments inside become spaces, so that every offset stays what it was.
  */
 import { Lexer } from 'yaml';

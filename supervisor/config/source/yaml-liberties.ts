@@ -1,5 +1,5 @@
 /**
- * Takes liberties that the reference's YAML reader takes and the YAML library refuses: an item left
+ * Takes liberties that Envoy's YAML reader takes and the YAML library refuses: an item left
  * out of a flow list is a null, and a flow collection or quoted text may stand at the column of the
  * key that it belongs to. Works on the library's tokens; no offset changes.
  */
@@ -22,7 +22,10 @@ export function takeLiberties(token: CST.Token): CST.Token {
   return token;
 }
 
-/** Before its value an item holds all commas that come after the item before it: one, but for the first. */
+/**
+ * Before its value an item holds all commas that come after the item before it: one, but for the
+ * first.
+ */
 function withLeftOutItems(item: CST.CollectionItem, isFirst: boolean): Items {
   const starts: CST.SourceToken[][] = [[]];
   let commas = isFirst ? 1 : 0;

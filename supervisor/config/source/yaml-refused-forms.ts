@@ -1,14 +1,17 @@
-/** Spellings of scalars that the YAML library takes and the reference refuses. */
+/** Spellings of scalars that the YAML library takes and Envoy refuses. */
 import { Scalar } from 'yaml';
 
 interface RefusedForm {
   readonly message: string;
   readonly offset: number;
-  /** The reference's words, and the offset it gives. */
+  /** Envoy's words, and the offset it gives. */
   readonly reference: { readonly words: string; readonly offset: number };
 }
 
-/** `text` is what the scalar was read from; `isInFlow` says that it stands within brackets or braces. */
+/**
+ * `text` is what the scalar was read from; `isInFlow` says that it stands within brackets or
+ * braces.
+ */
 export function refusedForm(
   text: string,
   { type, range }: Scalar,

@@ -1,5 +1,5 @@
 /**
- * What an unquoted word of YAML stands for, as the reference reads it: YAML 1.1 booleans, C-style
+ * What an unquoted word of YAML stands for, as Envoy reads it: YAML 1.1 booleans, C-style
  * integers that fit 32 bits as numbers, everything else as text.
  */
 import type { SourceNode } from './source-node.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads YAML into a source tree the way the reference's YAML reader does: the first document only,
+ * Reads YAML into a source tree the way Envoy's YAML reader does: the first document only,
  * YAML 1.1 booleans, C-style integers that fit 32 bits as numbers, everything else as strings,
  * aliases followed, `<<` an ordinary key, map entries tagged `!ignore` left out.
  */
@@ -37,7 +37,7 @@ const maximumDepth = 200;
 /** Tokens that the library's parser has open: a pair within a collection may be one of its own. */
 const STACK_MAX = 2 * maximumDepth + 10;
 
-/** Messages of the library about mistakes that may be none to the reference. */
+/** Messages of the library about mistakes that may be none to Envoy. */
 const FLOW_RELATED = /flow|implicit/i;
 
 /** Nodes that aliases may multiply a text into: a small file must not become a huge tree. */
@@ -95,8 +95,9 @@ function compose(text: string, prepare: (token: CST.Token) => CST.Token): Docume
 }
 
 /**
- * The library's parser, ended as soon as collections stand too deep in each other: what follows walks
- * them by recursion, and V8 ends the process when it has to compile a pattern where the stack is full.
+ * The library's parser, ended as soon as collections stand too deep in each other: what follows
+ * walks them by recursion, and V8 ends the process when it has to compile a pattern where the stack
+ * is full.
  */
 function* parse(text: string): Generator<CST.Token> {
   const parser = new Parser();
@@ -107,7 +108,7 @@ function* parse(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/** The reference takes a comment right after a bracket. */
+/** Envoy takes a comment right after a bracket. */
 function isHarmless(error: YAMLError): boolean {
   return error.message.startsWith('Comments must be separated');
 }
@@ -121,7 +122,7 @@ class TreeError extends Error {
   }
 }
 
-interface Surroundings {
+interface RestarterEnvironment {
   readonly depth: number;
   /** Within brackets or braces. */
   readonly isInFlow: boolean;
@@ -180,7 +181,7 @@ class TreeBuilder {
     return target;
   }
 
-  #buildOwn(node: Node, offset: number, { depth, isInFlow }: Surroundings): SourceNode {
+  #buildOwn(node: Node, offset: number, { depth, isInFlow }: RestarterEnvironment): SourceNode {
     if (isMap(node)) {
       const inside = { depth, isInFlow: isInFlow || node.flow === true };
       return { kind: 'map', entries: this.#entries(node.items as Pair[], inside), offset };
@@ -202,7 +203,7 @@ class TreeBuilder {
     throw new TreeError({ message, offset, rule: 'yaml.syntax', reference: words });
   }
 
-  #entries(pairs: readonly Pair[], { depth, isInFlow }: Surroundings): SourceEntry[] {
+  #entries(pairs: readonly Pair[], { depth, isInFlow }: RestarterEnvironment): SourceEntry[] {
     const entries: SourceEntry[] = [];
     const seen = new Set<string>();
     for (const pair of pairs) {

@@ -1,7 +1,7 @@
 /**
  * Finds fields and enum values that the API marks as deprecated or as work in progress. Deprecated
  * ones are warnings; those that the API disallows by default are errors unless the runtime allows
- * them again, as in the reference.
+ * them again, as in Envoy.
  */
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
 import { type MessageObject, isMessageObject } from '../convert/message-object.ts';
@@ -35,7 +35,7 @@ export interface StatusOptions {
 /** Runtime values by key, as texts. */
 export type RuntimeTexts = Readonly<Record<string, string>>;
 
-/** Of these the reference looks at no field's state. */
+/** Of these Envoy looks at no field's state. */
 const BALANCERS = 'envoy.extensions.load_balancing_policies.';
 
 /** Reports and descends into nested messages and google.protobuf.Any. */

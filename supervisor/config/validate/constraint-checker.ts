@@ -1,7 +1,7 @@
 /**
  * Checks a normalised message against the `validate.rules` of the API, in nested messages, lists,
  * maps and inside every google.protobuf.Any. Reports all broken rules, those of the message before
- * those inside its Any fields, which is the order in which the reference meets them.
+ * those inside its Any fields, which is the order in which Envoy meets them.
  */
 import type { FieldRules } from '../../../shared/api/descriptor.ts';
 import type { ApiCatalog, FieldType, MessageType } from '../api/api-catalog.ts';
@@ -22,10 +22,10 @@ export interface ConstraintOptions {
   readonly unused?: (place: Place | undefined) => boolean;
 }
 
-/** Kept for filters to look at by type; the reference does not check it either. */
+/** Kept for filters to look at by type; Envoy does not check it either. */
 const uncheckedField = 'typed_filter_metadata';
 
-/** How the checks came to a message; the reference prints the whole way. */
+/** How the checks came to a message; Envoy prints the whole way. */
 interface Trail {
   readonly parent: Trail | undefined;
   readonly type: MessageType;
@@ -248,7 +248,9 @@ function constraintText(trail: Trail | undefined, last: string): string {
   return `Proto constraint validation failed (${text})`;
 }
 
-/** The generated checks of the reference speak of wrappers otherwise where their values are checked, too. */
+/**
+ * The generated checks of Envoy speak of wrappers otherwise where their values are checked, too.
+ */
 function requiredText(field: FieldType): string {
   const { type = '', rules = {} } = field.descriptor;
   const hasMore = Object.keys(rules).some((name) => name !== 'message');

@@ -1,5 +1,5 @@
 /**
- * A static listener whose name an earlier one has is ignored, as in the reference: static listeners
+ * A static listener whose name an earlier one has is ignored, as in Envoy: static listeners
  * are never updated. What stands in its filters is then nobody's business, but the user is told.
  */
 import { type MessageObject, isMessageObject } from '../convert/message-object.ts';

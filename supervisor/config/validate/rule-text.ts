@@ -1,4 +1,4 @@
-/** The words of broken constraints, as the reference's validators print them. */
+/** The words of broken constraints, as Envoy's validators print them. */
 import type { RuleTime } from '../../../shared/api/descriptor.ts';
 
 interface Bounds<T> {
@@ -8,7 +8,7 @@ interface Bounds<T> {
   readonly gte?: T;
 }
 
-/** The bounds that a value must keep, in the reference's words. */
+/** The bounds that a value must keep, in Envoy's words. */
 export function boundsText<T>(rules: Bounds<T>, print: (bound: T) => string): string {
   const low = rules.gte ?? rules.gt;
   const high = rules.lte ?? rules.lt;
@@ -49,7 +49,7 @@ export function lengthText(
     : `value length must be at least ${low} ${unit}`;
 }
 
-/** A duration the way the reference writes it: `1h0m0s`, `5m0s`, `1.5s`, `250ms`, `0s`. */
+/** A duration the way Envoy writes it: `1h0m0s`, `5m0s`, `1.5s`, `250ms`, `0s`. */
 export function shortDuration(time: RuleTime): string {
   const nanos = time.nanos ?? 0;
   const total = time.seconds ?? 0;

@@ -61,7 +61,7 @@ export function checkNumber(rules: NumberRules, given: number | string): Violati
   if (rules.const !== undefined && value !== rules.const) {
     return { rule: 'number.const', message: `value must equal ${rules.const}` };
   }
-  // The reference's comparisons let a value that is not a number pass.
+  // Envoy's comparisons let a value that is not a number pass.
   if (!Number.isNaN(value) && !keepsBounds(rules, (bound) => value - bound)) {
     return { rule: 'number.range', message: boundsText(rules, String) };
   }
@@ -92,7 +92,7 @@ export function checkEnum(
   return checkMembership('enum', rules, number, (item) => type.nameOf(item) ?? String(item));
 }
 
-/** Durations are counted in 64-bit nanoseconds; the reference refuses those that do not fit. */
+/** Durations are counted in 64-bit nanoseconds; Envoy refuses those that do not fit. */
 const longestSeconds = 9_223_372_036n;
 
 /** The API has no use for negative durations, whatever a field's rules say. */

@@ -11,7 +11,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 
-/** The reference's line for HTTP when no format is configured. */
+/** Envoy's line for HTTP when no format is configured. */
 const DEFAULT_FORMAT =
   '[%START_TIME%] "%REQUEST_HEADER(:METHOD)% %REQUEST_HEADER(X-ENVOY-ORIGINAL-PATH?:PATH)% ' +
   '%PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% ' +
@@ -31,7 +31,7 @@ const FIELDS = knownFields<SubstitutionFormatString>(
   ['content_type'],
 );
 
-/** Commands that are an extension in the API and built in here, as in the reference. */
+/** Commands that are an extension in the API and built in here, as in Envoy. */
 export const FORMATTERS = new ExtensionRegistry<true>('envoy.formatter', 'formatter', [
   extension(
     'envoy.formatter.metadata',

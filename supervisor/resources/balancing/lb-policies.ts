@@ -1,6 +1,6 @@
 /**
- * Resolves the policies of `load_balancing_policy`, each an extension that may hold others. What holds
- * for a cluster whatever its policy is resolved in load-balancing.ts.
+ * Resolves the policies of `load_balancing_policy`, each an extension that may hold others. What
+ * holds for a cluster whatever its policy is resolved in load-balancing.ts.
  */
 import { typeNameOf } from '../../config/type-name.ts';
 import type { LoadBalancingPolicy } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
@@ -188,7 +188,7 @@ function firstKnown(
     .find((config) => POLICIES.knows(config, place));
 }
 
-/** Weights of localities go together with one policy alone, as in the reference. */
+/** Weights of localities go together with one policy alone, as in Envoy. */
 function wrrLocality(message: WrrLocality, scope: Scope): Policy {
   refuseOtherFields(message, WRR_LOCALITY_FIELDS, scope);
   const place = scope.at('endpoint_picking_policy');

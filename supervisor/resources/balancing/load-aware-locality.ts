@@ -15,7 +15,7 @@ const FIELDS = knownFields<LoadAwareLocality>(
     'remote_probe_fraction',
     'weight_expiration_period',
   ],
-  // Without effect in the reference, too.
+  // Without effect in Envoy, too.
   ['enable_oob_load_report', 'oob_reporting_period', 'oob_reporting_config'],
 );
 const UPDATE_MS = 1_000;
@@ -32,7 +32,7 @@ export function resolveLocalityLoads(
   if (message.enable_oob_load_report === true) {
     scope
       .at('enable_oob_load_report')
-      .warning('no_effect', 'reports are read from responses, as in the reference');
+      .warning('no_effect', 'reports are read from responses, as in Envoy');
   }
   const { utilization_variance_threshold: variance, remote_probe_fraction: probes } = message;
   return {

@@ -1,4 +1,7 @@
-/** Resolves how much the place of hosts counts when they are chosen. The older message has fewer fields. */
+/**
+ * Resolves how much the place of hosts counts when they are chosen. The older message has fewer
+ * fields.
+ */
 import type {
   LocalityLbConfig,
   LocalityLbConfig_ZoneAwareLbConfig as ZoneAware,

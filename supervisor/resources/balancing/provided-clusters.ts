@@ -1,4 +1,6 @@
-/** Resolves clusters that bring a balancer of their own: aggregates, and hosts that requests name. */
+/**
+ * Resolves clusters that bring a balancer of their own: aggregates, and hosts that requests name.
+ */
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { ClusterConfig as AggregateConfig } from '../../../shared/api/generated/envoy/extensions/clusters/aggregate/v3/cluster.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';

@@ -6,7 +6,7 @@ import type { Scope } from '../scope.ts';
 import { durationMsOr, float } from '../values.ts';
 import { resolveSlowStart } from './slow-start.ts';
 
-/** As the reference reads an absent penalty, whatever its documentation says. */
+/** As Envoy reads an absent penalty, whatever its documentation says. */
 const ERROR_PENALTY = 0;
 
 const FIELDS = knownFields<ClientSideWeightedRoundRobin>(

@@ -1,4 +1,6 @@
-/** Resolves the policies that need nothing of the request: in turn, by least requests, at random. */
+/**
+ * Resolves the policies that need nothing of the request: in turn, by least requests, at random.
+ */
 import type { LeastRequest } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/least_request/v3/least_request.ts';
 import type { Random } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/random/v3/random.ts';
 import type { RoundRobin } from '../../../shared/api/generated/envoy/extensions/load_balancing_policies/round_robin/v3/round_robin.ts';

@@ -4,7 +4,7 @@ import { extension, ExtensionRegistry } from '../extensions.ts';
 import type { Scope } from '../scope.ts';
 
 export const EXTENSIONS = new ExtensionRegistry<true>('envoy.bootstrap', 'bootstrap extension', [
-  // It allows internal listeners; the size of a buffer of the reference's has no counterpart here.
+  // It allows internal listeners; the size of a buffer of Envoy's has no counterpart here.
   extension(
     'envoy.bootstrap.internal_listener',
     'envoy.extensions.bootstrap.internal_listener.v3.InternalListener',

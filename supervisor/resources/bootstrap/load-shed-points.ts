@@ -1,4 +1,7 @@
-/** Resolves what sets the overload manager to work: triggers, and the points at which work is refused. */
+/**
+ * Resolves what sets the overload manager to work: triggers, and the points at which work is
+ * refused.
+ */
 import type {
   LoadShedPoint as PointMessage,
   Trigger as TriggerMessage,

@@ -5,8 +5,9 @@
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 
 /**
- * Those that gRPC services and sources by REST in the bootstrap name. Where listeners come from elsewhere, their access logs
- * may name any: then also those that no listener of the bootstrap names.
+ * Those that gRPC services and sources by REST in the bootstrap name. Where listeners come from
+ * elsewhere, their access logs may name any: then also those that no listener of the bootstrap
+ * names.
  */
 export function ownClusters(message: Bootstrap): ReadonlySet<string> {
   const { dynamic_resources: dynamic, static_resources: resources = {} } = message;

@@ -33,7 +33,7 @@ export interface BootstrapOverrides {
   readonly disabledExtensions: ReadonlySet<string>;
   /** Certificates and keys are not read, only what is said about them is checked. */
   readonly skipSecrets: boolean;
-  /** No server is to start: the file of listeners may come to be until one does, as in the reference. */
+  /** No server is to start: the file of listeners may come to be until one does, as in Envoy. */
   readonly isForValidation?: boolean;
 }
 
@@ -72,19 +72,19 @@ const FIELDS = knownFields<Bootstrap>(
   [
     // Read where collections are asked for.
     'node_context_params',
-    // What the reference does not look at either, unless its runtime says so.
+    // What Envoy does not look at either, unless its runtime says so.
     'config_sources',
     'default_config_source',
     'grpc_async_client_manager_config',
     'certificate_provider_instances',
-    // How the reference stores statistics and headers and when it gives memory back.
+    // How Envoy stores statistics and headers and when it gives memory back.
     'deferred_stat_options',
     'inline_headers',
     'memory_allocator_manager',
   ],
 );
 
-/** The reference's limit on regular expressions when the runtime sets none. */
+/** Envoy's limit on regular expressions when the runtime sets none. */
 const REGEX_PROGRAM_SIZE = 100;
 
 /** Never throws for anything in the message. */

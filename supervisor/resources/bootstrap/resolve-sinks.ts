@@ -12,7 +12,7 @@ import type { Scope } from '../scope.ts';
 import { resolveMetricsService } from './resolve-metrics-service.ts';
 import type { DatagramTarget, SinkConfig } from '../../stats/sink-config.ts';
 
-export interface SinkSurroundings {
+export interface SinkDependencies {
   readonly clusters: { has(name: string): boolean };
   readonly node: { readonly id: string; readonly cluster: string };
 }
@@ -43,7 +43,7 @@ export const SINKS = new ExtensionRegistry<SinkConfig>('envoy.stats_sinks', 'sta
 
 export function resolveSinks(
   messages: readonly StatsSinkMessage[],
-  surroundings: SinkSurroundings,
+  surroundings: SinkDependencies,
   scope: Scope,
 ): readonly SinkConfig[] {
   return messages.flatMap((message, index) => {
@@ -55,7 +55,7 @@ export function resolveSinks(
   });
 }
 
-function checkClusters(sink: SinkConfig, surroundings: SinkSurroundings, scope: Scope): void {
+function checkClusters(sink: SinkConfig, surroundings: SinkDependencies, scope: Scope): void {
   if (sink.kind === 'statsd_tcp') checkTcpCluster(sink.cluster, surroundings, scope);
   if (sink.kind !== 'metrics_service' || sink.target.kind !== 'cluster') return;
   const { cluster } = sink.target;
@@ -67,7 +67,7 @@ function checkClusters(sink: SinkConfig, surroundings: SinkSurroundings, scope: 
 
 function checkTcpCluster(
   cluster: string,
-  { clusters, node }: SinkSurroundings,
+  { clusters, node }: SinkDependencies,
   scope: Scope,
 ): void {
   if (!clusters.has(cluster)) {

@@ -9,7 +9,7 @@ import type {
 import { resolveStringMatcher } from '../matchers/string-matcher.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, float, optional } from '../values.ts';
-import { resolveSinks, type SinkSurroundings } from './resolve-sinks.ts';
+import { resolveSinks, type SinkDependencies } from './resolve-sinks.ts';
 import { ecmaScriptReason } from '../../stats/name-filter.ts';
 import type {
   HistogramBucketSetting,
@@ -21,7 +21,7 @@ import { fixedTag, regexTag, type TagRule } from '../../stats/tags/tag-rule.ts';
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5000;
 
-export interface StatsSurroundings extends SinkSurroundings {
+export interface StatsDependencies extends SinkDependencies {
   /** From `--stats-tag`. */
   readonly statsTags: readonly { readonly name: string; readonly value: string }[];
 }
@@ -29,7 +29,7 @@ export interface StatsSurroundings extends SinkSurroundings {
 /** `scope` is the bootstrap's. */
 export function resolveStatsConfig(
   bootstrap: Bootstrap,
-  surroundings: StatsSurroundings,
+  surroundings: StatsDependencies,
   scope: Scope,
 ): StatsConfig {
   const message = bootstrap.stats_config ?? {};
@@ -123,7 +123,7 @@ function resolveMatcher(
   };
 }
 
-/** `bins` is the room that a histogram begins with in the reference; it shows nowhere. */
+/** `bins` is the room that a histogram begins with in Envoy; it shows nowhere. */
 function resolveBuckets(
   { match, buckets }: HistogramBucketSettings,
   scope: Scope,

@@ -1,4 +1,6 @@
-/** Resolves the transport sockets of a cluster: its own, and those for hosts with certain metadata. */
+/**
+ * Resolves the transport sockets of a cluster: its own, and those for hosts with certain metadata.
+ */
 import { structOf } from '../../../shared/text/dictionary.ts';
 import type {
   Cluster,

@@ -1,4 +1,7 @@
-/** Where a cluster's hosts come from: written in the configuration, found by name, or refused by name. */
+/**
+ * Where a cluster's hosts come from: written in the configuration, found by name, or refused by
+ * name.
+ */
 import type {
   Cluster,
   Cluster_CustomClusterType as CustomType,
@@ -72,7 +75,7 @@ export function resolveDiscovery(
   return resolveByType(type, message, { defaults, place: scope });
 }
 
-interface Surroundings {
+interface RestarterEnvironment {
   readonly defaults: DnsDefaults;
   /** The cluster's own. */
   readonly place: Scope;
@@ -81,7 +84,7 @@ interface Surroundings {
 function resolveByType(
   type: NonNullable<Cluster['type']>,
   message: Cluster,
-  { defaults, place: scope }: Surroundings,
+  { defaults, place: scope }: RestarterEnvironment,
 ): Discovery | undefined {
   switch (type) {
     case 'STATIC':
@@ -123,7 +126,7 @@ function resolveEndpointDiscovery(message: Cluster, scope: Scope): Discovery | u
 function resolveCustom(
   custom: CustomType,
   message: Cluster,
-  surroundings: Surroundings,
+  surroundings: RestarterEnvironment,
 ): Discovery | undefined {
   const { defaults, place } = surroundings;
   const at = place.at('cluster_type');

@@ -1,4 +1,6 @@
-/** Resolves clusters whose hosts are found by name: STRICT_DNS, LOGICAL_DNS and envoy.cluster.dns. */
+/**
+ * Resolves clusters whose hosts are found by name: STRICT_DNS, LOGICAL_DNS and envoy.cluster.dns.
+ */
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { Endpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
@@ -16,9 +18,9 @@ import { durationMs, durationMsOr, optional } from '../values.ts';
 import { resolveDnsResolver, type DnsResolverFields } from './dns-resolver.ts';
 import {
   ENDPOINT_FIELDS,
-  endpointFacts,
+  endpointInfo,
   resolveEndpoints,
-  type EndpointFacts,
+  type EndpointInfo,
 } from './load-assignment.ts';
 
 /** The resolver of clusters that name none: the bootstrap's. */
@@ -71,7 +73,10 @@ export function resolveDnsCluster(
   };
 }
 
-/** The newer form: a message of its own, whose resolver may still be the cluster's or the bootstrap's. */
+/**
+ * The newer form: a message of its own, whose resolver may still be the cluster's or the
+ * bootstrap's.
+ */
 export function resolveDnsExtension(
   own: { readonly config: DnsCluster; readonly scope: Scope; readonly isLogical: boolean },
   message: Cluster,
@@ -159,15 +164,15 @@ function resolveTargets(message: Cluster, isLogical: boolean, scope: Scope): rea
   }
   return resolveEndpoints(message.load_assignment, place, (endpoint, locality, placeOf) => {
     const at = placeOf();
-    const facts = endpointFacts(endpoint, locality, at);
+    const facts = endpointInfo(endpoint, locality, at);
     return resolveTarget(endpoint.endpoint ?? {}, facts, { scope: at.at('endpoint'), kind });
   });
 }
 
-/** A pipe or no address at all is a name that nothing bears, as in the reference. */
+/** A pipe or no address at all is a name that nothing has, as in Envoy. */
 function resolveTarget(
   endpoint: Endpoint,
-  facts: EndpointFacts,
+  facts: EndpointInfo,
   { scope, kind }: { readonly scope: Scope; readonly kind: string },
 ): DnsTarget {
   refuseOtherFields(endpoint, ENDPOINT_FIELDS, scope);

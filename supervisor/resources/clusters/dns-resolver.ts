@@ -21,7 +21,7 @@ export interface DnsResolverFields {
   readonly use_tcp_for_dns_lookups?: boolean;
 }
 
-/** The reference's own values. */
+/** Envoy's own values. */
 const TIMEOUT_S = 5;
 const TRIES = 4;
 

@@ -1,4 +1,7 @@
-/** Resolves which share of a cluster's requests is dropped: ClusterLoadAssignment.Policy.drop_overloads. */
+/**
+ * Resolves which share of a cluster's requests is dropped:
+ * ClusterLoadAssignment.Policy.drop_overloads.
+ */
 import type { ClusterLoadAssignment_Policy_DropOverload } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint.ts';
 import type { DropOverload } from '../../../shared/resources/clusters/cluster.ts';
 import { fractionWithKey } from '../matchers/fraction.ts';

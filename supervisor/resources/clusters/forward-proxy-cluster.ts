@@ -71,7 +71,7 @@ function resolveSubClusters(message: SubClustersConfig, outer: Scope): Discovery
   if ((message.preresolve_clusters ?? []).length > 0) {
     scope
       .at('preresolve_clusters')
-      .warning('no_effect', 'clusters are made when requests ask for them, as in the reference');
+      .warning('no_effect', 'clusters are made when requests ask for them, as in Envoy');
   }
   const ttlMs = durationMsOr(message.sub_cluster_ttl, SUB_CLUSTER_TTL_MS);
   const settings = {
@@ -84,7 +84,9 @@ function resolveSubClusters(message: SubClustersConfig, outer: Scope): Discovery
   return { kind: 'sub_clusters', settings };
 }
 
-/** Names of hosts that are sent and found in certificates: by default, and else as the cluster says. */
+/**
+ * Names of hosts that are sent and found in certificates: by default, and else as the cluster says.
+ */
 function checkNames(config: ClusterConfig, message: Cluster, place: Scope): void {
   const { upstream_http_protocol_options: names } = message;
   if (names === undefined || config.allow_insecure_cluster_options === true) return;

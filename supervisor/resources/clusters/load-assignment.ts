@@ -21,7 +21,7 @@ import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveEndpointCheck } from './health-checks.ts';
 import { resolveDrop } from './drop-overload.ts';
-import { type LocalityFacts, usualHost } from './usual-host.ts';
+import { type LocalityInfo, usualHost } from './host-fast-path.ts';
 import { isSamePlace } from '../../../shared/resources/clusters/host-place.ts';
 
 const FIELDS = knownFields<ClusterLoadAssignment>(
@@ -58,7 +58,9 @@ export interface ResolvedHosts {
   note(endpoint: LbEndpoint, host: HostResource): void;
 }
 
-/** A message that `known` has a host of, of the same place, is that host: it is not looked at again. */
+/**
+ * A message that `known` has a host of, of the same place, is that host: it is not looked at again.
+ */
 export function resolveLoadAssignment(
   cluster: string,
   message: ClusterLoadAssignment | undefined,
@@ -85,7 +87,10 @@ function resolveHosts(
   });
 }
 
-/** The assignment of a cluster whose hosts are those of its configuration: an address may be several of them. */
+/**
+ * The assignment of a cluster whose hosts are those of its configuration: an address may be several
+ * of them.
+ */
 export function resolveStaticHosts(
   cluster: string,
   message: ClusterLoadAssignment | undefined,
@@ -105,18 +110,21 @@ export function withoutHosts(
 }
 
 /** What a host has from its place in an assignment, whatever its address is. */
-export type EndpointFacts = Omit<HostResource, 'id' | 'address'>;
+export type EndpointInfo = Omit<HostResource, 'id' | 'address'>;
 
 type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
 type EndpointResolver<Resolved> = (
   endpoint: LbEndpoint,
-  locality: LocalityFacts,
+  locality: LocalityInfo,
   /** Where it stands: made for those that ask. */
   scope: () => Scope,
 ) => Resolved | undefined;
 
-/** Resolves each endpoint of an assignment with `resolveOne`; `scope` is the endpoint's place in its locality. */
+/**
+ * Resolves each endpoint of an assignment with `resolveOne`; `scope` is the endpoint's place in its
+ * locality.
+ */
 export function resolveEndpoints<Resolved>(
   message: ClusterLoadAssignment | undefined,
   scope: Scope,
@@ -129,7 +137,7 @@ export function resolveEndpoints<Resolved>(
   for (const [index, locality] of (assignment.endpoints ?? []).entries()) {
     const place = scope.at('endpoints', index);
     refuseOtherFields(locality, LOCALITY_FIELDS, place);
-    const facts = localityFacts(locality);
+    const facts = localityInfo(locality);
     for (const [at, endpoint] of (locality.lb_endpoints ?? []).entries()) {
       const one = resolveOne(endpoint, facts, () => place.at('lb_endpoints', at));
       if (one !== undefined) resolved.push(one);
@@ -149,7 +157,7 @@ function resolvePolicy(
   return { overprovisioningFactor, ...optional('dropOverload', resolveDrop(drops, place)) };
 }
 
-/** A further host of an address bears the number of its entry in its id. */
+/** A further host of an address has the number of its entry in its id. */
 function numberedHosts(hosts: readonly HostResource[]): readonly HostResource[] {
   const ids = new Set<string>();
   return hosts.map((host, entry) => {
@@ -167,7 +175,7 @@ function uniqueHosts(hosts: readonly HostResource[]): readonly HostResource[] {
   return hosts.filter(({ id }) => ids.delete(id));
 }
 
-function localityFacts(message: LocalityLbEndpoints): LocalityFacts {
+function localityInfo(message: LocalityLbEndpoints): LocalityInfo {
   const { region = '', zone = '', sub_zone: subZone = '' } = message.locality ?? {};
   return {
     priority: message.priority ?? 0,
@@ -178,7 +186,7 @@ function localityFacts(message: LocalityLbEndpoints): LocalityFacts {
   };
 }
 
-function isAt(host: HostResource, locality: LocalityFacts): boolean {
+function isAt(host: HostResource, locality: LocalityInfo): boolean {
   return (
     host.priority === locality.priority &&
     isSamePlace(host, locality) &&
@@ -187,18 +195,18 @@ function isAt(host: HostResource, locality: LocalityFacts): boolean {
 }
 
 /** Checks what stands beside the address; `scope` is that of `message`. */
-export function endpointFacts(
+export function endpointInfo(
   message: LbEndpoint,
-  locality: LocalityFacts,
+  locality: LocalityInfo,
   scope: Scope,
-): EndpointFacts {
+): EndpointInfo {
   refuseOtherFields(message, LB_ENDPOINT_FIELDS, scope);
   const { endpoint = {} } = message;
   const metadata = resolveMetadata(message.metadata);
   const configuredHealth = configured(message);
   const healthBits = configuredHealth === undefined ? 0 : CONFIGURED_BITS[configuredHealth];
   // Spreading what is optional would make objects of ten thousand hosts that are slow to read.
-  const facts: Writable<EndpointFacts> = {
+  const facts: Writable<EndpointInfo> = {
     hostname: endpoint.hostname ?? '',
     weight: message.load_balancing_weight ?? 1,
     priority: locality.priority,
@@ -221,10 +229,10 @@ export function endpointFacts(
 
 function resolveHost(
   message: LbEndpoint,
-  locality: LocalityFacts,
+  locality: LocalityInfo,
   place: Scope,
 ): HostResource | undefined {
-  const facts = endpointFacts(message, locality, place);
+  const facts = endpointInfo(message, locality, place);
   const { endpoint = {} } = message;
   const scope = place.at('endpoint');
   refuseOtherFields(endpoint, ENDPOINT_FIELDS, scope);

@@ -1,4 +1,7 @@
-/** Resolves what a cluster says of the connections of TCP proxies: how long one waits for its client. */
+/**
+ * Resolves what a cluster says of the connections of TCP proxies: how long one waits for its
+ * client.
+ */
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type { TcpProtocolOptions } from '../../../shared/api/generated/envoy/extensions/upstreams/tcp/v3/tcp_protocol_options.ts';
 import type { Any } from '../../../shared/api/well-known.ts';

@@ -1,6 +1,6 @@
 /**
- * Resolves the HTTP filters between the router and connections to hosts. There is the codec alone, which
- * ends every chain and does nothing more than a cluster without filters.
+ * Resolves the HTTP filters between the router and connections to hosts. There is the codec alone,
+ * which ends every chain and does nothing more than a cluster without filters.
  */
 import type { HttpFilter } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import { extension, ExtensionRegistry } from '../extensions.ts';

@@ -35,7 +35,7 @@ export const DECOMPRESSOR_FILTER = {
   isTerminal: false,
 };
 
-/** The reference's own; for brotli it cannot be configured. */
+/** Envoy's own; for brotli it cannot be configured. */
 const MAX_RATIO = 100;
 const CHUNK_BYTES = 4096;
 const WINDOW_BITS_MAX = 15;

@@ -1,6 +1,6 @@
 /**
- * Resolves envoy.filters.http.dynamic_forward_proxy. The cache of names is that of the cluster that a
- * request is for, whose settings the filter has to repeat.
+ * Resolves envoy.filters.http.dynamic_forward_proxy. The cache of names is that of the cluster that
+ * a request is for, whose settings the filter has to repeat.
  */
 import type {
   FilterConfig,

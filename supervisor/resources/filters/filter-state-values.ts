@@ -1,4 +1,7 @@
-/** Resolves what filters keep under a key for those behind them: envoy.extensions.filters.common.set_filter_state. */
+/**
+ * Resolves what filters keep under a key for those behind them:
+ * envoy.extensions.filters.common.set_filter_state.
+ */
 import type { FilterStateValue as ValueMessage } from '../../../shared/api/generated/envoy/extensions/filters/common/set_filter_state/v3/value.ts';
 import type { FilterStateValue } from '../../../shared/resources/network-filters.ts';
 import { resolveFormat } from '../access-logs/format.ts';
@@ -14,7 +17,9 @@ const FIELDS = knownFields<ValueMessage>([
   'shared_with_upstream',
 ]);
 
-/** Objects with a meaning of their own that is kept here, and those that are text whatever the key. */
+/**
+ * Objects with a meaning of their own that is kept here, and those that are text whatever the key.
+ */
 const OBJECTS = new Set([
   'envoy.string',
   'envoy.hashable_string',
@@ -30,7 +35,7 @@ const HASHABLE = new Set([
   'envoy.hashable_string',
   'envoy.network.transport_socket.original_dst_address',
 ]);
-/** Those that the reference has beside them. */
+/** Those that Envoy has beside them. */
 const OTHER_OBJECTS = new Set([
   'envoy.filters.listener.original_dst.local_ip',
   'envoy.filters.listener.original_dst.remote_ip',

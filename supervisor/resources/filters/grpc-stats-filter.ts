@@ -1,6 +1,6 @@
 /**
- * Resolves envoy.extensions.filters.http.grpc_stats.v3.FilterConfig: it counts calls of gRPC, which need
- * HTTP/2. Control planes put it everywhere, so it is let pass, and nothing of it runs.
+ * Resolves envoy.extensions.filters.http.grpc_stats.v3.FilterConfig: it counts calls of gRPC, which
+ * need HTTP/2. Control planes put it everywhere, so it is let pass, and nothing of it runs.
  */
 import type { FilterConfig } from '../../../shared/api/generated/envoy/extensions/filters/http/grpc_stats/v3/config.ts';
 import type { HttpFilter } from '../../../shared/resources/http-filters.ts';

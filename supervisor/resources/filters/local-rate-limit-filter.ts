@@ -59,7 +59,7 @@ const FIELDS = knownFields<LocalRateLimit>(
 );
 
 const NEVER: RuntimeFraction = { numerator: 0, denominator: 100 };
-/** The reference refuses shorter intervals in the same words. */
+/** Envoy refuses shorter intervals in the same words. */
 const FILL_INTERVAL_MIN_MS = 50;
 
 export function resolveLocalRateLimit(

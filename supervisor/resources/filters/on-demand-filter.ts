@@ -1,4 +1,7 @@
-/** Resolves envoy.extensions.filters.http.on_demand.v3.OnDemand; clusters on demand are refused by name. */
+/**
+ * Resolves envoy.extensions.filters.http.on_demand.v3.OnDemand; clusters on demand are refused by
+ * name.
+ */
 import type {
   OnDemand,
   PerRouteConfig,

@@ -18,7 +18,7 @@ const ACTIONS = new ExtensionRegistry<RbacAction>('envoy.matching.action', 'RBAC
   ),
 ]);
 
-/** Inputs that have no meaning for requests here, as in the reference. */
+/** Inputs that have no meaning for requests here, as in Envoy. */
 const REFUSED_INPUTS: ReadonlySet<string> = new Set([
   'envoy.type.matcher.v3.HttpRequestQueryParamMatchInput',
   'envoy.extensions.matching.common_inputs.network.v3.SourceTypeInput',

@@ -1,4 +1,7 @@
-/** Resolves envoy.extensions.filters.http.tap.v3 and the tap that it, or a client of `/tap`, asks for. */
+/**
+ * Resolves envoy.extensions.filters.http.tap.v3 and the tap that it, or a client of `/tap`, asks
+ * for.
+ */
 import type {
   OutputConfig,
   OutputSink,

@@ -8,7 +8,7 @@ export interface Cidr {
   readonly prefixLength: number;
 }
 
-/** Undefined after a reported problem. A prefix longer than the address is cut, as the reference does. */
+/** Undefined after a reported problem. A prefix longer than the address is cut, as Envoy does. */
 export function resolveCidr(message: CidrRange, scope: Scope): Cidr | undefined {
   const { address_prefix: address = '', prefix_len: length = 0 } = message;
   if (isIPv4(address)) return { address, prefixLength: Math.min(length, 32) };

@@ -1,6 +1,6 @@
 /**
- * An HTTP filter whose settings come from elsewhere (`config_discovery`): its source, the types that it
- * may be, and what serves until the settings are there.
+ * An HTTP filter whose settings come from elsewhere (`config_discovery`): its source, the types
+ * that it may be, and what serves until the settings are there.
  */
 import { typeNameOf } from '../../config/type-name.ts';
 import type { ExtensionConfigSource } from '../../../shared/api/generated/envoy/config/core/v3/config_source.ts';
@@ -51,7 +51,7 @@ export function resolveDiscoveredFilter(
   };
 }
 
-/** In the reference's words. */
+/** In Envoy's words. */
 export function unexpectedType(type: string, types: readonly string[]): string {
   return `Error: filter config has type URL ${type} but expect ${types.join(', ')}.`;
 }

@@ -83,7 +83,7 @@ function resolveCustomHeader(message: CustomHeaderConfig, scope: Scope): IpDetec
     kind: 'custom_header',
     name: asciiLower(message.header_name ?? ''),
     isTrusted: message.allow_extension_to_set_address_as_trusted ?? false,
-    // Only errors may refuse a request; the reference makes 403 of everything else.
+    // Only errors may refuse a request; Envoy makes 403 of everything else.
     ...optional(
       'rejectStatus',
       reject === undefined ? undefined : status !== undefined && status >= 400 ? status : FORBIDDEN,

@@ -14,7 +14,10 @@ const FIELDS = knownFields<LogOptions>([
   'flush_log_on_tunnel_successfully_established',
 ]);
 
-/** Undefined: at the end alone. The options may stand in the connection manager itself, as they once did. */
+/**
+ * Undefined: at the end alone. The options may stand in the connection manager itself, as they once
+ * did.
+ */
 export function resolveLogMoments(message: ManagerMessage, scope: Scope): LogMoments | undefined {
   const { access_log_options: options } = message;
   refuseOtherFields(options ?? {}, FIELDS, scope.at('access_log_options'));

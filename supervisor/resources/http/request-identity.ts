@@ -1,4 +1,6 @@
-/** Who a request comes from and how it is named: addresses, trusted hops, request ids, certificates. */
+/**
+ * Who a request comes from and how it is named: addresses, trusted hops, request ids, certificates.
+ */
 import type { CidrRange } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
 import type {
   HttpConnectionManager as ManagerMessage,

@@ -80,7 +80,7 @@ function refuseRule(reason: string, place: Scope): void {
   place.error('conflict', `Proto constraint validation failed (${reason})`);
 }
 
-/** Of two scopes with one key the later one holds, as in the reference. */
+/** Of two scopes with one key the later one holds, as in Envoy. */
 function resolveInline(
   list: readonly ScopedRouteConfiguration[],
   scope: Scope,

@@ -16,7 +16,7 @@ const ACTIONS = new ExtensionRegistry<string>('envoy.matching.action', 'filter c
   ),
 ]);
 
-/** A name that no chain bears is accepted, as in the reference: its connections are closed. */
+/** A name that no chain has is accepted, as in Envoy: its connections are closed. */
 export function resolveChainMatcher(
   message: Matcher,
   scope: Scope,

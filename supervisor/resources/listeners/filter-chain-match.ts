@@ -29,7 +29,7 @@ const FIELDS = knownFields<MatchMessage>([
 
 export interface ListenerScope {
   readonly listener: Scope;
-  /** As the reference names the listener in messages. */
+  /** As Envoy names the listener in messages. */
   readonly address: string;
 }
 
@@ -83,7 +83,7 @@ function resolveRanges(messages: readonly CidrMessage[], scope: Scope): readonly
 }
 
 /** Two chains for the same connections: the same message, or a combination of values in common. */
-export function refuseDoubles(
+export function refuseDuplicates(
   messages: readonly FilterChainMessage[],
   matches: readonly (FilterChainMatch | undefined)[],
   { listener, address }: ListenerScope,

@@ -20,7 +20,7 @@ import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 
 const FIELDS = knownFields<FilterMessage>(['name', 'typed_config', 'filter_disabled']);
-/** The sizes bound a buffer of the reference's; here the limit stands. */
+/** The sizes bound a buffer of Envoy's; here the limit stands. */
 const TLS_FIELDS = knownFields<TlsInspector>(
   [],
   ['initial_read_buffer_size', 'max_client_hello_size'],

@@ -1,4 +1,6 @@
-/** Resolves envoy.config.listener.v3.Listener into what workers run and what the supervisor binds. */
+/**
+ * Resolves envoy.config.listener.v3.Listener into what workers run and what the supervisor binds.
+ */
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import { randomUUID } from 'node:crypto';
 import type { Listener as ListenerMessage } from '../../../shared/api/generated/envoy/config/listener/v3/listener.ts';
@@ -25,7 +27,7 @@ import type {
 import { type ResolveContext, Scope } from '../scope.ts';
 import { durationMsOr, optional } from '../values.ts';
 import { resolveFilterChain, resolveFilterChains } from './filter-chain.ts';
-import { type ListenerScope, refuseDoubles } from './filter-chain-match.ts';
+import { type ListenerScope, refuseDuplicates } from './filter-chain-match.ts';
 import { checkChainNames, resolveChainMatcher } from './chain-matcher.ts';
 import { checkInternal } from './internal-listener.ts';
 import { resolveListenerAddresses } from './listener-addresses.ts';
@@ -210,7 +212,7 @@ function resolveChains(
   const chainMatcher = matcher && resolveChainMatcher(matcher, scope.listener);
   if (matcher === undefined) {
     const matches = filterChains.map(({ match }) => match);
-    refuseDoubles(chains, matches, scope);
+    refuseDuplicates(chains, matches, scope);
   } else checkChainNames(filterChains, scope);
   const found = { filterChains, ...optional('chainMatcher', chainMatcher) };
   if (defaultChain === undefined) return found;

@@ -1,7 +1,7 @@
 /**
  * The syntax of path templates: segments between slashes, each a literal, `*`, `**`, a variable
  * `{name}` or `{name=pattern}`, or a mixture such as `{name}.txt`. The supervisor checks with it;
- * workers compile what has passed. The error texts are the reference's.
+ * workers compile what has passed. The error texts are Envoy's.
  */
 
 export type PathTemplateResult =

@@ -9,7 +9,7 @@ export class ClusterReferences {
     this.#isKnown = isKnown;
   }
 
-  /** `message` is the reference's, without the name. */
+  /** `message` is Envoy's, without the name. */
   check(name: string, message: string, scope: Scope): void {
     if (this.#isKnown === undefined || this.#isKnown(name)) return;
     scope.error('reference', `${message} '${name}'`);

@@ -1,5 +1,6 @@
 /**
- * What routes, virtual hosts and whole route configurations say about retries, hedging and mirroring.
+ * What routes, virtual hosts and whole route configurations say about retries, hedging and
+ * mirroring.
  */
 import type {
   HedgePolicy as HedgePolicyMessage,

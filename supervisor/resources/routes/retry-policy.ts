@@ -64,14 +64,14 @@ export const HOST_PREDICATES = new ExtensionRegistry<RetryHostPredicate>(
   ],
 );
 
-/** The reference brings none either. */
+/** Envoy brings none either. */
 const OPTIONS_PREDICATES = new ExtensionRegistry<never>(
   'envoy.retry_options_predicates',
   'retry options predicate',
   [],
 );
 
-/** Gives how often priorities that were tried are left out anew. */
+/** Gives how often priorities that were tried are left out again. */
 export const PRIORITIES = new ExtensionRegistry<number>(
   'envoy.retry_priorities',
   'retry priority',

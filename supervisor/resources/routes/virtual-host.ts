@@ -75,7 +75,7 @@ export function resolveVirtualHost(
       resolveVirtualCluster(cluster, scope.at('virtual_clusters', index)),
     ),
     ...resolveHeaderChanges(message, scope),
-    ...resolveTold(message),
+    ...resolveSent(message),
     typedPerFilterConfig: resolvePerFilterConfig(message.typed_per_filter_config, scope),
     ...resolveResilience(message, scope),
     ...optional('rateLimits', resolveRateLimits(message.rate_limits, scope.at('rate_limits'))),
@@ -86,7 +86,7 @@ export function resolveVirtualHost(
 }
 
 /** What upstream hosts and clients are told of tries. */
-function resolveTold({
+function resolveSent({
   include_request_attempt_count: inRequest = false,
   include_attempt_count_in_response: inResponse = false,
   include_is_timeout_retry_header: afterTimeout,

@@ -1,4 +1,7 @@
-/** Resolves the network filters with a handful of fields: echo, direct_response, access, rate, number. */
+/**
+ * Resolves the network filters with a handful of fields: echo, direct_response, access, rate,
+ * number.
+ */
 import type { RuntimeFeatureFlag } from '../../../shared/api/generated/envoy/config/core/v3/base.ts';
 import type { ConnectionLimit as ConnectionLimitMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/connection_limit/v3/connection_limit.ts';
 import type { Config as DirectResponseMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/direct_response/v3/config.ts';

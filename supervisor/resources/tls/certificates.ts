@@ -65,7 +65,7 @@ export function parseCertificate(pem: string): X509Certificate | undefined {
   }
 }
 
-/** As the reference shows where a data source comes from. */
+/** As Envoy shows where a data source comes from. */
 export function pathOf(source: DataSource | undefined): string {
   return source?.filename ?? '<inline>';
 }
@@ -74,7 +74,7 @@ function shownFile(source: DataSource | undefined): string {
   return source?.filename ?? '';
 }
 
-/** Empty when there is nothing; a file that is not there counts as empty here, as in the reference. */
+/** Empty when there is nothing; a file that is not there counts as empty here, as in Envoy. */
 function readPem(source: DataSource | undefined, scope: Scope): string {
   if (source === undefined) return '';
   const isMissing = source.filename !== undefined && !fileExists(source.filename);

@@ -1,6 +1,6 @@
 /**
- * Finds what envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig names: a static secret of the
- * bootstrap, whose value is taken over at once, or one that comes from elsewhere.
+ * Finds what envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig names: a static secret of
+ * the bootstrap, whose value is taken over at once, or one that comes from elsewhere.
  */
 import type {
   Secret,
@@ -55,7 +55,7 @@ export function resolveSecretReference(
   return { at: 'bootstrap', name, secret };
 }
 
-/** The reference's words for a name that no static secret bears. */
+/** Envoy's words for a name that no static secret has. */
 export const UNKNOWN = {
   certificate: 'Unknown static secret',
   validation: 'Unknown static certificate validation context',

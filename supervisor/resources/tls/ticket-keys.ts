@@ -32,8 +32,8 @@ export function resolveTickets(
 }
 
 /**
- * Base64 of what the runtime takes; undefined after a reported problem. One key for new tickets is all
- * that it can hold; tickets of others mean a full handshake.
+ * Base64 of what the runtime takes; undefined after a reported problem. One key for new tickets is
+ * all that it can hold; tickets of others mean a full handshake.
  */
 export function resolveTicketKeys(message: TlsSessionTicketKeys, scope: Scope): string | undefined {
   const keys = (message.keys ?? []).map((source, index) => {

@@ -1,4 +1,6 @@
-/** Resolves the configuration of TLS transport sockets: UpstreamTlsContext and DownstreamTlsContext. */
+/**
+ * Resolves the configuration of TLS transport sockets: UpstreamTlsContext and DownstreamTlsContext.
+ */
 import type {
   CommonTlsContext,
   CommonTlsContext_CombinedCertificateValidationContext as CombinedMessage,

@@ -24,7 +24,7 @@ const VERSIONS: Readonly<Record<string, TlsVersion>> = {
   TLSv1_3: 'TLSv1.3',
 };
 
-/** The API cannot choose among these; the reference has the same three. */
+/** The API cannot choose among these; Envoy has the same three. */
 const TLS13_SUITES = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',

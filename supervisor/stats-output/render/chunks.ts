@@ -1,7 +1,8 @@
 /**
- * Makes pages in pieces: a page's text is collected statistic by statistic and handed on when enough of
- * it is there, so that no page is ever whole in memory. A page is a generator whose every step is short:
- * where nothing is to be shown it yields an empty piece, at which whoever sends it may pause.
+ * Makes pages in pieces: a page's text is collected statistic by statistic and handed on when
+ * enough of it is there, so that no page is ever whole in memory. A page is a generator whose every
+ * step is short: where nothing is to be shown it yields an empty piece, at which whoever sends it
+ * may pause.
  */
 import {
   visitInSteps,
@@ -41,7 +42,9 @@ export function statsPerStep(selection: { readonly acceptsName?: unknown }): num
   return selection.acceptsName === undefined ? STATS_PER_STEP : MATCHED_PER_STEP;
 }
 
-/** Visits one group of all segments; `visit` writes into `text`. What is left there is the caller's. */
+/**
+ * Visits one group of all segments; `visit` writes into `text`. What is left there is the caller's.
+ */
 export function* streamGroup(
   { segments, perStep }: { readonly segments: readonly Segment[]; readonly perStep: number },
   group: StatGroup,

@@ -1,4 +1,7 @@
-/** Statistics of single hosts as metric families, which stand behind all others on a Prometheus page. */
+/**
+ * Statistics of single hosts as metric families, which stand behind all others on a Prometheus
+ * page.
+ */
 import { sortedInSteps } from '../../loop/loop-turns.ts';
 import type { EndpointStats } from '../../stats/endpoint-stats.ts';
 import { labelText, metricName } from '../../stats/tags/prometheus-names.ts';

@@ -1,6 +1,6 @@
 /**
- * Metric families in Prometheus' protobuf form (`io.prometheus.client.MetricFamily`), written field by
- * field: a page or a flush may hold a million values. It knows no statistics and no stream.
+ * Metric families in Prometheus' protobuf form (`io.prometheus.client.MetricFamily`), written field
+ * by field: a page or a flush may hold a million values. It knows no statistics and no stream.
  */
 import protobuf from 'protobufjs/minimal.js';
 import type { BucketCounts } from '../../stats/bucket-counts.ts';

@@ -1,6 +1,7 @@
 /**
  * A histogram in Prometheus' native form: buckets whose bounds grow by the factor 2^(2^-schema), as
- * fine as the limit on their number allows. A value counts where the lower end of its own bucket lies.
+ * fine as the limit on their number allows. A value counts where the lower end of its own bucket
+ * lies.
  */
 import type { BucketCounts } from '../../stats/bucket-counts.ts';
 
@@ -19,7 +20,7 @@ interface NativeHistogram {
 const FINEST_SCHEMA = 4;
 const COARSEST_SCHEMA = -4;
 const ZERO_THRESHOLD = 0.5;
-/** What the reference says of a histogram without values. */
+/** What Envoy says of a histogram without values. */
 const EMPTY: NativeHistogram = {
   schema: 3,
   zeroThreshold: ZERO_THRESHOLD,

@@ -1,4 +1,4 @@
-/** Numbers as the reference's formats print them. */
+/** Numbers as Envoy's formats print them. */
 
 /**
  * The shortest text that reads back as the same double, in fixed notation unless the scientific one
@@ -22,7 +22,9 @@ export function sixDigitNumber(value: number): string {
   return withoutTrailingZeros(value.toFixed(5 - exponent));
 }
 
-/** The exact value of a double to 32 significant digits: the `%.32g` of C, as Prometheus sums show. */
+/**
+ * The exact value of a double to 32 significant digits: the `%.32g` of C, as Prometheus sums show.
+ */
 export function exactNumber(value: number): string {
   if (Number.isSafeInteger(value)) return String(value);
   // A double is an integer over a power of two; scaling both by ten makes the decimals exact.

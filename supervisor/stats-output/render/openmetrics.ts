@@ -1,7 +1,7 @@
 /**
- * What OpenMetrics wants otherwise than the text format: a last line, canonical numbers in bounds, and
- * counters whose samples end in `_total`. Samples keep the names that they have elsewhere, so that one
- * query finds them in both formats: a counter of another name is a family of unknown type.
+ * What OpenMetrics wants otherwise than the text format: a last line, canonical numbers in bounds,
+ * and counters whose samples end in `_total`. Samples keep the names that they have elsewhere, so
+ * that one query finds them in both formats: a counter of another name is a family of unknown type.
  */
 import type { StatKind } from '../../../shared/stats/template.ts';
 import type { Family } from './prometheus-plan.ts';

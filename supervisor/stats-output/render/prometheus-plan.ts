@@ -1,6 +1,6 @@
 /**
  * Which metric families a Prometheus page has and what stands in each, in the order of the page. It
- * knows no values and no selection; it is made anew only when statistics came or went.
+ * knows no values and no selection; it is made again only when statistics came or went.
  */
 import type { StatKind } from '../../../shared/stats/template.ts';
 import { sortedInSteps, type Steps } from '../../loop/loop-turns.ts';
@@ -180,7 +180,9 @@ function byStatName(a: FamilyMember, b: FamilyMember): number {
   return nameOfA < nameOfB ? -1 : nameOfA > nameOfB ? 1 : 0;
 }
 
-/** Names that differ only in characters which Prometheus does not allow would make one series twice. */
+/**
+ * Names that differ only in characters which Prometheus does not allow would make one series twice.
+ */
 function* withoutDuplicates(members: readonly FamilyMember[]): Steps<readonly FamilyMember[]> {
   const kept = new Map<string, FamilyMember>();
   for (const member of members) {

@@ -12,7 +12,9 @@ import type { Family } from './prometheus-plan.ts';
 const PARTS_PER_PIECE = 64;
 const NOTHING = new BucketCounts();
 
-/** A family is in memory whole: its length stands before it. Empty pieces are places to pause at. */
+/**
+ * A family is in memory whole: its length stands before it. Empty pieces are places to pause at.
+ */
 export function* protobufPage(options: PrometheusPageOptions): Generator<Uint8Array | ''> {
   for (const family of options.families) {
     if (family.kind === 'text_readout' && !options.textReadouts) continue;

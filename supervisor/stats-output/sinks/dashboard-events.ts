@@ -5,7 +5,7 @@
 import type { BucketCounts } from '../../stats/bucket-counts.ts';
 import type { DashboardCluster } from './dashboard-sink.ts';
 
-export interface ClusterFigures {
+export interface ClusterStatValues {
   readonly cluster: DashboardCluster;
   readonly unixSeconds: number;
   readonly intervalMs: number;
@@ -25,7 +25,7 @@ type Field = readonly [name: string, value: string | number | boolean];
 
 const LATENCY_PERCENTILES = [0, 25, 50, 75, 90, 95, 99, 99.5, 100];
 
-export function commandEvent(figures: ClusterFigures): string {
+export function commandEvent(figures: ClusterStatValues): string {
   const { cluster, errors, successes, timeouts, rejected } = figures;
   const failed = errors + timeouts + rejected;
   const total = failed + successes;
@@ -53,7 +53,7 @@ export function commandEvent(figures: ClusterFigures): string {
     ['rollingCountTimeout', timeouts],
     ['rollingCountBadRequests', 0],
     ['currentConcurrentExecutionCount', figures.active],
-    // A text, as readers get it from the reference.
+    // A text, as readers get it from Envoy.
     ['latencyExecute_mean', 'null'],
   ];
   const settings: readonly Field[] = [
@@ -76,7 +76,7 @@ export function commandEvent(figures: ClusterFigures): string {
   return `data: {${fieldsText(fields)}, ${latency}, ${fieldsText(settings)}}\n\n`;
 }
 
-export function poolEvent({ cluster, pending, hosts, intervalMs }: ClusterFigures): string {
+export function poolEvent({ cluster, pending, hosts, intervalMs }: ClusterStatValues): string {
   return `data: {${fieldsText([
     ['currentPoolSize', 0],
     ['rollingMaxActiveThreads', 0],

@@ -1,21 +1,21 @@
 /**
- * The circuit breaker dashboard: after each flush every connected client gets, for each cluster, one
- * event about its requests and one about its queue, as server-sent events. Counts are over a rolling
- * window of flushes, latency is the last interval's. A client that does not keep up is dropped. While
- * there is no client nothing is counted: a window begins with the first one.
+ * The circuit breaker dashboard: after each flush every connected client gets, for each cluster,
+ * one event about its requests and one about its queue, as server-sent events. Counts are over a
+ * rolling window of flushes, latency is the last interval's. A client that does not keep up is
+ * dropped. While there is no client nothing is counted: a window begins with the first one.
  */
 import type { Clock } from '../../../shared/process/clock.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { LoopTurns, Steps } from '../../loop/loop-turns.ts';
 import type { AdminResponse } from '../../http-pages/admin-response.ts';
 import type { Definition, StatStore } from '../../stats/stat-store.ts';
-import { commandEvent, poolEvent, type ClusterFigures } from './dashboard-events.ts';
+import { commandEvent, poolEvent, type ClusterStatValues } from './dashboard-events.ts';
 import type { StatsSink } from './stats-sink.ts';
 
 /** A client with this many flushes waiting is dropped. */
 const MAX_WAITING_FLUSHES = 16;
 
-/** Answers by class. They exist from the first event on, as in the reference, whatever was answered. */
+/** Answers by class. They exist from the first event on, as in Envoy, whatever was answered. */
 const ANSWERS = [
   'retry.upstream_rq_4xx',
   'retry.upstream_rq_5xx',
@@ -114,7 +114,7 @@ export class DashboardSink implements StatsSink {
     }
   }
 
-  #figures(cluster: DashboardCluster): ClusterFigures {
+  #figures(cluster: DashboardCluster): ClusterStatValues {
     const { store, clock, intervalMs, windowFlushes } = this.#options;
     const prefix = `cluster.${cluster.name}.`;
     if (!this.#held.has(cluster.name)) {

@@ -1,7 +1,7 @@
 /**
  * Streams each flush to a metrics service over gRPC: one family per statistic, in messages of the
- * configured size. The stream is opened with the first flush and anew after it has ended; what could
- * not be sent then is lost.
+ * configured size. The stream is opened with the first flush and again after it has ended; what
+ * could not be sent then is lost.
  */
 import { setImmediate } from 'node:timers/promises';
 import protobuf from 'protobufjs/minimal.js';

@@ -1,6 +1,6 @@
 /**
- * Serves all sinks of a flush with one snapshot. A sink that fails loses its flush and is named in a
- * log line; the others are served all the same.
+ * Serves all sinks of a flush with one snapshot. A sink that fails loses its flush and is named in
+ * a log line; the others are served all the same.
  */
 import type { CounterLatch } from '../../stats/counter-latch.ts';
 import type { EndpointStats } from '../../stats/endpoint-stats.ts';

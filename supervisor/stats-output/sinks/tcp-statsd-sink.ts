@@ -1,6 +1,6 @@
 /**
  * Sends statsd lines over one TCP connection to a host of a cluster, which is opened when there is
- * something to send and opened anew after a failure. A flush that the peer does not take in is
+ * something to send and opened again after a failure. A flush that the peer does not take in is
  * dropped whole once too much waits.
  */
 import { connect, type Socket } from 'node:net';
@@ -55,7 +55,7 @@ export class TcpStatsdSink implements StatsSink {
     if (host === undefined) return undefined;
     const socket = connect({ host: host.address, port: host.port, noDelay: true });
     socket.unref();
-    // The next flush connects anew; what waited is lost.
+    // The next flush connects again; what waited is lost.
     socket.on('error', () => socket.destroy());
     socket.resume();
     this.#socket = socket;

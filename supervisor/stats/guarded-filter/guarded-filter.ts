@@ -1,6 +1,7 @@
 /**
- * Filters by expressions that may take more than linear time (look-around, back-references): a thread
- * matches the names, and is ended when it takes too long, so that the supervisor's loop never waits.
+ * Filters by expressions that may take more than linear time (look-around, back-references): a
+ * thread matches the names, and is ended when it takes too long, so that the supervisor's loop
+ * never waits.
  */
 import { join } from 'node:path';
 import { Piscina } from 'piscina';

@@ -1,5 +1,5 @@
 /**
- * The tags that the reference takes out of names by default, in its order; names without a first
+ * The tags that Envoy takes out of names by default, in its order; names without a first
  * token of their own come first on every statistic. Checked against recorded Prometheus output.
  */
 import { regexTag, tokenTag, type TagRule } from './tag-rule.ts';
@@ -8,7 +8,7 @@ import { regexTag, tokenTag, type TagRule } from './tag-rule.ts';
 const TOKEN = '[^.]+';
 const ADDRESS = '(?:\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|\\[[a-fA-F_\\d]+\\])_\\d+';
 
-/** Made anew on each call: tag rules are configuration, not state. */
+/** Made again on each call: tag rules are configuration, not state. */
 export function defaultTagRules(): TagRule[] {
   return [...regexRules(), ...tokenRules()];
 }

@@ -1,6 +1,8 @@
 /** Names and label values as Prometheus allows them. */
 
-/** `cluster.upstream_rq_total` becomes `envoy_cluster_upstream_rq_total`; our own keep their name. */
+/**
+ * `cluster.upstream_rq_total` becomes `envoy_cluster_upstream_rq_total`; our own keep their name.
+ */
 export function metricName(extractedName: string): string {
   const prefix = extractedName.startsWith('sluice.') ? '' : 'envoy_';
   return `${prefix}${extractedName.replaceAll(/[^a-zA-Z0-9_]/g, '_')}`;

@@ -15,11 +15,11 @@ export interface ExtractedTag {
 export interface ExtractedName {
   /** The name without what the rules removed and without dots at its end. */
   readonly name: string;
-  /** In the order in which the reference prints them. */
+  /** In the order in which Envoy prints them. */
   readonly tags: readonly ExtractedTag[];
 }
 
-/** The reference makes these before it reads its configuration, so that they never have tags. */
+/** Envoy makes these before it reads its configuration, so that they never have tags. */
 const UNTAGGED = 'filesystem.';
 
 export class TagExtractor {

@@ -1,7 +1,7 @@
 /**
  * Finds for each block what its statistics are called without their tags, so that ten thousand
- * blocks which differ only in the values of tags share one answer. Names and labels are made from it
- * while a page is written; nothing is kept per statistic.
+ * blocks which differ only in the values of tags share one answer. Names and labels are made from
+ * it while a page is written; nothing is kept per statistic.
  *
  * A group holds, for each statistic of a template, the extracted name and its labels as texts with
  * holes; a block of the group fills the holes with the values that its prefix gives.
@@ -42,7 +42,9 @@ export class TagGroups {
   readonly #extractor: TagExtractor;
   /** Whether a cluster's name can only ever be a value: true for the default rules. */
   readonly #clusterNamesAreValues: boolean;
-  /** Each is there as long as a block of it is: a key may say a name that no rule takes for a value. */
+  /**
+   * Each is there as long as a block of it is: a key may say a name that no rule takes for a value.
+   */
   readonly #groups = new Map<string, WeakRef<TagGroup>[]>();
   /** With this many keys those are looked for that have no group any more. */
   #sweepAt = FIRST_SWEEP;

@@ -1,6 +1,7 @@
 /**
  * One rule that takes a tag out of a statistic's name: what it matches, which characters leave the
- * name and which become the tag's value. Rules see the whole original name, never each other's work.
+ * name and which become the tag's value. Rules see the whole original name, never each other's
+ * work.
  */
 
 /** Half-open ranges within the name. */

@@ -1,6 +1,6 @@
 /**
- * The gauges of one cluster's circuit breakers: read from the page that all workers count in, whenever
- * somebody is about to read statistics. Nobody else writes them.
+ * The gauges of one cluster's circuit breakers: read from the page that all workers count in,
+ * whenever somebody is about to read statistics. Nobody else writes them.
  */
 import { limitOf, NO_LIMIT, readThresholds } from '../../../shared/limits/breaker-limits.ts';
 import {
@@ -116,7 +116,7 @@ export class BreakerGauges {
     for (const block of Object.values(this.#remaining)) writer.releaseBlock(block);
   }
 
-  /** Reads the thresholds anew where runtime values changed. */
+  /** Reads the thresholds again where runtime values changed. */
   #followRuntime(): void {
     const runtime = this.#parts.runtime();
     if (runtime === this.#runtime) return;
@@ -144,7 +144,7 @@ export class BreakerGauges {
 
   /**
    * A breaker that was never used stays untouched, and what is left of it is what the configuration
-   * says. As in the reference a budget of retries opens no breaker, the limit without it does; nothing is
+   * says. As in Envoy a budget of retries opens no breaker, the limit without it does; nothing is
    * left of a budget once anybody asked for it.
    */
   #show(priority: Priority, resource: LimitedResource): void {
@@ -169,7 +169,7 @@ export class BreakerGauges {
   }
 }
 
-/** Without a limit the reference counts down from 2^64 - 1, which is -1 to the statistics. */
+/** Without a limit Envoy counts down from 2^64 - 1, which is -1 to the statistics. */
 function leftOf(limit: number, open: number): number {
   return limit === NO_LIMIT ? -1 - open : Math.max(0, limit - open);
 }

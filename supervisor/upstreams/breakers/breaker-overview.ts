@@ -1,7 +1,7 @@
 /**
  * The breaker gauges of all clusters in use, brought up to date before statistics are read. Of ten
- * thousand clusters most are never asked for anything: only those are looked at whose slots somebody
- * used, and those that show something in any case.
+ * thousand clusters most are never asked for anything: only those are looked at whose slots
+ * somebody used, and those that show something in any case.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';

@@ -1,6 +1,6 @@
 /**
- * How many hosts of a cluster pass its active checks, in its statistics. Where a check has a name its
- * figures are the workers'; a single one that has a name leaves nothing to count here.
+ * How many hosts of a cluster pass its active checks, in its statistics. Where a check has a name
+ * its figures are the workers'; a single one that has a name leaves nothing to count here.
  */
 import type { ClusterResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
@@ -30,7 +30,9 @@ export class CheckGauges {
     this.#gauges = { base, healthy: base + healthy, degraded: base + degraded };
   }
 
-  /** What is as before is not shown again, unless `isAnew`: another version may have shown its own. */
+  /**
+   * What is as before is not shown again, unless `isAnew`: another version may have shown its own.
+   */
   show(counts: { readonly healthy: number; readonly degraded: number }, isAnew = false): void {
     if (this.#gauges === undefined) return;
     const { healthy, degraded } = counts;

@@ -1,6 +1,7 @@
 /**
- * Which share of a cluster's requests is dropped at present. What an assignment says of it comes into
- * force with the cluster's first set of hosts, later with a change of the hosts only, as in the reference.
+ * Which share of a cluster's requests is dropped at present. What an assignment says of it comes
+ * into force with the cluster's first set of hosts, later with a change of the hosts only, as in
+ * Envoy.
  */
 import type { DropOverload } from '../../../shared/resources/clusters/cluster.ts';
 import type { RuntimeSnapshot } from '../../../shared/resources/runtime.ts';
@@ -25,7 +26,7 @@ export class DropPolicy {
     return this.#present;
   }
 
-  /** What comes into force with other hosts, which the admin pages show already, as in the reference. */
+  /** What comes into force with other hosts, which the admin pages show already, as in Envoy. */
   get planned(): DropOverload | undefined {
     return this.#next;
   }

@@ -1,6 +1,7 @@
 /**
- * What active checks mean for the hosts of one cluster: which are checked, what a host counts as before
- * its first result, which may not go while they pass, and how many pass now. It holds no host.
+ * What active checks mean for the hosts of one cluster: which are checked, what a host counts as
+ * before its first result, which may not go while they pass, and how many pass now. It holds no
+ * host.
  */
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { ACTIVE_CHECK_BITS, HEALTH_BITS } from '../../../shared/resources/clusters/host-health.ts';

@@ -84,7 +84,9 @@ export class HostList {
     return isOther;
   }
 
-  /** What the present set would be without this host and those that are only kept while they pass. */
+  /**
+   * What the present set would be without this host and those that are only kept while they pass.
+   */
   without(id: string): readonly HostResource[] {
     return this.#hosts.filter((host) => {
       const state = this.#states.get(host.id);
@@ -93,8 +95,8 @@ export class HostList {
   }
 
   /**
-   * The state of a host says something else than before. Returns whether that makes it another host for
-   * balancers; undefined for one that is not in the list yet, which is told with its set.
+   * The state of a host says something else than before. Returns whether that makes it another host
+   * for balancers; undefined for one that is not in the list yet, which is told with its set.
    */
   rejoin(state: HostState): boolean | undefined {
     if (state.position < 0) return undefined;
@@ -133,13 +135,15 @@ export class HostList {
       const isTold = !isSameButForHealth(state.given, host);
       const { health } = state.host;
       for (const priority of this.#changeHost(state, host)) priorities.add(priority);
-      // Another reason for the same health is shown, but as in the reference no other set.
+      // Another reason for the same health is shown, but as in Envoy no other set.
       if (isTold || state.host.health !== health) changes.isOther = true;
     }
     return state;
   }
 
-  /** Checks go on under another name, and what they found counts; without them that is another host. */
+  /**
+   * Checks go on under another name, and what they found counts; without them that is another host.
+   */
   #isOneHost(before: HostResource, host: HostResource): boolean {
     const isChecked = this.#options.resolved.resource.healthChecks !== undefined;
     return (isChecked || before.hostname === host.hostname) && isSamePlace(before, host);
@@ -168,7 +172,10 @@ export class HostList {
     return priorities;
   }
 
-  /** Forgets those that the present set lacks, and returns them; puts such as may not go behind `taken`. */
+  /**
+   * Forgets those that the present set lacks, and returns them; puts such as may not go behind
+   * `taken`.
+   */
   #goneFrom(taken: HostState[]): readonly HostState[] {
     const gone: HostState[] = [];
     for (const state of this.#ordered) {

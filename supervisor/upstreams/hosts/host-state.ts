@@ -1,4 +1,7 @@
-/** What the supervisor knows of a host beside its configuration, and the two joined to what workers get. */
+/**
+ * What the supervisor knows of a host beside its configuration, and the two joined to what workers
+ * get.
+ */
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { HEALTH_BITS, healthOf } from '../../../shared/resources/clusters/host-health.ts';
 

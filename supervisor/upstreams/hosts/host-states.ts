@@ -1,6 +1,6 @@
 /**
- * What is known of each host of one cluster, by id, with the slots in shared pages that a host has as
- * long as the cluster has the host.
+ * What is known of each host of one cluster, by id, with the slots in shared pages that a host has
+ * as long as the cluster has the host.
  */
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';

@@ -1,7 +1,7 @@
 /**
- * The part of `cluster.<name>.` that the supervisor knows best: how many hosts a cluster has, how many
- * of them are healthy, and how its host set came about. Traffic is counted by the workers into the
- * same blocks.
+ * The part of `cluster.<name>.` that the supervisor knows best: how many hosts a cluster has, how
+ * many of them are healthy, and how its host set came about. Traffic is counted by the workers into
+ * the same blocks.
  */
 import type { ClusterResource, HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import { NO_MATCH, socketOf } from '../../../shared/resources/clusters/socket-match.ts';
@@ -44,7 +44,9 @@ export class MembershipStats {
     this.setHosts([]);
   }
 
-  /** Whether the first hosts and what else the cluster needs are waited for; health checks are not. */
+  /**
+   * Whether the first hosts and what else the cluster needs are waited for; health checks are not.
+   */
   setWarming(isWarming: boolean): void {
     // What a cluster needs may come when the cluster is gone.
     if (this.#isReleased) return;

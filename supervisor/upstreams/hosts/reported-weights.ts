@@ -1,9 +1,9 @@
 /**
- * The weights that hosts of one cluster reported to any worker, for `/clusters`. They decide nothing here:
- * each worker balances by what it saw.
+ * The weights that hosts of one cluster reported to any worker, for `/clusters`. They decide
+ * nothing here: each worker balances by what it saw.
  */
 import type { Clock } from '../../../shared/process/clock.ts';
-import type { ToldWeight } from '../../../shared/messages/worker-notices.ts';
+import type { SentWeight } from '../../../shared/messages/worker-notices.ts';
 import {
   medianOf,
   type ReportedWeight,
@@ -25,7 +25,7 @@ export class ReportedWeights {
   }
 
   /** `isThere`: whether the cluster still has the host. */
-  told(weights: readonly ToldWeight[], isThere: (id: string) => boolean): void {
+  told(weights: readonly SentWeight[], isThere: (id: string) => boolean): void {
     const nowMs = this.#clock.monotonicMs();
     const last = new Map([...this.#last].filter(([id]) => isThere(id)));
     for (const { host, weight, forMs, agoMs } of weights) {

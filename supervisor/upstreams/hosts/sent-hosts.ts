@@ -1,7 +1,7 @@
 /**
- * Which hosts of large sets the workers have already, so that an update carries what is new and where
- * the rest stands in the set before. Knows hosts by identity: whoever makes them must give out the same
- * object while nothing of a host changed.
+ * Which hosts of large sets the workers have already, so that an update carries what is new and
+ * where the rest stands in the set before. Knows hosts by identity: whoever makes them must give
+ * out the same object while nothing of a host changed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type {
@@ -59,14 +59,20 @@ export class SentHosts {
     return known !== undefined && isSameSet(known, version.hosts);
   }
 
-  /** All that is new of this host, which stands at this position of the last set, was sent in another way. */
+  /**
+   * All that is new of this host, which stands at this position of the last set, was sent in
+   * another way.
+   */
   note(version: Version, position: number, host: HostResource): void {
     this.#small.delete(version);
     const sent = this.#sent.get(version);
     if (sent?.hosts[position]?.id === host.id) sent.hosts[position] = host;
   }
 
-  /** Some worker has, or gets, another set than the last: the next one goes to all of them as a whole. */
+  /**
+   * Some worker has, or gets, another set than the last: the next one goes to all of them as a
+   * whole.
+   */
   forget(version: Version): void {
     this.#sent.delete(version);
     this.#small.delete(version);

@@ -1,11 +1,14 @@
 /**
- * Finds the items of a list in an earlier one, where most of them stand in the same order: for the cost
- * of a comparison each. Items are the same when they are one object.
+ * Finds the items of a list in an earlier one, where most of them stand in the same order: for the
+ * cost of a comparison each. Items are the same when they are one object.
  */
 
 /** Where a few items were added or taken out, the next one is near. */
 const NEAR = 16;
-/** So many that are not near are looked for in the whole list; a list that is another one has none of them. */
+/**
+ * So many that are not near are looked for in the whole list; a list that is another one has none
+ * of them.
+ */
 const SEARCHES_MAX = 64;
 
 export class EarlierList<Item> {
@@ -17,7 +20,9 @@ export class EarlierList<Item> {
     this.#items = items;
   }
 
-  /** Where an item stands, asked for in the order of the new list; -1 as well for some that moved. */
+  /**
+   * Where an item stands, asked for in the order of the new list; -1 as well for some that moved.
+   */
   find(item: Item): number {
     const items = this.#items;
     const end = Math.min(items.length, this.#next + NEAR);

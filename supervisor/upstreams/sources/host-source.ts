@@ -24,12 +24,12 @@ export type AssignmentPolicy = Pick<
 /** The cluster as a source sees it. */
 export interface HostSink {
   /**
-   * These are the hosts from now on; an address that comes twice is one host. `isChange`: count a change
-   * even where all addresses were there already, under another name. Returns whether anything but the
-   * order is new.
+   * These are the hosts from now on; an address that comes twice is one host. `isChange`: count a
+   * change even where all addresses were there already, under another name. Returns whether
+   * anything but the order is new.
    */
   setHosts(hosts: readonly HostResource[], isChange?: boolean): boolean;
-  /** An answer named these hosts; those that were there are counted as the reference counts new ones. */
+  /** An answer named these hosts; those that were there are counted as Envoy counts new ones. */
   confirmed(hosts: readonly HostResource[]): void;
   count(counter: UpdateCounter): void;
   /** How hosts are chosen among those that are set next; what is dropped changes with them. */

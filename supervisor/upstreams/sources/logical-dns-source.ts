@@ -1,6 +1,6 @@
 /**
- * The host of a LOGICAL_DNS cluster: one name whose first address connections use, and the others where
- * that one does not take them. Another first address is another host.
+ * The host of a LOGICAL_DNS cluster: one name whose first address connections use, and the others
+ * where that one does not take them. Another first address is another host.
  */
 import { printAuthority } from '../../../shared/addresses/authority.ts';
 import type { Resolution } from '../../dns/name-resolver.ts';

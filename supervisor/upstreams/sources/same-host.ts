@@ -40,7 +40,9 @@ export function keepSameHosts(
   return isOther ? kept : before;
 }
 
-/** Priorities that a host is gone from or has come to; where it stands elsewhere in one, that one. */
+/**
+ * Priorities that a host is gone from or has come to; where it stands elsewhere in one, that one.
+ */
 export function changedPriorities(before: HostResource, after: HostResource): readonly number[] {
   const isElsewhere = before.priority !== after.priority || !isSamePlace(before, after);
   return isElsewhere ? [before.priority, after.priority] : [];

@@ -1,7 +1,7 @@
 /**
  * Makes the source of a cluster's hosts after its discovery, with what clusters share: name servers
- * that are asked with the same settings, and caches of names. What control planes, files and forward
- * proxies bring is made by others.
+ * that are asked with the same settings, and caches of names. What control planes, files and
+ * forward proxies bring is made by others.
  */
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';

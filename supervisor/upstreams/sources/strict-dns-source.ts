@@ -1,6 +1,6 @@
 /**
- * Hosts of a STRICT_DNS cluster: every address of every name, each name refreshed by itself. An address
- * that two names share is two hosts, each with what its name says of it.
+ * Hosts of a STRICT_DNS cluster: every address of every name, each name refreshed by itself. An
+ * address that two names share is two hosts, each with what its name says of it.
  */
 import { printAuthority } from '../../../shared/addresses/authority.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';

@@ -148,7 +148,9 @@ function typedDns({ dnsCluster }: SubClusterSettings): JsonObject {
   return { '@type': DNS_CLUSTER, ...(dnsCluster as unknown as JsonObject) };
 }
 
-/** Over TLS the name is sent and found in the certificate, unless the forward proxy says otherwise. */
+/**
+ * Over TLS the name is sent and found in the certificate, unless the forward proxy says otherwise.
+ */
 function checkedNames(parent: JsonObject): JsonObject {
   const names = { auto_sni: true, auto_san_validation: true };
   const typed = parent['typed_extension_protocol_options'] as JsonObject | undefined;

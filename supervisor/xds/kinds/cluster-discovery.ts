@@ -1,6 +1,7 @@
 /**
- * Takes clusters from a control plane into the resource store, where they warm until their hosts are
- * known. What follows from that, hosts and workers, is the business of whoever follows the store.
+ * Takes clusters from a control plane into the resource store, where they warm until their hosts
+ * are known. What follows from that, hosts and workers, is the business of whoever follows the
+ * store.
  */
 import { isSubClusterName } from '../../../shared/resources/clusters/sub-cluster.ts';
 import type { ResourceEntry } from '../../store/resource-store.ts';
@@ -29,7 +30,10 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     this.#options = options;
   }
 
-  /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
+  /**
+   * What is good of an update is taken, and what it leaves out removed, even when others are
+   * refused.
+   */
   async update(given: DiscoveryUpdate): Promise<string | undefined> {
     const { store, stats, clock, log } = this.#options;
     const update = { ...given, resources: given.resources.map(withOwnName) };
@@ -58,7 +62,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     log('info', `cds: ${changes} cluster(s) added or changed, ${removed} removed`);
     if (changes + removed > 0) store.setUpdateVersion('cluster', update.versionInfo);
     if (refusals.length === 0) {
-      // Removals alone are no reload, as in the reference.
+      // Removals alone are no reload, as in Envoy.
       if (changes > 0) stats.reloaded(clock.wallMs());
       return undefined;
     }
@@ -85,7 +89,7 @@ export class ClusterDiscovery implements DiscoveryConsumer {
       store.forgive('cluster', name);
       return false;
     }
-    // What is refused counts too, as in the reference.
+    // What is refused counts too, as in Envoy.
     if (present === undefined) serverStats.clusterAdded();
     else serverStats.clusterModified();
     const lastUpdatedMs = clock.wallMs();
@@ -103,7 +107,9 @@ export class ClusterDiscovery implements DiscoveryConsumer {
     return true;
   }
 
-  /** Returns how many went. Beside clusters that come, routes that name them are expected to change. */
+  /**
+   * Returns how many went. Beside clusters that come, routes that name them are expected to change.
+   */
   #remove(names: readonly string[], isSwap: boolean): number {
     const { store, serverStats, swap } = this.#options;
     const known = names.flatMap((name) => {

@@ -57,9 +57,9 @@ export class ClusterSwap {
   }
 
   /**
-   * Begins to bring messages that may name clusters into force: until the release, clusters that they
-   * name stay. It is ready when no cluster that is named there waits for its first hosts, after a
-   * limit, and when it is released.
+   * Begins to bring messages that may name clusters into force: until the release, clusters that
+   * they name stay. It is ready when no cluster that is named there waits for its first hosts,
+   * after a limit, and when it is released.
    */
   hold(messages: readonly JsonObject[]): ResourceUse {
     const names = this.#warmingIn(messages);
@@ -110,7 +110,9 @@ export class ClusterSwap {
     return names;
   }
 
-  /** A cluster that went while it was waited for is waited for still: other routes are on their way. */
+  /**
+   * A cluster that went while it was waited for is waited for still: other routes are on their way.
+   */
   #look(hold: Hold): void {
     const waits = (name: string): boolean =>
       this.#waits(name) || this.#store.get('cluster', name) === undefined;

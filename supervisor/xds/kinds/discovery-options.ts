@@ -1,4 +1,7 @@
-/** What every kind of resource needs to be taken from a control plane; each adds what it needs beside. */
+/**
+ * What every kind of resource needs to be taken from a control plane; each adds what it needs
+ * beside.
+ */
 import type { Clock } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
 import type { ResourceStore } from '../../store/resource-store.ts';

@@ -1,7 +1,7 @@
 /**
- * Listeners while the server runs: each waits for the routes, secrets and clusters that it names before
- * it takes connections, and drains after it was changed or removed. The order on the way to the workers is
- * fixed here: a listener's configuration first, its sockets then.
+ * Listeners while the server runs: each waits for the routes, secrets and clusters that it names
+ * before it takes connections, and drains after it was changed or removed. The order on the way to
+ * the workers is fixed here: a listener's configuration first, its sockets then.
  */
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { ResourceUpdate } from '../../../shared/resources/resource-update.ts';
@@ -94,7 +94,9 @@ export class DynamicListeners {
     this.#isServing = true;
   }
 
-  /** What listeners wait for: every listener before the server serves, those that warm from then on. */
+  /**
+   * What listeners wait for: every listener before the server serves, those that warm from then on.
+   */
   unreadyTargets(): readonly UnreadyTargets[] {
     const waiting = [...(this.#isServing ? this.#warming : this.#active)].map(([name, holding]) =>
       unready(
@@ -111,7 +113,7 @@ export class DynamicListeners {
   async put(name: string, given: Version): Promise<string | undefined> {
     const { open, store, serverStats } = this.#options;
     const origin = this.#changedInPlace(name, given);
-    // As in the reference, the dump goes on to name the version that the listener began with.
+    // As in Envoy, the dump goes on to name the version that the listener began with.
     const version = origin === undefined ? given : { ...given, versionInfo: origin.versionInfo };
     const { active, warming } = store.get('listener', name) ?? {};
     if (active !== undefined && isSameMessage(active.message, given.message)) {
@@ -187,7 +189,9 @@ export class DynamicListeners {
     };
   }
 
-  /** While clusters are waited for, nothing that listeners of the bootstrap name is asked for yet. */
+  /**
+   * While clusters are waited for, nothing that listeners of the bootstrap name is asked for yet.
+   */
   *#notStarted(): Generator<UnreadyTargets> {
     const { routes, scopes, secrets, filters, store } = this.#options;
     for (const { name, active } of store.list('listener')) {

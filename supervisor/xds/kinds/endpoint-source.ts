@@ -109,7 +109,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     return undefined;
   }
 
-  /** The reference's words. */
+  /** Envoy's words. */
   #mistakeIn([found, ...more]: readonly DiscoveredResource[]): string | undefined {
     if (more.length > 0) return `Unexpected EDS resource length: ${more.length + 1}`;
     const { cluster_name: own = '' } = (found?.message ?? {}) as ClusterLoadAssignment;
@@ -117,7 +117,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
     return `Unexpected EDS cluster (expecting ${this.#serviceName}): ${own}`;
   }
 
-  /** The reference says by itself what is wrong with an answer as a whole, and returns it. */
+  /** Envoy says by itself what is wrong with an answer as a whole, and returns it. */
   #refuse(reason: string): string {
     this.#log('warning', `eds: cluster '${this.#cluster}' config rejected: ${reason}`);
     return reason;
@@ -150,7 +150,7 @@ export class EndpointSource implements HostSource, DiscoveryConsumer {
   }
 }
 
-/** As the reference shows it: each priority overwrites what the one before it had. */
+/** As Envoy shows it: each priority overwrites what the one before it had. */
 function maxWeightOfLast(hosts: readonly HostResource[]): number {
   let [last, most] = [0, 1];
   for (const { priority, weight } of hosts) {

@@ -1,6 +1,6 @@
 /**
- * Finds the hosts of endpoints that an earlier assignment had as the same objects: large answers share
- * the parts that came before. Made for one assignment, in whose order it is asked.
+ * Finds the hosts of endpoints that an earlier assignment had as the same objects: large answers
+ * share the parts that came before. Made for one assignment, in whose order it is asked.
  */
 import type { LbEndpoint } from '../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';

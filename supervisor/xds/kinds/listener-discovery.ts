@@ -17,7 +17,9 @@ import { isSameMessage } from './same-message.ts';
 
 export interface ListenerDiscoveryOptions extends CollectionOptions {
   readonly listeners: DynamicListeners;
-  /** Says that listeners of this direction were told to drain: none is added or changed any more. */
+  /**
+   * Says that listeners of this direction were told to drain: none is added or changed any more.
+   */
   readonly isStopped: (direction: ResolvedListener['resource']['direction']) => boolean;
 }
 
@@ -28,7 +30,10 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     this.#options = options;
   }
 
-  /** What is good of an update is taken, and what it leaves out removed, even when others are refused. */
+  /**
+   * What is good of an update is taken, and what it leaves out removed, even when others are
+   * refused.
+   */
   async update(update: DiscoveryUpdate): Promise<string | undefined> {
     const clusters = this.#options.swap.hold(update.resources.map(({ message }) => message));
     const refusal = await this.#take(update);
@@ -68,7 +73,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
     for (const double of doubles) {
       const reason = `duplicate listener ${double.name} found`;
       refusals.push(`${double.name}: ${reason}`);
-      this.#refuse(double, reason, { isDouble: true });
+      this.#refuse(double, reason, { isDuplicate: true });
     }
     if (changes > 0) store.setUpdateVersion('listener', update.versionInfo);
     if (refusals.length > 0) return `Error adding/updating listener(s) ${refusals.join('\n')}\n`;
@@ -137,7 +142,7 @@ export class ListenerDiscovery implements DiscoveryConsumer {
   #refuse(
     { name, message }: DiscoveredResource,
     details: string,
-    how: Pick<RefusedUpdate, 'isDouble'> = {},
+    how: Pick<RefusedUpdate, 'isDuplicate'> = {},
   ): void {
     const { store, clock, log } = this.#options;
     log('warning', `lds: listener '${name}' config rejected: ${details}`);

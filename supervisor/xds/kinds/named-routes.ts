@@ -84,7 +84,7 @@ class SharedRoutes extends SharedResource {
     return undefined;
   }
 
-  /** The reference says by itself what is wrong with an answer as a whole, and returns it. */
+  /** Envoy says by itself what is wrong with an answer as a whole, and returns it. */
   #refuse(reason: string): string {
     const { name } = this.#routes;
     this.#options.log('warning', `rds: route config '${name}' rejected: ${reason}`);
@@ -141,7 +141,10 @@ class SharedRoutes extends SharedResource {
     return this.#clusters?.isReady() === false;
   }
 
-  /** `brought` resolves with what a worker refused, or when it is in force or another took its place. */
+  /**
+   * `brought` resolves with what a worker refused, or when it is in force or another took its
+   * place.
+   */
   #bring(found: DiscoveredResource): Brought {
     const { store, swap, clock } = this.#options;
     const whole = this.#withHosts(found);

@@ -84,7 +84,7 @@ class SharedScopes extends SharedResource {
     const conflict = conflictIn(next);
     if (conflict !== undefined) return conflict;
     const refusal = this.#check(next);
-    // What is gone is gone all the same, as in the reference.
+    // What is gone is gone all the same, as in Envoy.
     const isAnyGone = kept.size < this.#live.size;
     if (refusal === undefined || isAnyGone) {
       await this.#take(refusal === undefined ? next : kept, update.versionInfo);

@@ -84,7 +84,7 @@ class SharedSecret extends SharedResource {
     return await this.#load(found);
   }
 
-  /** The reference says by itself what is wrong with an answer as a whole, and returns it. */
+  /** Envoy says by itself what is wrong with an answer as a whole, and returns it. */
   #refuse(reason: string): string {
     const { log } = this.#options;
     log('warning', `sds: secret '${this.#secret.name}' config rejected: ${reason}`);

@@ -1,6 +1,6 @@
 /**
- * Resolves single resources that came from a control plane, with the same resolvers and checks as those
- * of the bootstrap. Each call gives the resolved form or the first mistake as text.
+ * Resolves single resources that came from a control plane, with the same resolvers and checks as
+ * those of the bootstrap. Each call gives the resolved form or the first mistake as text.
  */
 import type { Bootstrap } from '../../../shared/api/generated/envoy/config/bootstrap/v3/bootstrap.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
@@ -48,7 +48,7 @@ export type Resolution<Resolved> =
   | { readonly resolved: Resolved; readonly error?: undefined }
   | { readonly resolved?: undefined; readonly error: string };
 
-/** The reference's word for a secret that holds something else. */
+/** Envoy's word for a secret that holds something else. */
 const NO_CERTIFICATE = 'Failed to load incomplete private key from path: ';
 
 export interface ResolverOptions {
@@ -209,7 +209,7 @@ export class ResourceResolver {
         return ticketKeys === undefined ? undefined : { kind, ticketKeys };
       }
       const place = scope.at('validation_context');
-      // The reference takes it for a context that checks nobody.
+      // Envoy takes it for a context that checks nobody.
       if (validation === undefined)
         place.error('reference', 'the secret has no validation_context');
       const resolved = validation && resolveValidation(validation, place, true);
@@ -238,7 +238,7 @@ export class ResourceResolver {
   }
 }
 
-/** Messages that the reference has too say by themselves what they mean; ours need the place. */
+/** Messages that Envoy has too say by themselves what they mean; ours need the place. */
 function describe({ message, place, suggestion, rule }: Problem): string {
   const hint = suggestion === undefined ? '' : ` (${suggestion})`;
   const where = rule === 'unsupported' || rule === 'no_effect' ? formatPlace(place) : '';

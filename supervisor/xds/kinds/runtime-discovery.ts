@@ -1,4 +1,6 @@
-/** Runtime layers from elsewhere: one subscription each, whose values replace the layer as a whole. */
+/**
+ * Runtime layers from elsewhere: one subscription each, whose values replace the layer as a whole.
+ */
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import { RuntimeLayerError } from '../../runtime/runtime-layers.ts';
 import { type RuntimeLayer } from '../../resolved/runtime-layer.ts';
@@ -65,7 +67,7 @@ class LayerConsumer implements DiscoveryConsumer {
     this.settled = settled;
   }
 
-  /** The texts of refusals are the reference's. */
+  /** The texts of refusals are Envoy's. */
   async update({ resources, removed }: DiscoveryUpdate): Promise<string | undefined> {
     const gone = removed === 'rest' ? [] : removed;
     const [found] = resources;

@@ -1,7 +1,7 @@
 /**
- * Virtual hosts that complete a route configuration: those that a control plane sends by itself, and
- * those that it is asked for because a request needs them. Resources are named after their route
- * configuration and domain; others are not for this one.
+ * Virtual hosts that complete a route configuration: those that a control plane sends by itself,
+ * and those that it is asked for because a request needs them. Resources are named after their
+ * route configuration and domain; others are not for this one.
  */
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';

@@ -28,7 +28,7 @@ import type { ResourceType } from './resource-type.ts';
 
 export interface DecodeEnvironment {
   readonly unknownFields: UnknownFields;
-  /** For all answers: to read the types of the API anew is most of the work of a small one. */
+  /** For all answers: to read the types of the API again is most of the work of a small one. */
   readonly catalog: ApiCatalog;
   /** What decides on deprecated fields now. */
   runtime(): RuntimeTexts;
@@ -62,7 +62,7 @@ export function decodeResponse(
   return decodeState(source, environment, { type, mismatch });
 }
 
-/** As `decodeResponse`, of a stream, where the reference has other words for a resource of another type. */
+/** As `decodeResponse`, of a stream, where Envoy has other words for a resource of another type. */
 export function decodeStreamedResponse(
   source: SourceText,
   type: ResourceType,
@@ -190,7 +190,7 @@ function textOf(problem: Problem): string {
   return problem.reference ?? formatProblem(problem);
 }
 
-/** As the reference says it: behind the message that breaks a rule of the API stands which. */
+/** As Envoy says it: behind the message that breaks a rule of the API stands which. */
 function describe(problem: Problem, message: Any | undefined, catalog: ApiCatalog): string {
   const text = textOf(problem);
   const type =
@@ -200,8 +200,8 @@ function describe(problem: Problem, message: Any | undefined, catalog: ApiCatalo
 }
 
 /**
- * The innermost message with a type of its own around a place, and the index of the resource in whose
- * extensions' settings the place lies, if it does.
+ * The innermost message with a type of its own around a place, and the index of the resource in
+ * whose extensions' settings the place lies, if it does.
  */
 function brokenMessageAt(
   place: Place | undefined,

@@ -1,7 +1,7 @@
 /**
- * The incremental protocol over one stream: says which names come and go, keeps the version of every
- * resource that was taken to name it after a reconnect, and answers every response by its nonce. A
- * refused response leaves the versions as they were.
+ * The incremental protocol over one stream: says which names come and go, keeps the version of
+ * every resource that was taken to name it after a reconnect, and answers every response by its
+ * nonce. A refused response leaves the versions as they were.
  */
 import { decodeDeltaResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';

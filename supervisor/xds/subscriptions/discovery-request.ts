@@ -17,7 +17,9 @@ export interface Mux {
   /** Wants what a subscription wants, until `remove`. */
   add(subscription: Subscription): void;
   remove(subscription: Subscription): void;
-  /** One more name for a subscription to all that there are, where they are asked for one by one. */
+  /**
+   * One more name for a subscription to all that there are, where they are asked for one by one.
+   */
   want(subscription: Subscription, name: string): void;
   /** While a type is held back its answers are taken, and are answered when it is not any more. */
   hold(type: ResourceType, isHeld: boolean): void;
@@ -50,7 +52,7 @@ export class RequestEncoder {
 
   encode(request: Readonly<Record<string, unknown>>, isNodeWanted: boolean): Uint8Array {
     const rest = messageToBinary(this.#catalog, this.#message, request);
-    // Fields come in any order: what never changes is not written anew.
+    // Fields come in any order: what never changes is not written again.
     return isNodeWanted ? Buffer.concat([this.#node, rest]) : rest;
   }
 }

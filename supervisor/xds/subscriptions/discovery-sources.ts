@@ -17,7 +17,7 @@ import { RestClient } from '../../services/rest-client.ts';
 import { RestSource } from './rest-source.ts';
 import { RESOURCE_TYPES, type DiscoveryKind, type ResourceType } from './resource-type.ts';
 import { Subscription } from './subscription.ts';
-import { wordsOf } from './subscription-words.ts';
+import { wordsOf } from './subscription-texts.ts';
 
 export interface SourcesOptions {
   readonly clock: Clock;

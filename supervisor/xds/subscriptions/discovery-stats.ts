@@ -1,4 +1,7 @@
-/** What a subscription counts, below `cluster_manager.cds.` and the like, or in an EDS cluster's own block. */
+/**
+ * What a subscription counts, below `cluster_manager.cds.` and the like, or in an EDS cluster's own
+ * block.
+ */
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { CLUSTER_SUBSCRIPTION } from '../../../shared/stats/templates/cluster-features.ts';

@@ -21,11 +21,11 @@ export interface DiscoveryUpdate {
   readonly versionInfo: string;
   readonly resources: readonly DiscoveredResource[];
   /**
-   * Names that are gone; `rest`: whatever the answer does not name is gone, where the type's answers
-   * hold everything.
+   * Names that are gone; `rest`: whatever the answer does not name is gone, where the type's
+   * answers hold everything.
    */
   readonly removed: readonly string[] | 'rest';
-  /** Resources that are as they were; only their time to live begins anew. */
+  /** Resources that are as they were; only their time to live begins again. */
   readonly heartbeats?: readonly Pick<DiscoveredResource, 'name' | 'ttlMs' | 'aliases'>[];
 }
 
@@ -77,10 +77,10 @@ export function withoutDoubles(resources: readonly DiscoveredResource[]): {
   const seen = new Set<string>();
   const doubles: DiscoveredResource[] = [];
   const first = resources.filter((resource) => {
-    const isDouble = seen.has(resource.name);
-    if (isDouble) doubles.push(resource);
+    const isDuplicate = seen.has(resource.name);
+    if (isDuplicate) doubles.push(resource);
     seen.add(resource.name);
-    return !isDouble;
+    return !isDuplicate;
   });
   return { first, doubles };
 }

@@ -1,8 +1,8 @@
 /**
- * Resources from a file that is read anew whenever another one is moved into its place, or whenever
- * anything is moved within a directory that is named for it. A file that is written in place is not
- * read: it would be seen half-written. One that appears where none was may still be written: it is
- * read when it has not changed for a while.
+ * Resources from a file that is read again whenever another one is moved into its place, or
+ * whenever anything is moved within a directory that is named for it. A file that is written in
+ * place is not read: it would be seen half-written. One that appears where none was may still be
+ * written: it is read when it has not changed for a while.
  */
 import { lstatSync, watch, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -32,7 +32,10 @@ export class FileSource implements DiscoverySource {
   #watcher: FSWatcher | undefined;
   /** What tells this file from the one that was read last. */
   #identity = '';
-  /** Of a file that appeared where none was, empty before it does; undefined: there was one all the time. */
+  /**
+   * Of a file that appeared where none was, empty before it does; undefined: there was one all the
+   * time.
+   */
   #awaited: string | undefined;
   #isChecking = false;
   #isCheckWanted = false;
@@ -115,7 +118,10 @@ export class FileSource implements DiscoverySource {
     return lstatSync(join(watchedDirectory, entry), { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** A file that appeared where none was, and that is another one than at the look before: it is looked at again. */
+  /**
+   * A file that appeared where none was, and that is another one than at the look before: it is
+   * looked at again.
+   */
   #isFresh(identity: string): boolean {
     if (this.#awaited === undefined || this.#awaited === identity) return false;
     this.#awaited = identity;
@@ -144,7 +150,7 @@ export class FileSource implements DiscoverySource {
 async function identityOf(path: string): Promise<string | undefined> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-    // A file that was moved away and back is read again, as in the reference: moves change `ctime`.
+    // A file that was moved away and back is read again, as in Envoy: moves change `ctime`.
     return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch {
     // Not there, or not to be read: reading it says why.

@@ -1,7 +1,7 @@
 /**
  * The state-of-the-world protocol over one stream: for each type it asks for all names that are
- * wanted, and answers every response with its nonce (ACK with the new version, NACK with the old one
- * and the reason).
+ * wanted, and answers every response with its nonce (ACK with the new version, NACK with the old
+ * one and the reason).
  */
 import { decodeStreamedResponse } from './decode-response.ts';
 import { errorDetail, type MuxOptions } from './discovery-request.ts';
@@ -65,7 +65,9 @@ export class GrpcMux extends StreamMux<SotwState> {
   }
 }
 
-/** Whoever wants a resource by its name gets the first of that name; a whole set is judged as it is. */
+/**
+ * Whoever wants a resource by its name gets the first of that name; a whole set is judged as it is.
+ */
 const decodeOnce: typeof decodeStreamedResponse = async (source, type, environment) => {
   const update = await decodeStreamedResponse(source, type, environment);
   if (type.isWholeSet) return update;

@@ -1,6 +1,6 @@
 /**
- * What a type has to say of the answers it got while it is held back: every answer in its order where
- * each has a nonce of its own to acknowledge, else only the latest.
+ * What a type has to say of the answers it got while it is held back: every answer in its order
+ * where each has a nonce of its own to acknowledge, else only the latest.
  */
 
 /** What a request answers. */

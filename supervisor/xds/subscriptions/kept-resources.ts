@@ -1,8 +1,8 @@
 /**
- * The last resources that were accepted from control planes, kept in a file for a server that starts
- * while nobody answers: a new epoch, or this one after a crash. Off unless a path is given. The file
- * holds secrets too and is for its owner alone. One line of JSON per subscription; a line that cannot
- * be read is left out, for the control plane is asked in any case.
+ * The last resources that were accepted from control planes, kept in a file for a server that
+ * starts while nobody answers: a new epoch, or this one after a crash. Off unless a path is given.
+ * The file holds secrets too and is for its owner alone. One line of JSON per subscription; a line
+ * that cannot be read is left out, for the control plane is asked in any case.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';

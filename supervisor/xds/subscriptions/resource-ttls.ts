@@ -11,7 +11,7 @@ export class ResourceTtls {
     this.#expired = expired;
   }
 
-  /** Begins the time anew; undefined: the resource stays. */
+  /** Begins the time again; undefined: the resource stays. */
   set(name: string, ttlMs: number | undefined): void {
     this.clear(name);
     if (ttlMs === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Subscriptions that share one stream to a control plane, whichever protocol it speaks: keeps by type
- * who wants what and what is known, takes answers of a type one after the other, and answers each
- * with its nonce on the stream that it came on. What a request says is the protocol's matter.
+ * Subscriptions that share one stream to a control plane, whichever protocol it speaks: keeps by
+ * type who wants what and what is known, takes answers of a type one after the other, and answers
+ * each with its nonce on the stream that it came on. What a request says is the protocol's matter.
  */
 import { ControlStream } from '../../services/control-stream.ts';
 import type { DecodeEnvironment } from './decode-response.ts';
@@ -291,7 +291,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
       this.taken(state, update);
       return undefined;
     }
-    // Everybody hears of it, as in the reference.
+    // Everybody hears of it, as in Envoy.
     const others = new Set(state.interests.all);
     for (const { subscription } of refused) others.delete(subscription);
     for (const other of others) other.refusedBeside(refusal);
@@ -300,7 +300,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
 
   #expire(state: State, name: string): void {
     this.forget(state, name);
-    // Nobody sent it: it has no version, as in the reference.
+    // Nobody sent it: it has no version, as in Envoy.
     const update = { versionInfo: '', resources: [], removed: [name] };
     void Promise.all(this.#distribute(state, update));
   }
@@ -309,7 +309,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     const isDelta = this.#protocol.kind === 'delta';
     return interests.distribute(update).map(async ({ subscription, update: part }) => {
       const refusal = await subscription.deliverStream(() => Promise.resolve(part));
-      // The reference counts what it refuses incrementally when it comes and when it fails.
+      // Envoy counts what it refuses incrementally when it comes and when it fails.
       if (isDelta && refusal !== undefined) subscription.attempted();
       return { subscription, refusal };
     });
@@ -351,7 +351,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
   }
 }
 
-/** Resources that nobody wants are not taken: the version stays, as in the reference. */
+/** Resources that nobody wants are not taken: the version stays, as in Envoy. */
 function isTaken({ interests }: TypeState, decoded: unknown): boolean {
   return interests.all.size > 0 || (decoded as DiscoveryUpdate).resources.length === 0;
 }

@@ -1,7 +1,7 @@
 /**
- * One interest in resources: counts what happens to it, knows how long its first answer is waited for,
- * and hands answers on one after the other. How they are fetched is the source's matter, what they
- * mean the consumer's.
+ * One interest in resources: counts what happens to it, knows how long its first answer is waited
+ * for, and hands answers on one after the other. How they are fetched is the source's matter, what
+ * they mean the consumer's.
  */
 import { errorText } from '../../../shared/text/error-text.ts';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
@@ -9,7 +9,7 @@ import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
 import type { DiscoveryConsumer, DiscoveryUpdate } from './discovery-update.ts';
 import type { ResourceType } from './resource-type.ts';
-import type { SubscriptionWords } from './subscription-words.ts';
+import type { SubscriptionTexts } from './subscription-texts.ts';
 
 export interface SubscriptionOptions {
   readonly type: ResourceType;
@@ -20,7 +20,7 @@ export interface SubscriptionOptions {
   readonly clock: Clock;
   /** 0: for ever. */
   readonly initialFetchTimeoutMs: number;
-  readonly words: SubscriptionWords;
+  readonly words: SubscriptionTexts;
   readonly log: (level: 'debug' | 'warning', text: string) => void;
   /** What was accepted before this server started, for when nobody answers; absent: nothing is. */
   readonly earlier?: () => DiscoveryUpdate | undefined;
@@ -92,8 +92,9 @@ export class Subscription {
   }
 
   /**
-   * Takes an answer when those before it are done; `decode` may reject with `ResponseError`. Resolves
-   * with why it was refused. A source that is read as a whole (`isFile`) fails where it cannot be read.
+   * Takes an answer when those before it are done; `decode` may reject with `ResponseError`.
+   * Resolves with why it was refused. A source that is read as a whole (`isFile`) fails where it
+   * cannot be read.
    */
   deliver(
     decode: () => Promise<DiscoveryUpdate>,

@@ -1,6 +1,6 @@
 /**
- * XXH64 with seed 0: what the `version` gauges show of a version's text, so that two servers with the
- * same version show the same number. Source: the xxHash specification, version 0.1.1.
+ * XXH64 with seed 0: what the `version` gauges show of a version's text, so that two servers with
+ * the same version show the same number. Source: the xxHash specification, version 0.1.1.
  */
 const MASK = (1n << 64n) - 1n;
 const PRIME_1 = 0x9e3779b185ebca87n;

@@ -1,6 +1,6 @@
 /**
- * Envoy Gateway without Kubernetes: resources from files, and as its infrastructure this machine, where
- * it starts the server itself, in the place of the Envoy that func-e would have fetched.
+ * Envoy Gateway without Kubernetes: resources from files, and as its infrastructure this machine,
+ * where it starts the server itself, in the place of the Envoy that func-e would have fetched.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

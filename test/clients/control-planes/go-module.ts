@@ -1,4 +1,6 @@
-/** Modules of Go as files that can be written to: what others publish to be run in their own tree. */
+/**
+ * Modules of Go as files that can be written to: what others publish to be run in their own tree.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

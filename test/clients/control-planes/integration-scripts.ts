@@ -1,7 +1,7 @@
 /**
  * go-control-plane's own integration scripts, with their bootstraps and ports, start this server as
- * they start Envoy. Their client waits 100 ms for an answer and seven seconds in all, so that a busy
- * machine fails them.
+ * they start Envoy. Their client waits 100 ms for an answer and seven seconds in all, so that a
+ * busy machine fails them.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

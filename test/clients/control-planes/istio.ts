@@ -1,7 +1,7 @@
 /**
- * Istio's discovery server with configuration from a file, and the bootstrap of its own template. What
- * only Istio's build of Envoy has (metadata exchange, its ALPN filter) is switched off by its own settings;
- * with them on the reference refuses every cluster and listener.
+ * Istio's discovery server with configuration from a file, and the bootstrap of its own template.
+ * What only Istio's build of Envoy has (metadata exchange, its ALPN filter) is switched off by its
+ * own settings; with them on Envoy refuses every cluster and listener.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

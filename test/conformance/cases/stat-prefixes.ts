@@ -1,6 +1,6 @@
 /**
- * What statistics are called where a configuration names them: each kind of prefix, by each shape that
- * a prefix may have. The number in a value says in the recorded names where it came from.
+ * What statistics are called where a configuration names them: each kind of prefix, by each shape
+ * that a prefix may have. The number in a value says in the recorded names where it came from.
  */
 import { bootstrap, httpListener, staticCluster } from '../../support/parts/bootstrap.ts';
 import type { ConformanceCase, Question } from '../case.ts';
@@ -39,7 +39,10 @@ function filter(name: string, type: string, fields: object = {}): object {
   return { name, typed_config: { '@type': `${TYPE}.${type}`, ...fields } };
 }
 
-/** Only what has a name of its own differs between a server that answers and one that has just started. */
+/**
+ * Only what has a name of its own differs between a server that answers and one that has just
+ * started.
+ */
 function http(prefix: string, index: number): object {
   const rbac = {
     rules: RULES,

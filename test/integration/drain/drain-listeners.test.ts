@@ -1,4 +1,7 @@
-/** Drains that are watched to their end: our own parameters of `/drain_listeners`, by the whole program. */
+/**
+ * Drains that are watched to their end: our own parameters of `/drain_listeners`, by the whole
+ * program.
+ */
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';

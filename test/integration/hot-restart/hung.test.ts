@@ -107,7 +107,7 @@ describe('--skip-hot-restart-on-no-parent', { concurrency: true }, () => {
     assert.equal(await next.stat('server.hot_restart_generation'), 2);
   });
 
-  it('changes nothing where a parent answers, or for the first epoch: counters go on, histograms begin anew', async () => {
+  it('changes nothing where a parent answers, or for the first epoch: counters go on, histograms begin again', async () => {
     await using epochs = await makeEpochs();
     const first = await epochs.start(0, flag);
     await fetchOnce({ port: epochs.port });
@@ -122,7 +122,7 @@ describe('--skip-hot-restart-on-no-parent', { concurrency: true }, () => {
 });
 
 describe('--skip-hot-restart-parent-stats', () => {
-  it('begins every statistic anew, the generation too', async () => {
+  it('begins every statistic again, the generation too', async () => {
     await using epochs = await makeEpochs();
     const first = await epochs.start(0);
     await fetchOnce({ port: epochs.port });

@@ -1,4 +1,6 @@
-/** A parent that is killed while its child starts leaves a child that serves, or that says why not. */
+/**
+ * A parent that is killed while its child starts leaves a child that serves, or that says why not.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';

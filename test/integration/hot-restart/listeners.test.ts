@@ -12,7 +12,8 @@ import { waitUntil } from '../../support/wait.ts';
 // They wait for epochs that drain, so they wait together.
 describe('a hot restart', { concurrency: true }, () => {
   it('loses nothing on plain, unix, TLS and TCP proxy listeners at once', async () => {
-    // The age at which TCP connections go has to pass before the parent's end on a busy machine too.
+    // The age at which TCP connections go has to pass before the parent's end on a busy machine
+    // too.
     await using epochs = await makeEpochs({ parentShutdownTime: 3 });
     const kinds = await makeListenerKinds({
       folder: epochs.scratch.path,

@@ -1,6 +1,7 @@
 /**
- * Sluice takes over from a recorded Envoy and hands over to one, byte for byte, where none is installed.
- * reference.test.ts does the same with a live one; scripts/record-hot-restart.ts made the recording.
+ * Sluice takes over from a recorded Envoy and hands over to one, byte for byte, where none is
+ * installed. reference.test.ts does the same with a live one; scripts/record-hot-restart.ts made
+ * the recording.
  */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

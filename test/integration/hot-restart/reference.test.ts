@@ -1,5 +1,5 @@
 /**
- * Sluice takes over from the reference, and the reference from Sluice, while clients go on asking:
+ * Sluice takes over from Envoy, and Envoy from Sluice, while clients go on asking:
  * with the commands of docs/migrate.md, as they stand there.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,6 @@
-/** A package that is upgraded under a running server: what it cannot replace, it goes on without. */
+/**
+ * A package that is upgraded under a running server: what it cannot replace, it goes on without.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

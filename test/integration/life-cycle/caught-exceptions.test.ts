@@ -11,7 +11,9 @@ import { waitUntil } from '../../support/wait.ts';
 /** More than a worker may catch in a minute. */
 const TOO_MANY = 22;
 
-/** Comparing a path that begins so with the prefix of a route throws; so does a name of statistics. */
+/**
+ * Comparing a path that begins so with the prefix of a route throws; so does a name of statistics.
+ */
 const THROWING = `
   const { startsWith, includes } = String.prototype;
   String.prototype.startsWith = function (...given) {

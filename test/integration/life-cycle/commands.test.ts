@@ -72,7 +72,7 @@ describe('a running server', () => {
     assert.equal((await fetchOnce({ port: other })).status, 200);
   });
 
-  it('opens its log anew on SIGUSR1', async () => {
+  it('opens its log again on SIGUSR1', async () => {
     using scratch = makeScratch();
     const path = scratch.file('server.log');
     await using sluice = await startSluice({ bootstrap: direct, args: ['--log-path', path] });

@@ -69,7 +69,7 @@ describe('a listener', () => {
     assert.equal(answer.status, 200);
     await sluice.waitForStat('listener_manager.listener_stopped', (value) => value === 1);
     await assert.rejects(fetchOnce({ port }), { code: 'ECONNREFUSED' });
-    // Stopped, but still configured: the reference goes on listing it.
+    // Stopped, but still configured: Envoy goes on listing it.
     assert.equal((await sluice.admin('/listeners')).body, `web::127.0.0.1:${port}\n`);
   });
 });

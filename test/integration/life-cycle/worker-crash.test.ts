@@ -115,7 +115,7 @@ interface Load {
   stop(): Promise<number>;
 }
 
-/** 32 keep-alive connections that ask again and again, and dial anew after a failure. */
+/** 32 keep-alive connections that ask again and again, and dial again after a failure. */
 function startLoad(port: number): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   let succeeded = 0;

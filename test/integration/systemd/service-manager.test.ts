@@ -1,4 +1,6 @@
-/** What a service manager hands to the program and hears from it, with a socket of the test's own. */
+/**
+ * What a service manager hands to the program and hears from it, with a socket of the test's own.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

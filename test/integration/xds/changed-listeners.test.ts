@@ -144,7 +144,7 @@ describe('a listener that is changed', () => {
       await waitUntil('the update', async () => (await dealtWith(sluice)) > before);
       return await shown(sluice);
     };
-    // As in the reference, a listener whose chains alone changed keeps the version that it began with.
+    // As in Envoy, a listener whose chains alone changed keeps the version that it began with.
     assert.deepEqual(await shownAfter('2', listenerOf([NEW_ONE])), { active: '1' });
     const third = listenerOf([NEW_ONE], changed);
     assert.deepEqual(await shownAfter('3', third), { active: '3', draining: '1' });

@@ -125,7 +125,7 @@ describe('resources from files', () => {
     assert.equal(await body(await sluice.listenerPort('good')), 'good');
     const { body: dump } = await sluice.admin('/config_dump?resource=dynamic_listeners');
     assert.match(dump, /"details": "error adding listener .*no filter chains specified/);
-    // What was refused is shown whatever name is asked for, as in the reference.
+    // What was refused is shown whatever name is asked for, as in Envoy.
     const asked = await sluice.admin('/config_dump?resource=dynamic_listeners&name_regex=good');
     assert.match(asked.body, /"name": "bad",\s*"error_state"/);
     assert.doesNotMatch(asked.body, /"name": "a"/);

@@ -9,7 +9,7 @@ import { waitUntil } from '../../support/wait.ts';
 
 const TYPE = 'type.googleapis.com/envoy.config';
 
-/** A refused resource and the reference's words for it. */
+/** A refused resource and Envoy's words for it. */
 const CLUSTERS: readonly { readonly bad: object; readonly words: string }[] = [
   {
     bad: { connect_timeout: '0s' },
@@ -66,7 +66,7 @@ const LISTENERS: readonly { readonly bad: object; readonly words: string }[] = [
 ];
 
 describe('a resource that cannot be used', () => {
-  it("is refused with the reference's words while the good ones beside it are taken", async () => {
+  it("is refused with Envoy's words while the good ones beside it are taken", async () => {
     await using control = await startControlPlane();
     control.set('cluster.v3.Cluster', '0', []);
     control.set('listener.v3.Listener', '0', []);

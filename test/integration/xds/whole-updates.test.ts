@@ -11,10 +11,15 @@ import { waitUntil } from '../../support/wait.ts';
 
 const ADS = { ads: {}, resource_api_version: 'V3' };
 const UPDATES = 15;
-/** Connections, each of which stays with one worker; that all go to the same one of two has no chance. */
+/**
+ * Connections, each of which stays with one worker; that all go to the same one of two has no
+ * chance.
+ */
 const LANES = 16;
 
-/** What one answer says of the version at four places of the routes, and of that of the endpoints. */
+/**
+ * What one answer says of the version at four places of the routes, and of that of the endpoints.
+ */
 interface Seen {
   readonly routes: readonly string[];
   readonly endpoints: number;

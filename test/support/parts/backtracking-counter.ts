@@ -1,6 +1,6 @@
 /**
- * Matches as a backtracking engine does, straight from the tree, and counts its steps: a step is one
- * visit of a node, or of a byte of a literal, at a place of the text.
+ * Matches as a backtracking engine does, straight from the tree, and counts its steps: a step is
+ * one visit of a node, or of a byte of a literal, at a place of the text.
  */
 import { setOf } from '../../../supervisor/regex/byte-set.ts';
 import { FOLD_CASE, isLazy, type ByteSet, type RegexNode } from '../../../supervisor/regex/tree.ts';

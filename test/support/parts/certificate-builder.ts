@@ -1,6 +1,6 @@
 /**
- * Writes certificates and revocation lists byte by byte (DER), for those that no tool would make: odd
- * names, dates, serial numbers and extensions. Signed with ECDSA on P-256.
+ * Writes certificates and revocation lists byte by byte (DER), for those that no tool would make:
+ * odd names, dates, serial numbers and extensions. Signed with ECDSA on P-256.
  */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 

@@ -1,9 +1,9 @@
 /**
- * Which of five hosts Envoy 1.40.0 chose for each of a thousand keys, one digit per key, by policy and
- * weights. Hosts are 127.0.0.2:9 to 127.0.0.6:9; key number i is `key-<i>-` and i modulo 40 times `x`.
- * The weighted ones have weights 1, 2, 3, 5 and 9; murmur is a ring of at least 100 hashes. `combo`
- * hashes the first 200 keys as header, as cookie with an `s` behind, backwards as query parameter and
- * the client's address.
+ * Which of five hosts Envoy 1.40.0 chose for each of a thousand keys, one digit per key, by policy
+ * and weights. Hosts are 127.0.0.2:9 to 127.0.0.6:9; key number i is `key-<i>-` and i modulo 40
+ * times `x`. The weighted ones have weights 1, 2, 3, 5 and 9; murmur is a ring of at least 100
+ * hashes. `combo` hashes the first 200 keys as header, as cookie with an `s` behind, backwards as
+ * query parameter and the client's address.
  */
 export const HASH_CHOICES = {
   ring_equal:

@@ -1,6 +1,6 @@
 /**
- * One server with a listener of each kind (plain TCP, unix socket, TLS, TCP proxy), the upstream that
- * the TCP proxy needs, and the targets for clients.
+ * One server with a listener of each kind (plain TCP, unix socket, TLS, TCP proxy), the upstream
+ * that the TCP proxy needs, and the targets for clients.
  */
 import { createServer } from 'node:http';
 import { once } from 'node:events';

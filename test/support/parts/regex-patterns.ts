@@ -1,4 +1,7 @@
-/** Regular expressions for tests and benchmarks: generated ones, usual ones, and those known to be slow. */
+/**
+ * Regular expressions for tests and benchmarks: generated ones, usual ones, and those known to be
+ * slow.
+ */
 import fc from 'fast-check';
 import { compileRegex } from '../../../supervisor/regex/compile-regex.ts';
 import { LinearMatcher } from '../../../shared/regex/linear/matcher.ts';
@@ -139,7 +142,9 @@ export const RE2_BENCHMARKS: readonly (readonly [name: string, pattern: string])
   ['states', '(a|b)*a(a|b){12}'],
 ];
 
-/** Shapes from the literature on denial of service by expressions, each with what it is slow with. */
+/**
+ * Shapes from the literature on denial of service by expressions, each with what it is slow with.
+ */
 export const SLOW_PATTERNS: readonly (readonly [pattern: string, seed: string, tail: string])[] = [
   ['(a+)+', 'a', '!'],
   ['([a-zA-Z]+)*', 'a', '!'],

@@ -1,7 +1,7 @@
 /**
- * Which answers are tried again by which `retry_on`: a route per policy, an upstream that gives the answer
- * that the path names, and a table of how often it was asked. The same against any server; see
- * scripts/record-retries.ts.
+ * Which answers are tried again by which `retry_on`: a route per policy, an upstream that gives the
+ * answer that the path names, and a table of how often it was asked. The same against any server;
+ * see scripts/record-retries.ts.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request, type RequestListener } from 'node:http';
@@ -91,7 +91,7 @@ const REQUESTS_AT_ONCE = 8;
 /** By value of `retry_on`, the answers that were tried again. */
 export type RetryMatrix = Readonly<Record<string, string>>;
 
-/** Recorded from the reference: `node dist/scripts/record-retries.js`. */
+/** Recorded from Envoy: `node dist/scripts/record-retries.js`. */
 export const RECORDED_PATH = 'test/data-plane/golden/retry-matrix.json';
 
 export function recordedRetries(): RetryMatrix {

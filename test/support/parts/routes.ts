@@ -1,4 +1,6 @@
-/** Makes route configurations for unit tests: everything that is not given has the API's default. */
+/**
+ * Makes route configurations for unit tests: everything that is not given has the API's default.
+ */
 import { compileRegex } from '../../../supervisor/regex/compile-regex.ts';
 import type { HeaderValueOption } from '../../../shared/resources/routes/headers.ts';
 import type { CompiledRegex } from '../../../shared/resources/routes/matchers.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads what a host or a client received, as the strictest parser would, and knows nothing of the code
- * under test: every message with its head and body, or an error where the bytes are none.
+ * Reads what a host or a client received, as the strictest parser would, and knows nothing of the
+ * code under test: every message with its head and body, or an error where the bytes are none.
  */
 
 export interface StrictMessage {

@@ -1,7 +1,7 @@
 /** Listeners whose chains are plain network filters, and the TCP proxy among them. */
 const TYPE = 'type.googleapis.com/envoy.extensions.filters.network';
 
-/** One network filter: `name` is the last part of the reference's, `type` the message behind it. */
+/** One network filter: `name` is the last part of Envoy's, `type` the message behind it. */
 export function networkFilter(name: string, type: string, config: object = {}): object {
   return {
     name: `envoy.filters.network.${name}`,
@@ -9,7 +9,9 @@ export function networkFilter(name: string, type: string, config: object = {}): 
   };
 }
 
-/** To the cluster `up` unless told; statistics are below `tcp.<stat_prefix>.`, `tcp` unless told. */
+/**
+ * To the cluster `up` unless told; statistics are below `tcp.<stat_prefix>.`, `tcp` unless told.
+ */
 export function tcpProxyFilter(config: object = {}): object {
   const target = 'weighted_clusters' in config ? {} : { cluster: 'up' };
   return networkFilter('tcp_proxy', 'tcp_proxy.v3.TcpProxy', {

@@ -1,4 +1,7 @@
-/** TLS for whole-program tests: transport sockets of listeners and clusters, and one request over TLS. */
+/**
+ * TLS for whole-program tests: transport sockets of listeners and clusters, and one request over
+ * TLS.
+ */
 import tls from 'node:tls';
 import { httpListener } from './bootstrap.ts';
 import type { TestCertificate } from './certificates.ts';

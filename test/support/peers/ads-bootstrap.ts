@@ -1,4 +1,7 @@
-/** A bootstrap that has its listeners, and its clusters where asked, from one stream to a control plane. */
+/**
+ * A bootstrap that has its listeners, and its clusters where asked, from one stream to a control
+ * plane.
+ */
 import { staticCluster } from '../parts/bootstrap.ts';
 import { ADMIN } from '../programs/sluice.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Messages that two parsers could frame differently, as published corpora on request smuggling and
- * desynchronisation list them: CL.TE, TE.CL, TE.TE, CL.0, chunk sizes, extensions and terminators, bare CR
- * and LF, folded lines, names and values with bytes that some parser skips, targets beside Host, versions
- * and upgrades. `scripts/compare-desync.ts` asks the reference about the same bytes.
+ * desynchronisation list them: CL.TE, TE.CL, TE.TE, CL.0, chunk sizes, extensions and terminators,
+ * bare CR and LF, folded lines, names and values with bytes that some parser skips, targets beside
+ * Host, versions and upgrades. `scripts/compare-desync.ts` asks Envoy about the same bytes.
  */
 
 /** A title and the bytes, as latin-1 text. */
@@ -411,7 +411,9 @@ export const REFUSED_RESPONSES: readonly Ambiguous[] = [
   ],
 ];
 
-/** Responses that the client gets as one, with this body, and nothing of what is hidden behind them. */
+/**
+ * Responses that the client gets as one, with this body, and nothing of what is hidden behind them.
+ */
 export const PASSED_RESPONSES: readonly Framed[] = [
   ['a second answer behind the first', answer('Content-Length: 5\r\n', `hello${HIDDEN}`), 'hello'],
   [

@@ -1,4 +1,7 @@
-/** Parts of dynamic configuration as tests of one of them need them: with all clusters known, and silent. */
+/**
+ * Parts of dynamic configuration as tests of one of them need them: with all clusters known, and
+ * silent.
+ */
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { ResourceResolver } from '../../../supervisor/xds/kinds/resource-resolver.ts';
 

@@ -1,4 +1,7 @@
-/** A name server on the loopback interface, over UDP and TCP, that answers A and AAAA from a table that tests change. */
+/**
+ * A name server on the loopback interface, over UDP and TCP, that answers A and AAAA from a table
+ * that tests change.
+ */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv4, type Server } from 'node:net';
@@ -13,7 +16,10 @@ import {
 const NAME_UNKNOWN = 3;
 const SERVER_FAILURE = 2;
 
-/** Addresses of both families; `fail` answers SERVFAIL, `silent` nothing, `held` over UDP when it is told. */
+/**
+ * Addresses of both families; `fail` answers SERVFAIL, `silent` nothing, `held` over UDP when it is
+ * told.
+ */
 type Known = readonly string[] | 'fail' | 'silent' | 'held';
 
 export interface DnsServer {

@@ -20,7 +20,8 @@ export async function watchDrain(server: DrainedServer, seconds: number): Promis
   let answers = 0;
   let commandedMs = 0;
   let startedMs = Number.POSITIVE_INFINITY;
-  // The drain began between the command and its answer, the response was made since it was asked for.
+  // The drain began between the command and its answer, the response was made since it was asked
+  // for.
   const answered = (closes: boolean, askedMs: number): void => {
     answers += 1;
     const earliest = Math.floor((askedMs - startedMs) / 1000);

@@ -1,4 +1,7 @@
-/** Requests that ask the admin interface for as much work as they can, and a server with much to show. */
+/**
+ * Requests that ask the admin interface for as much work as they can, and a server with much to
+ * show.
+ */
 import { ADMIN } from '../programs/sluice.ts';
 
 export interface HostilePage {
@@ -11,7 +14,9 @@ export interface HostilePage {
 const LARGE_EVERY = 5000;
 const LARGE_HOSTS = 20_000;
 
-/** Clusters of one host each, and among them a few with many; listeners with routes; runtime values. */
+/**
+ * Clusters of one host each, and among them a few with many; listeners with routes; runtime values.
+ */
 export function adminBootstrap(clusters: number, largeHosts = LARGE_HOSTS): object {
   return {
     admin: ADMIN,

@@ -1,6 +1,6 @@
 /**
- * Peers that misbehave: clients and upstreams that stop, stall or flood at any point of a message. The
- * upstream does what the path says; each client resolves when its connection is gone.
+ * Peers that misbehave: clients and upstreams that stop, stall or flood at any point of a message.
+ * The upstream does what the path says; each client resolves when its connection is gone.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

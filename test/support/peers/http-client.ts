@@ -1,4 +1,6 @@
-/** A small client for tests: one request on a connection of its own, the whole answer as a value. */
+/**
+ * A small client for tests: one request on a connection of its own, the whole answer as a value.
+ */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { WAIT_LIMIT_MS } from '../wait.ts';
 

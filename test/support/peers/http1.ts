@@ -89,7 +89,9 @@ const limits: Http1ServerLimits = {
 
 export type Respond = (encoder: ResponseEncoder, message: SeenMessage) => void;
 
-/** A server codec whose requests are recorded; `respond` is called when one is complete or refused. */
+/**
+ * A server codec whose requests are recorded; `respond` is called when one is complete or refused.
+ */
 export class ServerHarness implements ServerCodecOwner {
   readonly wire = new RecordingWire();
   readonly messages: SeenMessage[] = [];

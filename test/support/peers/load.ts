@@ -1,6 +1,6 @@
 /**
- * Clients that never stop asking: some keep their connections, some open a new one each time. All of
- * them honour `Connection: close`.
+ * Clients that never stop asking: some keep their connections, some open a new one each time. All
+ * of them honour `Connection: close`.
  */
 import { Agent, get, type RequestOptions } from 'node:http';
 import { Agent as SecureAgent, get as getSecurely } from 'node:https';
@@ -31,8 +31,8 @@ export interface LoadTarget {
   /** Without those clients that open a new connection each time. */
   readonly isKeptOnly?: boolean;
   /**
-   * Called for each response to a client that keeps connections: whether it said `Connection: close`,
-   * and when it was asked for, as `performance.now()`.
+   * Called for each response to a client that keeps connections: whether it said `Connection:
+   * close`, and when it was asked for, as `performance.now()`.
    */
   readonly answered?: (closes: boolean, askedMs: number) => void;
 }

@@ -10,14 +10,14 @@ import {
   RESOURCE_TYPES,
   type DiscoveryKind,
 } from '../../../supervisor/xds/subscriptions/resource-type.ts';
-import { wordsOf } from '../../../supervisor/xds/subscriptions/subscription-words.ts';
+import { wordsOf } from '../../../supervisor/xds/subscriptions/subscription-texts.ts';
 import { Subscription } from '../../../supervisor/xds/subscriptions/subscription.ts';
 import { GrpcConnections } from '../../../supervisor/services/grpc-connections.ts';
 import { OwnRequestStats } from '../../../supervisor/services/own-request-stats.ts';
 
 const METHOD = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 
-export interface MuxSurroundings {
+export interface MuxDependencies {
   readonly statStore?: StatStore;
   readonly clock?: Clock;
   readonly connections?: GrpcConnections;
@@ -25,7 +25,7 @@ export interface MuxSurroundings {
 }
 
 /** It tries again at once when its stream has ended; its cluster is called `control`. */
-export function muxTo(port: number, surroundings: MuxSurroundings = {}): GrpcMux {
+export function muxTo(port: number, surroundings: MuxDependencies = {}): GrpcMux {
   const { statStore = new StatStore(), clock = systemClock, keepAlive } = surroundings;
   const { connections = new GrpcConnections() } = surroundings;
   const stats = new OwnRequestStats(statStore, clock, 'control');
@@ -55,7 +55,7 @@ export function muxTo(port: number, surroundings: MuxSurroundings = {}): GrpcMux
   });
 }
 
-export interface Subscribing extends MuxSurroundings {
+export interface Subscribing extends MuxDependencies {
   /** Of what it counts; `<kind>.` when absent. */
   readonly prefix?: string;
   /** Absent: takes everything. */

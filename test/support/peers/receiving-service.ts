@@ -33,7 +33,7 @@ export async function startReceivingService<Message>({
   ): void => {
     stream.on('error', () => undefined);
     stream.on('data', (bytes: Buffer) => {
-      // What the reference sends breaks rules of the API here and there.
+      // What Envoy sends breaks rules of the API here and there.
       const options = { catalog, onUnknownField: () => undefined };
       messages.push(decodeMessage(options, catalog.message(message), bytes) as Message);
     });

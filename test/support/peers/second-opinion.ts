@@ -1,6 +1,7 @@
 /**
- * What the runtime's own HTTP/1 parser reads in given bytes: a second opinion on framing, header values
- * and bodies. It is the parser behind node:http, asked without sockets, as strict as it is there.
+ * What the runtime's own HTTP/1 parser reads in given bytes: a second opinion on framing, header
+ * values and bodies. It is the parser behind node:http, asked without sockets, as strict as it is
+ * there.
  */
 import { createRequire } from 'node:module';
 

@@ -1,4 +1,6 @@
-/** Listeners that differ in one setting of TLS, and clients that resume sessions of one at another. */
+/**
+ * Listeners that differ in one setting of TLS, and clients that resume sessions of one at another.
+ */
 import tls from 'node:tls';
 import { GREETING, httpListener } from '../parts/bootstrap.ts';
 import type { TestCertificate } from '../parts/certificates.ts';
@@ -118,7 +120,9 @@ export interface Visit {
   readonly session: Buffer | undefined;
 }
 
-/** One request; the session is the last that the server gave, whether or not it let the client pass. */
+/**
+ * One request; the session is the last that the server gave, whether or not it let the client pass.
+ */
 export async function visit(port: number, options: tls.ConnectionOptions): Promise<Visit> {
   const where = { port, host: '127.0.0.1', servername: 's.test', rejectUnauthorized: false };
   const client = tls.connect({ ...where, ...options });

@@ -1,6 +1,6 @@
 /**
- * Hosts that fail at random behind a running server: which, when and how follows from a seed. Says what
- * clients saw, and whether the server knew the truth in the end.
+ * Hosts that fail at random behind a running server: which, when and how follows from a seed. Says
+ * what clients saw, and whether the server knew the truth in the end.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -84,7 +84,8 @@ class FailingHost {
     try {
       await once(this.#server, 'listening');
     } catch {
-      // Another program has got the port meanwhile: this host refuses from now on, as far as it can.
+      // Another program has got the port meanwhile: this host refuses from now on, as far as it
+      // can.
       this.#isListening = false;
       this.mode = 'refuse';
       return;

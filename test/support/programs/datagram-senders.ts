@@ -1,6 +1,6 @@
 /**
- * Senders of datagrams to unix sockets as no epoch sends them: of any size, with any descriptors, under
- * a name or without one, and from processes of another user.
+ * Senders of datagrams to unix sockets as no epoch sends them: of any size, with any descriptors,
+ * under a name or without one, and from processes of another user.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Runs inside a network of its own whose kernel redirects ports 7001 and 7002 to 7000: prints as JSON
- * what clients of each port are answered, and the address that the access log shows.
+ * Runs inside a network of its own whose kernel redirects ports 7001 and 7002 to 7000: prints as
+ * JSON what clients of each port are answered, and the address that the access log shows.
  */
 import { readFileSync } from 'node:fs';
 import { bootstrap } from '../parts/bootstrap.ts';

@@ -24,7 +24,7 @@ export interface RestarterSetup {
 }
 
 /** The options of every epoch, in the form that a restarter passes on. */
-export function epochWords(epochs: Epochs): readonly string[] {
+export function epochTexts(epochs: Epochs): readonly string[] {
   return [
     `--config-path=${epochs.scratch.file('bootstrap.json')}`,
     `--base-id=${epochs.baseId}`,
@@ -38,7 +38,7 @@ export function epochWords(epochs: Epochs): readonly string[] {
 }
 
 export function startRestarter(epochs: Epochs, setup: RestarterSetup = {}): RunningRestarter {
-  const node = [process.execPath, RESTARTER, ...(setup.words ?? []), ...epochWords(epochs)];
+  const node = [process.execPath, RESTARTER, ...(setup.words ?? []), ...epochTexts(epochs)];
   return runRestarter([...(setup.before ?? []), ...node], setup.env);
 }
 

@@ -61,7 +61,10 @@ export interface Sluice {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the program and resolves when `/ready` says LIVE; rejects with its log when it exits first. */
+/**
+ * Starts the program and resolves when `/ready` says LIVE; rejects with its log when it exits
+ * first.
+ */
 export async function startSluice(options: RunOptions): Promise<Sluice> {
   const program = launch(options);
   try {

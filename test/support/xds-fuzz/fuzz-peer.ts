@@ -1,4 +1,7 @@
-/** Control planes for a fuzz of updates: by streams or by REST, over connections that can be cut at any byte. */
+/**
+ * Control planes for a fuzz of updates: by streams or by REST, over connections that can be cut at
+ * any byte.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

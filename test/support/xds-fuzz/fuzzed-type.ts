@@ -1,4 +1,7 @@
-/** One type of resource in a fuzz of updates: what the control plane says of it, and what should be seen of that. */
+/**
+ * One type of resource in a fuzz of updates: what the control plane says of it, and what should be
+ * seen of that.
+ */
 import assert from 'node:assert/strict';
 import type { Sluice } from '../programs/sluice.ts';
 
@@ -16,7 +19,9 @@ export interface TypeOptions<State> {
   readonly bad: readonly object[];
   /** Is refused by itself: the good resources that come with it are taken. */
   readonly badAlone?: object;
-  /** What a refused answer leaves out is removed all the same, where answers say the whole state. */
+  /**
+   * What a refused answer leaves out is removed all the same, where answers say the whole state.
+   */
   readonly refusalsRemove?: boolean;
   /** What the state should look like from outside, in the form that `seen` gives. */
   expected(state: State): unknown;
@@ -38,7 +43,9 @@ export interface FuzzedType {
   change(pick: Pick, version: string): void;
   /** Says something that it has said before. */
   goBack(pick: Pick): void;
-  /** Incrementally it is one resource: the control plane would not know what was taken beside it. */
+  /**
+   * Incrementally it is one resource: the control plane would not know what was taken beside it.
+   */
   bad(pick: Pick, version: string, isDelta: boolean): BadAnswer;
   /** New streams are told everything again. */
   streamsEnded(): void;

@@ -1,6 +1,6 @@
 /**
- * All types of resources for a fuzz of updates: a configuration whose every part changes, and by whose
- * traffic and admin pages each change is seen.
+ * All types of resources for a fuzz of updates: a configuration whose every part changes, and by
+ * whose traffic and admin pages each change is seen.
  */
 import { GREETING, httpListener } from '../parts/bootstrap.ts';
 import type { TestCertificate } from '../parts/certificates.ts';
@@ -53,7 +53,7 @@ function clusters({ source }: FuzzedParts): FuzzedType {
     first: { up: 1 },
     next: (pick) => {
       const names = Array.from({ length: pick(8) }, () => `c${pick(12)}`);
-      // What has traffic changes seldom: it warms anew each time.
+      // What has traffic changes seldom: it warms again each time.
       const others = names.map((name) => [name, 1 + pick(50)] as const);
       return { up: 1 + pick(2), ...Object.fromEntries(others) };
     },

@@ -22,7 +22,7 @@ export type HelloResult =
   | { readonly kind: 'too_large' }
   | { readonly kind: 'hello'; readonly hello: ClientHello };
 
-/** The reference's limit on what is read to find the names. */
+/** Envoy's limit on what is read to find the names. */
 const MAX_HELLO_BYTES = 16 * 1024;
 const RECORD_HEADER = 5;
 const HANDSHAKE_HEADER = 4;
@@ -77,8 +77,9 @@ function moreUnlessTooLarge(data: Buffer): HelloResult {
 }
 
 /**
- * Never throws: what is malformed names nothing, and the handshake refuses it. Undefined where the server
- * name is malformed or an extension stands twice, which Envoy's inspector does not take for TLS.
+ * Never throws: what is malformed names nothing, and the handshake refuses it. Undefined where the
+ * server name is malformed or an extension stands twice, which Envoy's inspector does not take for
+ * TLS.
  */
 function readMessage(message: Buffer, end: number): ClientHello | undefined {
   const reader = new ByteReader(message, HANDSHAKE_HEADER, end);

@@ -1,7 +1,7 @@
 /** Finds out whether a client speaks HTTP in the clear, and which version. */
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { HTTP_INSPECTOR } from '../../../shared/stats/templates/network-filters.ts';
-import type { EarlyFacts, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
+import type { EarlyInfo, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\dA-Za-z-]+ \S+ HTTP\/1\.([01])\r?\n/;
@@ -18,7 +18,7 @@ export class HttpInspector implements ListenerFilterRunner {
     this.#base = stats.defineBlock(HTTP_INSPECTOR, 'http_inspector.');
   }
 
-  inspect(data: Buffer, facts: EarlyFacts): FilterVerdict {
+  inspect(data: Buffer, facts: EarlyInfo): FilterVerdict {
     if (facts.transportProtocol === 'tls') return 'done';
     const text = data.toString('latin1', 0, MAX_REQUEST_LINE);
     if (text.length < PREFACE.length ? PREFACE.startsWith(text) : text.startsWith(PREFACE)) {
@@ -38,7 +38,7 @@ export class HttpInspector implements ListenerFilterRunner {
   #found(
     stat: keyof typeof HTTP_INSPECTOR.index,
     protocol: string,
-    facts: EarlyFacts,
+    facts: EarlyInfo,
   ): FilterVerdict {
     this.#stats.increment(this.#base + HTTP_INSPECTOR.index[stat]);
     if (protocol !== '') facts.applicationProtocols = [protocol];

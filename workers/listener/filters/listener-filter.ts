@@ -3,7 +3,7 @@ import type { PortPredicate } from '../../../shared/resources/listener-filters.t
 import type { Address, ConnectionInfo } from '../../net/connection-info.ts';
 
 /** Written by filters, read when the chain is chosen. */
-export interface EarlyFacts {
+export interface EarlyInfo {
   serverName: string;
   transportProtocol: string;
   applicationProtocols: readonly string[];
@@ -27,6 +27,6 @@ export interface ListenerFilterRunner {
   /** Connections that it does not look at; absent: it looks at all. */
   readonly disabled?: PortPredicate | undefined;
   /** `data` is everything that was read and not consumed; called again while `more`. */
-  inspect(data: Buffer, facts: EarlyFacts): FilterVerdict;
+  inspect(data: Buffer, facts: EarlyInfo): FilterVerdict;
   release(): void;
 }

@@ -1,11 +1,12 @@
 /**
- * A connection while listener filters look at its first bytes. What was read and not consumed is put
- * back before the socket is handed on. Bounded by the filters' own limits and the listener's timeout.
+ * A connection while listener filters look at its first bytes. What was read and not consumed is
+ * put back before the socket is handed on. Bounded by the filters' own limits and the listener's
+ * timeout.
  */
 import type net from 'node:net';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import type { EarlyFacts, ListenerFilterRunner } from './listener-filter.ts';
+import type { EarlyInfo, ListenerFilterRunner } from './listener-filter.ts';
 
 export interface PreConnectionOptions {
   readonly loop: WorkerLoop;
@@ -17,7 +18,7 @@ export interface PreConnectionOptions {
 export type PreConnectionEnd = 'ready' | 'timeout' | 'refused' | 'closed';
 
 export class PreConnection implements TimerOwner {
-  readonly facts: EarlyFacts = {
+  readonly facts: EarlyInfo = {
     serverName: '',
     transportProtocol: 'raw_buffer',
     applicationProtocols: [],
@@ -34,7 +35,9 @@ export class PreConnection implements TimerOwner {
   #position = 0;
   #isEnded = false;
 
-  /** `onEnd` is called once; after `ready` and `timeout` the socket holds all unread bytes again. */
+  /**
+   * `onEnd` is called once; after `ready` and `timeout` the socket holds all unread bytes again.
+   */
   constructor(
     socket: net.Socket,
     options: PreConnectionOptions,

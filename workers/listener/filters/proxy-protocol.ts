@@ -13,7 +13,7 @@ import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { PROXY_PROTOCOL } from '../../../shared/stats/templates/network-filters.ts';
 import type { Address, ProxyTlv } from '../../net/connection-info.ts';
 import { ipAddress } from '../../net/addresses.ts';
-import type { EarlyFacts, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
+import type { EarlyInfo, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
 
 const V1_START = Buffer.from('PROXY ');
 const V1_MAX_BYTES = 107;
@@ -50,7 +50,7 @@ export class ProxyProtocolReader implements ListenerFilterRunner {
     this.#base = stats.defineBlock(PROXY_PROTOCOL, `proxy_proto.${prefix}`);
   }
 
-  inspect(data: Buffer, facts: EarlyFacts): FilterVerdict {
+  inspect(data: Buffer, facts: EarlyInfo): FilterVerdict {
     const version = versionOf(data);
     if (version === 'more') return 'more';
     if (version === 'absent') return this.#absent();
@@ -90,7 +90,7 @@ export class ProxyProtocolReader implements ListenerFilterRunner {
     return readTlvs(data, additionsAt, length);
   }
 
-  #keep(tlvs: readonly ProxyTlv[], facts: EarlyFacts): void {
+  #keep(tlvs: readonly ProxyTlv[], facts: EarlyInfo): void {
     const { rules, passedOn } = this.#config;
     // The first of a type is what counts.
     for (const { type, namespace, key, encoding } of rules) {
@@ -200,7 +200,7 @@ function readTlvs(data: Buffer, start: number, end: number): readonly ProxyTlv[]
   return tlvs;
 }
 
-/** As the reference: what is no UTF-8 becomes an exclamation mark, byte for byte. */
+/** As Envoy: invalid UTF-8 becomes an exclamation mark, byte for byte. */
 function utf8Of(value: Buffer): string {
   if (isUtf8(value)) return value.toString('utf8');
   let text = '';

@@ -2,7 +2,7 @@
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
 import { TLS_INSPECTOR } from '../../../shared/stats/templates/network-filters.ts';
 import { readClientHello } from './client-hello.ts';
-import type { EarlyFacts, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
+import type { EarlyInfo, FilterVerdict, ListenerFilterRunner } from './listener-filter.ts';
 
 const RECORD_HEAD_BYTES = 5;
 
@@ -15,7 +15,7 @@ export class TlsInspector implements ListenerFilterRunner {
     this.#base = stats.defineBlock(TLS_INSPECTOR, 'tls_inspector.');
   }
 
-  inspect(data: Buffer, facts: EarlyFacts): FilterVerdict {
+  inspect(data: Buffer, facts: EarlyInfo): FilterVerdict {
     const result = readClientHello(data);
     switch (result.kind) {
       case 'more':

@@ -2,14 +2,14 @@
 import type { ResetReason } from '../../stream/codec.ts';
 import { ResponseFlag } from '../../stream/response-flags.ts';
 
-export interface ResetWords {
+export interface ResetTexts {
   /** As in `reset reason: …` of the answer's body. */
   readonly text: string;
   readonly flag: number;
   readonly status: number;
 }
 
-const words: Readonly<Record<ResetReason, ResetWords>> = {
+const words: Readonly<Record<ResetReason, ResetTexts>> = {
   local_reset: { text: 'local reset', flag: ResponseFlag.localReset, status: 503 },
   remote_reset: { text: 'remote reset', flag: ResponseFlag.upstreamRemoteReset, status: 503 },
   connection_failure: {
@@ -42,7 +42,7 @@ const words: Readonly<Record<ResetReason, ResetWords>> = {
   drain: { text: 'local reset', flag: ResponseFlag.localReset, status: 503 },
 };
 
-export function resetWords(reason: ResetReason): ResetWords {
+export function resetTexts(reason: ResetReason): ResetTexts {
   return words[reason];
 }
 

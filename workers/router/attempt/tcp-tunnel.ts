@@ -1,7 +1,7 @@
 /**
  * The way of one request whose payload goes to a host as plain bytes: a CONNECT (or POST) that is
- * terminated here. Stands where a pool would, for a single try: opens a connection of its own, answers
- * the request itself as soon as there is one, and passes bytes until either side ends.
+ * terminated here. Stands where a pool would, for a single try: opens a connection of its own,
+ * answers the request itself as soon as there is one, and passes bytes until either side ends.
  */
 import type { RequestEncoder } from '../../stream/codec.ts';
 import { HeaderMap } from '../../stream/header-map.ts';
@@ -13,13 +13,13 @@ import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type {
   StreamSource,
   PoolClient,
-  UpstreamConnectionFacts,
+  UpstreamConnectionInfo,
 } from '../../upstream/pools/http-pool.ts';
 
 const EMPTY = Buffer.alloc(0);
 
 export class TcpTunnel
-  implements StreamSource, RequestEncoder, UpstreamOwner, UpstreamConnectionFacts
+  implements StreamSource, RequestEncoder, UpstreamOwner, UpstreamConnectionInfo
 {
   private readonly cluster: UpstreamCluster;
   private readonly host: UpstreamHost;

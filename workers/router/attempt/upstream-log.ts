@@ -1,12 +1,12 @@
 /**
- * What the router's own access logs are told of one try: the exchange with the upstream alone, before
- * the route changes the response. Made only where such logs are configured.
+ * What the router's own access logs are told of one try: the exchange with the upstream alone,
+ * before the route changes the response. Made only where such logs are configured.
  */
 import type { AccessLog } from '../../access-log/types.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { StreamInfo } from '../../stream/stream-info.ts';
 
-export class UpstreamTryLog {
+export class UpstreamAttemptLog {
   readonly #logs: readonly AccessLog[];
   readonly #startMs: number;
   readonly #startWallMs: number;
@@ -51,12 +51,12 @@ export class UpstreamTryLog {
     info.requestId = stream.requestId;
     info.route = stream.route;
     info.routeName = stream.routeName;
-    copyUpstreamFacts(stream, info);
+    copyUpstreamInfo(stream, info);
     for (const log of this.#logs) log.log(info);
   }
 }
 
-function copyUpstreamFacts(from: StreamInfo, to: StreamInfo): void {
+function copyUpstreamInfo(from: StreamInfo, to: StreamInfo): void {
   to.protocol = from.upstreamProtocol;
   to.upstreamProtocol = from.upstreamProtocol;
   to.upstreamCluster = from.upstreamCluster;

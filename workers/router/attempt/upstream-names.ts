@@ -5,7 +5,9 @@ import type { UpstreamHttpOptions } from '../../../shared/resources/clusters/clu
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamNames } from '../../tls/upstream-tls.ts';
 
-/** Undefined: what the cluster has configured holds for every request. An address is no server name. */
+/**
+ * Undefined: what the cluster has configured holds for every request. An address is no server name.
+ */
 export function upstreamNames(
   { names }: Pick<UpstreamHttpOptions, 'names'>,
   headers: HeaderMap,

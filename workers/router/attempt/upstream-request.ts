@@ -1,6 +1,6 @@
 /**
- * One try of a request at one host: waits for a connection, sends the request, hands the response to
- * the router. Owns what must be kept of the body until there is a connection, the back-pressure
+ * One try of a request at one host: waits for a connection, sends the request, hands the response
+ * to the router. Owns what must be kept of the body until there is a connection, the back-pressure
  * between the two connections and the try's own timers; what a failure means is the router's.
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
@@ -13,17 +13,17 @@ import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type {
   StreamSource,
   PoolClient,
-  UpstreamConnectionFacts,
+  UpstreamConnectionInfo,
 } from '../../upstream/pools/http-pool.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import type { TryFigures } from './try-figures.ts';
-import type { UpstreamTryLog } from './upstream-log.ts';
+import type { AttemptStats } from './attempt-stats.ts';
+import type { UpstreamAttemptLog } from './upstream-log.ts';
 
 /** What a try tells the router. */
 export interface UpstreamRequestOwner extends Endable {
   /** The request reached for its host, whether or not a connection came of it. */
   onHostTried(upstream: UpstreamRequest): void;
-  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionFacts): void;
+  onUpstreamConnected(upstream: UpstreamRequest, connection: UpstreamConnectionInfo): void;
   onUpstream1xx(headers: HeaderMap): void;
   onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void;
   onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void;
@@ -33,30 +33,30 @@ export interface UpstreamRequestOwner extends Endable {
   /** The request is none that may leave; `fault` says why. Nothing of it was sent. */
   onRequestRefused(upstream: UpstreamRequest, fault: string): void;
   /** The try took longer than one try may; it goes on unless the owner ends it. */
-  onTryTimeout(upstream: UpstreamRequest, kind: TryTimeout): void;
+  onPerTryTimeout(upstream: UpstreamRequest, kind: PerTryTimeout): void;
   /** Back-pressure towards the client; counted. */
   pauseRequest(paused: boolean): void;
 }
 
 /** `idle`: nothing came or went for too long. `duration`: the stream is older than one may be. */
-export type TryTimeout = 'whole' | 'idle' | 'duration';
+export type PerTryTimeout = 'whole' | 'idle' | 'duration';
 
 /** A host that says so is not asked again before it passes its checks. */
 const IMMEDIATE_FAIL = 'x-envoy-immediate-health-check-fail';
-const TIMERS = ['whole', 'idle', 'duration'] as const satisfies readonly TryTimeout[];
+const TIMERS = ['whole', 'idle', 'duration'] as const satisfies readonly PerTryTimeout[];
 const TIMER_WHOLE = 0;
 const TIMER_IDLE = 1;
 const TIMER_DURATION = 2;
 
-export interface TryOptions {
+export interface AttemptOptions {
   readonly endStream: boolean;
   readonly bufferLimitBytes: number;
   readonly loop: WorkerLoop;
   readonly timeouts: RequestTimeouts;
   /** From the moment that there is a connection; 0: none. */
   readonly maxDurationMs: number;
-  readonly log: UpstreamTryLog | undefined;
-  readonly figures: TryFigures | undefined;
+  readonly log: UpstreamAttemptLog | undefined;
+  readonly figures: AttemptStats | undefined;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -68,7 +68,7 @@ function leavesHttp(headers: HeaderMap): boolean {
 
 export class UpstreamRequest implements PoolClient, TimerOwner {
   readonly host: UpstreamHost;
-  readonly log: UpstreamTryLog | undefined;
+  readonly log: UpstreamAttemptLog | undefined;
   /** False while the request waits, and when a limit refused it before the host was involved. */
   hasTriedHost = false;
   isAwaitingHeaders = true;
@@ -79,7 +79,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private readonly headers: HeaderMap;
   private readonly bufferLimitBytes: number;
   private encoder: RequestEncoder | undefined = undefined;
-  connection: UpstreamConnectionFacts | undefined = undefined;
+  connection: UpstreamConnectionInfo | undefined = undefined;
   /** Set once the whole request is known. */
   private sawEnd: boolean;
   private pendingBody: Buffer[] = [];
@@ -88,10 +88,10 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   private isBodyPaused = false;
   private isWritePaused = false;
   private isOver = false;
-  private readonly options: TryOptions;
+  private readonly options: AttemptOptions;
   /**
-   * The body is no part of HTTP, and the host has not agreed to that: until it does it would read the
-   * body as further requests.
+   * The body is no part of HTTP, and the host has not agreed to that: until it does it would read
+   * the body as further requests.
    */
   private awaitsAgreement = false;
   private wholeTimer: LoopTimer | undefined = undefined;
@@ -102,7 +102,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     owner: UpstreamRequestOwner,
     target: { readonly host: UpstreamHost; readonly pool: StreamSource },
     headers: HeaderMap,
-    options: TryOptions,
+    options: AttemptOptions,
   ) {
     this.owner = owner;
     this.host = target.host;
@@ -139,7 +139,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   onTimer(kind: number): void {
-    if (!this.isOver) this.owner.onTryTimeout(this, TIMERS[kind] ?? 'whole');
+    if (!this.isOver) this.owner.onPerTryTimeout(this, TIMERS[kind] ?? 'whole');
   }
 
   sendData(data: Buffer, endStream: boolean): void {
@@ -182,7 +182,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (!this.isOver) this.encoder?.pauseResponse(paused);
   }
 
-  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void {
+  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void {
     this.options.loop.current = this.owner;
     this.encoder = encoder;
     this.connection = connection;

@@ -1,13 +1,13 @@
 /**
- * Requests that a control plane wants a cluster spared of: answered before a host is asked for. Source:
- * ClusterLoadAssignment.Policy.drop_overloads.
+ * Requests that a control plane wants a cluster spared of: answered before a host is asked for.
+ * Source: ClusterLoadAssignment.Policy.drop_overloads.
  */
 import type { TerminalCallbacks } from '../../stream/filter.ts';
 import { ResponseFlag } from '../../stream/response-flags.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 
 /** Draws whether this request is one of them. */
-export function isSpared({ dropShare }: UpstreamCluster): boolean {
+export function isDropped({ dropShare }: UpstreamCluster): boolean {
   return dropShare > 0 && Math.random() < dropShare;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What one request adds to the figures of its cluster and of the hosts that it tried: codes, times and
- * timeouts. Holds the cluster while the request lasts, so that its figures stay.
+ * What one request adds to the figures of its cluster and of the hosts that it tried: codes, times
+ * and timeouts. Holds the cluster while the request lasts, so that its figures stay.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { ROUTER } from '../../../shared/stats/templates/http-connection-manager.ts';
@@ -14,8 +14,8 @@ import { isGrpcContentType } from '../../substitution/grpc-status.ts';
 import { countFailure, countHost, noteAnswer, noteLoad } from './cluster-account.ts';
 import { isGrpcSuccess } from '../retry/grpc-outcome.ts';
 import type { RouterStats } from './router-stats.ts';
-import { recordBudget } from '../attempt/try-figures.ts';
-import type { TryTimeout, UpstreamRequest } from '../attempt/upstream-request.ts';
+import { recordBudget } from '../attempt/attempt-stats.ts';
+import type { PerTryTimeout, UpstreamRequest } from '../attempt/upstream-request.ts';
 
 const { index } = CLUSTER;
 const VIRTUAL = VIRTUAL_CLUSTER.index;
@@ -123,7 +123,7 @@ export class RequestAccount {
     this.#charge(status, false);
   }
 
-  tryTimedOut(upstream: UpstreamRequest, kind: TryTimeout): void {
+  tryTimedOut(upstream: UpstreamRequest, kind: PerTryTimeout): void {
     this.#count(
       kind === 'whole' ? index.upstream_rq_per_try_timeout : index.upstream_rq_per_try_idle_timeout,
     );

@@ -62,7 +62,10 @@ export class RouterStats {
     for (const { codes } of this.#viewsOf(info)) codes.recordTime(milliseconds);
   }
 
-  /** Counts for the request's virtual cluster and route, where they count; `offset` is of VIRTUAL_CLUSTER. */
+  /**
+   * Counts for the request's virtual cluster and route, where they count; `offset` is of
+   * VIRTUAL_CLUSTER.
+   */
   countVirtual(info: StreamInfo, offset: number): void {
     for (const { base } of this.#viewsOf(info)) this.writer.increment(base + offset);
   }

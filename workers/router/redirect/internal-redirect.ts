@@ -1,6 +1,6 @@
 /**
- * Decides whether a redirect of an upstream is followed here instead of being passed on, and turns the
- * request into the one that the redirect asks for. Sends nothing.
+ * Decides whether a redirect of an upstream is followed here instead of being passed on, and turns
+ * the request into the one that the redirect asks for. Sends nothing.
  */
 import { ROUTER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import type {
@@ -40,8 +40,8 @@ interface RedirectParts {
 }
 
 /**
- * Whether the stream was begun anew with the response's target. `copy` is the whole request, undefined
- * when it is not whole or was too long to be kept.
+ * Whether the stream was begun again with the response's target. `copy` is the whole request,
+ * undefined when it is not whole or was too long to be kept.
  */
 export function followRedirect(
   response: HeaderMap,
@@ -74,9 +74,9 @@ interface RedirectRules {
 }
 
 /**
- * Changes the request's headers and the stream's route to the redirect's target and gives 'follow', or
- * changes nothing but, where no route fits, the stream's route, and gives the statistic that says
- * why; undefined for a response without a target.
+ * Changes the request's headers and the stream's route to the redirect's target and gives 'follow',
+ * or changes nothing but, where no route fits, the stream's route, and gives the statistic that
+ * says why; undefined for a response without a target.
  */
 function applyRedirect(
   response: HeaderMap,

@@ -1,6 +1,6 @@
 /**
- * What a request has brought so far, kept to be sent again: to another host, to a mirror, or after a
- * redirect. Keeps at most `limitBytes` of body; beyond that nothing can be sent again.
+ * What a request has brought so far, kept to be sent again: to another host, to a mirror, or after
+ * a redirect. Keeps at most `limitBytes` of body; beyond that nothing can be sent again.
  */
 import type { HeldBytes } from '../../loop/held-bytes.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';

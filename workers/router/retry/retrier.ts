@@ -1,6 +1,7 @@
 /**
  * The retries of one request in progress: decides after each failed try and waits out the back-off.
- * Made only for requests that may be retried; the owner ends it as soon as there will be no further try.
+ * Made only for requests that may be retried; the owner ends it as soon as there will be no further
+ * try.
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { ResetReason } from '../../stream/codec.ts';
@@ -62,9 +63,9 @@ export class Retrier implements TimerOwner {
   }
 
   /** True when another try follows beside the one that is slow. */
-  afterSlowTry(): boolean {
+  afterSlowAttempt(): boolean {
     this.isAfterTimeout = true;
-    return this.#follow(this.state.afterSlowTry());
+    return this.#follow(this.state.afterSlowAttempt());
   }
 
   end(): void {

@@ -81,14 +81,14 @@ export class RetryState {
   get triedPriorities(): ReadonlySet<number> | undefined {
     const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency;
     if (frequency === undefined) return undefined;
-    const counted = this.#tried.slice(this.#forgotten, this.#countedTries(frequency));
+    const counted = this.#tried.slice(this.#forgotten, this.#countedAttempts(frequency));
     return new Set(counted.map(({ priority }) => priority));
   }
 
-  /** All of them were tried: the next tries begin anew. */
+  /** All of them were tried: the next tries begin again. */
   forgetTriedPriorities(): void {
     const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency ?? 1;
-    this.#forgotten = this.#countedTries(frequency);
+    this.#forgotten = this.#countedAttempts(frequency);
   }
 
   noteTriedHost(host: UpstreamHost): void {
@@ -130,7 +130,7 @@ export class RetryState {
   }
 
   /** A try took too long and goes on beside another one. */
-  afterSlowTry(): RetryVerdict {
+  afterSlowAttempt(): RetryVerdict {
     return this.#decide(true);
   }
 
@@ -189,7 +189,7 @@ export class RetryState {
   }
 
   /** Tried priorities are brought up to date after so many tries. */
-  #countedTries(frequency: number): number {
+  #countedAttempts(frequency: number): number {
     return Math.floor(this.#tried.length / frequency) * frequency;
   }
 

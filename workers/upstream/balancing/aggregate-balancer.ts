@@ -1,6 +1,6 @@
 /**
- * Chooses among several clusters as if their priorities stood one behind the other: a later one takes
- * what the earlier ones cannot. The chosen cluster's own balancer picks the host.
+ * Chooses among several clusters as if their priorities stood one behind the other: a later one
+ * takes what the earlier ones cannot. The chosen cluster's own balancer picks the host.
  */
 import { finish, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

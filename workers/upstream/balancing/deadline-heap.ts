@@ -1,7 +1,7 @@
 /**
  * A schedule of things that take turns by deadline: the earliest is first and moves back after each
- * turn. Knows them by their position in the caller's list; its arrays are flat, so that a turn among
- * many thousands touches little memory.
+ * turn. Knows them by their position in the caller's list; its arrays are flat, so that a turn
+ * among many thousands touches little memory.
  */
 
 export class DeadlineHeap {
@@ -45,7 +45,10 @@ export class DeadlineHeap {
   }
 }
 
-/** Positions by deadline, equals as they come. Most hosts share a few weights: these are sorted alone. */
+/**
+ * Positions by deadline, equals as they come. Most hosts share a few weights: these are sorted
+ * alone.
+ */
 function orderOf(deadlines: readonly number[]): Uint32Array {
   const byDeadline = new Map<number, number[]>();
   for (const [position, deadline] of deadlines.entries()) {

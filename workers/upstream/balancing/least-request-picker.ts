@@ -23,7 +23,10 @@ export class LeastRequestPicker implements HostPicker {
   readonly #turns: TurnSchedule | undefined;
   /** By position: a host's own weight is several steps away. */
   readonly #weights: Float64Array;
-  /** How many requests hosts have open, by position as well: to look at most hosts is to touch no host. */
+  /**
+   * How many requests hosts have open, by position as well: to look at most hosts is to touch no
+   * host.
+   */
   readonly #active: ActiveRequests;
   readonly #slots: Uint32Array;
   readonly #isEven: boolean;

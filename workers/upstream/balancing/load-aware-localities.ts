@@ -1,7 +1,7 @@
 /**
- * Chooses a locality by what its hosts report of their load, smoothed over time, then a host within it.
- * Shares are computed anew when a choice is made and a period is over: what passed meanwhile is made up
- * for. Each worker knows the reports that it saw.
+ * Chooses a locality by what its hosts report of their load, smoothed over time, then a host within
+ * it. Shares are computed again when a choice is made and a period is over: what passed meanwhile
+ * is made up for. Each worker knows the reports that it saw.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { LOAD_AWARE_LOCALITY } from '../../../shared/stats/templates/cluster-features.ts';

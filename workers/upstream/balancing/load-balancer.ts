@@ -53,8 +53,8 @@ export interface LoadBalancer {
    */
   choose(context: BalanceContext, draw: number): UpstreamHost | undefined;
   /**
-   * The host set changed, or a host's health did; the factor is in percent, 140 by default. Gets ready
-   * for it while choices are made as before; what it returns puts it in force.
+   * The host set changed, or a host's health did; the factor is in percent, 140 by default. Gets
+   * ready for it while choices are made as before; what it returns puts it in force.
    */
   prepare(hosts: readonly UpstreamHost[], overprovisioningFactor: number): Steps<() => void>;
   /** The last choice was made over all hosts of its priority, since too few are usable. */

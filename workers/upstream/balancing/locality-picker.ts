@@ -1,6 +1,6 @@
 /**
- * Chooses a locality by its weight, then a host within it. A locality whose usable hosts are too few
- * for its share hands the rest of it to the others.
+ * Chooses a locality by its weight, then a host within it. A locality whose usable hosts are too
+ * few for its share hands the rest of it to the others.
  */
 import { isCounted } from '../../../shared/resources/clusters/host-health.ts';
 import { TurnSchedule } from './turn-schedule.ts';

@@ -1,7 +1,7 @@
 /**
- * Takes the hosts that a request names, in a header or in its metadata, while they are in the cluster,
- * whatever their health; else the policy behind it chooses. A request may name several: each choice for
- * it takes the next one.
+ * Takes the hosts that a request names, in a header or in its metadata, while they are in the
+ * cluster, whatever their health; else the policy behind it chooses. A request may name several:
+ * each choice for it takes the next one.
  */
 import { dictionary, type Struct } from '../../../shared/text/dictionary.ts';
 import { metadataValue } from '../../matching/metadata-value.ts';

@@ -1,7 +1,7 @@
 /**
- * How requests are spread over a cluster's priorities: by how many of each one's hosts are usable, a
- * lower one taking what a higher one cannot. Recomputed when hosts or their health change; a choice
- * is a walk over two short lists. Knows hosts, chooses none.
+ * How requests are spread over a cluster's priorities: by how many of each one's hosts are usable,
+ * a lower one taking what a higher one cannot. Recomputed when hosts or their health change; a
+ * choice is a walk over two short lists. Knows hosts, chooses none.
  */
 import { isCounted } from '../../../shared/resources/clusters/host-health.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';

@@ -1,4 +1,4 @@
-/** Any host with the same chance; weights do not count, as in the reference. */
+/** Any host with the same chance; weights do not count, as in Envoy. */
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { HostPicker } from './load-balancer.ts';
 

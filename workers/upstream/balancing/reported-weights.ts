@@ -1,6 +1,7 @@
 /**
- * Hosts in turn by weights that follow from what they report of their load: the more requests a host
- * answers for the use it makes of itself, the more it gets. Each worker knows the answers that it saw.
+ * Hosts in turn by weights that follow from what they report of their load: the more requests a
+ * host answers for the use it makes of itself, the more it gets. Each worker knows the answers that
+ * it saw.
  */
 import {
   medianOf,

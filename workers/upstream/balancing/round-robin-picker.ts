@@ -5,8 +5,8 @@ import type { HostPicker } from './load-balancer.ts';
 import type { SlowStart } from './slow-start.ts';
 
 /**
- * How many hosts were chosen in turn, from a whole number on that differs between workers, so that they
- * do not all begin with the same host.
+ * How many hosts were chosen in turn, from a whole number on that differs between workers, so that
+ * they do not all begin with the same host.
  */
 export interface Turns {
   next: number;

@@ -1,7 +1,7 @@
 /**
- * Chooses among the hosts whose `envoy.lb` metadata is what the request asks for: each selector makes
- * one subset per combination of its keys' values, and each subset has a balancer of its own. What to
- * do without a subset is the selector's word, else the cluster's.
+ * Chooses among the hosts whose `envoy.lb` metadata is what the request asks for: each selector
+ * makes one subset per combination of its keys' values, and each subset has a balancer of its own.
+ * What to do without a subset is the selector's word, else the cluster's.
  */
 import { dictionary, joined, memberOf } from '../../../shared/text/dictionary.ts';
 import type {
@@ -210,7 +210,7 @@ export class SubsetBalancer implements LoadBalancer {
 }
 
 /**
- * The reference keeps selectors as a tree by key: one that ends within an earlier one's branch has no
+ * Envoy keeps selectors as a tree by key: one that ends within an earlier one's branch has no
  * say of its own when there is no subset.
  */
 function withoutLostFallbacks(selectors: readonly SubsetSelector[]): readonly SubsetSelector[] {

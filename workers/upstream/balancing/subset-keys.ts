@@ -8,7 +8,9 @@ export function criteriaKey(keys: readonly string[], criteria: SubsetCriteria): 
   return JSON.stringify(keys.map((key) => [key, canonical(memberOf(criteria, key))]));
 }
 
-/** The host's subsets of a selector: none when it has not all keys, several where lists count so. */
+/**
+ * The host's subsets of a selector: none when it has not all keys, several where lists count so.
+ */
 export function subsetKeysOf(
   host: UpstreamHost,
   keys: readonly string[],

@@ -1,7 +1,8 @@
 /**
- * Whose turn it is, by deadline: the earliest is first and moves back after each turn. Things that move
- * back by the same time stay in their order, so each such time has a queue that needs no sorting, and a
- * turn among ten thousand costs what one among ten does. Where times differ too much it is a heap.
+ * Whose turn it is, by deadline: the earliest is first and moves back after each turn. Things that
+ * move back by the same time stay in their order, so each such time has a queue that needs no
+ * sorting, and a turn among ten thousand costs what one among ten does. Where times differ too much
+ * it is a heap.
  */
 import { DeadlineHeap } from './deadline-heap.ts';
 
@@ -14,7 +15,10 @@ export class TurnSchedule {
   readonly #deadlines: Float64Array;
   /** By position: who comes behind in the same lane. */
   readonly #next: Int32Array;
-  /** By lane: how far its members move back, its first and last member, and the first one's deadline. */
+  /**
+   * By lane: how far its members move back, its first and last member, and the first one's
+   * deadline.
+   */
   readonly #delays = new Float64Array(LANES_MAX);
   readonly #heads = new Int32Array(LANES_MAX).fill(NONE);
   readonly #tails = new Int32Array(LANES_MAX);

@@ -1,7 +1,8 @@
 /**
  * Prefers the hosts of the server's own locality: all requests stay there while its share of the
- * cluster's hosts is at least its share of the servers in front of them, else what is too much for it
- * goes to localities that have more hosts than servers. Where zones cannot help, all hosts alike.
+ * cluster's hosts is at least its share of the servers in front of them, else what is too much for
+ * it goes to localities that have more hosts than servers. Where zones cannot help, all hosts
+ * alike.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { ZoneAwareOptions } from '../../../shared/resources/clusters/lb-policy.ts';

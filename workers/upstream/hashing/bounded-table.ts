@@ -1,7 +1,7 @@
 /**
- * A table of hashes in which no host takes much more than its share: where the one that the hash leads
- * to is too busy, others are tried in an order that the hash decides, so that the same request meets
- * the same ones again. Busy is what this worker has sent and not seen answered.
+ * A table of hashes in which no host takes much more than its share: where the one that the hash
+ * leads to is too busy, others are tried in an order that the hash decides, so that the same
+ * request meets the same ones again. Busy is what this worker has sent and not seen answered.
  */
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import { MersenneTwister } from '../../hash/mersenne-twister.ts';

@@ -1,13 +1,13 @@
 /**
  * Chooses hosts by a hash of the request, so that the same request goes to the same host; a request
- * without a hash gets a random one. The tables are made when hosts or their health change, those of a
- * cluster that was not asked yet with its first request.
+ * without a hash gets a random one. The tables are made when hosts or their health change, those of
+ * a cluster that was not asked yet with its first request.
  */
 import type { Hash64 } from '../../hash/xxhash64.ts';
 import type { RequestHash } from '../../stream/route.ts';
 import { finish, type Steps } from '../../loop/sliced-work.ts';
 import type { HashTable, TablePlan } from './table-plan.ts';
-import type { TableFigures } from './table-figures.ts';
+import type { TableStats } from './table-stats.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import { type WeighedHost, weighHosts } from '../hosts/host-weights.ts';
 import type { BalanceContext, LoadBalancer } from '../balancing/load-balancer.ts';
@@ -30,7 +30,7 @@ export interface HashBalancerParts {
   /** Numbers from 0, below 1. */
   readonly random: () => number;
   /** Told of each new table. */
-  readonly onTable: (figures: TableFigures) => void;
+  readonly onTable: (figures: TableStats) => void;
 }
 
 interface Table {

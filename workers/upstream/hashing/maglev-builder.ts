@@ -1,11 +1,14 @@
-/** Builds Maglev's tables as Envoy fills them, so that the same hash leads to the same host behind both. */
+/**
+ * Builds Maglev's tables as Envoy fills them, so that the same hash leads to the same host behind
+ * both.
+ */
 import type { Hash64 } from '../../hash/byte-hash.ts';
 import { xxHash64 } from '../../hash/xxhash64.ts';
 import { ITEMS_PER_STEP, sortInSteps, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { WeighedHost } from '../hosts/host-weights.ts';
 import { MaglevTurns } from './maglev-turns.ts';
-import { maglevFigures } from './table-figures.ts';
+import { maglevStats } from './table-stats.ts';
 import {
   hashKey,
   type HashTable,
@@ -64,7 +67,7 @@ export class MaglevBuilder {
     }
     const tableSize = this.#tableSize;
     return {
-      figures: yield* maglevFigures(weights, tableSize),
+      figures: yield* maglevStats(weights, tableSize),
       isQuick: hosts.length <= QUICK_HOSTS && tableSize <= QUICK_PLACES,
       *build() {
         return new Maglev(yield* fillMaglev(entries, weights, tableSize), entries);

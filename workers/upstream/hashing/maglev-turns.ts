@@ -1,7 +1,8 @@
 /**
- * Whose turn it is to take a place of Maglev's table: in each turn those hosts whose weight has grown,
- * turn by turn, to their next target. As in Envoy's loop over all hosts, which is as long as the table
- * times the hosts where one of them is much heavier than the others; here it is as long as the table.
+ * Whose turn it is to take a place of Maglev's table: in each turn those hosts whose weight has
+ * grown, turn by turn, to their next target. As in Envoy's loop over all hosts, which is as long as
+ * the table times the hosts where one of them is much heavier than the others; here it is as long
+ * as the table.
  */
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Builds rings of hashes as Envoy fills them, so that the same hash leads to the same host behind both.
- * A ring for hosts that are mostly those of the ring before is made from that one: only what comes and
- * goes is hashed.
+ * Builds rings of hashes as Envoy fills them, so that the same hash leads to the same host behind
+ * both. A ring for hosts that are mostly those of the ring before is made from that one: only what
+ * comes and goes is hashed.
  */
 import type { RingHashOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import type { ByteHash, Hash64 } from '../../hash/byte-hash.ts';
@@ -12,7 +12,7 @@ import type { UpstreamHost } from '../hosts/host.ts';
 import type { WeighedHost } from '../hosts/host-weights.ts';
 import { NumberedKey } from './numbered-key.ts';
 import { RingPlaces, sortPlaces } from './ring-places.ts';
-import { ringShares } from './table-figures.ts';
+import { ringShares } from './table-stats.ts';
 import { hashKey, type HashTable, QUICK_HOSTS, type TablePlan } from './table-plan.ts';
 
 /** Most of what a place costs is the hash that says where it lies. */
@@ -38,7 +38,9 @@ interface Difference {
   readonly added: readonly Numbers[];
   /** By the positions of the ring before. */
   readonly dropped: readonly Numbers[];
-  /** The new position of each host of the ring before; `GONE` for one that is not there any more. */
+  /**
+   * The new position of each host of the ring before; `GONE` for one that is not there any more.
+   */
   readonly moved: Int32Array;
 }
 

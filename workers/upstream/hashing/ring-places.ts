@@ -1,6 +1,6 @@
 /**
- * The places of a ring of hashes in typed arrays, nine bytes each where hosts are few: Envoy's take 24.
- * They are sorted in place, digit after digit of the hash, in steps.
+ * The places of a ring of hashes in typed arrays, nine bytes each where hosts are few: Envoy's take
+ * 24. They are sorted in place, digit after digit of the hash, in steps.
  */
 import { ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 import { type Positions, positionsFor } from './table-plan.ts';
@@ -34,7 +34,10 @@ export class RingPlaces {
     return from;
   }
 
-  /** The order of hashes; hosts with the same hash stand in their own order. Below 0: `left` is before `right`. */
+  /**
+   * The order of hashes; hosts with the same hash stand in their own order. Below 0: `left` is
+   * before `right`.
+   */
   compare(left: number, other: RingPlaces, right: number): number {
     const high = (this.high[left] as number) - (other.high[right] as number);
     if (high !== 0) return high;
@@ -94,7 +97,10 @@ function insertionSort(places: RingPlaces, from: number, to: number): void {
   }
 }
 
-/** Puts each place into the part of the range that its next digit names; the parts are further ranges. */
+/**
+ * Puts each place into the part of the range that its next digit names; the parts are further
+ * ranges.
+ */
 function* sortByDigit(places: RingPlaces, range: Range, further: Range[]): Steps {
   const { from, to, sharedBits } = range;
   const [words, bitsBefore] = digitWords(places, sharedBits);

@@ -2,7 +2,7 @@
 import type { Hash64 } from '../../hash/byte-hash.ts';
 import type { Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
-import type { TableFigures } from './table-figures.ts';
+import type { TableStats } from './table-stats.ts';
 
 export interface HashTable {
   /** `draw` counts the choices made for one try; each gives another place of the table. */
@@ -11,7 +11,7 @@ export interface HashTable {
 
 /** A table that can be built; its figures are known before. */
 export interface TablePlan {
-  readonly figures: TableFigures;
+  readonly figures: TableStats;
   /** A few milliseconds: the first request may wait for it. */
   readonly isQuick: boolean;
   build(): Steps<HashTable>;
@@ -29,7 +29,10 @@ export function positionsFor(count: number, places: number): Positions {
   return count <= 0x1_0000 ? new Uint16Array(places) : new Uint32Array(places);
 }
 
-/** A host's own text in a table: `envoy.lb`'s `hash_key`, its name where asked for, its address. One character per byte. */
+/**
+ * A host's own text in a table: `envoy.lb`'s `hash_key`, its name where asked for, its address. One
+ * character per byte.
+ */
 export function hashKey(host: UpstreamHost, usesHostname: boolean): string {
   const given = host.metadata?.['envoy.lb']?.['hash_key'];
   if (typeof given === 'string' && given !== '') return Buffer.from(given).toString('latin1');

@@ -1,6 +1,6 @@
 /**
- * How many requests each host of a cluster has open in this worker, side by side: a balancer that looks
- * at some of ten thousand hosts touches a few bytes of each, not the host.
+ * How many requests each host of a cluster has open in this worker, side by side: a balancer that
+ * looks at some of ten thousand hosts touches a few bytes of each, not the host.
  */
 
 const FIRST_SIZE = 8;

@@ -1,7 +1,8 @@
 /**
- * The hosts that a cluster has in this worker and how they become others: hosts that stay are kept, the
- * balancer gets ready for the new ones, and then all change at once. Of many hosts this takes several
- * turns of the loop, in which the earlier ones serve. Whoever owns the set makes hosts and changes them.
+ * The hosts that a cluster has in this worker and how they become others: hosts that stay are kept,
+ * the balancer gets ready for the new ones, and then all change at once. Of many hosts this takes
+ * several turns of the loop, in which the earlier ones serve. Whoever owns the set makes hosts and
+ * changes them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type {
@@ -15,7 +16,7 @@ import {
   unpackHosts,
 } from '../../../shared/resources/clusters/host-entries.ts';
 import type { SentHostSet } from '../../../shared/resources/resource-update.ts';
-import { IDLE_HOSTS_MAX } from '../../../shared/resources/clusters/idle-clusters.ts';
+import { IDLE_HOSTS_MAX } from '../../../shared/resources/clusters/lazy-clusters.ts';
 import { healthOf } from '../../../shared/resources/clusters/host-health.ts';
 import { type Haste, ITEMS_PER_STEP, type SlicedWork, type Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from './host.ts';
@@ -34,7 +35,9 @@ export interface HostSetParts {
   readonly replaced: (update: SentHostSet) => void;
   /** Hosts came or went; absent where that is nothing to the others. */
   readonly othersChanged: (() => void) | undefined;
-  /** What is left to do for the update while its hosts are in use already; undefined: nothing is. */
+  /**
+   * What is left to do for the update while its hosts are in use already; undefined: nothing is.
+   */
   readonly follow: ((update: ClusterHostsResource) => Steps) | undefined;
   /** Other sources said this of the host. */
   readonly healthNoted: (id: string, bits: number) => void;
@@ -243,8 +246,8 @@ export class HostSet {
   }
 
   /**
-   * Gives up what the balancer gets ready for as soon as something newer waits, but not twice in a row:
-   * hosts that change faster than a large table is made would have the first table for ever.
+   * Gives up what the balancer gets ready for as soon as something newer waits, but not twice in a
+   * row: hosts that change faster than a large table is made would have the first table for ever.
    */
   *#unless(isSuperseded: () => boolean, preparing: Steps<() => void>): Steps<PutInForce> {
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * One host of a cluster as this worker sees it: its address, its figures, its connection pools. A host
- * lives as long as the cluster lists it; requests in flight outlive that.
+ * One host of a cluster as this worker sees it: its address, its figures, its connection pools. A
+ * host lives as long as the cluster lists it; requests in flight outlive that.
  */
 import type { HostHealth, HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
@@ -85,18 +85,25 @@ export class UpstreamHost implements UpstreamHostInfo {
     return (this.#pools ??= { DEFAULT: undefined, HIGH: undefined });
   }
 
-  /** Base of the host's block of figures, made on first use: most hosts of a large set have none. */
+  /**
+   * Base of the host's block of figures, made on first use: most hosts of a large set have none.
+   */
   get statBase(): number {
     this.#statBase ??= this.#stats.defineBlock(HOST, `host.${this.#clusterName}.${this.id}.`);
     return this.#statBase;
   }
 
-  /** Where a connection serves certain requests alone: by what they share, each while it has some. */
+  /**
+   * Where a connection serves certain requests alone: by what they share, each while it has some.
+   */
   get keyedPools(): Map<string, HttpPool> {
     return (this.#keyedPools ??= new Map());
   }
 
-  /** Those of TCP proxies: by what their clients share, '' for everybody's; each while it has connections. */
+  /**
+   * Those of TCP proxies: by what their clients share, '' for everybody's; each while it has
+   * connections.
+   */
   get tcpPools(): Map<string, TcpPool> {
     return (this.#tcpPools ??= new Map());
   }
@@ -186,7 +193,9 @@ export class UpstreamHost implements UpstreamHostInfo {
     cluster.close('connections');
   }
 
-  /** The host was taken out of its cluster: idle connections close, busy ones after their request. */
+  /**
+   * The host was taken out of its cluster: idle connections close, busy ones after their request.
+   */
   drain(): void {
     for (const pool of this.allPools()) pool.drain();
     if (this.#isDrained) return;

@@ -1,7 +1,7 @@
 /**
- * How requests are shared among localities by what is left of their hosts' capacity: the server's own
- * takes all while it is hardly busier than the others, which are asked now and then to hear how busy
- * they are. Numbers alone; knows no hosts. Source: the API's load_aware_locality policy.
+ * How requests are shared among localities by what is left of their hosts' capacity: the server's
+ * own takes all while it is hardly busier than the others, which are asked now and then to hear how
+ * busy they are. Numbers alone; knows no hosts. Source: the API's load_aware_locality policy.
  */
 
 /** One locality as it is now. */

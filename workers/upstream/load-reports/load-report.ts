@@ -1,10 +1,14 @@
 /**
- * What hosts say of their load in the headers of responses: `endpoint-load-metrics` with `TEXT`, `JSON`
- * or `BIN` in front, or `endpoint-load-metrics-bin`. Source: xds.data.orca.v3.OrcaLoadReport.
+ * What hosts say of their load in the headers of responses: `endpoint-load-metrics` with `TEXT`,
+ * `JSON` or `BIN` in front, or `endpoint-load-metrics-bin`. Source:
+ * xds.data.orca.v3.OrcaLoadReport.
  */
 import type { HeaderMap } from '../../stream/header-map.ts';
 
-/** Requests and errors in a second and how much is in use (above 1: too much), by the names of the message. */
+/**
+ * Requests and errors in a second and how much is in use (above 1: too much), by the names of the
+ * message.
+ */
 export type LoadReport = ReadonlyMap<string, number>;
 
 const HEADER = 'endpoint-load-metrics';
@@ -108,7 +112,7 @@ function isNamed(name: string, maps: readonly string[]): boolean {
 function readBinary(text: string): LoadReport | undefined {
   const figures = new Map<string, number>();
   const isWhole = readFields(Buffer.from(text, 'base64'), {
-    onDouble: (field, value) => {
+    onDuplicate: (field, value) => {
       const name = DOUBLES[field];
       if (name !== undefined) figures.set(name, value);
     },
@@ -118,7 +122,7 @@ function readBinary(text: string): LoadReport | undefined {
       let key = '';
       let figure = 0;
       readFields(entry, {
-        onDouble: (_, value) => void (figure = value),
+        onDuplicate: (_, value) => void (figure = value),
         onBytes: (_, bytes) => void (key = bytes.toString('latin1')),
       });
       figures.set(`${map}.${key}`, figure);
@@ -128,7 +132,7 @@ function readBinary(text: string): LoadReport | undefined {
 }
 
 interface FieldSink {
-  onDouble(field: number, value: number): void;
+  onDuplicate(field: number, value: number): void;
   onBytes(field: number, bytes: Buffer): void;
 }
 
@@ -139,7 +143,7 @@ function readFields(bytes: Buffer, sink: FieldSink): boolean {
     const [field, kind] = [tag >> 3, tag & 7];
     if (kind === FIXED64) {
       if (at + 8 > bytes.length) return false;
-      sink.onDouble(field, bytes.readDoubleLE(at));
+      sink.onDuplicate(field, bytes.readDoubleLE(at));
       at += 8;
     } else if (kind === VARINT) {
       while ((bytes[at++] ?? 0) > 0x7f);

@@ -1,8 +1,8 @@
 /**
- * Tells the supervisor the weights that hosts of one cluster reported, for whoever looks at them: at most
- * once per update of the weights, and only of hosts that reported meanwhile.
+ * Tells the supervisor the weights that hosts of one cluster reported, for whoever looks at them:
+ * at most once per update of the weights, and only of hosts that reported meanwhile.
  */
-import type { ToldWeight } from '../../../shared/messages/worker-notices.ts';
+import type { SentWeight } from '../../../shared/messages/worker-notices.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
@@ -10,7 +10,7 @@ import type { UpstreamHost } from '../hosts/host.ts';
 export interface LoadTellerParts {
   readonly loop: WorkerLoop;
   readonly updateMs: number;
-  readonly tell: (weights: readonly ToldWeight[]) => void;
+  readonly tell: (weights: readonly SentWeight[]) => void;
 }
 
 export class ReportedLoadTeller implements TimerOwner {
@@ -34,7 +34,7 @@ export class ReportedLoadTeller implements TimerOwner {
 
   onTimer(): void {
     const nowMs = this.#parts.loop.clock.ms;
-    const weights: ToldWeight[] = [];
+    const weights: SentWeight[] = [];
     for (const { id, reportedLoad } of this.#noted) {
       const last = reportedLoad?.last;
       if (last === undefined) continue;

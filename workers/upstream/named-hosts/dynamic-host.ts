@@ -1,4 +1,7 @@
-/** What filters say of the host that a request or connection is for, where its cluster forwards to any name. */
+/**
+ * What filters say of the host that a request or connection is for, where its cluster forwards to
+ * any name.
+ */
 
 const HOST_KEY = 'envoy.upstream.dynamic_host';
 export const DYNAMIC_PORT_KEY = 'envoy.upstream.dynamic_port';

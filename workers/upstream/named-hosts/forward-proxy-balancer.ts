@@ -1,4 +1,4 @@
-/** Takes the host that bears the name of the request. */
+/** Takes the host that has the name of the request. */
 import type { Steps } from '../../loop/sliced-work.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import type { BalanceContext, LoadBalancer } from '../balancing/load-balancer.ts';

@@ -1,6 +1,7 @@
 /**
- * Takes the host that filters or a request's header name by address, else the one that its client meant to
- * connect to: a cluster whose hosts are those that were asked for. A host that is not there yet is made.
+ * Takes the host that filters or a request's header name by address, else the one that its client
+ * meant to connect to: a cluster whose hosts are those that were asked for. A host that is not
+ * there yet is made.
  */
 import { metadataValue } from '../../matching/metadata-value.ts';
 import type { OriginalDstOptions } from '../../../shared/resources/clusters/cluster.ts';

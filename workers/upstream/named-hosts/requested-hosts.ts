@@ -1,6 +1,7 @@
 /**
- * Hosts of a cluster that requests name themselves. The first worker that needs one makes it and tells
- * the supervisor, which gives it to all and takes back those that nobody has used for a while.
+ * Hosts of a cluster that requests name themselves. The first worker that needs one makes it and
+ * tells the supervisor, which gives it to all and takes back those that nobody has used for a
+ * while.
  */
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

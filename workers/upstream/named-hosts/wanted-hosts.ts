@@ -1,7 +1,7 @@
 /**
  * Hosts of a cluster that forwards to whatever names requests bear: found by name, asked of the
- * supervisor where there is none yet. Every request that waits hears once. Where each name is a cluster
- * of its own, that one chooses.
+ * supervisor where there is none yet. Every request that waits hears once. Where each name is a
+ * cluster of its own, that one chooses.
  */
 import { parseAuthority, printAuthority } from '../../../shared/addresses/authority.ts';
 import type {
@@ -52,7 +52,9 @@ export class WantedHosts {
     this.#lastTicket = parts.workerIndex * TICKETS_PER_WORKER;
   }
 
-  /** `name:port` for the authority of a request; one without a port has the given one or the usual. */
+  /**
+   * `name:port` for the authority of a request; one without a port has the given one or the usual.
+   */
   nameOf(authority: string, port = this.#parts.options.defaultPort): string {
     return printAuthority(parseAuthority(authority, port));
   }

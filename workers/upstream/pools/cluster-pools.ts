@@ -1,6 +1,6 @@
 /**
- * The pools of one cluster's hosts, each made with the first request that needs it: by priority, and by
- * client or by name where connections may not serve everybody. The hosts keep them.
+ * The pools of one cluster's hosts, each made with the first request that needs it: by priority,
+ * and by client or by name where connections may not serve everybody. The hosts keep them.
  */
 import type { Priority } from '../cluster-limits.ts';
 import type { UpstreamCluster } from '../cluster.ts';

@@ -1,6 +1,6 @@
 /**
- * The account of one connection to a host, whatever it carries: what the cluster and the host count of
- * it from its opening to its end, and that both last as long as it does.
+ * The account of one connection to a host, whatever it carries: what the cluster and the host count
+ * of it from its opening to its end, and that both last as long as it does.
  */
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../../stream/codec.ts';

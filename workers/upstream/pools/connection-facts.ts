@@ -1,4 +1,6 @@
-/** What is known of a connection to a host, whatever it carries, and how a client's facts name it. */
+/**
+ * What is known of a connection to a host, whatever it carries, and how a client's facts name it.
+ */
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The way to one host for one priority: requests get a connection that has room for them, or wait in
- * the queue while the supply makes one. Knows no protocol: how much a connection can carry is the
- * connection's own word.
+ * The way to one host for one priority: requests get a connection that has room for them, or wait
+ * in the queue while the supply makes one. Knows no protocol: how much a connection can carry is
+ * the connection's own word.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../../stream/codec.ts';

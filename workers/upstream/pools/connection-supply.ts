@@ -1,7 +1,7 @@
 /**
- * The connections of one pool: opens them while what waits exceeds what those that are there can take,
- * and ahead of that where the cluster wants it, within the limits of the cluster and the host. Knows
- * how many requests each could still take, not what a request is.
+ * The connections of one pool: opens them while what waits exceeds what those that are there can
+ * take, and ahead of that where the cluster wants it, within the limits of the cluster and the
+ * host. Knows how many requests each could still take, not what a request is.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import type { Priority } from '../cluster-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * The seam between the router and connection pools, whichever protocol they speak: the router asks for
- * a stream and hears when there is one, or why there will be none.
+ * The seam between the router and connection pools, whichever protocol they speak: the router asks
+ * for a stream and hears when there is one, or why there will be none.
  */
 import type { RequestEncoder, ResponseDecoder } from '../../stream/codec.ts';
 import type { Protocol } from '../../stream/stream-info.ts';
@@ -9,7 +9,7 @@ import type { PoolWaiter } from './request-queue.ts';
 import type { PreconnectedPool } from './pool-load.ts';
 
 /** Facts of the connection that a request got. */
-export interface UpstreamConnectionFacts extends ConnectionFacts {
+export interface UpstreamConnectionInfo extends ConnectionFacts {
   /** Undefined: bytes without a protocol. */
   readonly protocol: Protocol | undefined;
   /** Requests that the connection carried, this one included. */
@@ -26,7 +26,7 @@ export interface UpstreamConnectionFacts extends ConnectionFacts {
 /** One request on its way to a host: hears of the pool, then of the response. */
 export interface PoolClient extends ResponseDecoder, PoolWaiter {
   /** May be called before `newStream` returns. */
-  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionFacts): void;
+  onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void;
 }
 
 /** Where a request gets its stream. */

@@ -5,7 +5,7 @@ import type { ResetReason } from '../../stream/codec.ts';
 import { Http1ClientCodec, type Http1ClientOwner } from '../../http1/client-codec.ts';
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import type { PoolClient, UpstreamConnectionFacts } from './http-pool.ts';
+import type { PoolClient, UpstreamConnectionInfo } from './http-pool.ts';
 import { PooledConnection } from './pooled-connection.ts';
 
 const CX_HTTP1_TOTAL = CLUSTER.index.upstream_cx_http1_total;
@@ -21,7 +21,7 @@ const PLAIN_HTTP1: Http1ClientOptions = {
 
 export class Http1PoolConnection
   extends PooledConnection<PoolClient>
-  implements Http1ClientOwner, UpstreamConnectionFacts
+  implements Http1ClientOwner, UpstreamConnectionInfo
 {
   readonly protocol: Protocol = 'HTTP/1.1';
   readonly #codec: Http1ClientCodec;

@@ -11,7 +11,9 @@ export interface PoolUsers {
 
 export const EVERYBODY: PoolUsers = { client: undefined, names: undefined };
 
-/** What connections have to agree in to carry requests of these users; `isOfOne`: of one connection. */
+/**
+ * What connections have to agree in to carry requests of these users; `isOfOne`: of one connection.
+ */
 export function poolKey({ client, names }: PoolUsers, isOfOne: boolean): string {
   // What a client added to its PROXY header is nobody else's, even from one address.
   const isApart = isOfOne || (client?.proxyTlvs ?? []).length > 0;

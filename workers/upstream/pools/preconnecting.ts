@@ -1,6 +1,7 @@
 /**
- * Connections made ahead of requests to the hosts that will be chosen next: remembers the choices that
- * it looked at, so that they are the ones made. Only for policies that choose without the request.
+ * Connections made ahead of requests to the hosts that will be chosen next: remembers the choices
+ * that it looked at, so that they are the ones made. Only for policies that choose without the
+ * request.
  */
 import { HeaderMap } from '../../stream/header-map.ts';
 import type { UpstreamHost } from '../hosts/host.ts';

@@ -1,6 +1,6 @@
 /**
- * The requests that wait for a connection to one host: in their order, within the cluster's limit, with
- * what is counted of them. Which connection serves them is the pool's decision.
+ * The requests that wait for a connection to one host: in their order, within the cluster's limit,
+ * with what is counted of them. Which connection serves them is the pool's decision.
  */
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { ResetReason } from '../../stream/codec.ts';

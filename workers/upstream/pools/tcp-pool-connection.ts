@@ -1,6 +1,6 @@
 /**
- * A pooled connection that carries the bytes of one client and then ends. What the host sends before
- * anybody has the connection is kept for the client that gets it.
+ * A pooled connection that carries the bytes of one client and then ends. What the host sends
+ * before anybody has the connection is kept for the client that gets it.
  */
 import type { ClosingSide } from './connection-account.ts';
 import type { ConnectionPool, PoolProtocol } from './connection-pool.ts';

@@ -1,6 +1,6 @@
 /**
- * The text as Envoy's YAML reader goes through it: bytes would be its unit, characters are ours, which
- * differs only in columns behind letters that are not ASCII. Also the classes of characters.
+ * The text as Envoy's YAML reader goes through it: bytes would be its unit, characters are ours,
+ * which differs only in columns behind letters that are not ASCII. Also the classes of characters.
  */
 
 /** A place as it is printed: both from 1. */

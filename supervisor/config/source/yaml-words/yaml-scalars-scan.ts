@@ -1,4 +1,7 @@
-/** Scalars as Envoy's YAML reader goes through them: only where they end and what it refuses in them. */
+/**
+ * Scalars as Envoy's YAML reader goes through them: only where they end and what it refuses in
+ * them.
+ */
 import { YamlFault, isBlank, isOneOf, isSpaceOrEnd, type YamlText } from './yaml-characters.ts';
 
 const TAB = 'illegal tab when looking for indentation';

@@ -1,7 +1,7 @@
 /**
- * Tokens of a YAML text as Envoy's reader makes them, one by one, so that what it refuses first is what
- * is found first: simple keys are told apart when their colon comes, on the same line and within 1,024
- * characters; block collections open and close with the indentation.
+ * Tokens of a YAML text as Envoy's reader makes them, one by one, so that what it refuses first is
+ * what is found first: simple keys are told apart when their colon comes, on the same line and
+ * within 1,024 characters; block collections open and close with the indentation.
  */
 import {
   YamlFault,

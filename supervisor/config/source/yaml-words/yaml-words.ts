@@ -1,6 +1,7 @@
 /**
- * What Envoy says of a broken YAML text. Its reader finds other places and has other words than ours,
- * and tools match on them; so a text that is refused is gone through once more the way that one goes.
+ * What Envoy says of a broken YAML text. Its reader finds other places and has other words than
+ * ours, and tools match on them; so a text that is refused is gone through once more the way that
+ * one goes.
  */
 import { YamlFault, type Mark } from './yaml-characters.ts';
 import { type Token, type TokenKind, YamlScanner } from './yaml-scanner.ts';

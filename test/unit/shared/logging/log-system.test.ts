@@ -130,7 +130,7 @@ describe('levels', () => {
     assert.deepEqual(other.log.registry.levels(), log.registry.levels());
   });
 
-  it('list the components in the order of the reference', () => {
+  it('list the components in the order of Envoy', () => {
     const names = log.registry.levels().map((entry) => entry.name);
     assert.deepEqual(names.slice(0, 3), ['a2a', 'admin', 'ai_protocol_manager']);
     assert.equal(names.at(-1), 'ip_tagging');
@@ -198,7 +198,7 @@ describe('the output', () => {
       assert.deepEqual(lines(), ['3']);
     });
 
-    it(`goes on with the old file when it cannot be opened anew (${writer})`, async () => {
+    it(`goes on with the old file when it cannot be opened again (${writer})`, async () => {
       const folder = mkdtempSync(join(scratch, 'gone-'));
       const { log } = await prepared({ path: join(folder, 'a.log') });
       rmSync(folder, { recursive: true });

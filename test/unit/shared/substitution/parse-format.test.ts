@@ -90,7 +90,7 @@ describe('a substitution format', () => {
     });
   }
   for (const [text, error] of refused) {
-    it(`refuses ${JSON.stringify(text)} in the reference's words`, () => {
+    it(`refuses ${JSON.stringify(text)} in Envoy's words`, () => {
       assert.deepEqual(parseFormat(text), { ok: false, error });
     });
   }

@@ -24,7 +24,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 };
 
 describe('time formats', () => {
-  it('print what the reference prints', () => {
+  it('print what Envoy prints', () => {
     for (const [format, expected] of Object.entries(EXPECTED)) {
       assert.equal(compileTimeFormat(format, 'utc')(MOMENT), expected, format);
     }

@@ -1,4 +1,4 @@
-/** The words are those of the reference's log for the same certificates. */
+/** The words are those of Envoy's log for the same certificates. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

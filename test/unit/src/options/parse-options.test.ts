@@ -16,7 +16,7 @@ function warningsOf(...argv: string[]): readonly string[] {
 }
 
 describe('the command line without options', () => {
-  it('reports the same keys, types and defaults as the reference', () => {
+  it('reports the same keys, types and defaults as Envoy', () => {
     assert.deepEqual(commandLineReport(optionsOf()), {
       base_id: '0',
       use_dynamic_base_id: false,
@@ -313,7 +313,7 @@ describe('a refused command line', () => {
     });
   }
 
-  it('names the first of several mistakes in the order of the reference', () => {
+  it('names the first of several mistakes in the order of Envoy', () => {
     const mistakes = [
       ['-l', 'bad'],
       ['--component-log-level', 'q:r'],

@@ -1,4 +1,7 @@
-/** Every option once, twice, empty, with `=`, negative and too large: taken or refused as Envoy does (recorded). */
+/**
+ * Every option once, twice, empty, with `=`, negative and too large: taken or refused as Envoy does
+ * (recorded).
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

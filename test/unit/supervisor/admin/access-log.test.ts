@@ -49,7 +49,7 @@ async function send(port: number, bytes: string): Promise<void> {
 const request = (line: string, rest = '') =>
   `${line} HTTP/1.1\r\nhost: admin.test\r\nuser-agent: t\r\nconnection: close\r\n${rest}\r\n`;
 
-test('each request leaves the line that the reference writes', async () => {
+test('each request leaves the line that Envoy writes', async () => {
   const { admin, port } = await start([logTo('lines')]);
   await send(port, request('GET //ready?x'));
   await send(port, `${request('POST /help', 'content-length: 3\r\n')}abc`);

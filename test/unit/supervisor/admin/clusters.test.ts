@@ -1,4 +1,4 @@
-/** `/clusters` and `/listeners` against what the reference printed for the same configuration. */
+/** `/clusters` and `/listeners` against what Envoy printed for the same configuration. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type {
@@ -92,7 +92,7 @@ function contextWith(list: readonly ClusterStatus[]): AdminContext {
   }).context;
 }
 
-test('/clusters prints what the reference prints, as text and as JSON', async () => {
+test('/clusters prints what Envoy prints, as text and as JSON', async () => {
   const context = contextWith(CLUSTERS);
   const page = await ask(context, '/clusters');
   assert.equal(page.body, golden('clusters.txt'));

@@ -1,4 +1,4 @@
-/** `/config_dump` against recorded pages of the reference, its parameters, and redaction. */
+/** `/config_dump` against recorded pages of Envoy, its parameters, and redaction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listPackages, readPackage } from '../../../../shared/api/descriptor.ts';
@@ -54,7 +54,7 @@ function recordedContext(): AdminContext {
   }).context;
 }
 
-test('the whole dump is what the reference prints, redacted as it does', async () => {
+test('the whole dump is what Envoy prints, redacted as it does', async () => {
   const page = await ask(recordedContext(), '/config_dump?include_eds');
   assert.equal(page.contentType, 'application/json');
   assert.equal(page.body, golden('config-dump.json'));
@@ -70,7 +70,7 @@ test('endpoints are part of the dump only with include_eds', async () => {
   );
 });
 
-test('masks, resources and names narrow the dump as in the reference', async () => {
+test('masks, resources and names narrow the dump as in Envoy', async () => {
   const cases = {
     'mask=bootstrap.node.id': 'config-dump-mask.json',
     'mask=bootstrap.node.locality,bootstrap.layered_runtime,last_updated':
@@ -124,7 +124,7 @@ const REFUSED: readonly (readonly [string, number, string])[] = [
   ['name_regex=%5B', 400, 'INVALID_ARGUMENT: Error while parsing name_regex from [: missing ]: ['],
 ];
 
-test('wrong parameters are refused with the texts of the reference', async () => {
+test('wrong parameters are refused with the texts of Envoy', async () => {
   for (const [query, status, text] of REFUSED) {
     const answer = await ask(recordedContext(), `/config_dump?${query}`);
     assert.deepEqual(

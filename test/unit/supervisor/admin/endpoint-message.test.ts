@@ -1,4 +1,4 @@
-/** Hosts as the endpoint section of `/config_dump` shows them; compared with the reference. */
+/** Hosts as the endpoint section of `/config_dump` shows them; compared with Envoy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointMessage } from '../../../../supervisor/admin/views/endpoint-message.ts';

@@ -142,7 +142,9 @@ test('no frames of HTTP/2 make the server fail or leave a client without an end'
   await sendAll(REQUESTS / 100, (maker) => maker.frames());
 });
 
-/** Each on a connection of its own; afterwards the server must be ready and have logged no error. */
+/**
+ * Each on a connection of its own; afterwards the server must be ready and have logged no error.
+ */
 async function sendAll(count: number, make: (maker: RequestMaker) => string): Promise<void> {
   const { context, log } = fakeContext();
   const address = { kind: 'ip', family: 'v4', address: '127.0.0.1', port: 0 } as const;

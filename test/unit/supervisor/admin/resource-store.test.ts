@@ -6,7 +6,7 @@ import {
   type ResourceChange,
   type ResourceVersion,
 } from '../../../../supervisor/store/resource-store.ts';
-import { IdleBatches } from '../../../../supervisor/store/idle-batches.ts';
+import { LazyBatches } from '../../../../supervisor/store/lazy-batches.ts';
 import { startUpdates } from '../../../../supervisor/store/start-updates.ts';
 import type { ClusterHostsResource } from '../../../../shared/resources/clusters/cluster.ts';
 import { storeStaticResources } from '../../../../supervisor/store/static-store.ts';
@@ -125,7 +125,7 @@ describe('a store with a bootstrap', () => {
   };
 
   it('gives a worker clusters with their hosts', async () => {
-    const updates = [...startUpdates(await filled(), none, new IdleBatches())].map(({ op }) => op);
+    const updates = [...startUpdates(await filled(), none, new LazyBatches())].map(({ op }) => op);
     assert.deepEqual(updates, ['put_idle_clusters']);
   });
 

@@ -1,4 +1,7 @@
-/** The admin listener on a real socket: its limits, and clients that do not read what they asked for. */
+/**
+ * The admin listener on a real socket: its limits, and clients that do not read what they asked
+ * for.
+ */
 import assert from 'node:assert/strict';
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { createConnection } from 'node:net';

@@ -7,7 +7,7 @@ import { recordingWriter } from './recording-writer.ts';
 
 const normalise = (answer: string) => answer.replace(/date: [^\r]*/, 'date: <date>');
 
-test('an answer carries the headers of the reference in its order', async () => {
+test('an answer carries the headers of Envoy in its order', async () => {
   const { admin, port } = await start();
   const request = 'GET /ready HTTP/1.1\r\nhost: a\r\n\r\n';
   const last = 'GET /ready HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
@@ -83,7 +83,7 @@ const REASONS: Readonly<Record<number, string>> = {
   501: 'Not Implemented',
 };
 
-test('what is no acceptable request is answered as the reference does and ends the connection', async (t) => {
+test('what is no acceptable request is answered as Envoy does and ends the connection', async (t) => {
   const { admin, port } = await start();
   for (const [name, bytes, status] of REFUSED) {
     await t.test(name, async () => {
@@ -135,7 +135,7 @@ test('a request without a host gets 400 and an empty body', async () => {
   admin.close();
 });
 
-test('hosts, methods and targets that the reference refuses get 400', async () => {
+test('hosts, methods and targets that Envoy refuses get 400', async () => {
   const { admin, port } = await start();
   const head = 'HTTP/1.1\r\nhost: a\r\n\r\n';
   const cases: readonly (readonly [string, string])[] = [

@@ -96,7 +96,7 @@ const texts: Readonly<Record<SourceFormat, Buffer>> = {
   pb_text: Buffer.from(textformat.toText(wholeApi, wholeApi.decode(binary))),
 };
 
-/** Reading the text format takes longer: it loads the API anew each time. */
+/** Reading the text format takes longer: it loads the API again each time. */
 const shares: Readonly<Record<SourceFormat, number>> = { yaml: 3, json: 3, pb: 3, pb_text: 50 };
 
 const intruders = [

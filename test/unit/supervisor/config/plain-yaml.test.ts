@@ -47,7 +47,7 @@ const INSERTS = (
   '§  - §\n    §x: y§\t§\r\n§<<: §\u00e9§\ufeff§- -'
 ).split('§');
 
-/** The library refuses what the reference takes as a text. */
+/** The library refuses what Envoy takes as a text. */
 const LONE_DASH = 'Block collections are not allowed within flow collections';
 
 interface Edit {

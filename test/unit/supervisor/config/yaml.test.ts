@@ -10,7 +10,7 @@ async function scalar(text: string): Promise<unknown> {
   return message.node.metadata?.x;
 }
 
-describe('YAML scalars follow the reference', () => {
+describe('YAML scalars follow Envoy', () => {
   const table: [text: string, value: unknown][] = [
     ['5', 5],
     ['"5"', '5'],

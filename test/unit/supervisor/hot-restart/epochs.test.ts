@@ -200,7 +200,7 @@ describe('the shared object', () => {
     removeSharedObject(name);
   });
 
-  it('has the reference’s size and version', () => {
+  it('has Envoy’s size and version', () => {
     const wanted: Record<string, string> = { x64: '11.104', arm64: '11.120' };
     assert.equal(hotRestartVersion(), wanted[process.arch]);
   });

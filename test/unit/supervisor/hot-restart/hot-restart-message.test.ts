@@ -15,7 +15,7 @@ import {
 
 type Sent = Exclude<HotRestartMessage, { kind: 'unknown' }>;
 
-/** Bytes seen between two processes of the reference, with the length before them. */
+/** Bytes seen between two processes of Envoy, with the length before them. */
 const SEEN: readonly (readonly [string, Sent, string])[] = [
   [
     'a request to shut the admin listener down',
@@ -68,7 +68,7 @@ const SEEN: readonly (readonly [string, Sent, string])[] = [
   ['a message not recognised', { kind: 'not_recognised' }, '0000000000000002 1801'],
 ];
 
-describe('hot-restart messages have the reference’s bytes', () => {
+describe('hot-restart messages have Envoy’s bytes', () => {
   for (const [what, message, hex] of SEEN) {
     it(what, () => {
       const wanted = Buffer.from(hex.replaceAll(' ', ''), 'hex');

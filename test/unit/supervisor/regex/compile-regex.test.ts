@@ -5,7 +5,7 @@ import { parseRegex } from '../../../../supervisor/regex/parse.ts';
 import { programSize } from '../../../../supervisor/regex/program-size.ts';
 import { toByteString } from '../../../../shared/regex/byte-string.ts';
 
-/** Patterns with the reference's own words about them. */
+/** Patterns with Envoy's own words about them. */
 const refused: readonly [pattern: string, error: string][] = [
   ['a(', 'missing ): a('],
   ['a)', 'unexpected ): a)'],
@@ -153,7 +153,7 @@ const accepted: readonly string[] = [
   'x{2,}y{2,3}?',
 ];
 
-/** As the reference states it when the limit is 0. */
+/** As Envoy states it when the limit is 0. */
 const sizes: readonly [pattern: string, size: number][] = [
   ['a', 5],
   ['(.)', 8],
@@ -199,19 +199,19 @@ const sizes: readonly [pattern: string, size: number][] = [
 
 describe('a regular expression', () => {
   for (const [pattern, error] of refused) {
-    it(`is refused in the reference's words: ${pattern}`, () => {
+    it(`is refused in Envoy's words: ${pattern}`, () => {
       const result = compileRegex(pattern, { use: 'match', maxProgramSize: 100 });
       assert.deepEqual(result, { ok: false, error });
     });
   }
   for (const pattern of accepted) {
-    it(`is accepted as by the reference: ${pattern}`, () => {
+    it(`is accepted as by Envoy: ${pattern}`, () => {
       const result = compileRegex(pattern, { use: 'match', maxProgramSize: 100 });
       assert.equal(result.ok, true);
     });
   }
   for (const [pattern, size] of sizes) {
-    it(`has the reference's program size ${size}: ${pattern}`, () => {
+    it(`has Envoy's program size ${size}: ${pattern}`, () => {
       assert.equal(programSize(parseRegex(toByteString(pattern)).root), size);
     });
   }

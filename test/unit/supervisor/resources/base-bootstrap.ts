@@ -1,4 +1,6 @@
-/** The bootstrap that the recorded cases change: one listener, one cluster. A new object each time. */
+/**
+ * The bootstrap that the recorded cases change: one listener, one cluster. A new object each time.
+ */
 export function baseBootstrap(): object {
   return {
     static_resources: {

@@ -8,7 +8,7 @@ import {
 
 // Recorded from Envoy 1.40.0.
 describe('path templates', () => {
-  it('are accepted in every form that the reference accepts', () => {
+  it('are accepted in every form that Envoy accepts', () => {
     const accepted: Readonly<Record<string, readonly string[]>> = {
       '/': [],
       '/a/{b}/**': ['b'],
@@ -25,7 +25,7 @@ describe('path templates', () => {
     }
   });
 
-  it('are refused in the reference’s words', () => {
+  it('are refused in Envoy’s words', () => {
     const refused: Readonly<Record<string, string>> = {
       'a/b': 'Invalid pattern: "a/b"',
       '/a b': 'Invalid pattern: "/a b"',

@@ -1,4 +1,7 @@
-/** Messages with a oneof unset, an empty source or a missing part: taken or refused as Envoy does (recorded). */
+/**
+ * Messages with a oneof unset, an empty source or a missing part: taken or refused as Envoy does
+ * (recorded).
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { baseBootstrap } from './base-bootstrap.ts';
 import { errorsOf } from './resolve-text.ts';
 
-/** A change of the base bootstrap, and what the reference said of the result. */
+/** A change of the base bootstrap, and what Envoy said of the result. */
 interface RecordedCase {
   readonly title: string;
   /** Path and value; a third element `remove` takes the path away. */
@@ -33,7 +33,7 @@ function patched({ patch }: RecordedCase): object {
   return bootstrap;
 }
 
-describe('a configuration that the reference was asked about', () => {
+describe('a configuration that Envoy was asked about', () => {
   for (const recorded of cases) {
     const { title, reference } = recorded;
     it(`${reference === null ? 'is no error' : 'is refused in its words'}: ${title}`, async () => {
@@ -46,7 +46,7 @@ describe('a configuration that the reference was asked about', () => {
       }
       assert.notEqual(errors.length, 0);
       if (/^\(.*\)$/.test(reference)) return;
-      // The reference stops at its first mistake; what this build lacks is no mistake to it.
+      // Envoy stops at its first mistake; what this build lacks is no mistake to it.
       const said = errors.flatMap(({ message, reference: words = '' }) => [message, words]);
       const isUnsupported = errors.some(({ rule }) => rule === 'unsupported');
       assert.ok(

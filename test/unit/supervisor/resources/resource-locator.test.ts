@@ -12,7 +12,7 @@ import {
 
 const TYPE = 'envoy.config.cluster.v3.Cluster';
 
-/** What the reference asks a control plane for when its configuration says the first. */
+/** What Envoy asks a control plane for when its configuration says the first. */
 const CANONICAL: readonly (readonly [string, string])[] = [
   [`xdstp://auth/${TYPE}/foo/*?z=1&a=2`, `xdstp://auth/${TYPE}/foo/*?a=2&z=1`],
   [`xdstp:///${TYPE}/foo/*`, `xdstp:///${TYPE}/foo/*`],

@@ -212,7 +212,7 @@ describe('what this build does not do', () => {
     });
   }
 
-  it('is refused in the words of the reference where that does not do it either', async () => {
+  it('is refused in the words of Envoy where that does not do it either', async () => {
     for (const [fields, message] of [
       [
         { limit: { dynamic_metadata: { metadata_key: { key: 'a', path: [{ key: 'b' }] } } } },
@@ -292,7 +292,7 @@ describe('what this build does not do', () => {
     }
   });
 
-  it('is named in a warning where the reference has no use for it either', async () => {
+  it('is named in a warning where Envoy has no use for it either', async () => {
     const service = { grpc_service: { envoy_grpc: { cluster_name: 'c' } } };
     const check = { ...CHECK, alt_port: 1, event_service: service };
     const typed_config = { '@type': 'type.googleapis.com/google.protobuf.Empty' };

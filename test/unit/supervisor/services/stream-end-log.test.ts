@@ -39,7 +39,7 @@ describe('the log of streams that end', () => {
     ]);
   });
 
-  it('speaks of another reason, and begins anew when the control plane spoke', () => {
+  it('speaks of another reason, and begins again when the control plane spoke', () => {
     const { clock, lines, log } = logging();
     log.ended(GONE);
     clock.pass(2000);

@@ -14,7 +14,7 @@ import { muxTo, subscriptionTo } from '../../../support/peers/mux.ts';
 import { waitUntil } from '../../../support/wait.ts';
 
 describe('streams to one control plane', () => {
-  it('share a connection, also when one is opened anew', async () => {
+  it('share a connection, also when one is opened again', async () => {
     await using control = await startControlPlane();
     const statStore = new StatStore();
     const base = statStore.defineBlock(CLUSTER, 'cluster.control.');
@@ -58,7 +58,7 @@ describe('streams to one control plane', () => {
     between.close();
   });
 
-  it('are opened anew after what is no message', async () => {
+  it('are opened again after what is no message', async () => {
     await using control = await startControlPlane();
     const statStore = new StatStore();
     const connections = new GrpcConnections();

@@ -1,4 +1,7 @@
-/** What becomes of connections when listening sockets close, here and in the epoch that has them, too. */
+/**
+ * What becomes of connections when listening sockets close, here and in the epoch that has them,
+ * too.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

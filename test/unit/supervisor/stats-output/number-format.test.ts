@@ -20,7 +20,7 @@ const cases: readonly (readonly [value: number, shortest: string, six: string, e
   [49424.441598750236, '49424.441598750236', '49424.4', '49424.441598750236153136938810349'],
 ];
 for (const [value, shortest, six, exact] of cases) {
-  test(`${value} is printed as the reference prints it`, () => {
+  test(`${value} is printed as Envoy prints it`, () => {
     assert.deepEqual(
       [shortestNumber(value), sixDigitNumber(value), exactNumber(value)],
       [shortest, six, exact],

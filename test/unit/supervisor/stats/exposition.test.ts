@@ -53,7 +53,7 @@ function countsOf(values: readonly (readonly [value: number, count: number])[]):
 }
 
 describe('a native histogram', () => {
-  it('has the schema, spans and deltas that the reference gives for the same values', () => {
+  it('has the schema, spans and deltas that Envoy gives for the same values', () => {
     const counts = countsOf([
       [0, 4],
       [4, 1],

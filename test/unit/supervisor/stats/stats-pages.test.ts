@@ -5,7 +5,7 @@ import { parseQuery } from '../../../../supervisor/http-pages/query.ts';
 import type { StatsQuestion } from '../../../../supervisor/stats-output/stats-questions.ts';
 import {
   EndpointStats,
-  type EndpointFigures,
+  type EndpointStatValues,
 } from '../../../../supervisor/stats/endpoint-stats.ts';
 import { OrderedView } from '../../../../supervisor/stats/ordered-view.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
@@ -32,7 +32,7 @@ const ask = (query: string, accept = ''): StatsQuestion => ({
 function pagesOf(
   store: StatStore,
   custom = [] as ReturnType<typeof fixedTag>[],
-  { isEcmaScript = false, hosts = [] as readonly EndpointFigures[] } = {},
+  { isEcmaScript = false, hosts = [] as readonly EndpointStatValues[] } = {},
 ): StatsPages {
   const extractor = new TagExtractor([...defaultTagRules(), ...custom]);
   return new StatsPages({
@@ -74,7 +74,7 @@ const recordings: readonly (readonly [file: string, path: string, query: string]
   ['summary.prom', '/stats/prometheus', 'histogram_buckets=summary'],
 ];
 for (const [file, path, query] of recordings) {
-  test(`${path}?${query} is what the reference printed`, async () => {
+  test(`${path}?${query} is what Envoy printed`, async () => {
     assert.equal(await read(pagesOf(recordedStore()), path, query), recorded(file));
   });
 }
@@ -100,7 +100,7 @@ const refusals: readonly (readonly [query: string, body: string])[] = [
   ],
 ];
 for (const [query, body] of refusals) {
-  test(`/stats?${query} is refused in the reference's words`, async () => {
+  test(`/stats?${query} is refused in Envoy's words`, async () => {
     const answer = await pagesOf(new StatStore()).read('/stats', ask(query));
     assert.deepEqual([answer.status, answer.body], [400, body]);
   });
@@ -299,7 +299,7 @@ describe('statistics of single hosts', () => {
     store.add(base + HOST.index.rq_total, 3);
     store.add(base + HOST.index.cx_active, 1);
     const common = { cluster: 'a', isHealthy: true };
-    const hosts: readonly EndpointFigures[] = [
+    const hosts: readonly EndpointStatValues[] = [
       {
         ...common,
         address: '127.0.0.1:80',

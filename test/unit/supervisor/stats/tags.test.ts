@@ -6,7 +6,7 @@ import { TagExtractor } from '../../../../supervisor/stats/tags/tag-extractor.ts
 import { fixedTag, regexTag, tokenTag } from '../../../../supervisor/stats/tags/tag-rule.ts';
 import { recorded } from './recorded-store.ts';
 
-test('names give the metrics and labels that the reference printed', () => {
+test('names give the metrics and labels that Envoy printed', () => {
   const extractor = new TagExtractor(defaultTagRules());
   for (const line of recorded('tags.txt').trimEnd().split('\n')) {
     const space = line.indexOf(' ');

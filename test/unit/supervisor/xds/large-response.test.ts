@@ -6,7 +6,9 @@ import { DECODING } from '../../../support/peers/discovery-parts.ts';
 
 const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
 
-/** More than what the supervisor decodes by itself, with one resource in it that has a broken part. */
+/**
+ * More than what the supervisor decodes by itself, with one resource in it that has a broken part.
+ */
 function answer(count: number, bad: number): Buffer {
   const resources = Array.from({ length: count }, (_, index) => ({
     '@type': 'type.googleapis.com/envoy.config.cluster.v3.Cluster',

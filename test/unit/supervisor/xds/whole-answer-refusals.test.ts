@@ -17,7 +17,7 @@ interface Case {
 
 const DISCOVERIES = { routes: discoverRoutes, scopes: discoverScopes, secrets: discoverSecrets };
 
-/** In the reference's words, which its log has a second time for these. */
+/** In Envoy's words, which its log has a second time for these. */
 const CASES: readonly Case[] = [
   {
     kind: 'routes',

@@ -8,7 +8,7 @@ import {
 const NOW = 1_795_272_000;
 
 describe('a session cookie', () => {
-  it('is written as the reference writes it', () => {
+  it('is written as Envoy writes it', () => {
     assert.equal(
       writeSessionCookie('127.0.0.1:36161', 120_000, 1_795_272_696 - 120),
       'Cg8xMjcuMC4wLjE6MzYxNjEQ+N+G2AY=',

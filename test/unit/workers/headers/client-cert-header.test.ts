@@ -1,4 +1,4 @@
-/** Expectations are what the reference writes for the same certificates and headers. */
+/** Expectations are what Envoy writes for the same certificates and headers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClientCertForwarding } from '../../../../shared/resources/listener.ts';
@@ -7,12 +7,12 @@ import {
   keepsClientCert,
   writeClientCert,
 } from '../../../../workers/headers/client-cert-header.ts';
-import type { CertificateFacts, TlsInfo } from '../../../../workers/net/connection-info.ts';
+import type { CertificateInfo, TlsInfo } from '../../../../workers/net/connection-info.ts';
 
 const NAME = 'x-forwarded-client-cert';
 const ALL = ['cert', 'chain', 'subject', 'uri', 'dns'] as const;
 
-function facts(fields: Partial<CertificateFacts>): CertificateFacts {
+function facts(fields: Partial<CertificateInfo>): CertificateInfo {
   return {
     subject: 'CN=plain',
     issuer: 'CN=Root',
@@ -33,7 +33,7 @@ function facts(fields: Partial<CertificateFacts>): CertificateFacts {
 
 const NAMED = facts({ uriSans: ['spiffe://x/y', 'urn:z'], dnsSans: ['a.test', 'b.test'] });
 
-function tlsOf(peer: CertificateFacts | undefined, local = facts({})): TlsInfo {
+function tlsOf(peer: CertificateInfo | undefined, local = facts({})): TlsInfo {
   return {
     version: 'TLSv1.3',
     cipherSuite: '',
@@ -73,7 +73,7 @@ describe('x-forwarded-client-cert', () => {
     }
   });
 
-  it('holds what is configured in the order of the reference', () => {
+  it('holds what is configured in the order of Envoy', () => {
     const issuer = facts({ pem: '-----I\n' });
     const peer = { ...NAMED, subject: 'CN=a\\, b', issuedBy: issuer };
     const local = facts({ uriSans: ['spiffe://me'] });

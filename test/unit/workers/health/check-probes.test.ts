@@ -50,7 +50,7 @@ async function start(
     ways: {
       resource: cluster('c'),
       sockets: { of: () => PLAIN, matching: () => PLAIN },
-      checkFigures: () => undefined,
+      checkStats: () => undefined,
       connectInside: () => assert.fail('there is no listener inside'),
     },
     clock: systemClock,

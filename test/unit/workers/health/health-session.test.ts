@@ -30,7 +30,10 @@ class RecordingClock extends ManualClock {
   }
 }
 
-/** A session whose host answers with these, one check after the other; `delays` are those between them. */
+/**
+ * A session whose host answers with these, one check after the other; `delays` are those between
+ * them.
+ */
 function sessionOf(
   outcomes: readonly ProbeOutcome[],
   changes: Partial<HealthCheckResource> = {},

@@ -1,6 +1,6 @@
 /**
- * Request targets, request lines and codings as Envoy 1.40.0 takes or refuses them: each row was asked
- * of it.
+ * Request targets, request lines and codings as Envoy 1.40.0 takes or refuses them: each row was
+ * asked of it.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,7 +1,8 @@
 /**
- * The codecs beside the runtime's own parser: where both accept the same bytes they must agree on where
- * each message ends, on its headers and on its body, and what this proxy makes of an accepted request
- * must have one reading. `SLUICE_FUZZ_RUNS` sets how many inputs each direction gets; the seed is fixed.
+ * The codecs beside the runtime's own parser: where both accept the same bytes they must agree on
+ * where each message ends, on its headers and on its body, and what this proxy makes of an accepted
+ * request must have one reading. `SLUICE_FUZZ_RUNS` sets how many inputs each direction gets; the
+ * seed is fixed.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type {
-  EarlyFacts,
+  EarlyInfo,
   FilterVerdict,
 } from '../../../../workers/listener/filters/listener-filter.ts';
 import type { ProxyProtocolFilter } from '../../../../shared/resources/listener-filters.ts';
@@ -33,9 +33,9 @@ function read(data: Buffer | string, allowsWithout = false): Seen {
 function readAll(
   data: Buffer | string,
   config: ProxyProtocolFilter,
-): { readonly verdict: FilterVerdict; readonly facts: EarlyFacts } {
+): { readonly verdict: FilterVerdict; readonly facts: EarlyInfo } {
   const reader = new ProxyProtocolReader(config, new WorkerStatStore());
-  const facts: EarlyFacts = {
+  const facts: EarlyInfo = {
     serverName: '',
     transportProtocol: 'raw_buffer',
     applicationProtocols: [],

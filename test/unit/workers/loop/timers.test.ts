@@ -66,7 +66,7 @@ describe("the data path's timers", () => {
     assert.deepEqual(fired, ['early1@1010', 'middle1@1030', 'late1@1050']);
   });
 
-  it('begin anew when they are armed again and stay silent when disarmed', () => {
+  it('begin again when they are armed again and stay silent when disarmed', () => {
     const { source, clock, timers, fired, timer } = setUp();
     const again = timer('again');
     const never = timer('never');

@@ -168,7 +168,7 @@ describe('text formats', () => {
     ]);
   });
 
-  it('print flags in the reference’s order', () => {
+  it('print flags in Envoy’s order', () => {
     const info = streamInfo();
     assert.equal(text('%RESPONSE_FLAGS%', info), '-');
     info.responseFlags = ResponseFlag.upstreamConnectionFailure | ResponseFlag.noHealthyUpstream;
@@ -311,7 +311,7 @@ describe('JSON formats', () => {
     );
   });
 
-  it('escape what JSON must and bytes that are no UTF-8', () => {
+  it('escape what JSON must and bytes that are not UTF-8', () => {
     const line = json({ q: '%REQ(x-quoted)%', b: '%REQ(x-bytes)%', u: '%REQ(x-utf8)%' }, proxied());
     assert.equal(line, '{"b":"\\u00c3\\u00a9\\u00ff<","q":"a\\"b\\\\c\\td","u":"\xc3\xa9"}\n');
   });

@@ -116,7 +116,7 @@ test('a streamed request is a record for each part, all with one id, the share i
   });
 });
 
-test('bytes that are no UTF-8 are replaced one by one', () => {
+test('bytes that are not UTF-8 are replaced one by one', () => {
   const cases: readonly (readonly [Buffer, string])[] = [
     [Buffer.from('plain'), 'plain'],
     [Buffer.from('é€😀'), 'é€😀'],

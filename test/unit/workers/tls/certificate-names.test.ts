@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { isReadable } from '../../../../shared/tls/certificate-parts.ts';
-import { X509Facts } from '../../../../workers/tls/certificate-facts.ts';
+import { X509Facts } from '../../../../workers/tls/certificate-info.ts';
 import {
   altNames,
   buildCertificate,

@@ -114,7 +114,7 @@ describe('a set of hosts', () => {
 });
 
 describe('checks of a host', () => {
-  it('begin anew when they are to ask elsewhere, and only then', () => {
+  it('begin again when they are to ask elsewhere, and only then', () => {
     let begun = 0;
     const clock: typeof systemClock = {
       ...systemClock,

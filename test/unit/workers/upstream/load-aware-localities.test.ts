@@ -30,7 +30,7 @@ function own(utilization: number, hosts = 10): LocalityLoad {
 
 describe('shares of localities by headroom', () => {
   type Case = readonly [string, readonly LocalityLoad[], readonly number[]];
-  // The first is the example of the reference's documentation.
+  // The first is the example of Envoy's documentation.
   const cases: readonly Case[] = [
     ['what is left of each', [own(0.7), load(0.3), load(0.4)], [3, 7, 6]],
     [

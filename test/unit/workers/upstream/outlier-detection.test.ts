@@ -177,7 +177,7 @@ describe('outlier detection of one cluster', () => {
     assert.equal(stat('ejections_detected_consecutive_5xx'), 0);
   });
 
-  it('ejects by the rates of an interval, and names the kinds of events as the reference does', () => {
+  it('ejects by the rates of an interval, and names the kinds of events as Envoy does', () => {
     const thresholds = { ...SETTINGS.thresholds, splitsErrors: true };
     const consecutive = { ...thresholds.consecutive, consecutive_local_origin_failure: 1000 };
     const { clock, ejected, monitor, events } = watched({

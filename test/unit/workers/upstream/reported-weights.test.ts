@@ -72,7 +72,7 @@ describe('a report of load', () => {
     it(`is read from ${title}`, () => assert.deepEqual(readLoadReport(headers), figures));
   }
 
-  // What the reference makes of each was observed.
+  // What Envoy makes of each was observed.
   const unreadable = [
     '',
     'TEXT cpu_utilization',

@@ -1,7 +1,7 @@
 /**
- * The mirrored copies of one request: each goes to a host of its own cluster, and what comes back is
- * thrown away. A mirror never answers and never fails a request; one that takes the body too slowly
- * slows the request down, as the request's own upstream would.
+ * The mirrored copies of one request: each goes to a host of its own cluster, and what comes back
+ * is thrown away. A mirror never answers and never fails a request; one that takes the body too
+ * slowly slows the request down, as the request's own upstream would.
  */
 import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
 import { ROUTER } from '../../../shared/stats/templates/http-connection-manager.ts';
@@ -16,12 +16,12 @@ import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { ClusterManager } from '../../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
-import type { UpstreamConnectionFacts } from '../../upstream/pools/http-pool.ts';
+import type { UpstreamConnectionInfo } from '../../upstream/pools/http-pool.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import { isSpared } from '../ledger/dropped-requests.ts';
+import { isDropped } from '../ledger/dropped-requests.ts';
 import { RequestBalance } from '../request-balance.ts';
 import { countFailure, countHost, countOutlived, noteAnswer } from '../ledger/cluster-account.ts';
-import { resetWords } from '../attempt/reset-reasons.ts';
+import { resetTexts } from '../attempt/reset-reasons.ts';
 import type { RouterStats } from '../ledger/router-stats.ts';
 import { upstreamNames } from '../attempt/upstream-names.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from '../attempt/upstream-request.ts';
@@ -32,7 +32,7 @@ const CX_NONE_HEALTHY = CLUSTER.index.upstream_cx_none_healthy;
 const TIMED_OUT = 504;
 const UNAVAILABLE = 503;
 
-export interface ShadowContext {
+export interface MirrorContext {
   readonly loop: WorkerLoop;
   readonly clusters: ClusterManager;
   readonly runtime: Runtime;
@@ -51,11 +51,11 @@ interface Shadowed {
 }
 
 /** Starts the mirrors that the route wants of this request, whose headers are ready to be sent. */
-export function startShadows(
+export function startMirrors(
   request: Shadowed,
-  context: ShadowContext,
-): RequestShadows | undefined {
-  let shadows: RequestShadow[] | undefined;
+  context: MirrorContext,
+): RequestMirrors | undefined {
+  let shadows: RequestMirror[] | undefined;
   for (const policy of request.route.action.mirrorPolicies) {
     const { fraction } = policy;
     if (fraction !== undefined && !isEnabled(fraction, context.runtime, context.runtime.random())) {
@@ -63,18 +63,18 @@ export function startShadows(
     }
     const cluster = context.clusters.get(clusterName(policy, request.headers));
     if (cluster === undefined) continue;
-    const shadow = new RequestShadow(request, cluster, context);
+    const shadow = new RequestMirror(request, cluster, context);
     shadow.start(policy, request);
     (shadows ??= []).push(shadow);
   }
-  return shadows === undefined ? undefined : new RequestShadows(shadows);
+  return shadows === undefined ? undefined : new RequestMirrors(shadows);
 }
 
 /** All mirrors of one request. */
-export class RequestShadows {
-  readonly #shadows: readonly RequestShadow[];
+export class RequestMirrors {
+  readonly #shadows: readonly RequestMirror[];
 
-  constructor(shadows: readonly RequestShadow[]) {
+  constructor(shadows: readonly RequestMirror[]) {
     this.#shadows = shadows;
   }
 
@@ -92,8 +92,8 @@ export class RequestShadows {
   }
 }
 
-class RequestShadow implements UpstreamRequestOwner, TimerOwner {
-  private readonly context: ShadowContext;
+class RequestMirror implements UpstreamRequestOwner, TimerOwner {
+  private readonly context: MirrorContext;
   private readonly cluster: UpstreamCluster;
   private readonly callbacks: TerminalCallbacks;
   private readonly info: StreamInfo;
@@ -102,7 +102,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
   private upstream: UpstreamRequest | undefined = undefined;
   private requestDoneMs = -1;
 
-  constructor(request: Shadowed, cluster: UpstreamCluster, context: ShadowContext) {
+  constructor(request: Shadowed, cluster: UpstreamCluster, context: MirrorContext) {
     const { clock } = context.loop;
     this.context = context;
     this.cluster = cluster;
@@ -117,7 +117,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     const copy = shadowHeaders(headers, policy, context.localAddress);
     context.ownStats.count(RQ_TOTAL);
     info.requestHeaders = copy;
-    if (isSpared(cluster)) {
+    if (isDropped(cluster)) {
       this.charge(UNAVAILABLE);
       return;
     }
@@ -128,7 +128,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
       return;
     }
     cluster.retained.hold();
-    this.upstream = this.makeTry(host, copy, { endStream, callbacks, route });
+    this.upstream = this.makeAttempt(host, copy, { endStream, callbacks, route });
     if (endStream) this.completeRequest();
     this.upstream.start();
   }
@@ -154,7 +154,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     this.info.upstreamHost = host;
   }
 
-  onUpstreamConnected({ host }: UpstreamRequest, connection: UpstreamConnectionFacts): void {
+  onUpstreamConnected({ host }: UpstreamRequest, connection: UpstreamConnectionInfo): void {
     host.outlier?.connected();
     this.info.upstreamConnectionId = connection.id;
   }
@@ -180,7 +180,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
 
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason): void {
     if (upstream.isAwaitingHeaders) {
-      const { status } = resetWords(reason);
+      const { status } = resetTexts(reason);
       this.charge(status);
       if (upstream.hasTriedHost) countFailure(this.cluster, upstream.host, status);
     }
@@ -192,7 +192,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
   }
 
   /** A mirror is one try with one timeout: this one is the cluster's. */
-  onTryTimeout(upstream: UpstreamRequest): void {
+  onPerTryTimeout(upstream: UpstreamRequest): void {
     countOutlived(this.cluster);
     this.end();
     upstream.cancel();
@@ -223,7 +223,7 @@ class RequestShadow implements UpstreamRequestOwner, TimerOwner {
     upstream.cancel();
   }
 
-  private makeTry(
+  private makeAttempt(
     host: UpstreamHost,
     headers: HeaderMap,
     { endStream, callbacks, route }: Pick<Shadowed, 'endStream' | 'callbacks' | 'route'>,

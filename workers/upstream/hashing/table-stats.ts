@@ -1,11 +1,11 @@
 /** How many places of a table of hashes each host gets, which follows from the weights alone. */
-import type { IdleTable } from '../../../shared/resources/clusters/idle-clusters.ts';
+import type { LazyTable } from '../../../shared/resources/clusters/lazy-clusters.ts';
 import type { RingHashOptions } from '../../../shared/resources/clusters/lb-policy.ts';
 import { countTurns } from './maglev-turns.ts';
 import { finish, ITEMS_PER_STEP, type Steps } from '../../loop/sliced-work.ts';
 
 /** What the cluster's statistics say of a table. */
-export interface TableFigures {
+export interface TableStats {
   readonly size: number;
   readonly minPerHost: number;
   readonly maxPerHost: number;
@@ -14,7 +14,7 @@ export interface TableFigures {
 type RingSizes = Pick<RingHashOptions, 'minRingSize' | 'maxRingSize'>;
 
 interface RingShares {
-  readonly figures: TableFigures;
+  readonly figures: TableStats;
   /** All of them together. */
   readonly places: number;
   readonly shares: readonly number[];
@@ -40,9 +40,9 @@ export function* ringShares(
 }
 
 /** The weights are shares of the whole. */
-export function* maglevFigures(weights: ArrayLike<number>, tableSize: number): Steps<TableFigures> {
+export function* maglevStats(weights: ArrayLike<number>, tableSize: number): Steps<TableStats> {
   const hosts = weights.length;
-  // A single host needs no table, and the reference says so.
+  // A single host needs no table, and Envoy says so.
   if (hosts === 1) return { size: tableSize, minPerHost: 1, maxPerHost: 1 };
   if (isEven(weights)) {
     const [least, rest] = hosts === 0 ? [0, 0] : [Math.floor(tableSize / hosts), tableSize % hosts];
@@ -58,14 +58,14 @@ function isEven(weights: ArrayLike<number>): boolean {
 }
 
 /** Of so many hosts of one weight, whichever they are. */
-export function evenFigures({ sizes, hosts }: IdleTable): TableFigures {
+export function evenStats({ sizes, hosts }: LazyTable): TableStats {
   const weights = Array.from({ length: hosts }, () => 1 / hosts);
   return typeof sizes === 'number'
-    ? finish(maglevFigures(weights, sizes))
+    ? finish(maglevStats(weights, sizes))
     : finish(ringShares(weights, sizes)).figures;
 }
 
-function figuresOf(size: number, perHost: ArrayLike<number> & Iterable<number>): TableFigures {
+function figuresOf(size: number, perHost: ArrayLike<number> & Iterable<number>): TableStats {
   let [minPerHost, maxPerHost] = [size, 0];
   for (const count of perHost) {
     minPerHost = Math.min(minPerHost, count);

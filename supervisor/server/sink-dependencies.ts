@@ -1,18 +1,21 @@
-/** What the statistics see of the server: its clusters, and for sinks streams to services and who it is. */
+/**
+ * What the statistics see of the server: its clusters, and for sinks streams to services and who it
+ * is.
+ */
 import type { LaterParts, ServiceStreams } from './service-streams.ts';
-import { endpointFigures } from '../upstreams/hosts/endpoint-figures.ts';
+import { endpointStatValues } from '../upstreams/hosts/endpoint-stat-values.ts';
 import type { LiveCluster } from '../upstreams/live-cluster.ts';
 import type { SinkCluster, StatsEngineOptions } from '../stats-output/stats-engine.ts';
 
 const METRICS_MESSAGE = 'envoy.service.metrics.v3.StreamMetricsMessage';
 
-export function sinkSurroundings(
+export function sinkDependencies(
   { openGrpc, identifier }: ServiceStreams,
   parts: () => LaterParts,
 ): Pick<StatsEngineOptions, 'clusters' | 'endpoints' | 'services'> {
   return {
     clusters: () => [...parts().upstreams.all()].map(sinkCluster),
-    endpoints: () => endpointFigures(parts().upstreams.all(), parts().store),
+    endpoints: () => endpointStatValues(parts().upstreams.all(), parts().store),
     services: { openGrpc, identifier: () => identifier(METRICS_MESSAGE) },
   };
 }

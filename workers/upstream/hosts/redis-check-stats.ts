@@ -1,4 +1,7 @@
-/** What checks by a client of Redis add to the figures of their cluster and host: its connections and commands count. */
+/**
+ * What checks by a client of Redis add to the figures of their cluster and host: its connections
+ * and commands count.
+ */
 import type { CheckStats } from '../../health/check-target.ts';
 import { CLUSTER, HOST } from '../../../shared/stats/templates/cluster.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
@@ -7,7 +10,7 @@ import type { UpstreamHost } from './host.ts';
 
 const { index } = CLUSTER;
 
-export class RedisCheckFigures implements CheckStats {
+export class RedisCheckStats implements CheckStats {
   readonly #writer: StatWriter;
   readonly #base: number;
   readonly #host: UpstreamHost;

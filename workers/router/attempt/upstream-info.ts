@@ -4,7 +4,7 @@ import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { ClusterRoute } from '../../stream/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import { noteConnection } from '../../upstream/pools/connection-facts.ts';
-import type { UpstreamConnectionFacts } from '../../upstream/pools/http-pool.ts';
+import type { UpstreamConnectionInfo } from '../../upstream/pools/http-pool.ts';
 
 /** The request was routed to a cluster. */
 export function noteTarget(
@@ -26,7 +26,7 @@ export function noteTarget(
 /** The request got a connection at `nowMs`. */
 export function noteHttpConnection(
   info: StreamInfo,
-  connection: UpstreamConnectionFacts,
+  connection: UpstreamConnectionInfo,
   nowMs: number,
 ): void {
   noteConnection(info, connection, nowMs);
@@ -37,7 +37,7 @@ export function noteHttpConnection(
 /** The exchange is over; `requestDoneMs` is when the whole request had come, -1 when it had not. */
 export function noteExchange(
   info: StreamInfo,
-  connection: UpstreamConnectionFacts,
+  connection: UpstreamConnectionInfo,
   requestDoneMs: number,
 ): void {
   if (requestDoneMs >= 0) {

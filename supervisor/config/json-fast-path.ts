@@ -1,8 +1,8 @@
 /**
- * The short way for JSON in which nothing is to be said of anything: the runtime's own parser reads it
- * and one walk checks and normalises what came. Whatever is unusual, or may be a mistake, ends the walk,
- * and the long way with its positions decides. Fields that are no plain messages, texts or numbers are
- * read and checked by the long way's own parts.
+ * The short way for JSON in which nothing is to be said of anything: the runtime's own parser reads
+ * it and one walk checks and normalises what came. Whatever is unusual, or may be a mistake, ends
+ * the walk, and the long way with its positions decides. Fields that are no plain messages, texts
+ * or numbers are read and checked by the long way's own parts.
  */
 import type { ApiCatalog, FieldType, MessageType } from './api/api-catalog.ts';
 import { type MessageObject, isMessageObject } from './convert/message-object.ts';
@@ -29,10 +29,10 @@ const ONEOFS_MAX = 31;
 class Unusual extends Error {}
 
 /**
- * The normalised message, which no check has anything to say of; undefined where the long way has to
- * read the source. `text` is what `content` decodes to.
+ * The normalised message, which no check has anything to say of; undefined where the long way has
+ * to read the source. `text` is what `content` decodes to.
  */
-export function readUsualJson(
+export function readJsonFastPath(
   catalog: ApiCatalog,
   type: MessageType,
   { content, text }: { readonly content: Uint8Array; readonly text: string },
@@ -46,7 +46,7 @@ export function readUsualJson(
     return undefined;
   }
   try {
-    const reader = new UsualReader(catalog);
+    const reader = new FastPathReader(catalog);
     const message = reader.message(type, root, 0);
     // Of a key that stands twice in an object the parser keeps one.
     return reader.texts === texts ? message : undefined;
@@ -57,10 +57,14 @@ export function readUsualJson(
 }
 
 /** Whether no check has anything to say of a normalised message; false: they have to be asked. */
-export function isUsual(catalog: ApiCatalog, type: MessageType, message: MessageObject): boolean {
+export function isFastPath(
+  catalog: ApiCatalog,
+  type: MessageType,
+  message: MessageObject,
+): boolean {
   try {
     // Another object would mean that it was not normalised.
-    return new UsualReader(catalog, true).message(type, message, 0) === message;
+    return new FastPathReader(catalog, true).message(type, message, 0) === message;
   } catch (error) {
     if (error instanceof Unusual) return false;
     throw error;
@@ -105,7 +109,7 @@ interface TypePlan {
 
 const plans = new WeakMap<MessageType, TypePlan>();
 
-class UsualReader {
+class FastPathReader {
   /** Keys and texts that were met. */
   texts = 0;
   readonly #catalog: ApiCatalog;
@@ -120,7 +124,10 @@ class UsualReader {
     this.#reader = new MessageReader({ catalog, unknownFields: 'refuse', report: unusual });
   }
 
-  /** Changes `given` to what it is normalised; where fields are left out, the result is another object. */
+  /**
+   * Changes `given` to what it is normalised; where fields are left out, the result is another
+   * object.
+   */
   message(type: MessageType, given: unknown, depth: number): MessageObject {
     if (!isMessageObject(given) || depth > DEEPEST) return unusual();
     return type.fullName === ANY ? this.#any(given, depth) : this.#fields(type, given, depth);

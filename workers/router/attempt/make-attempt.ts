@@ -1,4 +1,7 @@
-/** Makes one try of a request: through the host's pool, or as a tunnel where the route ends a CONNECT. */
+/**
+ * Makes one try of a request: through the host's pool, or as a tunnel where the route ends a
+ * CONNECT.
+ */
 import type { AccessLog } from '../../access-log/types.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
@@ -8,12 +11,12 @@ import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
-import { TryFigures } from './try-figures.ts';
+import { AttemptStats } from './attempt-stats.ts';
 import { upstreamNames } from './upstream-names.ts';
-import { UpstreamTryLog } from './upstream-log.ts';
+import { UpstreamAttemptLog } from './upstream-log.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
 
-interface TryTarget {
+interface AttemptTarget {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
   readonly action: ClusterRoute['action'] | undefined;
@@ -21,7 +24,7 @@ interface TryTarget {
   readonly client: ConnectionInfo;
 }
 
-interface TryParts {
+interface AttemptParts {
   readonly endStream: boolean;
   readonly bufferLimitBytes: number;
   readonly timeouts: RequestTimeouts;
@@ -30,11 +33,11 @@ interface TryParts {
   readonly loop: WorkerLoop;
 }
 
-export function makeTry(
+export function makeAttempt(
   owner: UpstreamRequestOwner,
-  { cluster, host, action, client }: TryTarget,
+  { cluster, host, action, client }: AttemptTarget,
   headers: HeaderMap,
-  { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: TryParts,
+  { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: AttemptParts,
 ): UpstreamRequest {
   const { clock } = loop;
   const { upstreamHttp } = (host.home ?? cluster).resource;
@@ -47,7 +50,9 @@ export function makeTry(
         upstreamNames(upstreamHttp, headers),
       );
   const log =
-    upstreamLogs.length > 0 ? new UpstreamTryLog(upstreamLogs, clock.ms, clock.wallMs) : undefined;
+    upstreamLogs.length > 0
+      ? new UpstreamAttemptLog(upstreamLogs, clock.ms, clock.wallMs)
+      : undefined;
   return new UpstreamRequest(owner, { host, pool }, headers, {
     endStream,
     bufferLimitBytes,
@@ -55,6 +60,6 @@ export function makeTry(
     timeouts,
     maxDurationMs: upstreamHttp.maxStreamDurationMs,
     log,
-    figures: TryFigures.of(cluster.stats, timeouts.perTryMs, clock),
+    figures: AttemptStats.of(cluster.stats, timeouts.perTryMs, clock),
   });
 }

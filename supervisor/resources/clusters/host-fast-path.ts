@@ -1,6 +1,6 @@
 /**
- * The short way for most hosts of large assignments: those with an IPv4 address, a port and at most a
- * name and a weight. It makes nothing but the host; anything else goes the long way.
+ * The short way for most hosts of large assignments: those with an IPv4 address, a port and at most
+ * a name and a weight. It makes nothing but the host; anything else goes the long way.
  */
 import { isIPv4 } from 'node:net';
 import type { SocketAddress } from '../../../shared/api/generated/envoy/config/core/v3/address.ts';
@@ -8,13 +8,15 @@ import type { LbEndpoint } from '../../../shared/api/generated/envoy/config/endp
 import type { HostResource } from '../../../shared/resources/clusters/cluster.ts';
 
 /** What a host has from its locality. */
-export type LocalityFacts = Pick<
+export type LocalityInfo = Pick<
   HostResource,
   'priority' | 'region' | 'zone' | 'subZone' | 'localityWeight'
 >;
 
-/** The host that the long way would make, with its fields in the same order; undefined: that has to. */
-export function usualHost(message: LbEndpoint, locality: LocalityFacts): HostResource | undefined {
+/**
+ * The host that the long way would make, with its fields in the same order; undefined: that has to.
+ */
+export function usualHost(message: LbEndpoint, locality: LocalityInfo): HostResource | undefined {
   const socket = usualSocket(message);
   if (socket === undefined) return undefined;
   const { address = '', port_value: port = 0 } = socket;
@@ -44,8 +46,8 @@ function usualSocket(message: LbEndpoint): SocketAddress | undefined {
   if (address === undefined || !hasOnly(endpoint, 'address', 'hostname')) return undefined;
   const { socket_address: socket } = address;
   if (socket === undefined || !hasOnly(address, 'socket_address')) return undefined;
-  const isUsual = hasOnly(socket, 'address', 'port_value') && isIPv4(socket.address ?? '');
-  return isUsual ? socket : undefined;
+  const isFastPath = hasOnly(socket, 'address', 'port_value') && isIPv4(socket.address ?? '');
+  return isFastPath ? socket : undefined;
 }
 
 function hasOnly(message: object, first: string, second = first): boolean {

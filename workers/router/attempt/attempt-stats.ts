@@ -1,6 +1,7 @@
 /**
  * Sizes of one try's request and response and the share of its time that it used, for clusters that
- * want to know (`track_cluster_stats`). Counts what it is told; when a try is over is its owner's word.
+ * want to know (`track_cluster_stats`). Counts what it is told; when a try is over is its owner's
+ * word.
  */
 import {
   REQUEST_RESPONSE_SIZES,
@@ -18,7 +19,7 @@ interface LoopTime {
   readonly ms: number;
 }
 
-export class TryFigures {
+export class AttemptStats {
   readonly #stats: ClusterStats;
   readonly #perTryMs: number;
   readonly #clock: LoopTime;
@@ -35,9 +36,9 @@ export class TryFigures {
   }
 
   /** Undefined for a cluster that does not want them. */
-  static of(stats: ClusterStats, perTryMs: number, clock: LoopTime): TryFigures | undefined {
+  static of(stats: ClusterStats, perTryMs: number, clock: LoopTime): AttemptStats | undefined {
     if (stats.sizesBase === undefined && stats.budgetsBase === undefined) return undefined;
-    return new TryFigures(stats, perTryMs, clock);
+    return new AttemptStats(stats, perTryMs, clock);
   }
 
   sent(bytes: number): void {

@@ -9,7 +9,7 @@ import { elementAt, TAG } from '../../shared/tls/der.ts';
 /** Context-specific, constructed, number 19. */
 const GROUP = 0xb3;
 
-/** The reference's names of TLS groups. */
+/** Envoy's names of TLS groups. */
 const GROUPS: Readonly<Record<number, string>> = {
   0x17: 'P-256',
   0x18: 'P-384',
@@ -18,16 +18,16 @@ const GROUPS: Readonly<Record<number, string>> = {
   0x1e: 'X448',
 };
 
-export interface SessionFacts {
+export interface SessionInfo {
   /** Lower case hex; empty in TLS 1.3. */
   readonly id: string;
   readonly group: string | undefined;
 }
 
-const NONE: SessionFacts = { id: '', group: undefined };
+const NONE: SessionInfo = { id: '', group: undefined };
 
 /** Never throws: what cannot be read is not known. */
-export function readSession(session: Buffer | undefined): SessionFacts {
+export function readSession(session: Buffer | undefined): SessionInfo {
   if (session === undefined || session[0] !== TAG.sequence) return NONE;
   const outer = elementAt(session, 0);
   if (outer === undefined) return NONE;

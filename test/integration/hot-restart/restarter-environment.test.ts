@@ -9,7 +9,7 @@ import { makeEpochs } from '../../support/programs/epochs.ts';
 import { startLoad } from '../../support/peers/load.ts';
 import { childrenOf } from '../../support/programs/processes.ts';
 import {
-  epochWords,
+  epochTexts,
   runRestarter,
   startRestarter,
   type RunningRestarter,
@@ -59,10 +59,10 @@ describe('a restarter in Python', () => {
     epochs.writeBootstrap();
     const script = epochs.scratch.file('start.sh');
     const log = epochs.scratch.file('server.log');
-    const words = [...epochWords(epochs), '--log-path', log].join(' ');
+    const words = [...epochTexts(epochs), '--log-path', log].join(' ');
     const command = `exec ${process.execPath} ${MAIN} ${words} --restart-epoch "$RESTART_EPOCH"`;
     writeFileSync(script, `#!/bin/sh\n${command}\n`, { mode: 0o755 });
-    // The reference's own script behaves the same; it may be named here.
+    // Envoy's own script behaves the same; it may be named here.
     const program = process.env['HOT_RESTARTER'] ?? OWN;
     await using restarter = runRestarter(['python3', program, script]);
     await live(epochs.adminPort, 0);

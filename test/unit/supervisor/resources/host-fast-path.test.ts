@@ -5,7 +5,7 @@ import type { ClusterLoadAssignment } from '../../../../shared/api/generated/env
 import type { LbEndpoint } from '../../../../shared/api/generated/envoy/config/endpoint/v3/endpoint_components.ts';
 import type { HostResource } from '../../../../shared/resources/clusters/cluster.ts';
 import { resolveLoadAssignment } from '../../../../supervisor/resources/clusters/load-assignment.ts';
-import { usualHost } from '../../../../supervisor/resources/clusters/usual-host.ts';
+import { usualHost } from '../../../../supervisor/resources/clusters/host-fast-path.ts';
 import { Scope } from '../../../../supervisor/resources/scope.ts';
 
 const optional = { requiredKeys: [] };

@@ -1,11 +1,11 @@
 /** The gauges `ring_hash_lb.*` and `maglev_lb.*` of a cluster whose policy hashes. */
 import { MAGLEV, RING_HASH } from '../../../shared/stats/templates/cluster-features.ts';
 import type { ClusterStats } from '../cluster-stats.ts';
-import type { TableFigures } from './table-figures.ts';
+import type { TableStats } from './table-stats.ts';
 
 type ClusterPrefix = Pick<ClusterStats, 'writer' | 'prefix'>;
 
-export class HashTableFigures {
+export class HashTableStats {
   readonly #stats: ClusterPrefix;
   readonly #isRing: boolean;
   readonly #tells: boolean;
@@ -22,7 +22,7 @@ export class HashTableFigures {
     this.#tells = tells;
   }
 
-  show({ size, minPerHost, maxPerHost }: TableFigures): void {
+  show({ size, minPerHost, maxPerHost }: TableStats): void {
     const { writer, prefix } = this.#stats;
     this.#base ??= this.#isRing
       ? writer.defineBlock(RING_HASH, `${prefix}ring_hash_lb.`)

@@ -4,17 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../../../shared/process/clock.ts';
 import { createBreakerPage } from '../../../../shared/limits/breaker-page.ts';
 import {
-  mayIdle,
+  mayBeLazy,
   type ClusterWithHosts,
-} from '../../../../shared/resources/clusters/idle-clusters.ts';
+} from '../../../../shared/resources/clusters/lazy-clusters.ts';
 import type { ClusterResource } from '../../../../shared/resources/clusters/cluster.ts';
 import type { ResourceUpdate } from '../../../../shared/resources/resource-update.ts';
 import { EventLogs } from '../../../../supervisor/health/event-log.ts';
 import { ResourceStore } from '../../../../supervisor/store/resource-store.ts';
 import { StatStore } from '../../../../supervisor/stats/stat-store.ts';
-import { IdleBatches } from '../../../../supervisor/store/idle-batches.ts';
+import { LazyBatches } from '../../../../supervisor/store/lazy-batches.ts';
 import { UpstreamClusters } from '../../../../supervisor/upstreams/upstream-clusters.ts';
-import { IdleClusters } from '../../../../workers/upstream/idle-clusters.ts';
+import { LazyClusters } from '../../../../workers/upstream/lazy-clusters.ts';
 import { cluster, host } from '../../../support/parts/data-plane.ts';
 
 const withHosts = (name: string, changes: Partial<ClusterResource> = {}): ClusterWithHosts => ({
@@ -67,8 +67,8 @@ const packedOf = (update: ResourceUpdate | undefined): Uint8Array => {
 describe('clusters that nobody uses yet', () => {
   it('come out of their batch as they were put in, once', () => {
     const clusters = many(250);
-    const idle = new IdleClusters();
-    for (const update of new IdleBatches().updates(clusters)) {
+    const idle = new LazyClusters();
+    for (const update of new LazyBatches().updates(clusters)) {
       if (update.op === 'put_idle_clusters') idle.put(update.names, update.packed);
     }
     assert.deepEqual(idle.take('service_201'), clusters[201]);
@@ -79,8 +79,8 @@ describe('clusters that nobody uses yet', () => {
 
   it('take other hosts without being unpacked', () => {
     const clusters = many(3);
-    const idle = new IdleClusters();
-    const [update] = new IdleBatches().updates(clusters);
+    const idle = new LazyClusters();
+    const [update] = new LazyBatches().updates(clusters);
     idle.put(
       clusters.map((each) => each.cluster.name),
       packedOf(update),
@@ -109,15 +109,15 @@ describe('clusters that nobody uses yet', () => {
 
   it('are packed once for workers that start together', () => {
     const clusters = many(150);
-    const batches = new IdleBatches();
+    const batches = new LazyBatches();
     const [first] = batches.updates(clusters);
     const [again] = batches.updates(clusters);
     assert.equal(packedOf(first), packedOf(again));
   });
 
-  it('are packed anew where the hosts are others', () => {
+  it('are packed again where the hosts are others', () => {
     const clusters = many(150);
-    const batches = new IdleBatches();
+    const batches = new LazyBatches();
     const [first, second] = batches.updates(clusters);
     const changed = clusters.map((both, index) =>
       index === 3 ? { ...both, hosts: { ...both.hosts, hosts: [] } } : both,
@@ -131,13 +131,13 @@ describe('clusters that nobody uses yet', () => {
     const { circuitBreakers, lbPolicy } = cluster('web');
     const closed = { ...circuitBreakers.DEFAULT, maxRequests: 0 };
     const watched = { ...circuitBreakers.HIGH, trackRemaining: true };
-    assert.equal(mayIdle(withHosts('web')), true);
+    assert.equal(mayBeLazy(withHosts('web')), true);
     for (const changes of [
       { lbPolicy: { ...lbPolicy, kind: 'MAGLEV' } },
       { circuitBreakers: { ...circuitBreakers, DEFAULT: closed } },
       { circuitBreakers: { ...circuitBreakers, HIGH: watched } },
     ] as const) {
-      assert.equal(mayIdle(withHosts('web', changes)), false);
+      assert.equal(mayBeLazy(withHosts('web', changes)), false);
     }
   });
 });

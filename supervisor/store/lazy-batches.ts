@@ -5,13 +5,13 @@
 import { packAllHosts } from '../../shared/resources/clusters/host-entries.ts';
 import {
   idleTable,
-  mayIdle,
+  mayBeLazy,
   packClusters,
   type ClusterWithHosts,
-} from '../../shared/resources/clusters/idle-clusters.ts';
+} from '../../shared/resources/clusters/lazy-clusters.ts';
 import type { ResourceUpdate } from '../../shared/resources/resource-update.ts';
 
-type IdleUpdate = Extract<ResourceUpdate, { readonly op: 'put_idle_clusters' }>;
+type LazyUpdate = Extract<ResourceUpdate, { readonly op: 'put_idle_clusters' }>;
 
 /** Packing these takes a few milliseconds, and unpacking them when the first of them is used. */
 const CLUSTERS_PER_BATCH = 100;
@@ -19,10 +19,10 @@ const HOSTS_PER_BATCH = 1000;
 
 interface Batch {
   readonly clusters: readonly ClusterWithHosts[];
-  readonly update: IdleUpdate;
+  readonly update: LazyUpdate;
 }
 
-export class IdleBatches {
+export class LazyBatches {
   /** Of the worker that started last. */
   #last: WeakRef<readonly Batch[]> | undefined;
 
@@ -31,7 +31,7 @@ export class IdleBatches {
     const idle: ClusterWithHosts[] = [];
     const updates: ResourceUpdate[] = [];
     for (const both of clusters) {
-      if (mayIdle(both)) {
+      if (mayBeLazy(both)) {
         idle.push(both);
         continue;
       }

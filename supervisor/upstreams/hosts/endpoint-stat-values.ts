@@ -1,16 +1,19 @@
-/** Hosts of clusters that want statistics of each (`per_endpoint_stats`), as the statistics name them. */
+/**
+ * Hosts of clusters that want statistics of each (`per_endpoint_stats`), as the statistics name
+ * them.
+ */
 import { addressOf } from '../../../shared/addresses/host-address.ts';
 import { HOST } from '../../../shared/stats/templates/cluster.ts';
-import type { EndpointFigures } from '../../stats/endpoint-stats.ts';
+import type { EndpointStatValues } from '../../stats/endpoint-stats.ts';
 import { statScope } from '../../../shared/stats/stat-scope.ts';
 import type { StatStore } from '../../stats/stat-store.ts';
 import type { LiveCluster } from '../live-cluster.ts';
 
 /** By the names of the clusters, the hosts of each in their order. */
-export function* endpointFigures(
+export function* endpointStatValues(
   clusters: Iterable<LiveCluster>,
   store: Pick<StatStore, 'find'>,
-): Generator<EndpointFigures> {
+): Generator<EndpointStatValues> {
   const wanting = [...clusters].filter(({ resolved }) => resolved.hasEndpointStats === true);
   wanting.sort((a, b) => (a.resolved.resource.statName < b.resolved.resource.statName ? -1 : 1));
   for (const { resolved, hosts } of wanting) {

@@ -6,7 +6,7 @@ import type { MessageObject } from '../../../../supervisor/config/convert/messag
 import type { Problem } from '../../../../supervisor/config/problem.ts';
 import { checkApiStatus } from '../../../../supervisor/config/validate/api-status.ts';
 import { checkConstraints } from '../../../../supervisor/config/validate/constraint-checker.ts';
-import { isUsual, readUsualJson } from '../../../../supervisor/config/usual-json.ts';
+import { isFastPath, readJsonFastPath } from '../../../../supervisor/config/json-fast-path.ts';
 import { bootstrapType, load } from './load.ts';
 import { RandomMessage } from './random-message.ts';
 
@@ -21,10 +21,10 @@ const TYPES = [
 
 function readShort(typeName: string, text: string): unknown {
   const content = Buffer.from(text);
-  return readUsualJson(catalog, catalog.message(typeName), { content, text });
+  return readJsonFastPath(catalog, catalog.message(typeName), { content, text });
 }
 
-/** A comma at the end, which the reference allows, is not for the runtime's parser. */
+/** A comma at the end, which Envoy allows, is not for the runtime's parser. */
 function forLongWay(text: string): string {
   return text.replace(/\}$/, ',}').replace(/^\{,\}$/, '{} ');
 }
@@ -193,7 +193,7 @@ describe('usual JSON', () => {
         });
         if (problems.some(({ rule }) => !rule.startsWith('validate'))) return;
         const before = structuredClone(message);
-        const usual = isUsual(catalog, catalog.message(bootstrapType), message);
+        const usual = isFastPath(catalog, catalog.message(bootstrapType), message);
         assert.deepEqual(message, before);
         if (!usual) return;
         taken += 1;

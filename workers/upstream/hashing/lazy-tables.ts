@@ -1,37 +1,37 @@
 /** What statistics say of tables of hashes before anybody asks for them: of clusters that idle. */
-import type { IdleTable } from '../../../shared/resources/clusters/idle-clusters.ts';
+import type { LazyTable } from '../../../shared/resources/clusters/lazy-clusters.ts';
 import type { StatWriter } from '../../../shared/stats/stat-writer.ts';
-import { HashTableFigures } from './hash-table-figures.ts';
-import { evenFigures, type TableFigures } from './table-figures.ts';
+import { HashTableStats } from './hash-table-stats.ts';
+import { evenStats, type TableStats } from './table-stats.ts';
 
-export interface IdleTablesParts {
+export interface LazyTablesParts {
   readonly writer: StatWriter;
   /** Another worker sets the gauges where this one does not. */
   readonly tells: boolean;
 }
 
-export class IdleTables {
-  readonly #parts: IdleTablesParts;
+export class LazyTables {
+  readonly #parts: LazyTablesParts;
   /** By cluster. */
-  readonly #shown = new Map<string, HashTableFigures>();
+  readonly #shown = new Map<string, HashTableStats>();
 
-  constructor(parts: IdleTablesParts) {
+  constructor(parts: LazyTablesParts) {
     this.#parts = parts;
   }
 
-  put(tables: readonly IdleTable[]): void {
+  put(tables: readonly LazyTable[]): void {
     const { writer, tells } = this.#parts;
     // Most are of the same sizes.
-    const known = new Map<string, TableFigures>();
+    const known = new Map<string, TableStats>();
     for (const table of tables) {
       const { name, statName, sizes, hosts } = table;
       const isRing = typeof sizes !== 'number';
-      const shown = new HashTableFigures(
+      const shown = new HashTableStats(
         { writer, prefix: `cluster.${statName}.` },
         { isRing, tells },
       );
       const key = JSON.stringify([sizes, hosts]);
-      const figures = known.get(key) ?? evenFigures(table);
+      const figures = known.get(key) ?? evenStats(table);
       known.set(key, figures);
       shown.show(figures);
       this.#shown.set(name, shown);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WAITING_WORDS_MAX, WaitingWords } from '../../../../shared/systemd/waiting-words.ts';
+import { WAITING_WORDS_MAX, WaitingMessages } from '../../../../shared/systemd/waiting-messages.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 function reader() {
   const clock = new ManualClock();
   const heard: string[] = [];
   let room = 0;
-  const words = new WaitingWords(clock, (word) => {
+  const words = new WaitingMessages(clock, (word) => {
     if (room === 0) return false;
     room -= 1;
     heard.push(word);

@@ -1,7 +1,7 @@
 /**
- * Words that a datagram socket's reader had no room for: a service manager that is busy takes ten or
- * so, and one that never hears READY ends the service. They are said again in their order; who says
- * them and what they mean is not known here.
+ * Words that a datagram socket's reader had no room for: a service manager that is busy takes ten
+ * or so, and one that never hears READY ends the service. They are said again in their order; who
+ * says them and what they mean is not known here.
  */
 import type { Clock, Timer } from '../process/clock.ts';
 
@@ -9,7 +9,7 @@ const PAUSE_MS = 50;
 /** A reader that takes nothing for long needs the latest words: the oldest is given up. */
 export const WAITING_WORDS_MAX = 64;
 
-export class WaitingWords {
+export class WaitingMessages {
   readonly #clock: Clock;
   readonly #send: (word: string) => boolean;
   readonly #words: string[] = [];

@@ -3,12 +3,12 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { HostResource } from '../../../../shared/resources/clusters/cluster.ts';
 import {
-  mayIdle,
+  mayBeLazy,
   type ClusterWithHosts,
-} from '../../../../shared/resources/clusters/idle-clusters.ts';
+} from '../../../../shared/resources/clusters/lazy-clusters.ts';
 import type { LbPolicy } from '../../../../shared/resources/clusters/lb-policy.ts';
 import { MAGLEV, RING_HASH } from '../../../../shared/stats/templates/cluster-features.ts';
-import { IdleBatches } from '../../../../supervisor/store/idle-batches.ts';
+import { LazyBatches } from '../../../../supervisor/store/lazy-batches.ts';
 import { ClusterManager } from '../../../../workers/upstream/cluster-manager.ts';
 import type { ClusterContext } from '../../../../workers/upstream/cluster-context.ts';
 import { clusterContext } from '../../../support/parts/balancers.ts';
@@ -46,7 +46,7 @@ function idling(both: ClusterWithHosts): {
 } {
   const context = clusterContext();
   const manager = new ClusterManager(context);
-  for (const update of new IdleBatches().updates([both])) {
+  for (const update of new LazyBatches().updates([both])) {
     assert.equal(update.op, 'put_idle_clusters');
     if (update.op === 'put_idle_clusters') void manager.apply(update);
   }
@@ -94,7 +94,7 @@ describe('the table of a cluster that nobody uses yet', () => {
 
   it('is not left for later where the number of hosts does not say all of it', () => {
     const policy: Policy = { kind: 'RING_HASH' };
-    assert.equal(mayIdle(withPolicy(policy, hostsOf(3))), true);
+    assert.equal(mayBeLazy(withPolicy(policy, hostsOf(3))), true);
     const others = hostsOf(2);
     for (const both of [
       withPolicy(policy, []),
@@ -108,7 +108,7 @@ describe('the table of a cluster that nobody uses yet', () => {
       ),
       withPolicy({ kind: 'MAGLEV', maglev: { tableSize: 5_000_011, usesHostname: false } }, others),
     ]) {
-      assert.equal(mayIdle(both), false);
+      assert.equal(mayBeLazy(both), false);
     }
   });
 });

@@ -18,7 +18,10 @@ interface SmallServerParts {
 /** How long a client may take to read what it was sent before it is cut off. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
-/** `response` (a byte string) is written to every client before the end; without one it hears itself. */
+/**
+ * `response` (a byte string) is written to every client before the end; without one it hears
+ * itself.
+ */
 export function smallServer(response: string | undefined, parts: SmallServerParts): ChainServer {
   return {
     bufferLimitBytes: parts.bufferLimitBytes,

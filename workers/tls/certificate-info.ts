@@ -7,9 +7,9 @@ import {
   type SubjectAltName,
 } from '../../shared/tls/certificate-names.ts';
 import { type CertificateParts, readCertificate } from '../../shared/tls/certificate-parts.ts';
-import type { CertificateFacts } from '../net/connection-info.ts';
+import type { CertificateInfo } from '../net/connection-info.ts';
 
-export class X509Facts implements CertificateFacts {
+export class X509Facts implements CertificateInfo {
   readonly #certificate: X509Certificate;
   #parts: CertificateParts | null | undefined = undefined;
   #names: readonly SubjectAltName[] | undefined = undefined;
@@ -69,7 +69,7 @@ export class X509Facts implements CertificateFacts {
     return this.#read()?.validToMs ?? Number.NaN;
   }
 
-  get issuedBy(): CertificateFacts | undefined {
+  get issuedBy(): CertificateInfo | undefined {
     const issuer = this.#certificate.issuerCertificate;
     if (issuer === undefined || issuer.fingerprint256 === this.#certificate.fingerprint256) {
       return undefined;

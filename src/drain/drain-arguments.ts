@@ -1,7 +1,7 @@
 /** The command line of `sluice drain`, as the query that the server gets. */
 import { splitOption } from '../split-option.ts';
 
-export interface DrainWords {
+export interface DrainArguments {
   /** `host:port`, or the path of a unix socket. */
   readonly address: string;
   /** The file that `--admin-address-path` of the server wrote. */
@@ -49,7 +49,7 @@ const VALUES = new Map(
 const PARAMS = ['listener', 'min', 'max', 'close_idle', 'inboundonly', 'exit'];
 
 /** A text says what is wrong. */
-export function parseDrainWords(argv: readonly string[]): DrainWords | string {
+export function parseDrainArguments(argv: readonly string[]): DrainArguments | string {
   const given = new Map<string, string>();
   for (let at = 0; at < argv.length; at++) {
     const [name, inline] = splitOption(argv[at] ?? '');

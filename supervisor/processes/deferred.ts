@@ -2,7 +2,7 @@
 import { CallError } from './pending-calls.ts';
 
 /** A step that happens once, and rejects everybody who waits when it cannot happen any more. */
-export class Handover {
+export class Deferred {
   readonly promise: Promise<void>;
   #settle: { resolve: () => void; reject: (error: CallError) => void } | undefined;
 

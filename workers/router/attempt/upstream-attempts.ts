@@ -1,13 +1,13 @@
 /**
- * The tries of one request that are in progress: usually one; where the route hedges, earlier ones go
- * on beside the newest. Notes in the stream's facts how each of them ended.
+ * The tries of one request that are in progress: usually one; where the route hedges, earlier ones
+ * go on beside the newest. Notes in the stream's facts how each of them ended.
  */
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { LoopClock } from '../../loop/loop-clock.ts';
-import { noteExchange } from './upstream-facts.ts';
+import { noteExchange } from './upstream-info.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
-export class UpstreamTries {
+export class UpstreamAttempts {
   /** Takes what still comes of the request; once headers have come, the one they came from. */
   newest: UpstreamRequest | undefined = undefined;
   /** When the whole request had come, -1 while it has not. */

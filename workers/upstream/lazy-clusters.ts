@@ -1,9 +1,11 @@
-/** Clusters that this worker knows by name only: packed until somebody asks for one of their batch. */
+/**
+ * Clusters that this worker knows by name only: packed until somebody asks for one of their batch.
+ */
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
 import {
   unpackClusters,
   type ClusterWithHosts,
-} from '../../shared/resources/clusters/idle-clusters.ts';
+} from '../../shared/resources/clusters/lazy-clusters.ts';
 
 type Batch = { readonly packed: Uint8Array } | { readonly clusters: readonly ClusterWithHosts[] };
 
@@ -14,7 +16,7 @@ interface Place {
   hosts?: ClusterHostsResource;
 }
 
-export class IdleClusters {
+export class LazyClusters {
   readonly #places = new Map<string, Place>();
 
   put(names: readonly string[], packed: Uint8Array): void {

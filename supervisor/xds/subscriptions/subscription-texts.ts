@@ -1,8 +1,8 @@
-/** What the log says of a subscription, in the reference's words, which go by how answers come. */
+/** What the log says of a subscription, in Envoy's words, which go by how answers come. */
 import type { ConfigSource } from '../../resolved/config-source.ts';
 import type { ResourceType } from './resource-type.ts';
 
-export interface SubscriptionWords {
+export interface SubscriptionTexts {
   rejected(reason: string): string;
   failed(reason: string): string;
   readonly timedOut: string;
@@ -11,7 +11,7 @@ export interface SubscriptionWords {
 export function wordsOf(
   kind: ConfigSource['kind'],
   { typeUrl, restPath }: Pick<ResourceType, 'typeUrl' | 'restPath'>,
-): SubscriptionWords {
+): SubscriptionTexts {
   if (kind === 'path') {
     return {
       rejected: (reason) => `Filesystem config update rejected: ${reason}`,

@@ -1,7 +1,7 @@
 /**
- * Clusters on their way to workers before anybody uses them: packed in batches, once for all workers,
- * and unpacked where and when the first request comes. Ten thousand clusters of which a worker uses
- * twenty cost it twenty.
+ * Clusters on their way to workers before anybody uses them: packed in batches, once for all
+ * workers, and unpacked where and when the first request comes. Ten thousand clusters of which a
+ * worker uses twenty cost it twenty.
  */
 import type * as Msgpackr from 'msgpackr';
 // The package's main entry also loads a native addon and streams: 9 ms more in every process.
@@ -50,10 +50,10 @@ export const IDLE_HOSTS_MAX = 500;
 const IDLE_SUBSETS_MAX = 2000;
 
 /**
- * Whether a worker does nothing for a cluster before its first request: no checks, no certificates, no
- * statistics beside those that the supervisor defines and those of tables that are easily told.
+ * Whether a worker does nothing for a cluster before its first request: no checks, no certificates,
+ * no statistics beside those that the supervisor defines and those of tables that are easily told.
  */
-export function mayIdle({ cluster, hosts }: ClusterWithHosts): boolean {
+export function mayBeLazy({ cluster, hosts }: ClusterWithHosts): boolean {
   const { healthChecks, tls, circuitBreakers, trackClusterStats: track } = cluster;
   if (hosts.hosts.length > IDLE_HOSTS_MAX) return false;
   const selectors = cluster.lbPolicy.subsets?.selectors.length ?? 0;
@@ -68,7 +68,7 @@ export function mayIdle({ cluster, hosts }: ClusterWithHosts): boolean {
 }
 
 /** What statistics say of the table of a cluster that idles follows from this. */
-export interface IdleTable {
+export interface LazyTable {
   /** Of the cluster. */
   readonly name: string;
   readonly statName: string;
@@ -81,8 +81,11 @@ export interface IdleTable {
 /** Larger tables are made before somebody asks. */
 const IDLE_RING_MAX = 2048;
 
-/** Undefined for a cluster without a table, or with one that the number of its hosts does not describe. */
-export function idleTable({ cluster, hosts: set }: ClusterWithHosts): IdleTable | undefined {
+/**
+ * Undefined for a cluster without a table, or with one that the number of its hosts does not
+ * describe.
+ */
+export function idleTable({ cluster, hosts: set }: ClusterWithHosts): LazyTable | undefined {
   const { name, statName, lbPolicy } = cluster;
   const { hosts } = set;
   if (!isHashed(cluster) || lbPolicy.subsets !== undefined) return undefined;
