@@ -18,7 +18,7 @@ interface RecordedLine {
 
 const path = join(
   import.meta.dirname,
-  '../../../../test/unit/src/options/golden/recorded-options.json',
+  '../../../../../test/unit/src/options/golden/recorded-options.json',
 );
 const { lines } = JSON.parse(readFileSync(path, 'utf8')) as { lines: readonly RecordedLine[] };
 

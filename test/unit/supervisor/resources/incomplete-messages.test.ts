@@ -14,7 +14,7 @@ interface IncompleteMessage {
   readonly bootstrap: object;
 }
 
-const path = '../../../../test/unit/supervisor/resources/golden/incomplete-messages.json';
+const path = '../../../../../test/unit/supervisor/resources/golden/incomplete-messages.json';
 const { cases } = JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8')) as {
   cases: readonly IncompleteMessage[];
 };
