@@ -3,14 +3,13 @@
  * descriptors out; a worker never binds anything itself.
  * Source: envoy.config.listener.v3 and the network filters' own messages.
  */
-import type { HeaderMutationRule } from './http-filters.ts';
-import type { AddressRange } from './routes/matchers.ts';
+import type { HeaderMutationRule } from './filters/http/header-mutation.ts';
+import type { AddressRange, StringMatcher } from './routes/matchers.ts';
 import type { AccessLogConfig } from './access-log.ts';
-import type { HttpFilter } from './http-filters.ts';
+import type { HttpFilter } from './filters/http-filters.ts';
 import type { ListenerFilter } from './listener-filters.ts';
 import type { LocalReplyOptions } from './local-reply.ts';
 import type { MatcherTree } from './routes/matcher-tree.ts';
-import type { StringMatcher } from './routes/matchers.ts';
 import type { GateFilter, TcpTerminalFilter } from './network-filters.ts';
 import type { RouteConfigurationResource } from './routes/route.ts';
 import type { ScopedRoutes } from './routes/scoped-routes.ts';

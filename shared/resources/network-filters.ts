@@ -5,7 +5,7 @@
 import type { Struct } from '../text/dictionary.ts';
 import type { AccessLogConfig, AccessLogFormat } from './access-log.ts';
 import type { HeaderValueOption } from './routes/headers.ts';
-import type { RbacRules } from './http-filters.ts';
+import type { RbacRules } from './filters/common/rbac.ts';
 import type { RateLimitBucket } from './routes/rate-limit-bucket.ts';
 
 /** Filters that end a chain of bytes. */

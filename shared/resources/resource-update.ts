@@ -10,7 +10,7 @@ import type {
 } from './clusters/cluster.ts';
 import type { AlikeHosts, KeptHosts } from './clusters/host-entries.ts';
 import type { LazyTable } from './clusters/lazy-clusters.ts';
-import type { HttpFilter } from './http-filters.ts';
+import type { HttpFilter } from './filters/http-filters.ts';
 import type { ListenerResource } from './listener.ts';
 import type { OverloadState } from './overload.ts';
 import type { RouteConfigurationResource } from './routes/route.ts';

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from '../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../shared/resources/clusters/cluster.ts';
-import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import type { NamedScope } from '../../shared/resources/routes/scoped-routes.ts';
 import type { TlsSecret } from '../../shared/resources/tls.ts';

@@ -5,7 +5,7 @@ import type { MessageObject } from '../config/convert/message-object.ts';
 import { printForError } from '../config/convert/text-format-printer.ts';
 import { runPipeline } from '../config/pipeline.ts';
 import type { Problem } from '../config/problem.ts';
-import { resolveTapSettings } from '../resources/filters/tap-filter.ts';
+import { resolveTapSettings } from '../resources/filters/http/tap/tap.ts';
 import { Scope } from '../resources/scope.ts';
 import { durationMs } from '../resources/values.ts';
 import type { TapRequest } from './tap-sessions.ts';

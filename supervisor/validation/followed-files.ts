@@ -13,7 +13,7 @@ import type { UnknownFields } from '../config/convert/message-reader.ts';
 import { loadMessageFile } from '../config/load-config.ts';
 import { at, type Place, type Problem } from '../config/problem.ts';
 import type { Configuration } from '../start/load-configuration.ts';
-import { unexpectedType } from '../resources/http/discovered-filter.ts';
+import { unexpectedType } from '../resources/filters/http/discovered.ts';
 import { readDiskLayer } from '../runtime/runtime-layers.ts';
 import { type RuntimeLayer } from '../resolved/runtime-layer.ts';
 import { ResourceResolver } from '../xds/kinds/resource-resolver.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HeaderMap } from '../../workers/stream/header-map.ts';
-import { compileRbacRules } from '../../workers/filters/rbac-engine.ts';
+import { compileRbacRules } from '../../workers/filters/common/rbac-engine.ts';
 import { buildRouteTable } from '../../workers/routing/route-table.ts';
 import type { RouteTable } from '../../workers/stream/route.ts';
 import { attackRuns } from '../support/attack.ts';

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerResponse } from 'node:http';
-import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 import { LogFile } from '../../workers/access-log/log-file.ts';
 import { PassThroughFilter } from '../../workers/filters/pass-through-filter.ts';
 import { HttpConnection } from '../../workers/manager/connection.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 import { type DataPlaneSetup, startDataPlane } from '../support/parts/data-plane.ts';
 import { openRaw } from '../support/peers/raw-client.ts';
 import { prefix, route, toCluster } from '../support/parts/routes.ts';
@@ -274,7 +274,7 @@ describe('settings of several levels of a route', () => {
     const origins = [{ kind: 'exact', value: 'http://a', ignoreCase: false }] as const;
     await using plane = await startDataPlane(
       withFilter(
-        { kind: 'cors', name: 'cors' },
+        { kind: 'cors', name: 'cors', options: {} },
         {
           upstreamPorts: [upstream.port],
           routes: [
@@ -302,7 +302,7 @@ describe('an answer of a filter', () => {
     await using upstream = await startHttpUpstream();
     await using plane = await startDataPlane(
       withFilter(
-        { kind: 'buffer', name: 'buffer', maxRequestBytes: 1 },
+        { kind: 'buffer', name: 'buffer', options: { maxRequestBytes: 1 } },
         {
           upstreamPorts: [upstream.port],
           virtualHost: {

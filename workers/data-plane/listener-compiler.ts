@@ -11,7 +11,7 @@ import type { ListenerFilter } from '../../shared/resources/listener-filters.ts'
 import type { GateFilter, TcpProxy } from '../../shared/resources/network-filters.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
-import { sharedBucket } from '../filters/token-bucket.ts';
+import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { compileMatcherTree } from '../matching/matcher-tree.ts';
 import { runtimeTls } from '../net/runtime-tls.ts';
 import { bufferLimit } from '../net/transport.ts';

@@ -3,7 +3,7 @@
  * header policy, routes, filters, router and access logs.
  */
 import assert from 'node:assert/strict';
-import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { RouterFilterSettings } from '../../shared/resources/filters/http/router.ts';
 import type { HttpConnectionManager, ListenerResource } from '../../shared/resources/listener.ts';
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
@@ -14,8 +14,8 @@ import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
 import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
-import { sharedBucket } from '../filters/token-bucket.ts';
-import { makeFilterFactory } from '../filters/make-filter-factory.ts';
+import { sharedBucket } from '../filters/common/token-bucket.ts';
+import { makeFilterFactory } from '../filters/http-filters.ts';
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/transport.ts';
@@ -30,8 +30,6 @@ import {
   overloadOf,
 } from './compiler-context.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
-
-type RouterSettings = Extract<HttpFilter, { readonly kind: 'router' }>;
 
 const RQ_TOO_LARGE = HTTP_CONNECTION_MANAGER.index.downstream_rq_too_large;
 
@@ -141,7 +139,7 @@ function inlineRoutes({ routes }: HttpConnectionManager): readonly RouteConfigur
   }
 }
 
-function routerOf(config: HttpConnectionManager): RouterSettings {
+function routerOf(config: HttpConnectionManager): RouterFilterSettings {
   const last = config.filters.at(-1);
   assert(last?.kind === 'router', 'the last filter of a connection manager is the router');
   return last;

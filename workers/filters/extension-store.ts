@@ -1,5 +1,5 @@
 /** Settings of HTTP filters that came apart from their connection managers, by their keys. */
-import type { HttpFilter } from '../../shared/resources/http-filters.ts';
+import type { HttpFilter } from '../../shared/resources/filters/http-filters.ts';
 
 export class ExtensionStore {
   readonly #filters = new Map<string, HttpFilter>();

@@ -5,13 +5,13 @@ import type { RouteDemand } from '../routing/route-demand.ts';
 import type { RateLimitBucket } from '../../shared/resources/routes/rate-limit-bucket.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
-import type { CompressorOffer } from './accept-encoding.ts';
+import type { CompressorOffer } from './http/compressor/accept-encoding.ts';
 import type { ExtensionStore } from './extension-store.ts';
 import type { Runtime } from '../loop/runtime.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { WantedHosts } from '../upstream/named-hosts/wanted-hosts.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
-import type { TokenBucket } from './token-bucket.ts';
+import type { TokenBucket } from './common/token-bucket.ts';
 
 export interface FilterContext {
   readonly loop: WorkerLoop;

@@ -3,7 +3,7 @@
  * before. Collects the cookies that hash policies make.
  */
 import type { Struct } from '../../shared/text/dictionary.ts';
-import { addMetadata } from '../filters/add-metadata.ts';
+import { addMetadata } from '../filters/common/add-metadata.ts';
 import type { Hash64 } from '../hash/xxhash64.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { filterStateOf, type StreamInfo } from '../stream/stream-info.ts';

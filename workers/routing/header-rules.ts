@@ -1,6 +1,6 @@
 /** Compiles lists of header rules, as the header_mutation filter and early mutations have them. */
 import { compileStringMatcher } from '../../shared/matchers/string-matcher.ts';
-import type { HeaderMutationRule } from '../../shared/resources/http-filters.ts';
+import type { HeaderMutationRule } from '../../shared/resources/filters/http/header-mutation.ts';
 import { compileHeaderMutations, type HeaderMutation } from './header-mutations.ts';
 
 /** Each rule is a set of its own, so that they take effect one after the other. */

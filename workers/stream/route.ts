@@ -5,7 +5,7 @@
  */
 import type { Struct } from '../../shared/text/dictionary.ts';
 import type { HeaderPredicate } from '../../shared/matchers/header-matcher.ts';
-import type { CorsPolicy } from '../../shared/resources/http-filters.ts';
+import type { CorsPolicy } from '../../shared/resources/filters/http/cors.ts';
 import type {
   ClusterRouteAction,
   Metadata,

@@ -18,8 +18,8 @@ import {
   NETWORK_RBAC,
   NETWORK_RBAC_SHADOW,
 } from '../../shared/stats/templates/network-filters.ts';
-import { compileRbacRules } from '../filters/rbac-engine.ts';
-import type { TokenBucket } from '../filters/token-bucket.ts';
+import { compileRbacRules } from '../filters/common/rbac-engine.ts';
+import type { TokenBucket } from '../filters/common/token-bucket.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import type { SharedCount } from '../loop/shared-count.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';

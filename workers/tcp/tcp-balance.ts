@@ -1,6 +1,6 @@
 /** What the choice of a host may depend on for a connection of a TCP proxy. */
 import type { TcpProxy } from '../../shared/resources/network-filters.ts';
-import { addMetadata } from '../filters/add-metadata.ts';
+import { addMetadata } from '../filters/common/add-metadata.ts';
 import { type Hash64, xxHash64 } from '../hash/xxhash64.ts';
 import { HeaderMap } from '../stream/header-map.ts';
 import { filterStateOf, hashedFilterStateOf, type StreamInfo } from '../stream/stream-info.ts';

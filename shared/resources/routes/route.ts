@@ -6,7 +6,7 @@
  */
 import type { Dictionary, Struct } from '../../text/dictionary.ts';
 import type { HeaderChanges } from './headers.ts';
-import type { CorsPolicy } from '../http-filters.ts';
+import type { CorsPolicy } from '../filters/http/cors.ts';
 import type { RateLimitPolicy } from './rate-limits.ts';
 import type { MatcherTree } from './matcher-tree.ts';
 import type {

@@ -1,11 +1,11 @@
 /** Every template of this build by its id, for whoever reads another process's definitions. */
+import { HTTP_FILTER_TEMPLATES } from '../../resources/filters/http-filters.ts';
 import type { StatTemplate } from '../template.ts';
 import * as clusterFeatures from './cluster-features.ts';
 import * as clusterManager from './cluster-manager.ts';
 import * as cluster from './cluster.ts';
 import * as codecs from './codecs.ts';
 import * as httpConnectionManager from './http-connection-manager.ts';
-import * as httpFilters from './http-filters.ts';
 import * as listener from './listener.ts';
 import * as networkFilters from './network-filters.ts';
 import * as server from './server.ts';
@@ -18,7 +18,6 @@ const files: readonly object[] = [
   clusterManager,
   codecs,
   httpConnectionManager,
-  httpFilters,
   listener,
   networkFilters,
   server,
@@ -26,9 +25,10 @@ const files: readonly object[] = [
   tls,
 ];
 
-export const ALL_TEMPLATES: readonly StatTemplate[] = files
-  .flatMap((file): unknown[] => Object.values(file))
-  .filter(isTemplate);
+export const ALL_TEMPLATES: readonly StatTemplate[] = [
+  ...files.flatMap((file): unknown[] => Object.values(file)).filter(isTemplate),
+  ...HTTP_FILTER_TEMPLATES,
+];
 
 /** Some files also export offsets within a block. */
 function isTemplate(exported: unknown): exported is StatTemplate {

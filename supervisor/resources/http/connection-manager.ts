@@ -13,7 +13,7 @@ import { resolveRouteConfiguration } from '../routes/route-configuration.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveHttp1Options } from './http1-options.ts';
-import { resolveHttpFilters } from './http-filters.ts';
+import { resolveHttpFilters } from './http-filter-chain.ts';
 import { resolveLocalReply } from './local-reply.ts';
 import { resolveLogMoments } from './log-moments.ts';
 import { checkProtocols, checkTracing } from './refused-features.ts';

@@ -1,8 +1,8 @@
 /** Resolves the extensions that change requests before anything else is done with them. */
 import type { HeaderMutation } from '../../../shared/api/generated/envoy/extensions/http/early_header_mutation/header_mutation/v3/header_mutation.ts';
-import type { HeaderMutationRule } from '../../../shared/resources/http-filters.ts';
+import type { HeaderMutationRule } from '../../../shared/resources/filters/http/header-mutation.ts';
 import { extension, ExtensionRegistry, type ExtensionMessage } from '../extensions.ts';
-import { resolveHeaderRules } from '../filters/header-mutation-filter.ts';
+import { resolveHeaderRules } from '../filters/http/header-mutation.ts';
 import type { Scope } from '../scope.ts';
 
 export const EARLY_MUTATIONS = new ExtensionRegistry<readonly HeaderMutationRule[]>(

@@ -1,7 +1,7 @@
 /** Resolves envoy.config.route.v3.RouteAction: sending a request to an upstream. */
 import type { RouteAction } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
-import { resolveCorsPolicy } from '../filters/cors-filter.ts';
+import { resolveCorsPolicy } from '../filters/http/cors.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveMetadata } from '../metadata.ts';
 import type { Scope } from '../scope.ts';

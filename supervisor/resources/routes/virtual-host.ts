@@ -4,7 +4,7 @@ import type {
   VirtualHost as VirtualHostMessage,
 } from '../../../shared/api/generated/envoy/config/route/v3/route_components.ts';
 import type { VirtualCluster, VirtualHost } from '../../../shared/resources/routes/route.ts';
-import { resolveCorsPolicy } from '../filters/cors-filter.ts';
+import { resolveCorsPolicy } from '../filters/http/cors.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import { resolveHeaderMatchers } from '../matchers/header-matcher.ts';
 import { resolveMetadata } from '../metadata.ts';

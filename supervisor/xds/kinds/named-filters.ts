@@ -3,7 +3,7 @@ import { typeNameOf } from '../../config/type-name.ts';
 import { scopePrefix } from '../../../shared/stats/stat-scope.ts';
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 
-import { unexpectedType } from '../../resources/http/discovered-filter.ts';
+import { unexpectedType } from '../../resources/filters/http/discovered.ts';
 import type { NamedFilter } from '../../resolved/resolved-bootstrap.ts';
 import type { Definition } from '../../stats/stat-store.ts';
 import { NamedResources, SharedResource } from './named-resources.ts';

@@ -15,7 +15,7 @@ import type { Secret } from '../../../shared/api/generated/envoy/extensions/tran
 import type { HttpFilter as HttpFilterMessage } from '../../../shared/api/generated/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.ts';
 import type { JsonObject } from '../../../shared/api/well-known.ts';
 import type { ClusterHostsResource } from '../../../shared/resources/clusters/cluster.ts';
-import type { HttpFilter } from '../../../shared/resources/http-filters.ts';
+import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
 import type { RouteConfigurationResource } from '../../../shared/resources/routes/route.ts';
 import type { TlsSecret } from '../../../shared/resources/tls.ts';
 import { formatPlace, type Place, type Problem } from '../../config/problem.ts';
@@ -30,7 +30,7 @@ import {
   type ResolvedHosts,
   resolveLoadAssignment,
 } from '../../resources/clusters/load-assignment.ts';
-import { resolveFilterSettings } from '../../resources/http/http-filters.ts';
+import { resolveFilterSettings } from '../../resources/http/http-filter-chain.ts';
 import { resolveListener } from '../../resources/listeners/listener.ts';
 import { NetworkFilterResolver } from '../../resources/listeners/network-filters.ts';
 import type { ResolvedCluster, ResolvedListener } from '../../resolved/resolved-bootstrap.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { LocalRateLimitOptions } from '../../../../shared/resources/http-filters.ts';
+import type { LocalRateLimitOptions } from '../../../../shared/resources/filters/http/local-rate-limit.ts';
 import type { RateLimitAction } from '../../../../shared/resources/routes/rate-limits.ts';
-import { LimitBuckets } from '../../../../workers/filters/limit-buckets.ts';
+import { LimitBuckets } from '../../../../workers/filters/http/local-rate-limit/limit-buckets.ts';
 import {
   compileDescriptors,
   type Descriptor,
-} from '../../../../workers/filters/rate-limit-descriptors.ts';
-import { TokenBucket } from '../../../../workers/filters/token-bucket.ts';
+} from '../../../../workers/filters/http/local-rate-limit/rate-limit-descriptors.ts';
+import { TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
 import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
 
 function descriptorOf(

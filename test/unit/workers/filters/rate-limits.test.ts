@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRateLimitPage, RateLimitPage } from '../../../../shared/limits/rate-limit-page.ts';
-import { sharedBucket, TokenBucket } from '../../../../workers/filters/token-bucket.ts';
+import { sharedBucket, TokenBucket } from '../../../../workers/filters/common/token-bucket.ts';
 
 const OPTIONS = { maxTokens: 100, tokensPerFill: 3, fillIntervalMs: 1000, place: 'filters[0]' };
 const NOW = 123_456.7;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { RbacDecider, RbacRule } from '../../../../shared/resources/http-filters.ts';
+import type { RbacDecider, RbacRule } from '../../../../shared/resources/filters/common/rbac.ts';
 import type { ValueMatcher } from '../../../../shared/resources/routes/matchers.ts';
-import { compileRbacDecider } from '../../../../workers/filters/rbac-engine.ts';
+import { compileRbacDecider } from '../../../../workers/filters/common/rbac-engine.ts';
 import { WorkerRuntime } from '../../../../workers/loop/runtime.ts';
 import { requestHeaders, streamInfo } from '../../../support/parts/stream.ts';
 import { FilterState } from '../../../../workers/net/filter-state.ts';

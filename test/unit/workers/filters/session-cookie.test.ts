@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import {
   readSessionCookie,
   writeSessionCookie,
-} from '../../../../workers/filters/session-cookie.ts';
+} from '../../../../workers/filters/http/stateful-session/session-cookie.ts';
 
 const NOW = 1_795_272_000;
 

@@ -1,0 +1,59 @@
+/**
+ * Every HTTP filter, one line each. What workers may receive, which factories they need and which
+ * stats there are follows from this list.
+ */
+import type { StatTemplate } from '../../stats/template.ts';
+import { BASIC_AUTH_DECLARATION } from './http/basic-auth.ts';
+import { BUFFER_DECLARATION } from './http/buffer.ts';
+import { COMPRESSOR_DECLARATION } from './http/compressor.ts';
+import { CORS_DECLARATION } from './http/cors.ts';
+import { CSRF_DECLARATION } from './http/csrf.ts';
+import { DECOMPRESSOR_DECLARATION } from './http/decompressor.ts';
+import { DISCOVERED_DECLARATION } from './http/discovered.ts';
+import { DYNAMIC_FORWARD_PROXY_DECLARATION } from './http/dynamic-forward-proxy.ts';
+import { FAULT_DECLARATION } from './http/fault.ts';
+import { HEADER_MUTATION_DECLARATION } from './http/header-mutation.ts';
+import { HEALTH_CHECK_DECLARATION } from './http/health-check.ts';
+import { LOCAL_RATE_LIMIT_DECLARATION } from './http/local-rate-limit.ts';
+import { ON_DEMAND_DECLARATION } from './http/on-demand.ts';
+import { RBAC_DECLARATION } from './http/rbac.ts';
+import { ROUTER_DECLARATION } from './http/router.ts';
+import { SET_FILTER_STATE_DECLARATION } from './http/set-filter-state.ts';
+import { SET_METADATA_DECLARATION } from './http/set-metadata.ts';
+import { STATEFUL_SESSION_DECLARATION } from './http/stateful-session.ts';
+import { TAP_DECLARATION } from './http/tap.ts';
+
+const HTTP_FILTERS = [
+  ROUTER_DECLARATION,
+  CORS_DECLARATION,
+  FAULT_DECLARATION,
+  BUFFER_DECLARATION,
+  LOCAL_RATE_LIMIT_DECLARATION,
+  RBAC_DECLARATION,
+  HEADER_MUTATION_DECLARATION,
+  HEALTH_CHECK_DECLARATION,
+  COMPRESSOR_DECLARATION,
+  DECOMPRESSOR_DECLARATION,
+  CSRF_DECLARATION,
+  ON_DEMAND_DECLARATION,
+  BASIC_AUTH_DECLARATION,
+  TAP_DECLARATION,
+  SET_METADATA_DECLARATION,
+  SET_FILTER_STATE_DECLARATION,
+  STATEFUL_SESSION_DECLARATION,
+  DYNAMIC_FORWARD_PROXY_DECLARATION,
+  DISCOVERED_DECLARATION,
+] as const;
+
+export type HttpFilter = NonNullable<(typeof HTTP_FILTERS)[number]['filter']>;
+
+export type HttpFilterKind = HttpFilter['kind'];
+
+export type HttpFilterOf<Kind extends HttpFilterKind> = Extract<
+  HttpFilter,
+  { readonly kind: Kind }
+>;
+
+export const HTTP_FILTER_TEMPLATES: readonly StatTemplate[] = HTTP_FILTERS.flatMap(
+  ({ templates }) => [...templates],
+);

@@ -1,0 +1,28 @@
+/** Settings and stats of envoy.filters.http.basic_auth. */
+import type { FilterResource } from '../declare-filter.ts';
+import { declareFilter } from '../declare-filter.ts';
+import { defineTemplate } from '../../../stats/template.ts';
+import { counter } from '../../../stats/templates/spec.ts';
+
+export interface BasicAuthOptions extends BasicAuthPerRoute {
+  /** Header that carries the user's name upstream; empty for none. */
+  readonly forwardUsernameHeader: string;
+  /** Header that carries the credentials, in lower case. */
+  readonly authenticationHeader: string;
+}
+
+/** Per route: other users. */
+export interface BasicAuthPerRoute {
+  /** User name to SHA-1 of the password in base64. */
+  readonly users: ReadonlyMap<string, string>;
+}
+
+/** Prefix: `http.<stat_prefix>.basic_auth.` */
+export const BASIC_AUTH = defineTemplate('basic_auth', {
+  allowed: counter('Requests with a known user and password'),
+  denied: counter('Requests refused for their credentials'),
+});
+
+export type BasicAuthFilterSettings = FilterResource<'basic_auth', BasicAuthOptions>;
+
+export const BASIC_AUTH_DECLARATION = declareFilter<BasicAuthFilterSettings>(BASIC_AUTH);

@@ -1,0 +1,69 @@
+/** Settings and stats of envoy.filters.http.decompressor. */
+import type { FilterResource } from '../declare-filter.ts';
+import { declareFilter } from '../declare-filter.ts';
+import { defineTemplate } from '../../../stats/template.ts';
+import { counter } from '../../../stats/templates/spec.ts';
+
+export interface DecompressorOptions {
+  /** The library's configured name. */
+  readonly libraryName: string;
+  readonly library: DecompressionLibrary;
+  readonly request: DecompressionDirection;
+  readonly response: DecompressionDirection;
+  /** Upstream is told that answers may come compressed. */
+  readonly advertises: boolean;
+}
+
+export interface DecompressionLibrary {
+  readonly kind: 'gzip' | 'brotli';
+  readonly chunkBytes: number;
+  /** Bytes that each compressed byte may become, counted over the body so far. */
+  readonly maxRatio: number;
+  /** Of gzip. */
+  readonly windowBits: number;
+}
+
+export interface DecompressionDirection {
+  readonly isEnabled: boolean;
+  readonly enabledKey?: string;
+  readonly ignoresNoTransform: boolean;
+}
+
+/** Prefix: `http.<stat_prefix>.decompressor.<name>.<library>.` */
+export const DECOMPRESSOR = defineTemplate('decompressor', {
+  'request.decompressed': counter('Decompressed requests'),
+  'request.not_decompressed': counter('Requests left as they were'),
+  'request.total_compressed_bytes': counter('Bytes of requests before decompression'),
+  'request.total_uncompressed_bytes': counter('Bytes of requests after decompression'),
+  'response.decompressed': counter('Decompressed answers'),
+  'response.not_decompressed': counter('Answers left as they were'),
+  'response.total_compressed_bytes': counter('Bytes of answers before decompression'),
+  'response.total_uncompressed_bytes': counter('Bytes of answers after decompression'),
+});
+
+/**
+ * Prefix: as above, followed by `decompressor_library.`; here zlib tells wrong data from all else.
+ */
+export const ZLIB_DECOMPRESSOR = defineTemplate('zlib_decompressor', {
+  zlib_buf_error: counter('Bodies that ended too early'),
+  zlib_data_error: counter('Bodies with wrong data, or that grew beyond the limit'),
+  zlib_errno: counter('Never counted'),
+  zlib_mem_error: counter('Never counted'),
+  zlib_stream_error: counter('Never counted'),
+  zlib_version_error: counter('Never counted'),
+});
+
+/** Prefix: as above. */
+export const BROTLI_DECOMPRESSOR = defineTemplate('brotli_decompressor', {
+  brotli_error: counter('Bodies with wrong data, or that grew beyond the limit'),
+  brotli_output_overflow: counter('Bodies that grew beyond the limit'),
+  brotli_redundant_input: counter('Never counted'),
+});
+
+export type DecompressorFilterSettings = FilterResource<'decompressor', DecompressorOptions>;
+
+export const DECOMPRESSOR_DECLARATION = declareFilter<DecompressorFilterSettings>(
+  DECOMPRESSOR,
+  ZLIB_DECOMPRESSOR,
+  BROTLI_DECOMPRESSOR,
+);

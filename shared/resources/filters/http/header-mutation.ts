@@ -1,0 +1,25 @@
+/** Settings of envoy.filters.http.header_mutation. */
+import type { FilterResource } from '../declare-filter.ts';
+import type { HeaderValueOption } from '../../routes/headers.ts';
+import type { StringMatcher } from '../../routes/matchers.ts';
+import { declareFilter } from '../declare-filter.ts';
+
+export type HeaderMutationRule =
+  | { readonly kind: 'append'; readonly option: HeaderValueOption }
+  | { readonly kind: 'remove'; readonly name: string }
+  | { readonly kind: 'remove_on_match'; readonly matcher: StringMatcher };
+
+export interface HeaderMutationOptions {
+  readonly request: readonly HeaderMutationRule[];
+  readonly requestTrailers: readonly HeaderMutationRule[];
+  readonly response: readonly HeaderMutationRule[];
+  readonly responseTrailers: readonly HeaderMutationRule[];
+  /**
+   * Of the chain: the route's own rules run last; otherwise those of the route configuration do.
+   */
+  readonly mostSpecificWins: boolean;
+}
+
+export type HeaderMutationFilterSettings = FilterResource<'header_mutation', HeaderMutationOptions>;
+
+export const HEADER_MUTATION_DECLARATION = declareFilter<HeaderMutationFilterSettings>();

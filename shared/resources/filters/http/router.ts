@@ -1,0 +1,16 @@
+/** Settings of envoy.filters.http.router. */
+import type { AccessLogConfig } from '../../access-log.ts';
+import type { FilterResource } from '../declare-filter.ts';
+import { declareFilter } from '../declare-filter.ts';
+
+interface RouterOptions {
+  readonly dynamicStats: boolean;
+  readonly suppressEnvoyHeaders: boolean;
+  readonly respectExpectedRqTimeout: boolean;
+  readonly startChildSpan: boolean;
+  readonly upstreamLogs: readonly AccessLogConfig[];
+}
+
+export type RouterFilterSettings = FilterResource<'router', RouterOptions>;
+
+export const ROUTER_DECLARATION = declareFilter<RouterFilterSettings>();

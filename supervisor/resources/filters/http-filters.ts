@@ -1,0 +1,73 @@
+/**
+ * Every HTTP filter that configuration may name, one row each; what their types say of routes is in
+ * the same rows.
+ */
+import type {
+  HttpFilter,
+  HttpFilterKind,
+  HttpFilterOf,
+} from '../../../shared/resources/filters/http-filters.ts';
+import { ExtensionRegistry } from '../extensions.ts';
+import type { HttpFilterRow } from './http-filter-row.ts';
+import { BASIC_AUTH_FILTER } from './http/basic-auth.ts';
+import { BUFFER_FILTER } from './http/buffer.ts';
+import { COMPRESSOR_FILTER } from './http/compressor/compressor.ts';
+import { CORS_FILTER } from './http/cors.ts';
+import { CSRF_FILTER } from './http/csrf.ts';
+import { DECOMPRESSOR_FILTER } from './http/decompressor.ts';
+import { DYNAMIC_FORWARD_PROXY_FILTER } from './http/dynamic-forward-proxy.ts';
+import { FAULT_FILTER } from './http/fault.ts';
+import { GRPC_STATS_FILTER } from './http/grpc-stats.ts';
+import { HEADER_MUTATION_FILTER } from './http/header-mutation.ts';
+import { HEALTH_CHECK_FILTER } from './http/health-check.ts';
+import { LOCAL_RATE_LIMIT_FILTER } from './http/local-rate-limit.ts';
+import { ON_DEMAND_FILTER } from './http/on-demand.ts';
+import { RBAC_FILTER } from './http/rbac/rbac.ts';
+import { ROUTER_FILTER } from './http/router.ts';
+import { SET_FILTER_STATE_FILTER } from './http/set-filter-state.ts';
+import { SET_METADATA_FILTER } from './http/set-metadata.ts';
+import { STATEFUL_SESSION_FILTER } from './http/stateful-session.ts';
+import { TAP_FILTER } from './http/tap/tap.ts';
+
+/** Not by type: its settings come from elsewhere, and what they are is one of these. */
+type KindWithoutType = 'discovered';
+
+type Rows = {
+  readonly [Kind in Exclude<HttpFilterKind, KindWithoutType>]: HttpFilterRow<HttpFilterOf<Kind>>;
+};
+
+/** Their order is that of messages which say what there is. */
+const ROWS = {
+  router: ROUTER_FILTER,
+  cors: CORS_FILTER,
+  fault: FAULT_FILTER,
+  buffer: BUFFER_FILTER,
+  local_ratelimit: LOCAL_RATE_LIMIT_FILTER,
+  rbac: RBAC_FILTER,
+  grpc_stats: GRPC_STATS_FILTER,
+  header_mutation: HEADER_MUTATION_FILTER,
+  health_check: HEALTH_CHECK_FILTER,
+  compressor: COMPRESSOR_FILTER,
+  decompressor: DECOMPRESSOR_FILTER,
+  csrf: CSRF_FILTER,
+  on_demand: ON_DEMAND_FILTER,
+  basic_auth: BASIC_AUTH_FILTER,
+  tap: TAP_FILTER,
+  set_metadata: SET_METADATA_FILTER,
+  set_filter_state: SET_FILTER_STATE_FILTER,
+  stateful_session: STATEFUL_SESSION_FILTER,
+  dynamic_forward_proxy: DYNAMIC_FORWARD_PROXY_FILTER,
+} satisfies Rows & { readonly grpc_stats: HttpFilterRow };
+
+const ALL: readonly HttpFilterRow[] = Object.values(ROWS);
+
+export const FILTERS = new ExtensionRegistry<HttpFilter, HttpFilterRow>(
+  'envoy.filters.http',
+  'HTTP filter',
+  ALL,
+);
+
+/** By the type of a route's message. */
+export const PER_ROUTE_SETTINGS = new Map(
+  ALL.flatMap(({ perRoute }) => (perRoute === undefined ? [] : [[perRoute.type, perRoute]])),
+);

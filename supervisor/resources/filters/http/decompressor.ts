@@ -1,0 +1,76 @@
+/** Resolves envoy.extensions.filters.http.decompressor.v3 and its libraries, gzip and brotli. */
+import type { Brotli } from '../../../../shared/api/generated/envoy/extensions/compression/brotli/decompressor/v3/brotli.ts';
+import type { Gzip } from '../../../../shared/api/generated/envoy/extensions/compression/gzip/decompressor/v3/gzip.ts';
+import type {
+  Decompressor,
+  Decompressor_CommonDirectionConfig as CommonMessage,
+} from '../../../../shared/api/generated/envoy/extensions/filters/http/decompressor/v3/decompressor.ts';
+import type {
+  DecompressionDirection,
+  DecompressionLibrary,
+  DecompressorFilterSettings,
+} from '../../../../shared/resources/filters/http/decompressor.ts';
+import { extension, ExtensionRegistry } from '../../extensions.ts';
+import { optional } from '../../values.ts';
+import { httpFilter } from '../http-filter-row.ts';
+
+export const DECOMPRESSOR_FILTER = httpFilter(
+  'envoy.filters.http.decompressor',
+  'envoy.extensions.filters.http.decompressor.v3.Decompressor',
+  (message: Decompressor, scope, name): DecompressorFilterSettings | undefined => {
+    const { decompressor_library: named, request_direction_config: request } = message;
+    if (named === undefined) return undefined;
+    const library = LIBRARIES.resolve(named, scope.at('decompressor_library'));
+    if (library === undefined) return undefined;
+    const options = {
+      libraryName: named.name ?? '',
+      library,
+      request: directionOf(request?.common_config),
+      response: directionOf(message.response_direction_config?.common_config),
+      advertises: request?.advertise_accept_encoding ?? true,
+    };
+    return { kind: 'decompressor', name, options };
+  },
+);
+
+/** Envoy's own; for brotli it cannot be configured. */
+const MAX_RATIO = 100;
+const CHUNK_BYTES = 4096;
+const WINDOW_BITS_MAX = 15;
+
+const LIBRARIES = new ExtensionRegistry<DecompressionLibrary>(
+  'envoy.compression.decompressor',
+  'decompressor library',
+  [
+    extension(
+      'envoy.compression.gzip.decompressor',
+      'envoy.extensions.compression.gzip.decompressor.v3.Gzip',
+      (message: Gzip): DecompressionLibrary => ({
+        kind: 'gzip',
+        chunkBytes: message.chunk_size ?? CHUNK_BYTES,
+        maxRatio: message.max_inflate_ratio ?? MAX_RATIO,
+        windowBits: message.window_bits ?? WINDOW_BITS_MAX,
+      }),
+    ),
+    extension(
+      'envoy.compression.brotli.decompressor',
+      'envoy.extensions.compression.brotli.decompressor.v3.Brotli',
+      // How its buffer grows is the library's own affair here.
+      (message: Brotli): DecompressionLibrary => ({
+        kind: 'brotli',
+        chunkBytes: message.chunk_size ?? CHUNK_BYTES,
+        maxRatio: MAX_RATIO,
+        windowBits: WINDOW_BITS_MAX,
+      }),
+    ),
+  ],
+);
+
+function directionOf(message: CommonMessage | undefined): DecompressionDirection {
+  const key = message?.enabled?.runtime_key ?? '';
+  return {
+    isEnabled: message?.enabled?.default_value ?? true,
+    ...optional('enabledKey', key === '' ? undefined : key),
+    ignoresNoTransform: message?.ignore_no_transform_header ?? false,
+  };
+}

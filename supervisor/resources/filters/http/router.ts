@@ -1,0 +1,40 @@
+/** Resolves envoy.extensions.filters.http.router.v3.Router. */
+import type { Router } from '../../../../shared/api/generated/envoy/extensions/filters/http/router/v3/router.ts';
+import type { RouterFilterSettings } from '../../../../shared/resources/filters/http/router.ts';
+import { resolveAccessLogs } from '../../access-logs/access-log.ts';
+import { knownFields, refuseOtherFields } from '../../fields.ts';
+import type { Scope } from '../../scope.ts';
+import { terminalHttpFilter } from '../http-filter-row.ts';
+
+const FIELDS = knownFields<Router>(
+  [
+    'dynamic_stats',
+    'start_child_span',
+    'upstream_log',
+    'suppress_envoy_headers',
+    'respect_expected_rq_timeout',
+  ],
+  // CONNECT is refused by itself; the other counts gRPC failures in a statistic of their own.
+  ['reject_connect_request_early_data', 'suppress_grpc_request_failure_code_stats'],
+);
+
+export const ROUTER_FILTER = terminalHttpFilter(
+  'envoy.filters.http.router',
+  'envoy.extensions.filters.http.router.v3.Router',
+  resolveRouter,
+);
+
+function resolveRouter(message: Router, scope: Scope, name: string): RouterFilterSettings {
+  refuseOtherFields(message, FIELDS, scope);
+  return {
+    kind: 'router',
+    name,
+    options: {
+      dynamicStats: message.dynamic_stats ?? true,
+      suppressEnvoyHeaders: message.suppress_envoy_headers ?? false,
+      respectExpectedRqTimeout: message.respect_expected_rq_timeout ?? false,
+      startChildSpan: message.start_child_span ?? false,
+      upstreamLogs: resolveAccessLogs(message.upstream_log, scope.at('upstream_log')),
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * Tokens that come back evenly with time. A bucket is one number, the moment at which it was last
+ * empty, held by one worker or in the page that all workers take from.
+ */
+import type { RateLimitPage } from '../../../shared/limits/rate-limit-page.ts';
+import type { RateLimitBucket } from '../../../shared/resources/routes/rate-limit-bucket.ts';
+
+/**
+ * Where the moment is kept; 0 for a bucket that was never touched. CLOCK_MONOTONIC milliseconds.
+ */
+export interface BucketState {
+  load(): number;
+  /** False when it is no longer `expected`. */
+  exchange(expected: number, next: number): boolean;
+}
+
+/** What the sum of many equal parts may lack of a whole token. */
+const ROUNDING = 1e-6;
+
+export class TokenBucket {
+  readonly maxTokens: number;
+  private readonly msPerToken: number;
+  private readonly state: BucketState;
+
+  /** Full at first. Without `state` it is nobody else's. */
+  constructor(options: RateLimitBucket, state: BucketState = new OwnState()) {
+    this.maxTokens = options.maxTokens;
+    this.msPerToken = options.fillIntervalMs / options.tokensPerFill;
+    this.state = state;
+  }
+
+  take(nowMs: number): boolean {
+    for (;;) {
+      const before = this.state.load();
+      const emptyMs = this.emptyMs(before, nowMs);
+      if (this.tokensSince(emptyMs, nowMs) < 1) return false;
+      if (this.state.exchange(before, emptyMs + this.msPerToken)) return true;
+    }
+  }
+
+  /** Whole tokens. */
+  remaining(nowMs: number): number {
+    return Math.floor(this.tokensSince(this.emptyMs(this.state.load(), nowMs), nowMs));
+  }
+
+  /** Until there is a token, rounded up; 0 when there is one. */
+  secondsToNext(nowMs: number): number {
+    const tokens = this.tokensSince(this.emptyMs(this.state.load(), nowMs), nowMs);
+    return tokens < 1 ? Math.ceil(((1 - tokens) * this.msPerToken) / 1000) : 0;
+  }
+
+  private tokensSince(emptyMs: number, nowMs: number): number {
+    return (nowMs - emptyMs) / this.msPerToken + ROUNDING;
+  }
+
+  /** A full bucket does not fill on. */
+  private emptyMs(state: number, nowMs: number): number {
+    const full = nowMs - this.maxTokens * this.msPerToken;
+    return state === 0 ? full : Math.max(state, full);
+  }
+}
+
+class OwnState implements BucketState {
+  private moment = 0;
+
+  load(): number {
+    return this.moment;
+  }
+
+  exchange(_expected: number, next: number): boolean {
+    this.moment = next;
+    return true;
+  }
+}
+
+/** The bucket that all workers have for `limit`; of this worker alone when the page is full. */
+export function sharedBucket(
+  options: RateLimitBucket,
+  page: RateLimitPage,
+  listener: string,
+): TokenBucket {
+  const { place, maxTokens, tokensPerFill, fillIntervalMs } = options;
+  const limit = JSON.stringify([listener, place, maxTokens, tokensPerFill, fillIntervalMs]);
+  const slot = page.slotOf(limit);
+  if (slot === undefined) return new TokenBucket(options);
+  return new TokenBucket(options, {
+    load: () => page.load(slot),
+    exchange: (expected, next) => page.exchange(slot, expected, next),
+  });
+}

@@ -1,0 +1,64 @@
+/** Every HTTP filter that may stand before the router: one row each, kind and factory. */
+import assert from 'node:assert/strict';
+import type {
+  HttpFilter,
+  HttpFilterKind,
+  HttpFilterOf,
+} from '../../shared/resources/filters/http-filters.ts';
+import type { FilterFactory } from '../stream/filter.ts';
+import type { FilterContext } from './filter-context.ts';
+import { makeBasicAuthFilter } from './http/basic-auth.ts';
+import { makeBufferFilter } from './http/buffer.ts';
+import { makeCompressorFilter } from './http/compressor/compressor.ts';
+import { makeCorsFilter } from './http/cors.ts';
+import { makeCsrfFilter } from './http/csrf.ts';
+import { makeDecompressorFilter } from './http/decompressor/decompressor.ts';
+import { makeDynamicForwardProxyFilter } from './http/dynamic-forward-proxy.ts';
+import { makeFaultFilter } from './http/fault.ts';
+import { makeHeaderMutationFilter } from './http/header-mutation.ts';
+import { makeHealthCheckFilter } from './http/health-check.ts';
+import { makeLocalRateLimitFilter } from './http/local-rate-limit/local-rate-limit.ts';
+import { makeOnDemandFilter } from './http/on-demand.ts';
+import { makeRbacFilter } from './http/rbac.ts';
+import { makeSetFilterStateFilter } from './http/set-filter-state.ts';
+import { makeSetMetadataFilter } from './http/set-metadata.ts';
+import { makeStatefulSessionFilter } from './http/stateful-session/stateful-session.ts';
+import { makeTapFilter } from './http/tap.ts';
+import { makeDiscoveredFilter } from './http/discovered.ts';
+
+type MakeFilter<Filter> = (filter: Filter, context: FilterContext) => FilterFactory;
+
+/** The router ends a chain and is made with it. */
+type Rows = {
+  readonly [Kind in Exclude<HttpFilterKind, 'router'>]: MakeFilter<HttpFilterOf<Kind>>;
+};
+
+const ROWS = {
+  compressor: makeCompressorFilter,
+  decompressor: makeDecompressorFilter,
+  csrf: makeCsrfFilter,
+  basic_auth: makeBasicAuthFilter,
+  cors: makeCorsFilter,
+  fault: makeFaultFilter,
+  buffer: makeBufferFilter,
+  local_ratelimit: makeLocalRateLimitFilter,
+  rbac: makeRbacFilter,
+  health_check: makeHealthCheckFilter,
+  set_metadata: makeSetMetadataFilter,
+  set_filter_state: makeSetFilterStateFilter,
+  stateful_session: makeStatefulSessionFilter,
+  header_mutation: makeHeaderMutationFilter,
+  tap: makeTapFilter,
+  dynamic_forward_proxy: makeDynamicForwardProxyFilter,
+  on_demand: makeOnDemandFilter,
+  discovered: (filter, context) => makeDiscoveredFilter(filter, context, makeFilterFactory),
+} satisfies Rows;
+
+const FACTORIES = new Map<string, MakeFilter<never>>(Object.entries(ROWS));
+
+/** The type of the rows has checked that a kind's row takes that kind's settings. */
+export function makeFilterFactory(filter: HttpFilter, context: FilterContext): FilterFactory {
+  const make = FACTORIES.get(filter.kind) as MakeFilter<HttpFilter> | undefined;
+  assert(make !== undefined, `no filter of kind ${filter.kind} may stand before the router`);
+  return make(filter, context);
+}

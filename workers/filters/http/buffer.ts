@@ -1,0 +1,83 @@
+/**
+ * Holds a request back until it is whole, up to a limit, and gives it a length. Source:
+ * envoy.filters.http.buffer.
+ */
+import type {
+  BufferPerRoute,
+  BufferFilterSettings,
+} from '../../../shared/resources/filters/http/buffer.ts';
+import type {
+  DataStatus,
+  FilterCallbacks,
+  FilterFactory,
+  HeadersStatus,
+} from '../../stream/filter.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { FilterContext } from '../filter-context.ts';
+import { PassThroughFilter } from '../pass-through-filter.ts';
+
+export function makeBufferFilter(
+  { name, options: { maxRequestBytes } }: BufferFilterSettings,
+  context: FilterContext,
+): FilterFactory {
+  return {
+    name,
+    create: (callbacks) => {
+      const ofRoute = callbacks.routeConfig(name) as BufferPerRoute | undefined;
+      const limit = ofRoute === undefined ? maxRequestBytes : ofRoute.maxRequestBytes;
+      return limit === undefined
+        ? new PassThroughFilter()
+        : new BufferFilter(limit, context, callbacks);
+    },
+  };
+}
+
+class BufferFilter extends PassThroughFilter {
+  private readonly limit: number;
+  private readonly context: FilterContext;
+  private readonly callbacks: FilterCallbacks;
+  private headers: HeaderMap | undefined = undefined;
+  private bytes = 0;
+
+  constructor(limit: number, context: FilterContext, callbacks: FilterCallbacks) {
+    super();
+    this.limit = limit;
+    this.context = context;
+    this.callbacks = callbacks;
+  }
+
+  override decodeHeaders(headers: HeaderMap, endStream: boolean): HeadersStatus {
+    if (endStream) return 'continue';
+    this.headers = headers;
+    return 'stop';
+  }
+
+  override decodeData(data: Buffer, endStream: boolean): DataStatus {
+    this.bytes += data.length;
+    if (this.bytes > this.limit) {
+      this.context.countRequestTooLarge();
+      this.callbacks.sendLocalReply({
+        status: 413,
+        body: 'Payload Too Large',
+        details: 'request_payload_too_large',
+        closesConnection: true,
+      });
+      return 'stop';
+    }
+    if (!endStream) return 'stop_and_buffer';
+    this.addLength();
+    return 'continue';
+  }
+
+  override decodeTrailers(): HeadersStatus {
+    this.addLength();
+    return 'continue';
+  }
+
+  private addLength(): void {
+    const { headers } = this;
+    if (headers === undefined || headers.has('content-length')) return;
+    headers.remove('transfer-encoding');
+    headers.set('content-length', String(this.bytes));
+  }
+}

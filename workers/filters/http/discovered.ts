@@ -1,0 +1,48 @@
+/**
+ * A filter whose settings come from elsewhere: each request passes what they are when it begins. As
+ * long as there are none the default serves, or the request is refused. Source:
+ * envoy.config.core.v3.ExtensionConfigSource.
+ */
+import type { DiscoveredFilterSettings } from '../../../shared/resources/filters/http/discovered.ts';
+import type { HttpFilter } from '../../../shared/resources/filters/http-filters.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../stream/filter.ts';
+import { ResponseFlag } from '../../stream/response-flags.ts';
+import type { FilterContext } from '../filter-context.ts';
+import { PassThroughFilter } from '../pass-through-filter.ts';
+
+/** `make` makes the factory of settings as those of any filter. */
+export function makeDiscoveredFilter(
+  { name, options: { key, fallback } }: DiscoveredFilterSettings,
+  context: FilterContext,
+  make: (filter: HttpFilter, context: FilterContext) => FilterFactory,
+): FilterFactory {
+  let used: HttpFilter | undefined;
+  let factory: FilterFactory | undefined;
+  return {
+    name,
+    create: (callbacks) => {
+      const present = context.extensions.get(key) ?? fallback;
+      if (present === undefined) return new MissingFilter(callbacks);
+      if (factory === undefined || used !== present) {
+        used = present;
+        factory = make(present, context);
+      }
+      return factory.create(callbacks);
+    },
+  };
+}
+
+class MissingFilter extends PassThroughFilter {
+  readonly #callbacks: FilterCallbacks;
+
+  constructor(callbacks: FilterCallbacks) {
+    super();
+    this.#callbacks = callbacks;
+  }
+
+  override decodeHeaders(): HeadersStatus {
+    this.#callbacks.info.responseFlags |= ResponseFlag.noFilterConfigFound;
+    this.#callbacks.sendLocalReply({ status: 500, body: '', details: '' });
+    return 'stop';
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Refuses requests beyond a rate, by a bucket of all workers or of the connection. Source:
+ * envoy.filters.http.local_ratelimit.
+ */
+import type {
+  LocalRateLimitOptions,
+  LocalRateLimitFilterSettings,
+} from '../../../../shared/resources/filters/http/local-rate-limit.ts';
+import type { RateLimitPolicy } from '../../../../shared/resources/routes/rate-limits.ts';
+import { HTTP_LOCAL_RATE_LIMIT } from '../../../../shared/resources/filters/http/local-rate-limit.ts';
+import type { FilterCallbacks, FilterFactory, HeadersStatus } from '../../../stream/filter.ts';
+import type { HeaderMap } from '../../../stream/header-map.ts';
+import { JOINED_IN_REQUESTS, JOINED_IN_RESPONSES } from '../../../stream/joined-headers.ts';
+import { ResponseFlag } from '../../../stream/response-flags.ts';
+import type { ConnectionInfo } from '../../../net/connection-info.ts';
+import { compileHeaderMutations, type HeaderMutation } from '../../../routing/header-mutations.ts';
+import { isEnabled } from '../../../loop/runtime.ts';
+import { CompiledSettings, type FilterContext } from '../../filter-context.ts';
+import { PassThroughFilter } from '../../pass-through-filter.ts';
+import { LimitBuckets } from './limit-buckets.ts';
+import {
+  compileDescriptors,
+  type Descriptor,
+  type DescriptorMaker,
+} from './rate-limit-descriptors.ts';
+import { TokenBucket } from '../../common/token-bucket.ts';
+
+interface CompiledLimit {
+  readonly options: LocalRateLimitOptions;
+  readonly base: number;
+  /** Undefined: the filter does nothing. */
+  readonly shared: LimitBuckets | undefined;
+  readonly ofConnection: WeakMap<ConnectionInfo, LimitBuckets>;
+  readonly changes: HeaderMutation | undefined;
+  readonly notEnforced: HeaderMutation | undefined;
+  /** Made once per list of policies, which routes and virtual hosts bring. */
+  readonly descriptors: CompiledSettings<readonly RateLimitPolicy[], readonly DescriptorMaker[]>;
+}
+
+interface LimitParts {
+  readonly name: string;
+  readonly context: FilterContext;
+  readonly own: LocalRateLimitOptions;
+  readonly compiled: CompiledSettings<LocalRateLimitOptions, CompiledLimit>;
+}
+
+export function makeLocalRateLimitFilter(
+  { name, options: own }: LocalRateLimitFilterSettings,
+  context: FilterContext,
+): FilterFactory {
+  const compiled = new CompiledSettings((options: LocalRateLimitOptions): CompiledLimit => {
+    const prefix = `${options.statPrefix}.http_local_rate_limit.`;
+    const base = context.stats.defineBlock(HTTP_LOCAL_RATE_LIMIT, prefix);
+    context.onBlock(base);
+    return {
+      options,
+      base,
+      shared:
+        options.bucket &&
+        new LimitBuckets(options.bucket, options, (bucket) => context.sharedBucket(bucket)),
+      ofConnection: new WeakMap(),
+      changes: compileHeaderMutations(
+        [{ add: options.responseHeaders, remove: [] }],
+        JOINED_IN_RESPONSES,
+      ),
+      notEnforced: compileHeaderMutations(
+        [{ add: options.notEnforcedHeaders, remove: [] }],
+        JOINED_IN_REQUESTS,
+      ),
+      descriptors: new CompiledSettings((policies: readonly RateLimitPolicy[]) =>
+        compileDescriptors(policies, options.stage, context.nodeCluster),
+      ),
+    };
+  });
+  compiled.of(own);
+  const parts: LimitParts = { name, context, own, compiled };
+  return { name, create: (callbacks) => new LocalRateLimitFilter(parts, callbacks) };
+}
+
+const NONE: readonly Descriptor[] = [];
+/** Of gRPC. */
+const RESOURCE_EXHAUSTED = 8;
+
+class LocalRateLimitFilter extends PassThroughFilter {
+  private readonly parts: LimitParts;
+  private readonly callbacks: FilterCallbacks;
+  /** The bucket that this request took from or found empty. */
+  private bucket: TokenBucket | undefined = undefined;
+
+  constructor(parts: LimitParts, callbacks: FilterCallbacks) {
+    super();
+    this.parts = parts;
+    this.callbacks = callbacks;
+  }
+
+  override decodeHeaders(headers: HeaderMap): HeadersStatus {
+    const { name, own, compiled, context } = this.parts;
+    const settings = this.callbacks.routeConfig(name) as LocalRateLimitOptions | undefined;
+    const limit = compiled.of(settings ?? own);
+    const { options, base } = limit;
+    const { runtime, stats, loop } = context;
+    if (!isEnabled(options.enabled, runtime, runtime.random())) return 'continue';
+    stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enabled);
+    const buckets = this.bucketsOf(limit);
+    const descriptors = buckets?.hasDescriptors ? this.descriptorsOf(limit, headers) : NONE;
+    const taken = buckets?.take(descriptors, loop.clock.ms);
+    this.bucket = options.rateLimitHeaders ? taken?.bucket : undefined;
+    if (taken === undefined || taken.isAllowed) {
+      stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.ok);
+      return 'continue';
+    }
+    stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.rate_limited);
+    if (!isEnabled(options.enforced, runtime, runtime.random())) {
+      limit.notEnforced?.(headers, this.callbacks.info);
+      return 'continue';
+    }
+    stats.increment(base + HTTP_LOCAL_RATE_LIMIT.index.enforced);
+    this.refuse(limit);
+    return 'stop';
+  }
+
+  override encodeHeaders(headers: HeaderMap): HeadersStatus {
+    const { bucket } = this;
+    if (bucket !== undefined) {
+      const { ms } = this.parts.context.loop.clock;
+      headers.set('x-ratelimit-limit', String(bucket.maxTokens));
+      headers.set('x-ratelimit-remaining', String(bucket.remaining(ms)));
+      headers.set('x-ratelimit-reset', String(bucket.secondsToNext(ms)));
+    }
+    return 'continue';
+  }
+
+  private refuse({ options, changes }: CompiledLimit): void {
+    const { info } = this.callbacks;
+    info.responseFlags |= ResponseFlag.rateLimited;
+    this.callbacks.sendLocalReply({
+      status: options.status < 400 ? 429 : options.status,
+      body: 'local_rate_limited',
+      details: 'local_rate_limited',
+      grpcStatus: options.isResourceExhausted ? RESOURCE_EXHAUSTED : undefined,
+      modifyHeaders: (headers) => changes?.(headers, info),
+    });
+  }
+
+  private bucketsOf({ options, shared, ofConnection }: CompiledLimit): LimitBuckets | undefined {
+    if (!options.perConnection || options.bucket === undefined) return shared;
+    const { connection } = this.callbacks.info;
+    let buckets = ofConnection.get(connection);
+    if (buckets === undefined) {
+      buckets = new LimitBuckets(options.bucket, options, (bucket) => new TokenBucket(bucket));
+      ofConnection.set(connection, buckets);
+    }
+    return buckets;
+  }
+
+  /** The filter's own policies, else the route's and the virtual host's. */
+  private descriptorsOf(limit: CompiledLimit, headers: HeaderMap): readonly Descriptor[] {
+    const { info, route } = this.callbacks;
+    const { rateLimits, virtualHostLimits } = limit.options;
+    const action = route?.kind === 'cluster' ? route.action : undefined;
+    const ofRoute = action?.rateLimits ?? [];
+    const includes =
+      virtualHostLimits === 'INCLUDE' ||
+      (virtualHostLimits === 'OVERRIDE' &&
+        (ofRoute.length === 0 || action?.includeVirtualHostRateLimits === true));
+    const ofHost = includes ? (route?.virtualHost.rateLimits ?? []) : [];
+    const lists = rateLimits === undefined ? [ofRoute, ofHost] : [rateLimits];
+    return lists
+      .flatMap((policies) => limit.descriptors.of(policies))
+      .map((make) => make(headers, info))
+      .filter((descriptor) => descriptor !== undefined);
+  }
+}
