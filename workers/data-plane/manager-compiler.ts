@@ -19,7 +19,8 @@ import { makeFilterFactory } from '../filters/make-filter-factory.ts';
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/transport.ts';
-import { type RouterContext, RouterFilter } from '../router/router-filter.ts';
+import type { RouterContext } from '../router/router-context.ts';
+import { RouterFilter } from '../router/router-filter.ts';
 import { RouterStats } from '../router/ledger/router-stats.ts';
 import { holdViews } from '../router/route-views.ts';
 import {

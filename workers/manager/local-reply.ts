@@ -25,6 +25,21 @@ export interface LocalMessage {
   readonly body: Buffer | undefined;
 }
 
+/** The answers where a filter holds more of a message than may be held. */
+export const tooLarge = {
+  request: {
+    status: 413,
+    body: 'Payload Too Large',
+    details: 'request_payload_too_large',
+    closesConnection: true,
+  },
+  response: {
+    status: 500,
+    body: 'Internal Server Error',
+    details: 'response_payload_too_large',
+  },
+} as const;
+
 /** The answer where nothing that is configured can be trusted to word one. */
 export function internalError(): HeaderMap {
   const headers = new HeaderMap();

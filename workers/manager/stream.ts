@@ -14,7 +14,7 @@ import { HeaderMap } from '../stream/header-map.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import { type AccessLogType, StreamInfo } from '../stream/stream-info.ts';
 import type { HttpConnection } from './connection.ts';
-import { buildLocalReply, internalError } from './local-reply.ts';
+import { buildLocalReply, internalError, tooLarge } from './local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
 import { requestRefusal } from './request-checks.ts';
 import { activeFilters } from './route-filters.ts';
@@ -168,19 +168,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (chain === undefined || this.isRequestDropped) return;
     if (chain.heldRequestBytes > bufferLimitBytes) {
       this.manager.parts.stats.count(RQ_TOO_LARGE);
-      this.sendLocalReply({
-        status: 413,
-        body: 'Payload Too Large',
-        details: 'request_payload_too_large',
-        closesConnection: true,
-      });
+      this.sendLocalReply(tooLarge.request);
     } else if (chain.heldResponseBytes > bufferLimitBytes) {
       this.manager.parts.stats.count(RS_TOO_LARGE);
-      this.sendLocalReply({
-        status: 500,
-        body: 'Internal Server Error',
-        details: 'response_payload_too_large',
-      });
+      this.sendLocalReply(tooLarge.response);
     }
   }
 

@@ -9,27 +9,18 @@
 import { ROUTER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { ResetReason } from '../stream/codec.ts';
 import type { TerminalCallbacks, TerminalFilter } from '../stream/filter.ts';
-import type { AccessLog } from '../access-log/types.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { type RequestRetries, takeRequestRetries } from '../routing/retry-policy.ts';
 import type { ClusterRoute } from '../stream/route.ts';
 import type { TimerOwner } from '../loop/timers.ts';
-import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { UpstreamCluster } from '../upstream/cluster.ts';
-import type { ClusterManager } from '../upstream/cluster-manager.ts';
 import type { UpstreamHost } from '../upstream/hosts/host.ts';
 import type { UpstreamConnectionInfo } from '../upstream/pools/http-pool.ts';
-import type { WorkerLoop } from '../loop/worker-loop.ts';
 import { answerRequest } from './ledger/answered-requests.ts';
 import { countOutlived } from './ledger/cluster-account.ts';
-import {
-  finalizeFurtherAttempt,
-  finalizeRequest,
-  finalizeResponse,
-  type HeaderOptions,
-} from './envoy-headers.ts';
+import { finalizeFurtherAttempt, finalizeRequest, finalizeResponse } from './envoy-headers.ts';
 import {
   answerFailure,
   answerHttp2Cluster,
@@ -48,11 +39,11 @@ import { answerDropped, isDropped } from './ledger/dropped-requests.ts';
 import { RequestAccount } from './ledger/request-account.ts';
 import { RequestBalance } from './request-balance.ts';
 import { RequestCopy } from './retry/request-copy.ts';
-import { type RequestMirrors, type MirrorContext, startMirrors } from './mirror/request-mirror.ts';
+import { type RequestMirrors, startMirrors } from './mirror/request-mirror.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { resetDetails, resetTexts } from './attempt/reset-reasons.ts';
 import { type Retrier, startRetrying } from './retry/retrier.ts';
-import type { RouterStats } from './ledger/router-stats.ts';
+import type { RouterContext } from './router-context.ts';
 import { noteHttpConnection, noteTarget } from './attempt/upstream-info.ts';
 import { makeAttempt } from './attempt/make-attempt.ts';
 import { UpstreamAttempts } from './attempt/upstream-attempts.ts';
@@ -66,17 +57,6 @@ const RQ_TOTAL = ROUTER.index.rq_total;
 const NO_ROUTE = ROUTER.index.no_route;
 const NO_CLUSTER = ROUTER.index.no_cluster;
 const OVERLOAD_REPLY = ROUTER.index.rq_overload_local_reply;
-
-export interface RouterContext extends HeaderOptions {
-  readonly loop: WorkerLoop;
-  readonly clusters: ClusterManager;
-  readonly stats: RouterStats;
-  readonly proxy100Continue: boolean;
-  readonly overload: OverloadGate;
-  readonly shadows: MirrorContext;
-  /** Written once per try. */
-  readonly upstreamLogs: readonly AccessLog[];
-}
 
 export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, TimerOwner {
   private readonly context: RouterContext;
