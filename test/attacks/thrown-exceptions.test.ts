@@ -20,6 +20,7 @@ import { Http1ServerCodec } from '../../workers/http1/server-codec.ts';
 import { RequestBalance } from '../../workers/router/request-balance.ts';
 import { Retrier } from '../../workers/router/retry/retrier.ts';
 import { RouterFilter } from '../../workers/router/router-filter.ts';
+import { UpstreamExchange } from '../../workers/router/exchange/upstream-exchange.ts';
 import { UpstreamRequest } from '../../workers/router/attempt/upstream-request.ts';
 import { PriorityBalancer } from '../../workers/upstream/balancing/priority-balancer.ts';
 import { RoundRobinPicker } from '../../workers/upstream/balancing/round-robin-picker.ts';
@@ -47,8 +48,9 @@ const PLACES: readonly (readonly [
   methods: readonly string[],
 ])[] = [
   [PassThroughFilter, ['decodeData', 'decodeTrailers', 'encodeHeaders', 'encodeData', 'onDestroy']],
-  [RouterFilter, ['decodeHeaders', 'decodeData', 'onUpstreamConnected', 'onUpstreamHeaders']],
-  [RouterFilter, ['onUpstreamData', 'onUpstreamReset', 'onPerTryTimeout', 'onTimer', 'onDestroy']],
+  [RouterFilter, ['decodeHeaders', 'decodeData', 'onHeaders', 'onData', 'onFailure', 'onDestroy']],
+  [UpstreamExchange, ['chooseHost', 'start', 'onUpstreamConnected', 'onUpstreamHeaders']],
+  [UpstreamExchange, ['onUpstreamData', 'onUpstreamReset', 'onPerTryTimeout', 'onTimer']],
   [UpstreamRequest, ['onPoolReady', 'decodeHeaders', 'decodeData', 'onWriteBlocked', 'onTimer']],
   [HttpStream, ['decodeHeaders', 'decodeData', 'encodeHeaders', 'encodeData', 'writeHeaders']],
   [HttpStream, ['writeData', 'onTimeout', 'sendLocalReply', 'pauseResponse', 'logMoment']],

@@ -5,7 +5,7 @@ import type { AccessLogs } from '../access-log/access-logs.ts';
 import type { DataPlaneEnv } from '../loop/data-plane-env.ts';
 import type { ExtensionStore } from '../filters/extension-store.ts';
 import type { RouteTable } from '../stream/route.ts';
-import type { RouterStats } from '../router/ledger/router-stats.ts';
+import type { UpstreamClient } from '../router/client/upstream-client.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { SecretStore } from '../tls/secret-store.ts';
 import type { ClusterManager } from '../upstream/cluster-manager.ts';
@@ -34,8 +34,8 @@ export interface CompilerContext {
   readonly taps: Taps;
   /** Of limits that all workers keep together. */
   readonly pages: SharedPages;
-  /** Of requests that the proxy makes by itself. */
-  readonly ownStats: RouterStats;
+  /** Sends requests that the proxy makes by itself. */
+  readonly upstreamClient: UpstreamClient;
 }
 
 /** For one chain of a listener. */

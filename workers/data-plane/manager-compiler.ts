@@ -16,12 +16,11 @@ import { ManagerStats } from '../manager/manager-stats.ts';
 import type { FilterContext } from '../filters/filter-context.ts';
 import { sharedBucket } from '../filters/common/token-bucket.ts';
 import { makeFilterFactory } from '../filters/http-filters.ts';
-import { localAddress } from '../../shared/addresses/local-address.ts';
 import { buildHeaderPolicy } from '../headers/header-policy.ts';
 import { bufferLimit } from '../net/transport.ts';
 import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
-import { RouterStats } from '../router/ledger/router-stats.ts';
+import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
 import {
   type ChainContext,
@@ -50,12 +49,12 @@ export function compileManager(
     internalOnlyHeaders: (headers) => routes.tableFor(headers)?.internalOnlyHeaders ?? [],
   });
   const drain = context.drain.viewOf(listener, context.chainDrain);
-  const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
+  const routerLedger = new RouterLedger(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
   const terminal = terminalFilter(
     config,
     listener,
-    { stats: routerStats, upstreamLogs: upstreamLogs.logs },
+    { ledger: routerLedger, upstreamLogs: upstreamLogs.logs },
     context,
   );
   const filterBlocks: number[] = [];
@@ -97,7 +96,7 @@ export function compileManager(
   const release = (): void => {
     for (const letGo of views) letGo();
     stats.release();
-    routerStats.release();
+    routerLedger.release();
     accessLogs.release();
     upstreamLogs.release();
     for (const base of filterBlocks) env.stats.releaseBlock(base);
@@ -148,7 +147,7 @@ function routerOf(config: HttpConnectionManager): RouterFilterSettings {
 function terminalFilter(
   config: HttpConnectionManager,
   listener: ListenerResource,
-  own: Pick<RouterContext, 'stats' | 'upstreamLogs'>,
+  own: Pick<RouterContext, 'ledger' | 'upstreamLogs'>,
   context: CompilerContext,
 ): TerminalFilterFactory {
   const last = routerOf(config);
@@ -160,12 +159,10 @@ function terminalFilter(
     suppressEnvoyHeaders: last.options.suppressEnvoyHeaders || config.suppressEnvoyHeaders,
     proxy100Continue: config.proxy100Continue,
     overload: overloadOf(listener, context),
-    shadows: {
-      loop: context.loop,
+    mirrors: {
       clusters: context.clusters,
       runtime: context.runtime,
-      ownStats: context.ownStats,
-      localAddress: localAddress(context.env.heritage.localAddressIpVersion),
+      client: context.upstreamClient,
     },
     isHealthCheckFailed: () => context.drain.isHealthCheckFailed,
   };

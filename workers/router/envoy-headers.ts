@@ -4,7 +4,7 @@ import type { StreamInfo } from '../stream/stream-info.ts';
 import { rewriteToHost } from '../routing/host-rewrite.ts';
 import { removeProxyHeaders, resolveTimeouts, tellExpectedTimeout } from '../routing/timeouts.ts';
 import type { ClusterRoute } from '../stream/route.ts';
-import type { RequestDeadline } from './request-deadline.ts';
+import type { RequestDeadline } from './exchange/request-deadline.ts';
 
 export interface HeaderOptions {
   readonly suppressEnvoyHeaders: boolean;

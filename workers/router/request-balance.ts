@@ -15,18 +15,21 @@ import type { BalanceContext } from '../upstream/balancing/load-balancer.ts';
 import type { SubsetCriteria } from '../stream/route.ts';
 import type { RetryState } from './retry/retry-state.ts';
 
+/** What a route says of the choice of hosts. */
+export type BalancedRoute = Pick<ClusterRoute, 'hashOf' | 'subset'>;
+
 export class RequestBalance implements BalanceContext {
   readonly requestHeaders: HeaderMap;
   /** Set once the request is retried. */
   retry: RetryState | undefined = undefined;
   readonly subset: SubsetCriteria | undefined;
-  readonly #route: ClusterRoute;
+  readonly #route: BalancedRoute;
   readonly #info: StreamInfo;
   #hash: Hash64 | undefined = undefined;
   #hasHash = false;
   #setCookies: string[] | undefined = undefined;
 
-  constructor(requestHeaders: HeaderMap, route: ClusterRoute, info: StreamInfo) {
+  constructor(requestHeaders: HeaderMap, route: BalancedRoute, info: StreamInfo) {
     this.requestHeaders = requestHeaders;
     this.#route = route;
     const own = info.dynamicMetadata?.get('envoy.lb');

@@ -1,17 +1,17 @@
 /**
- * Makes one try of a request: through the host's pool, or as a tunnel where the route ends a
+ * Makes one attempt of a request: through the host's pool, or as a tunnel where the route ends a
  * CONNECT.
  */
 import type { AccessLog } from '../../access-log/types.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
-import type { ClusterRoute } from '../../stream/route.ts';
+import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import type { ConnectionInfo } from '../../net/connection-info.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
 import { TcpTunnel, terminatesTunnel } from './tcp-tunnel.ts';
-import { AttemptStats } from './attempt-stats.ts';
+import { AttemptMeter } from '../ledger/cluster-ledger.ts';
 import { upstreamNames } from './upstream-names.ts';
 import { UpstreamAttemptLog } from './upstream-log.ts';
 import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.ts';
@@ -19,7 +19,7 @@ import { UpstreamRequest, type UpstreamRequestOwner } from './upstream-request.t
 interface AttemptTarget {
   readonly cluster: UpstreamCluster;
   readonly host: UpstreamHost;
-  readonly action: ClusterRoute['action'] | undefined;
+  readonly action: Pick<ClusterRouteAction, 'priority' | 'upgrades'>;
   /** Whose request it is. */
   readonly client: ConnectionInfo;
 }
@@ -28,7 +28,7 @@ interface AttemptParts {
   readonly endStream: boolean;
   readonly bufferLimitBytes: number;
   readonly timeouts: RequestTimeouts;
-  /** Written when the try is over. */
+  /** Written when the attempt is over. */
   readonly upstreamLogs: readonly AccessLog[];
   readonly loop: WorkerLoop;
 }
@@ -41,14 +41,9 @@ export function makeAttempt(
 ): UpstreamRequest {
   const { clock } = loop;
   const { upstreamHttp } = (host.home ?? cluster).resource;
-  const pool = terminatesTunnel(action?.upgrades ?? [], headers.method)
+  const pool = terminatesTunnel(action.upgrades, headers.method)
     ? new TcpTunnel(cluster, host, client)
-    : cluster.poolOf(
-        host,
-        action?.priority ?? 'DEFAULT',
-        client,
-        upstreamNames(upstreamHttp, headers),
-      );
+    : cluster.poolOf(host, action.priority, client, upstreamNames(upstreamHttp, headers));
   const log =
     upstreamLogs.length > 0
       ? new UpstreamAttemptLog(upstreamLogs, clock.ms, clock.wallMs)
@@ -60,6 +55,6 @@ export function makeAttempt(
     timeouts,
     maxDurationMs: upstreamHttp.maxStreamDurationMs,
     log,
-    figures: AttemptStats.of(cluster.stats, timeouts.perTryMs, clock),
+    meter: AttemptMeter.of(cluster.stats, timeouts.perTryMs, clock),
   });
 }

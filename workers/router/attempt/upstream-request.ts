@@ -1,11 +1,10 @@
 /**
- * One try of a request at one host: waits for a connection, sends the request, hands the response
- * to the router. Owns what must be kept of the body until there is a connection, the back-pressure
- * between the two connections and the try's own timers; what a failure means is the router's.
+ * One attempt of a request at one host: waits for a connection, sends the request, hands the
+ * response to its owner. Owns the back-pressure between the two connections and the attempt's own
+ * timers; what a failure means is the owner's to decide.
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { RequestEncoder, ResetReason } from '../../stream/codec.ts';
-
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
 import { LoopTimer, type TimerOwner } from '../../loop/timers.ts';
@@ -16,10 +15,11 @@ import type {
   UpstreamConnectionInfo,
 } from '../../upstream/pools/http-pool.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import type { AttemptStats } from './attempt-stats.ts';
+import type { AttemptMeter } from '../ledger/cluster-ledger.ts';
+import { PendingBody } from './pending-body.ts';
 import type { UpstreamAttemptLog } from './upstream-log.ts';
 
-/** What a try tells the router. */
+/** What an attempt tells its owner. */
 export interface UpstreamRequestOwner extends Endable {
   /** The request reached for its host, whether or not a connection came of it. */
   onHostTried(upstream: UpstreamRequest): void;
@@ -28,11 +28,11 @@ export interface UpstreamRequestOwner extends Endable {
   onUpstreamHeaders(upstream: UpstreamRequest, headers: HeaderMap, endStream: boolean): void;
   onUpstreamData(upstream: UpstreamRequest, data: Buffer, endStream: boolean): void;
   onUpstreamTrailers(upstream: UpstreamRequest, trailers: HeaderMap): void;
-  /** The try is over without a complete response. `detail` is the operating system's word. */
+  /** The attempt is over without a complete response. `detail` is the operating system's word. */
   onUpstreamReset(upstream: UpstreamRequest, reason: ResetReason, detail: string): void;
   /** The request is none that may leave; `fault` says why. Nothing of it was sent. */
   onRequestRefused(upstream: UpstreamRequest, fault: string): void;
-  /** The try took longer than one try may; it goes on unless the owner ends it. */
+  /** The attempt took longer than one may; it goes on unless the owner ends it. */
   onPerTryTimeout(upstream: UpstreamRequest, kind: PerTryTimeout): void;
   /** Back-pressure towards the client; counted. */
   pauseRequest(paused: boolean): void;
@@ -56,7 +56,7 @@ export interface AttemptOptions {
   /** From the moment that there is a connection; 0: none. */
   readonly maxDurationMs: number;
   readonly log: UpstreamAttemptLog | undefined;
-  readonly figures: AttemptStats | undefined;
+  readonly meter: AttemptMeter | undefined;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -72,20 +72,17 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   /** False while the request waits, and when a limit refused it before the host was involved. */
   hasTriedHost = false;
   isAwaitingHeaders = true;
-  /** Another try was begun beside this one. */
+  /** Another attempt was begun beside this one. */
   isRetried = false;
   private readonly owner: UpstreamRequestOwner;
   private readonly pool: StreamSource;
   private readonly headers: HeaderMap;
-  private readonly bufferLimitBytes: number;
   private encoder: RequestEncoder | undefined = undefined;
   connection: UpstreamConnectionInfo | undefined = undefined;
   /** Set once the whole request is known. */
   private sawEnd: boolean;
-  private pendingBody: Buffer[] = [];
-  private pendingBytes = 0;
-  private pendingTrailers: HeaderMap | undefined = undefined;
-  private isBodyPaused = false;
+  /** There once something of the request had to wait. */
+  private pending: PendingBody | undefined = undefined;
   private isWritePaused = false;
   private isOver = false;
   private readonly options: AttemptOptions;
@@ -109,7 +106,6 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.pool = target.pool;
     this.headers = headers;
     this.sawEnd = options.endStream;
-    this.bufferLimitBytes = options.bufferLimitBytes;
     this.log = options.log;
     this.options = options;
     this.awaitsAgreement = !options.endStream && leavesHttp(headers);
@@ -119,19 +115,12 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.pool.newStream(this);
   }
 
-  /** The whole request has come and there is a connection: the try's time begins. */
+  /** The whole request has come and there is a connection: the attempt's time begins. */
   startTimers(): void {
-    const { loop, timeouts } = this.options;
-    const { timers } = loop;
+    const { perTryMs, perTryIdleMs } = this.options.timeouts;
     if (this.isOver || this.encoder === undefined) return;
-    if (timeouts.perTryMs > 0 && this.wholeTimer === undefined) {
-      this.wholeTimer = new LoopTimer(this, TIMER_WHOLE);
-      timers.list(timeouts.perTryMs).arm(this.wholeTimer);
-    }
-    if (timeouts.perTryIdleMs > 0 && this.idleTimer === undefined) {
-      this.idleTimer = new LoopTimer(this, TIMER_IDLE);
-      timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
-    }
+    if (perTryMs > 0) this.wholeTimer ??= this.armed(TIMER_WHOLE, perTryMs);
+    if (perTryIdleMs > 0) this.idleTimer ??= this.armed(TIMER_IDLE, perTryIdleMs);
   }
 
   onException(): void {
@@ -146,31 +135,24 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.isOver) return;
     if (endStream) this.sawEnd = true;
     this.log?.sent(data.length);
-    this.options.figures?.sent(data.length);
+    this.options.meter?.sent(data.length);
     if (this.encoder !== undefined && !this.awaitsAgreement) {
       this.encoder.encodeData(data, endStream);
       return;
     }
     const isRefused = this.awaitsAgreement && !this.isAwaitingHeaders;
     if (data.length === 0 || isRefused) return;
-    this.pendingBody.push(Buffer.from(data));
-    const { held } = this.options.loop;
-    this.pendingBytes += data.length;
-    held.add(data.length);
-    if ((this.pendingBytes >= this.bufferLimitBytes || held.isTight) && !this.isBodyPaused) {
-      this.isBodyPaused = true;
-      this.owner.pauseRequest(true);
-    }
+    this.waitingBody().add(data);
   }
 
   sendTrailers(trailers: HeaderMap): void {
     if (this.isOver) return;
     this.sawEnd = true;
-    if (this.encoder === undefined || this.awaitsAgreement) this.pendingTrailers = trailers;
+    if (this.encoder === undefined || this.awaitsAgreement) this.waitingBody().trailers = trailers;
     else this.encoder.encodeTrailers(trailers);
   }
 
-  /** Gives the try up; the owner hears nothing more of it. */
+  /** Gives the attempt up; the owner hears nothing more of it. */
   cancel(): void {
     if (this.isOver) return;
     this.end();
@@ -183,42 +165,42 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
   }
 
   onPoolReady(encoder: RequestEncoder, connection: UpstreamConnectionInfo): void {
-    this.options.loop.current = this.owner;
+    const { loop, maxDurationMs } = this.options;
+    loop.current = this.owner;
     this.encoder = encoder;
     this.connection = connection;
     this.hasTriedHost = true;
     this.owner.onHostTried(this);
     this.owner.onUpstreamConnected(this, connection);
-    this.startDurationTimer();
-    const hasMore = this.pendingBody.length > 0 || this.pendingTrailers !== undefined;
-    const isWhole = this.sawEnd && !hasMore && !this.awaitsAgreement;
+    if (maxDurationMs > 0) this.durationTimer = this.armed(TIMER_DURATION, maxDurationMs);
     const { awaitsAgreement } = this;
+    const isWhole = this.sawEnd && this.pending?.isEmpty !== false && !awaitsAgreement;
     const fault = encoder.encodeHeaders(this.headers, isWhole);
     if (fault !== undefined) {
       this.end();
       this.owner.onRequestRefused(this, fault);
-    } else if (!isWhole && !awaitsAgreement) this.sendPending(encoder, hasMore);
+    } else if (!isWhole && !awaitsAgreement) this.sendPending(encoder);
   }
 
-  private sendPending(encoder: RequestEncoder, hasMore: boolean): void {
-    const { pendingBody, pendingTrailers } = this;
-    const isWhole = this.sawEnd && pendingTrailers === undefined;
-    this.letBodyGo();
-    for (const [position, piece] of pendingBody.entries()) {
+  private sendPending(encoder: RequestEncoder): void {
+    const { pending } = this;
+    const trailers = pending?.trailers;
+    const isWhole = this.sawEnd && trailers === undefined;
+    const pieces = pending?.take() ?? [];
+    for (const [position, piece] of pieces.entries()) {
       // The codec may have found the body to be another than the head says.
       if (this.isOver) return;
-      encoder.encodeData(piece, isWhole && position === pendingBody.length - 1);
+      encoder.encodeData(piece, isWhole && position === pieces.length - 1);
     }
     if (this.isOver) return;
-    if (pendingTrailers !== undefined) encoder.encodeTrailers(pendingTrailers);
-    else if (isWhole && !hasMore) encoder.encodeData(NOTHING, true);
-    this.releaseBody();
+    if (trailers !== undefined) encoder.encodeTrailers(trailers);
+    else if (isWhole && pieces.length === 0) encoder.encodeData(NOTHING, true);
+    pending?.release();
   }
 
-  private releaseBody(): void {
-    if (!this.isBodyPaused) return;
-    this.isBodyPaused = false;
-    this.owner.pauseRequest(false);
+  private waitingBody(): PendingBody {
+    const { bufferLimitBytes, loop } = this.options;
+    return (this.pending ??= new PendingBody(this.owner, bufferLimitBytes, loop.held));
   }
 
   onPoolFailure(reason: ResetReason, detail: string, triedHost: boolean): void {
@@ -240,7 +222,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     if (this.host.home?.isChecked === true && headers.has(IMMEDIATE_FAIL)) {
       this.host.home.failPassively(this.host);
     }
-    this.options.figures?.responded(headers, this.connection?.isAnswerChunked === true);
+    this.options.meter?.responded(headers, this.connection?.isAnswerChunked === true);
     this.wholeTimer?.disarm();
     this.restartIdleTimer();
     if (endStream) this.end();
@@ -253,12 +235,11 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     const isAgreed = this.headers.method === 'CONNECT' ? isSuccess : status === 101;
     const { encoder } = this;
     if (!isAgreed || endStream || encoder === undefined) {
-      this.letBodyGo();
-      this.releaseBody();
+      this.pending?.release();
       return;
     }
     this.awaitsAgreement = false;
-    this.sendPending(encoder, this.pendingBody.length > 0);
+    this.sendPending(encoder);
   }
 
   decodeData(data: Buffer, endStream: boolean): void {
@@ -266,7 +247,7 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     // What a filter cancelled from within the same read may still bring the rest of it.
     if (this.isOver) return;
     this.restartIdleTimer();
-    this.options.figures?.received(data.length);
+    this.options.meter?.received(data.length);
     if (endStream) this.end();
     this.owner.onUpstreamData(this, data, endStream);
   }
@@ -295,35 +276,25 @@ export class UpstreamRequest implements PoolClient, TimerOwner {
     this.owner.onUpstreamReset(this, reason, detail);
   }
 
-  private startDurationTimer(): void {
-    const { maxDurationMs, loop } = this.options;
-    if (maxDurationMs <= 0) return;
-    this.durationTimer = new LoopTimer(this, TIMER_DURATION);
-    loop.timers.list(maxDurationMs).arm(this.durationTimer);
+  private armed(kind: number, afterMs: number): LoopTimer {
+    const timer = new LoopTimer(this, kind);
+    this.options.loop.timers.list(afterMs).arm(timer);
+    return timer;
   }
 
   private restartIdleTimer(): void {
     const { loop, timeouts } = this.options;
-    const { timers } = loop;
-    if (this.idleTimer !== undefined) timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
-  }
-
-  private letBodyGo(): void {
-    this.options.loop.held.add(-this.pendingBytes);
-    this.pendingBody = [];
-    this.pendingBytes = 0;
+    if (this.idleTimer !== undefined) loop.timers.list(timeouts.perTryIdleMs).arm(this.idleTimer);
   }
 
   private end(): void {
     this.isOver = true;
-    this.options.figures?.ended(this.headers);
+    this.options.meter?.ended(this.headers);
     this.wholeTimer?.disarm();
     this.idleTimer?.disarm();
     this.durationTimer?.disarm();
-    this.letBodyGo();
-    if (this.isBodyPaused) this.owner.pauseRequest(false);
+    this.pending?.release();
     if (this.isWritePaused) this.owner.pauseRequest(false);
-    this.isBodyPaused = false;
     this.isWritePaused = false;
   }
 }

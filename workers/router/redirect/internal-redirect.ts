@@ -2,7 +2,6 @@
  * Decides whether a redirect of an upstream is followed here instead of being passed on, and turns
  * the request into the one that the redirect asks for. Sends nothing.
  */
-import { ROUTER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import type {
   InternalRedirect,
   InternalRedirectPredicate,
@@ -11,16 +10,9 @@ import type { TerminalCallbacks } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { FollowedRedirects, StreamInfo } from '../../stream/stream-info.ts';
 import type { ClusterRoute, ResolvedRoute } from '../../stream/route.ts';
-import type { UpstreamCluster } from '../../upstream/cluster.ts';
-import { countRedirect } from '../ledger/cluster-account.ts';
 import type { RequestCopy } from '../retry/request-copy.ts';
-import type { RouterStats } from '../ledger/router-stats.ts';
-
-const BAD_LOCATION = ROUTER.index.passthrough_internal_redirect_bad_location;
-const NO_ROUTE = ROUTER.index.passthrough_internal_redirect_no_route;
-const PREDICATE = ROUTER.index.passthrough_internal_redirect_predicate;
-const TOO_MANY = ROUTER.index.passthrough_internal_redirect_too_many_redirects;
-const UNSAFE_SCHEME = ROUTER.index.passthrough_internal_redirect_unsafe_scheme;
+import type { RedirectRefusal, RouterLedger } from '../ledger/router-ledger.ts';
+import type { RoutedRequest } from '../ledger/routed-request.ts';
 
 /** An absolute URL of visible characters, without its fragment. */
 const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#\s]+)([^#\s]*)(?:#\S*)?$/;
@@ -33,10 +25,10 @@ interface Target {
 }
 
 interface RedirectParts {
-  readonly cluster: UpstreamCluster;
+  readonly request: RoutedRequest;
   readonly route: ClusterRoute;
   readonly callbacks: TerminalCallbacks;
-  readonly stats: RouterStats;
+  readonly ledger: RouterLedger;
 }
 
 /**
@@ -46,7 +38,7 @@ interface RedirectParts {
 export function followRedirect(
   response: HeaderMap,
   copy: RequestCopy | undefined,
-  { cluster, route, callbacks, stats }: RedirectParts,
+  { request, route, callbacks, ledger }: RedirectParts,
 ): boolean {
   const { internalRedirect: policy } = route.action;
   if (policy === undefined || !policy.codes.includes(response.status)) return false;
@@ -57,9 +49,9 @@ export function followRedirect(
     copy === undefined || headers === undefined
       ? undefined
       : applyRedirect(response, headers, { route, policy, callbacks });
-  countRedirect(cluster, verdict === 'follow');
-  if (typeof verdict === 'number') stats.count(verdict);
-  if (verdict !== 'follow') return false;
+  const isFollowed = verdict === 'follow';
+  ledger.redirected(request, isFollowed, isFollowed ? undefined : verdict);
+  if (!isFollowed) return false;
   info.responseCode = response.status;
   info.responseCodeDetails = 'internal_redirect';
   const isGetFromNow = response.status === SEE_OTHER && method !== 'GET' && method !== 'HEAD';
@@ -75,24 +67,23 @@ interface RedirectRules {
 
 /**
  * Changes the request's headers and the stream's route to the redirect's target and gives 'follow',
- * or changes nothing but, where no route fits, the stream's route, and gives the statistic that
- * says why; undefined for a response without a target.
+ * or changes nothing but, where no route fits, the stream's route, and gives the reason; undefined for a response without a target.
  */
 function applyRedirect(
   response: HeaderMap,
   headers: HeaderMap,
   rules: RedirectRules,
-): 'follow' | number | undefined {
+): 'follow' | RedirectRefusal | undefined {
   const { policy, callbacks } = rules;
   const { info } = callbacks;
   const location = response.get('location');
   if (location === undefined || location === '') return undefined;
   const target = parseTarget(location);
-  if (target === undefined) return BAD_LOCATION;
+  if (target === undefined) return 'bad_location';
   const isHttp = headers.scheme !== 'https';
-  if (!policy.allowCrossScheme && isHttp !== (target.scheme === 'http')) return UNSAFE_SCHEME;
+  if (!policy.allowCrossScheme && isHttp !== (target.scheme === 'http')) return 'unsafe_scheme';
   const followed = info.followedRedirects ?? { count: 0, routes: new Set<string>() };
-  if (followed.count >= policy.maxRedirects) return TOO_MANY;
+  if (followed.count >= policy.maxRedirects) return 'too_many_redirects';
   const before = headers.clone();
   copyResponseHeaders(response, headers, policy.responseHeadersToCopy);
   headers.scheme = target.scheme;
@@ -151,10 +142,10 @@ interface Step {
   readonly target: Target;
 }
 
-function refusalOf({ route, policy }: RedirectRules, step: Step): number | undefined {
-  if (step.reached === undefined) return NO_ROUTE;
+function refusalOf({ route, policy }: RedirectRules, step: Step): RedirectRefusal | undefined {
+  if (step.reached === undefined) return 'no_route';
   const isAccepted = policy.predicates.every((predicate) => accepts(predicate, route, step));
-  return isAccepted ? undefined : PREDICATE;
+  return isAccepted ? undefined : 'predicate';
 }
 
 function accepts(predicate: InternalRedirectPredicate, from: ClusterRoute, step: Step): boolean {

@@ -5,26 +5,28 @@
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { ResetReason } from '../../stream/codec.ts';
-import type { TerminalCallbacks } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { ResponseFlag } from '../../stream/response-flags.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { RequestRetries } from '../../routing/retry-policy.ts';
-import type { ClusterRoute } from '../../stream/route.ts';
 import { LoopTimer, type LoopTimers, type TimerOwner } from '../../loop/timers.ts';
-import type { UpstreamCluster } from '../../upstream/cluster.ts';
+import type { Priority } from '../../upstream/cluster-limits.ts';
 import type { WorkerLoop } from '../../loop/worker-loop.ts';
-import type { RouterStats } from '../ledger/router-stats.ts';
+import type { RoutedRequest } from '../ledger/routed-request.ts';
+import type { RouterLedger } from '../ledger/router-ledger.ts';
 import { RetryState, type RetryVerdict } from './retry-state.ts';
 
+/** Whose request it is; ends where the next attempt throws. */
+export interface RetryOwner extends Endable {
+  tryAgain(): void;
+}
+
 interface RetrierParts {
-  /** Ends where the next try throws. */
-  readonly callbacks: Endable;
+  readonly owner: RetryOwner;
   readonly state: RetryState;
   readonly timers: LoopTimers;
   /** Told by response flags why there was no further try. */
   readonly info: StreamInfo;
-  readonly tryAgain: () => void;
 }
 
 export class Retrier implements TimerOwner {
@@ -74,11 +76,11 @@ export class Retrier implements TimerOwner {
   }
 
   onException(): void {
-    this.#parts.callbacks.onException();
+    this.#parts.owner.onException();
   }
 
   onTimer(): void {
-    this.#parts.tryAgain();
+    this.#parts.owner.tryAgain();
   }
 
   #follow(verdict: RetryVerdict): boolean {
@@ -93,28 +95,25 @@ export class Retrier implements TimerOwner {
 }
 
 interface RetryingParts {
-  readonly callbacks: TerminalCallbacks;
-  readonly cluster: UpstreamCluster;
-  readonly route: ClusterRoute;
+  readonly owner: RetryOwner;
+  readonly request: RoutedRequest;
+  readonly priority: Priority;
   readonly loop: WorkerLoop;
-  readonly stats: RouterStats;
-  readonly tryAgain: () => void;
+  readonly ledger: RouterLedger;
 }
 
 export function startRetrying(retries: RequestRetries, parts: RetryingParts): Retrier {
-  const { callbacks, cluster, route, loop, stats, tryAgain } = parts;
-  const { info } = callbacks;
+  const { owner, request, priority, loop, ledger } = parts;
   return new Retrier({
-    callbacks,
+    owner,
     state: new RetryState(retries, {
-      cluster,
-      priority: route.action.priority,
-      countVirtual: (offset) => stats.countVirtual(info, offset),
+      cluster: request.cluster,
+      priority,
+      countVirtual: (event) => ledger.retries(request, event),
       random: Math.random,
       wallMs: () => loop.clock.wallMs,
     }),
     timers: loop.timers,
-    info,
-    tryAgain,
+    info: request.info,
   });
 }

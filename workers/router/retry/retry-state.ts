@@ -1,11 +1,8 @@
 /**
- * Whether a failed try of one request is made again, and when. Holds one of the cluster's retries
- * from the decision until the next one, or until `release`, which the owner must call.
- *
- * Decides for the router, counts for the cluster and the virtual cluster; it arms no timer.
+ * Whether a failed attempt of one request is followed by another, and when. Holds one of the
+ * cluster's retries from the decision until the next one, or until `release`, which the owner must
+ * call. Decides, and tells the ledgers what it decided; it arms no timer.
  */
-import { CLUSTER } from '../../../shared/stats/templates/cluster.ts';
-import { VIRTUAL_CLUSTER } from '../../../shared/stats/templates/cluster-features.ts';
 import type { ResetReason } from '../../stream/codec.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import { GRPC_STATUS_CONDITIONS, RetryOn } from '../../routing/retry-conditions.ts';
@@ -14,6 +11,7 @@ import { predicateRefuses } from './host-predicates.ts';
 import type { Priority } from '../../upstream/cluster-limits.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
+import { clusterLedger, type RetryEvent } from '../ledger/cluster-ledger.ts';
 
 /** `limit`: no try is left; `overflow`: the cluster's limit of retries is reached. */
 export type RetryVerdict = 'retry' | 'no' | 'limit' | 'overflow';
@@ -22,30 +20,13 @@ export interface RetryContext {
   readonly cluster: UpstreamCluster;
   readonly priority: Priority;
   /** Counts for the virtual cluster, when the request belongs to one. */
-  readonly countVirtual: (offset: number) => void;
+  readonly countVirtual: (event: RetryEvent) => void;
   /** Numbers from 0, below 1. */
   readonly random: () => number;
   /** Unix time in milliseconds. */
   readonly wallMs: () => number;
 }
 
-const COUNTS = {
-  retry: [CLUSTER.index.upstream_rq_retry, VIRTUAL_CLUSTER.index.upstream_rq_retry],
-  limit: [
-    CLUSTER.index.upstream_rq_retry_limit_exceeded,
-    VIRTUAL_CLUSTER.index.upstream_rq_retry_limit_exceeded,
-  ],
-  overflow: [
-    CLUSTER.index.upstream_rq_retry_overflow,
-    VIRTUAL_CLUSTER.index.upstream_rq_retry_overflow,
-  ],
-  success: [
-    CLUSTER.index.upstream_rq_retry_success,
-    VIRTUAL_CLUSTER.index.upstream_rq_retry_success,
-  ],
-} as const;
-const BACKOFF_EXPONENTIAL = CLUSTER.index.upstream_rq_retry_backoff_exponential;
-const BACKOFF_RATELIMITED = CLUSTER.index.upstream_rq_retry_backoff_ratelimited;
 const GRPC_CONDITIONS = [...GRPC_STATUS_CONDITIONS.values()].reduce((all, bit) => all | bit, 0);
 
 const CONNECT_FAILURES: ReadonlySet<ResetReason> = new Set([
@@ -137,14 +118,13 @@ export class RetryState {
   /** How long to wait before the try that was just decided, in milliseconds; may be 0. */
   takeBackOffMs(): number {
     const { cluster, random } = this.#context;
-    const { writer, base } = cluster.stats;
     const asked = this.#askedBackOffMs;
     this.#askedBackOffMs = undefined;
     if (asked !== undefined) {
-      writer.increment(base + BACKOFF_RATELIMITED);
+      clusterLedger.backedOff(cluster, 'rateLimited');
       return asked + Math.floor(random() * Math.floor(asked / 2));
     }
-    writer.increment(base + BACKOFF_EXPONENTIAL);
+    clusterLedger.backedOff(cluster, 'exponential');
     const backOffMs = Math.floor(random() * this.#nextBackOffMs);
     this.#nextBackOffMs = Math.min(this.#nextBackOffMs * 2, this.#retries.policy.backOffMaxMs);
     return backOffMs;
@@ -208,11 +188,10 @@ export class RetryState {
     return undefined;
   }
 
-  #count(what: keyof typeof COUNTS): void {
+  #count(event: RetryEvent): void {
     const { cluster, countVirtual } = this.#context;
-    const [ofCluster, ofVirtualCluster] = COUNTS[what];
-    cluster.stats.writer.increment(cluster.stats.base + ofCluster);
-    countVirtual(ofVirtualCluster);
+    clusterLedger.retries(cluster, event);
+    countVirtual(event);
   }
 }
 

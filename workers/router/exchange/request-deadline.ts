@@ -2,9 +2,9 @@
  * How long one request may take: what its route and its headers resolved to, and the timer of the
  * whole answer, which runs from the end of the request.
  */
-import type { HeaderMap } from '../stream/header-map.ts';
-import type { RequestTimeouts } from '../routing/timeouts.ts';
-import { LoopTimer, type LoopTimers, type TimerOwner } from '../loop/timers.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { RequestTimeouts } from '../../routing/timeouts.ts';
+import { LoopTimer, type LoopTimers, type TimerOwner } from '../../loop/timers.ts';
 
 const ALT_RESPONSE = 'x-envoy-upstream-rq-timeout-alt-response';
 

@@ -1,14 +1,11 @@
 /** Answers of routes that lead to no cluster: redirects and direct responses. */
-import { ROUTER } from '../../../shared/stats/templates/http-connection-manager.ts';
 import type { TerminalCallbacks } from '../../stream/filter.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { DirectResponseRoute, RedirectRoute } from '../../stream/route.ts';
-import type { RouterStats } from './router-stats.ts';
-
-const RQ_DIRECT_RESPONSE = ROUTER.index.rq_direct_response;
+import type { RouterLedger } from '../ledger/router-ledger.ts';
 
 interface AnswerContext {
-  readonly stats: RouterStats;
+  readonly ledger: RouterLedger;
   readonly suppressEnvoyHeaders: boolean;
 }
 
@@ -16,9 +13,9 @@ export function answerRequest(
   route: RedirectRoute | DirectResponseRoute,
   headers: HeaderMap,
   callbacks: TerminalCallbacks,
-  { stats, suppressEnvoyHeaders }: AnswerContext,
+  { ledger, suppressEnvoyHeaders }: AnswerContext,
 ): void {
-  stats.count(RQ_DIRECT_RESPONSE);
+  ledger.unrouted('direct_response');
   if (route.kind === 'redirect') redirect(route, headers, callbacks, suppressEnvoyHeaders);
   else respond(route, headers, callbacks);
 }

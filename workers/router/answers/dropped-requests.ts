@@ -5,24 +5,30 @@
 import type { TerminalCallbacks } from '../../stream/filter.ts';
 import { ResponseFlag } from '../../stream/response-flags.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
+import type { Failure } from './failures.ts';
 
-/** Draws whether this request is one of them. */
-export function isDropped({ dropShare }: UpstreamCluster): boolean {
-  return dropShare > 0 && Math.random() < dropShare;
+interface Drop extends Failure {
+  /** Header of the answer that tells of it. */
+  readonly header: string;
 }
 
-/** No try was made of the request: it counts none. */
+/** What this request is told instead of being sent; undefined for most, as chance has it. */
+export function drawDrop({ dropShare }: UpstreamCluster): Drop | undefined {
+  if (dropShare <= 0 || Math.random() >= dropShare) return undefined;
+  return dropShare === 1 ? UNCONDITIONAL : SOME;
+}
+
+/** No attempt was made of the request: it counts none. */
 export function answerDropped(
   callbacks: TerminalCallbacks,
-  { dropShare }: UpstreamCluster,
+  { flag, status, body, details, header }: Drop,
   addsEnvoyHeaders: boolean,
 ): void {
   const { info } = callbacks;
-  const { flag, body, details, header } = dropShare === 1 ? UNCONDITIONAL : SOME;
   info.attemptCount = 0;
   info.responseFlags |= flag;
   callbacks.sendLocalReply({
-    status: 503,
+    status,
     body,
     details,
     modifyHeaders: (headers) => {
@@ -31,15 +37,19 @@ export function answerDropped(
   });
 }
 
-const SOME = {
+const SOME: Drop = {
+  status: 503,
   flag: ResponseFlag.dropOverload,
   body: 'drop overload',
   details: 'drop_overload',
+  isOverload: false,
   header: 'x-envoy-drop-overload',
 };
-const UNCONDITIONAL = {
+const UNCONDITIONAL: Drop = {
+  status: 503,
   flag: ResponseFlag.unconditionalDropOverload,
   body: 'unconditional drop overload',
   details: 'unconditional_drop_overload',
+  isOverload: false,
   header: 'x-envoy-unconditional-drop-overload',
 };

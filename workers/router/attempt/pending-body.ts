@@ -1,0 +1,57 @@
+/**
+ * What came of a request behind its headers before an attempt may send it: there is no connection
+ * yet, or the host has not agreed to take it. Copies it, and pauses its sender at the limit. Made
+ * with the first piece that has to wait.
+ */
+import type { HeldBytes } from '../../loop/held-bytes.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+
+interface PausedSender {
+  pauseRequest(paused: boolean): void;
+}
+
+export class PendingBody {
+  trailers: HeaderMap | undefined = undefined;
+  readonly #sender: PausedSender;
+  readonly #limitBytes: number;
+  readonly #held: HeldBytes;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #isPaused = false;
+
+  constructor(sender: PausedSender, limitBytes: number, held: HeldBytes) {
+    this.#sender = sender;
+    this.#limitBytes = limitBytes;
+    this.#held = held;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0 && this.trailers === undefined;
+  }
+
+  add(data: Buffer): void {
+    this.#pieces.push(Buffer.from(data));
+    this.#bytes += data.length;
+    this.#held.add(data.length);
+    if (this.#isPaused || (this.#bytes < this.#limitBytes && !this.#held.isTight)) return;
+    this.#isPaused = true;
+    this.#sender.pauseRequest(true);
+  }
+
+  /** The body, which is forgotten here; its sender waits until `release`. */
+  take(): readonly Buffer[] {
+    const pieces = this.#pieces;
+    this.#held.add(-this.#bytes);
+    this.#pieces = [];
+    this.#bytes = 0;
+    return pieces;
+  }
+
+  /** Forgets the body, and lets its sender go on. */
+  release(): void {
+    this.take();
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#sender.pauseRequest(false);
+  }
+}
