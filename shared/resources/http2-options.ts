@@ -1,4 +1,4 @@
-/** What one side of HTTP/2 connections is configured with, of listeners and of clusters alike. Types only. */
+/** What one side of HTTP/2 connections is configured with, of listeners and of clusters alike. */
 
 export interface Http2Options {
   readonly headerTableSize: number;
@@ -30,3 +30,19 @@ export interface Http2PingOptions {
   /** A connection that was idle for this long is asked before it carries a request; 0: never. */
   readonly idleIntervalMs: number;
 }
+
+/** Envoy 1.40's defaults; older documents say 2^31-1 streams and windows of 256 MiB. */
+export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
+  headerTableSize: 4096,
+  maxConcurrentStreams: 1024,
+  streamWindowBytes: 16 * 1024 * 1024,
+  connectionWindowBytes: 24 * 1024 * 1024,
+  allowConnect: false,
+  maxOutboundFrames: 10_000,
+  maxOutboundControlFrames: 1_000,
+  maxConsecutiveEmptyFrames: 1,
+  maxPriorityFramesPerStream: 100,
+  maxWindowUpdatesPerDataFrame: 10,
+  endsStreamOnInvalidMessage: false,
+  customSettings: [],
+};

@@ -23,7 +23,7 @@ export type MessageFault =
 
 const FIELD_OVERHEAD = 32;
 const INVALID_FIELD = 'http2.invalid.header.field';
-const VIOLATION = 'http2.violation.of.messaging.rule';
+export const VIOLATION = 'http2.violation.of.messaging.rule';
 
 /** Lower-case tokens (RFC 9113 section 8.2.1). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;

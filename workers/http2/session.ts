@@ -160,6 +160,13 @@ export class Http2Session implements FrameReceiver {
     this.#consume(stream, bytes);
   }
 
+  /** The peer's GOAWAY: it does nothing of own streams above. They end here without a word. */
+  dropAbove(lastStream: number): readonly Http2Stream[] {
+    const dropped = Array.from(this.streams.values()).filter(({ id }) => id > lastStream);
+    for (const stream of dropped) this.#close(stream, true);
+    return dropped;
+  }
+
   ping(payload: string): void {
     this.writer.plain(pingFrame(payload, false));
   }
@@ -283,7 +290,10 @@ export class Http2Session implements FrameReceiver {
     }
     if (!this.#mayHaveHeaders(id)) return false;
     const stream = this.streams.get(id);
-    if (stream !== undefined) stream.wireBytesReceived += end - start + FRAME_HEADER_BYTES;
+    if (stream !== undefined) {
+      stream.wireBytesReceived += end - start + FRAME_HEADER_BYTES;
+      stream.headerBytesReceived += end - start + FRAME_HEADER_BYTES;
+    }
     this.#block.begin(id, (flags & Flag.endStream) !== 0);
     return this.#addToBlock(header, input, from, to);
   }
@@ -291,6 +301,8 @@ export class Http2Session implements FrameReceiver {
   /** Whether a stream may get a header block, or may be opened by one. */
   #mayHaveHeaders(id: number): boolean {
     if (this.streams.has(id) || this.#closed.get(id) === true) return true;
+    // An answer may still come to a request that was given up long ago.
+    if (this.#isOwn(id) && !this.#closed.has(id) && this.#wasOpen(id)) return true;
     if (this.#closed.has(id)) return this.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
     const isPeers = this.#options.isServer && (id & 1) === 1;
     if (!isPeers || id <= this.#lastPeerStream) {
@@ -342,7 +354,8 @@ export class Http2Session implements FrameReceiver {
 
   /** Decoded for the table's sake alone: a stream that was reset here, or beyond a drain's last. */
   #isIgnored(id: number): boolean {
-    return this.#closed.get(id) === true || (id > this.#lastTaken && !this.streams.has(id));
+    if (this.#closed.get(id) === true) return true;
+    return (id > this.#lastTaken || this.#isOwn(id)) && !this.streams.has(id);
   }
 
   #openPeerStream(id: number, endStream: boolean): boolean {
@@ -543,8 +556,12 @@ export class Http2Session implements FrameReceiver {
 
   #wasOpen(id: number): boolean {
     if (id === 0) return false;
-    const isPeers = ((id & 1) === 1) === this.#options.isServer;
-    return isPeers ? id <= this.#lastPeerStream : id < this.#nextOwnStream;
+    return this.#isOwn(id) ? id < this.#nextOwnStream : id <= this.#lastPeerStream;
+  }
+
+  /** Whether such a stream is one that this side opens. */
+  #isOwn(id: number): boolean {
+    return ((id & 1) === 1) !== this.#options.isServer;
   }
 
   #flood(flood: Flood | 'outbound_control'): false {

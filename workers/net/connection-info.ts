@@ -25,6 +25,8 @@ export interface TlsInfo {
   /** The peer's certificate was verified against a trusted authority. */
   readonly isPeerVerified: boolean;
   readonly local: CertificateInfo | undefined;
+  /** What both sides agreed to speak; empty: nothing was said. */
+  readonly alpn: string;
 }
 
 /** What is said of one certificate; names are in the certificate's order. */

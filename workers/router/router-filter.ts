@@ -32,7 +32,6 @@ import {
 } from './envoy-headers.ts';
 import {
   answerFailure,
-  answerHttp2Cluster,
   answerNoCluster,
   answerNoRoute,
   answerOverload,
@@ -296,8 +295,6 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
       answerNoCluster(this.callbacks, route);
       return;
     }
-    const { protocol } = cluster.resource.upstreamHttp;
-    if (protocol === 'HTTP2') return answerHttp2Cluster(this.callbacks);
     if (this.context.overload.sheds('http_downstream_filter_check')) {
       this.context.stats.count(OVERLOAD_REPLY);
       answerOverload(this.callbacks);
@@ -368,7 +365,8 @@ export class RouterFilter implements TerminalFilter, UpstreamRequestOwner, Timer
     const { route, callbacks, context, deadline: timeouts } = this;
     const { bufferLimitBytes } = callbacks;
     const { upstreamLogs, loop } = context;
-    const target = { cluster, host, action: route?.action, client: callbacks.info.connection };
+    const { connection: client, protocol } = callbacks.info;
+    const target = { cluster, host, action: route?.action, client, protocol };
     const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
     const upstream = makeAttempt(this, target, headers, options);
     this.tries.add(upstream);

@@ -13,6 +13,8 @@ import type { Protocol } from './stream-info.ts';
 export type ResetReason =
   | 'local_reset'
   | 'remote_reset'
+  /** The peer did nothing of the request, and says so. */
+  | 'remote_refused_stream'
   | 'connection_failure'
   /** This side of the connection could not be made. */
   | 'local_connection_failure'

@@ -15,12 +15,15 @@ export interface HandshakeSource {
   getX509Certificate(): X509Certificate | undefined;
   getPeerX509Certificate(): X509Certificate | undefined;
   isSessionReused(): boolean;
+  /** Empty, false or null: nothing was agreed on. */
+  readonly alpnProtocol?: string | false | null;
 }
 
 /** Set when the handshake is done; until then everything is empty. */
 export class HandshakeInfo implements TlsInfo {
   version = '';
   cipherSuite = '';
+  alpn = '';
   isPeerVerified = false;
   peerCertificate: X509Certificate | undefined = undefined;
   #localCertificate: X509Certificate | undefined = undefined;
@@ -37,6 +40,8 @@ export class HandshakeInfo implements TlsInfo {
     this.version = socket.getProtocol() ?? '';
     this.cipherSuite = socket.getCipher().name;
     this.#session = socket.getSession();
+    const { alpnProtocol: alpn } = socket;
+    if (typeof alpn === 'string') this.alpn = alpn;
     this.#localCertificate = own ?? socket.getX509Certificate();
     if (asksPeer) this.peerCertificate = socket.getPeerX509Certificate();
   }

@@ -7,7 +7,7 @@ import {
   REQUEST_RESPONSE_SIZES,
   TIMEOUT_BUDGETS,
 } from '../../shared/stats/templates/cluster-features.ts';
-import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { HTTP1_CODEC, HTTP2_CODEC } from '../../shared/stats/templates/codecs.ts';
 import { AnswerStats } from './answer-stats.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
@@ -29,6 +29,7 @@ export class ClusterStats {
   readonly budgetsBase: number | undefined;
   readonly sizesBase: number | undefined;
   #http1Base: number | undefined = undefined;
+  #http2Base: number | undefined = undefined;
   readonly #alternatives = new Map<string, AnswerStats>();
 
   constructor(resource: ClusterResource, writer: StatWriter) {
@@ -73,6 +74,12 @@ export class ClusterStats {
     this.#http1Base ??= this.writer.defineBlock(HTTP1_CODEC, `${this.prefix}http1.`);
   }
 
+  /** Likewise with the first HTTP/2 connection; gives where the block begins. */
+  useHttp2(): number {
+    this.#http2Base ??= this.writer.defineBlock(HTTP2_CODEC, `${this.prefix}http2.`);
+    return this.#http2Base;
+  }
+
   setDuplicateSubsetHosts(count: number): void {
     if (this.#subsetsBase !== undefined) this.writer.setGauge(this.#subsetsBase, count);
   }
@@ -92,5 +99,6 @@ export class ClusterStats {
     if (this.#subsetsBase !== undefined) this.writer.releaseBlock(this.#subsetsBase);
     if (this.#loadAwareBase !== undefined) this.writer.releaseBlock(this.#loadAwareBase);
     if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
+    if (this.#http2Base !== undefined) this.writer.releaseBlock(this.#http2Base);
   }
 }

@@ -3,7 +3,11 @@ import type {
   Http2ProtocolOptions,
   KeepaliveSettings,
 } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
-import type { Http2Options, Http2PingOptions } from '../../../shared/resources/http2-options.ts';
+import {
+  DEFAULT_HTTP2_OPTIONS,
+  type Http2Options,
+  type Http2PingOptions,
+} from '../../../shared/resources/http2-options.ts';
 import { knownFields, refuseOtherFields } from '../fields.ts';
 import type { Scope } from '../scope.ts';
 import { durationMsOr, float } from '../values.ts';
@@ -29,16 +33,6 @@ const FIELDS = knownFields<Http2ProtocolOptions>(
   ['use_oghttp2_codec'],
 );
 
-/** Envoy 1.40's defaults; older documents say 2^31-1 streams and windows of 256 MiB. */
-const MAX_CONCURRENT_STREAMS = 1024;
-const STREAM_WINDOW_BYTES = 16 * 1024 * 1024;
-const CONNECTION_WINDOW_BYTES = 24 * 1024 * 1024;
-const HEADER_TABLE_BYTES = 4096;
-const MAX_OUTBOUND_FRAMES = 10_000;
-const MAX_OUTBOUND_CONTROL_FRAMES = 1_000;
-const MAX_CONSECUTIVE_EMPTY_FRAMES = 1;
-const MAX_PRIORITY_FRAMES_PER_STREAM = 100;
-const MAX_WINDOW_UPDATES_PER_DATA_FRAME = 10;
 const JITTER_PERCENT = 15;
 
 /** `isStreamErrorByDefault`: the manager's own `stream_error_on_invalid_http_message`. */
@@ -50,20 +44,15 @@ export function resolveHttp2Options(
   refuseOtherFields(message, FIELDS, scope);
   const keepAlive = resolveKeepAlive(message.connection_keepalive);
   return {
-    headerTableSize: message.hpack_table_size ?? HEADER_TABLE_BYTES,
-    maxConcurrentStreams: message.max_concurrent_streams ?? MAX_CONCURRENT_STREAMS,
-    streamWindowBytes: message.initial_stream_window_size ?? STREAM_WINDOW_BYTES,
-    connectionWindowBytes: message.initial_connection_window_size ?? CONNECTION_WINDOW_BYTES,
-    allowConnect: message.allow_connect ?? false,
-    maxOutboundFrames: message.max_outbound_frames ?? MAX_OUTBOUND_FRAMES,
-    maxOutboundControlFrames: message.max_outbound_control_frames ?? MAX_OUTBOUND_CONTROL_FRAMES,
-    maxConsecutiveEmptyFrames:
-      message.max_consecutive_inbound_frames_with_empty_payload ?? MAX_CONSECUTIVE_EMPTY_FRAMES,
-    maxPriorityFramesPerStream:
-      message.max_inbound_priority_frames_per_stream ?? MAX_PRIORITY_FRAMES_PER_STREAM,
-    maxWindowUpdatesPerDataFrame:
-      message.max_inbound_window_update_frames_per_data_frame_sent ??
-      MAX_WINDOW_UPDATES_PER_DATA_FRAME,
+    ...frameLimits(message),
+    headerTableSize: message.hpack_table_size ?? DEFAULT_HTTP2_OPTIONS.headerTableSize,
+    maxConcurrentStreams:
+      message.max_concurrent_streams ?? DEFAULT_HTTP2_OPTIONS.maxConcurrentStreams,
+    streamWindowBytes:
+      message.initial_stream_window_size ?? DEFAULT_HTTP2_OPTIONS.streamWindowBytes,
+    connectionWindowBytes:
+      message.initial_connection_window_size ?? DEFAULT_HTTP2_OPTIONS.connectionWindowBytes,
+    allowConnect: message.allow_connect ?? DEFAULT_HTTP2_OPTIONS.allowConnect,
     endsStreamOnInvalidMessage:
       message.override_stream_error_on_invalid_http_message ??
       message.stream_error_on_invalid_http_messaging ??
@@ -72,6 +61,32 @@ export function resolveHttp2Options(
       ({ identifier = 0, value = 0 }) => [identifier, value] as const,
     ),
     ...(keepAlive === undefined ? {} : { keepAlive }),
+  };
+}
+
+type FrameLimits = Pick<
+  Http2Options,
+  | 'maxOutboundFrames'
+  | 'maxOutboundControlFrames'
+  | 'maxConsecutiveEmptyFrames'
+  | 'maxPriorityFramesPerStream'
+  | 'maxWindowUpdatesPerDataFrame'
+>;
+
+function frameLimits(message: Http2ProtocolOptions): FrameLimits {
+  return {
+    maxOutboundFrames: message.max_outbound_frames ?? DEFAULT_HTTP2_OPTIONS.maxOutboundFrames,
+    maxOutboundControlFrames:
+      message.max_outbound_control_frames ?? DEFAULT_HTTP2_OPTIONS.maxOutboundControlFrames,
+    maxConsecutiveEmptyFrames:
+      message.max_consecutive_inbound_frames_with_empty_payload ??
+      DEFAULT_HTTP2_OPTIONS.maxConsecutiveEmptyFrames,
+    maxPriorityFramesPerStream:
+      message.max_inbound_priority_frames_per_stream ??
+      DEFAULT_HTTP2_OPTIONS.maxPriorityFramesPerStream,
+    maxWindowUpdatesPerDataFrame:
+      message.max_inbound_window_update_frames_per_data_frame_sent ??
+      DEFAULT_HTTP2_OPTIONS.maxWindowUpdatesPerDataFrame,
   };
 }
 

@@ -230,7 +230,8 @@ class RequestMirror implements UpstreamRequestOwner, TimerOwner {
   ): UpstreamRequest {
     const { cluster, info } = this;
     const names = upstreamNames(cluster.resource.upstreamHttp, headers);
-    const pool = cluster.poolOf(host, route.action.priority, info.connection, names);
+    const whom = { client: info.connection, names, protocol: callbacks.info.protocol };
+    const pool = cluster.poolOf(host, route.action.priority, whom);
     return new UpstreamRequest(this, { host, pool }, headers, {
       endStream,
       bufferLimitBytes: callbacks.bufferLimitBytes,
