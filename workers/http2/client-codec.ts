@@ -6,8 +6,9 @@ import type { Http2Options } from '../../shared/resources/http2-options.ts';
 import type { Wire } from '../net/transport.ts';
 import type { ResetReason, ResponseDecoder } from '../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
-import type { Http2CodecStats } from './codec-stats.ts';
+import type { Http2Stats } from './codec-stats.ts';
 import { ErrorCode, Setting } from './frames.ts';
+import { mostBlockBytes } from './header-block.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import type { Flood } from './inbound-limits.ts';
@@ -34,7 +35,7 @@ export interface Http2ClientOwner {
   onMaxStreams(count: number): void;
   /** The host takes no further stream. */
   onGoaway(): void;
-  onPingAck(): void;
+  onPingAck(payload: string): void;
   /** The host broke the protocol: the connection has to end, and its exchanges with it. */
   onProtocolError(details: string): void;
   /** A stream was reset: by its host, or by this side for the host's fault or the client's wish. */
@@ -47,12 +48,12 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
   readonly isOwnRequest: boolean;
   readonly #owner: Http2ClientOwner;
   readonly #options: Http2Options;
-  readonly #stats: Http2CodecStats;
+  readonly #stats: Http2Stats;
 
   constructor(
     wire: Wire,
     owner: Http2ClientOwner,
-    stats: Http2CodecStats,
+    stats: Http2Stats,
     { options, ...limits }: Http2ClientLimits,
   ) {
     const { maxHeaderBytes, maxHeaderCount } = limits;
@@ -68,7 +69,8 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
       maxConcurrentStreams: 0,
       streamWindow: options.streamWindowBytes,
       connectionWindow: options.connectionWindowBytes,
-      maxBlockBytes: maxHeaderBytes * 2,
+      maxBlockBytes: mostBlockBytes(maxHeaderBytes),
+      maxOutboundFrames: options.maxOutboundFrames,
       maxOutboundControlFrames: options.maxOutboundControlFrames,
       streamBufferBytes: limits.streamBufferBytes,
       maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
@@ -127,16 +129,16 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     }
   }
 
-  onPingAck(): void {
-    this.#owner.onPingAck();
+  onPingAck(payload: string): void {
+    this.#owner.onPingAck(payload);
   }
 
   onSessionError(details: string): void {
     this.#owner.onProtocolError(details);
   }
 
-  onFlood(flood: Flood | 'outbound_control'): void {
-    this.#stats.flood(flood);
+  onFlood(flood: Flood): void {
+    this.#stats.countFlood(flood);
     this.#owner.onProtocolError(`http2.${flood}_flood`);
   }
 

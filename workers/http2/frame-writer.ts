@@ -29,8 +29,10 @@ export interface FrameWriterOptions {
   readonly streamBufferBytes: number;
   /** Control frames that may wait for the peer to read. */
   readonly maxOutboundControlFrames: number;
+  /** Frames of any type that may wait for the peer to read. */
+  readonly maxOutboundFrames: number;
   /** The peer reads nothing and asks on: the connection must end. */
-  readonly onControlFlood: () => void;
+  readonly onFlood: (flood: 'outbound' | 'outbound_control') => void;
   /** A stream has nothing left to send and its end was written. */
   readonly onLocalEnd: (stream: Http2Stream) => void;
   readonly onDataFrame: () => void;
@@ -48,6 +50,8 @@ export class FrameWriter {
   readonly #waiting = new Set<Http2Stream>();
   #isWireBlocked = false;
   #controlFrames = 0;
+  /** Written since the peer stopped to read. */
+  #blockedFrames = 0;
   #isDeferred = false;
 
   constructor(wire: Wire, options: FrameWriterOptions) {
@@ -57,10 +61,10 @@ export class FrameWriter {
 
   /** A frame of the connection. Those that answer the peer count until it has read them. */
   control(frame: string): void {
-    this.#wire.writeText(frame);
+    this.#write(frame);
     this.#controlFrames++;
     if (this.#controlFrames > this.#options.maxOutboundControlFrames) {
-      this.#options.onControlFlood();
+      this.#options.onFlood('outbound_control');
       return;
     }
     if (this.#isDeferred) return;
@@ -74,13 +78,13 @@ export class FrameWriter {
     if (!this.#isWireBlocked) this.#controlFrames = 0;
   }
 
-  /** A frame that is sent unasked and counts for nothing. */
+  /** A frame that answers nothing. */
   plain(frame: string): void {
-    this.#wire.writeText(frame);
+    this.#write(frame);
   }
 
   goaway(lastStream: number, code: number, debug: string): void {
-    this.#wire.writeText(goawayFrame(lastStream, code, debug));
+    this.#write(goawayFrame(lastStream, code, debug));
   }
 
   headers(stream: Http2Stream, headers: HeaderMap, write: WriteFields, endStream: boolean): void {
@@ -90,7 +94,7 @@ export class FrameWriter {
     const frames = headersFrames(stream.id, block, endStream, this.maxFrameBytes);
     stream.headerBytesSent += block.length;
     stream.wireBytesSent += frames.length;
-    this.#wire.writeText(frames);
+    this.#write(frames);
     if (endStream) this.#endLocal(stream);
   }
 
@@ -140,6 +144,7 @@ export class FrameWriter {
     this.#isWireBlocked = blocked;
     if (blocked) return;
     this.#controlFrames = 0;
+    this.#blockedFrames = 0;
     this.drain();
   }
 
@@ -209,6 +214,14 @@ export class FrameWriter {
     stream.sendWindow.take(data.length);
     this.window.take(data.length);
     stream.wireBytesSent += data.length + FRAME_HEADER_BYTES;
+  }
+
+  /** Frames that do not wait for the wire: bounded in number while the peer does not read. */
+  #write(frame: string): void {
+    this.#wire.writeText(frame);
+    if (!this.#isWireBlocked) return;
+    this.#blockedFrames++;
+    if (this.#blockedFrames > this.#options.maxOutboundFrames) this.#options.onFlood('outbound');
   }
 
   #endLocal(stream: Http2Stream): void {

@@ -15,6 +15,8 @@ export interface StreamUser {
   onReset(code: number, isRemote: boolean): void;
   /** What was written waits: `true` above the limit, `false` once most of it is gone. */
   onWriteBlocked(blocked: boolean): void;
+  /** This side's end was written, but the peer's has not come. */
+  onLocalEnd?(): void;
   /** Both directions ended in good order; nothing follows. */
   onClosed(): void;
 }
@@ -24,7 +26,6 @@ export class Http2Stream {
   readonly user: StreamUser;
   readonly sendWindow: SendWindow;
   readonly receiveWindow: ReceiveWindow;
-  hasReceivedHeaders = false;
   isLocalEnded = false;
   isRemoteEnded = false;
   /** Over for the session: its user hears nothing more. */

@@ -8,7 +8,9 @@ export interface InboundLimits {
   readonly maxWindowUpdatesPerDataFrame: number;
 }
 
-export type Flood = 'empty_frames' | 'priority_frames' | 'window_update_frames';
+export type InboundFlood = 'empty_frames' | 'priority_frames' | 'window_update_frames';
+/** Frames of a peer that cost too much, or answers to it that it does not read. */
+export type Flood = InboundFlood | 'outbound' | 'outbound_control';
 
 export class InboundCounts {
   readonly #limits: InboundLimits;
@@ -35,18 +37,18 @@ export class InboundCounts {
     this.#emptyFrames = 0;
   }
 
-  emptyFrame(): Flood | undefined {
+  emptyFrame(): InboundFlood | undefined {
     this.#emptyFrames++;
     return this.#emptyFrames > this.#limits.maxConsecutiveEmptyFrames ? 'empty_frames' : undefined;
   }
 
-  priorityFrame(): Flood | undefined {
+  priorityFrame(): InboundFlood | undefined {
     this.#priorityFrames++;
     const most = this.#limits.maxPriorityFramesPerStream * (1 + this.#streams);
     return this.#priorityFrames > most ? 'priority_frames' : undefined;
   }
 
-  windowUpdateFrame(): Flood | undefined {
+  windowUpdateFrame(): InboundFlood | undefined {
     this.#windowUpdates++;
     const perFrame = this.#limits.maxWindowUpdatesPerDataFrame;
     // Five for the connection and each stream, as in Envoy, before any data is sent.

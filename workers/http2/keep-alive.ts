@@ -1,78 +1,107 @@
 /**
- * Asks the peer of one connection by PING whether it is there: at intervals, and before a stream
- * that begins after a long silence. A peer that does not answer in time has its connection ended.
+ * Asks a peer by PING whether it is still there, in the configured intervals, and says when no
+ * answer came in time.
  */
 import type { Http2PingOptions } from '../../shared/resources/http2-options.ts';
-import { LoopTimer, type LoopTimers, type TimerOwner } from '../loop/timers.ts';
+import { LoopTimer, type LoopTimers, type TimerList, type TimerOwner } from '../loop/timers.ts';
 
-const TIMER_ASK = 0;
-const TIMER_ANSWER = 1;
-const PAYLOAD = 'sluice\0\0';
+/** Intervals that jitter makes of one: each is a list of timers. */
+const JITTER_STEPS = 8;
 
-export interface KeepAliveOwner {
-  ping(payload: string): void;
-  /** The peer keeps silent. */
-  onSilence(): void;
-  onException(): void;
+export interface KeepAliveParts {
+  /** `payload` has eight bytes. */
+  readonly ping: (payload: string) => void;
+  readonly onTimeout: () => void;
+  readonly onException: () => void;
+}
+
+/** What all connections of a manager share. */
+export class KeepAliveTimes {
+  readonly intervals: readonly TimerList[];
+  readonly timeout: TimerList;
+  /** A stream that begins after so long a silence is preceded by a ping; 0: never. */
+  readonly idleMs: number;
+  readonly timers: LoopTimers;
+
+  constructor(
+    { intervalMs, timeoutMs, jitterPercent, idleIntervalMs }: Http2PingOptions,
+    timers: LoopTimers,
+  ) {
+    this.idleMs = idleIntervalMs;
+    this.timers = timers;
+    const jitterMs = (intervalMs * jitterPercent) / 100;
+    const steps = intervalMs <= 0 ? 0 : jitterMs >= 1 ? JITTER_STEPS : 1;
+    this.intervals = Array.from({ length: steps }, (_, step) =>
+      timers.list(Math.max(1, Math.round(intervalMs + (jitterMs * step) / steps))),
+    );
+    this.timeout = timers.list(Math.max(1, timeoutMs));
+  }
 }
 
 export class KeepAlive implements TimerOwner {
-  readonly #options: Http2PingOptions;
-  readonly #timers: LoopTimers;
-  readonly #owner: KeepAliveOwner;
-  readonly #ask = new LoopTimer(this, TIMER_ASK);
-  readonly #answer = new LoopTimer(this, TIMER_ANSWER);
-  #lastHeardMs: number;
+  readonly #times: KeepAliveTimes;
+  readonly #parts: KeepAliveParts;
+  readonly #interval = new LoopTimer(this, INTERVAL);
+  readonly #timeout = new LoopTimer(this, TIMEOUT);
+  #sent = 0;
+  #heardMs: number;
 
-  constructor(options: Http2PingOptions, timers: LoopTimers, owner: KeepAliveOwner) {
-    this.#options = options;
-    this.#timers = timers;
-    this.#owner = owner;
-    this.#lastHeardMs = timers.clock.ms;
-    this.#armAsk();
+  constructor(times: KeepAliveTimes, parts: KeepAliveParts) {
+    this.#times = times;
+    this.#parts = parts;
+    this.#heardMs = times.timers.clock.ms;
+  }
+
+  start(): void {
+    const { intervals } = this.#times;
+    intervals[Math.floor(Math.random() * intervals.length)]?.arm(this.#interval);
   }
 
   /** Anything came. */
   heard(): void {
-    this.#lastHeardMs = this.#timers.clock.ms;
-  }
-
-  answered(): void {
-    this.#answer.disarm();
-    this.#armAsk();
+    this.#heardMs = this.#times.timers.clock.ms;
   }
 
   beforeStream(): void {
-    const { idleIntervalMs } = this.#options;
-    if (idleIntervalMs <= 0 || this.#answer.isArmed) return;
-    if (this.#timers.clock.ms - this.#lastHeardMs >= idleIntervalMs) this.#sendPing();
+    const { idleMs, timers } = this.#times;
+    if (idleMs <= 0 || this.#timeout.isArmed) return;
+    if (timers.clock.ms - this.#heardMs >= idleMs) this.#ping();
   }
 
-  stop(): void {
-    this.#ask.disarm();
-    this.#answer.disarm();
+  /** Answers to older pings count for nothing. */
+  onAck(payload: string): void {
+    if (!this.#timeout.isArmed || payload !== payloadOf(this.#sent)) return;
+    this.#timeout.disarm();
+    this.start();
+  }
+
+  end(): void {
+    this.#interval.disarm();
+    this.#timeout.disarm();
   }
 
   onTimer(kind: number): void {
-    if (kind === TIMER_ANSWER) this.#owner.onSilence();
-    else if (!this.#answer.isArmed) this.#sendPing();
+    if (kind === TIMEOUT) {
+      this.#parts.onTimeout();
+      return;
+    }
+    if (!this.#timeout.isArmed) this.#ping();
   }
 
   onException(): void {
-    this.#owner.onException();
+    this.#parts.onException();
   }
 
-  #sendPing(): void {
-    const { timeoutMs } = this.#options;
-    this.#owner.ping(PAYLOAD);
-    if (timeoutMs > 0) this.#timers.list(timeoutMs).arm(this.#answer);
+  #ping(): void {
+    this.#sent++;
+    this.#times.timeout.arm(this.#timeout);
+    this.#parts.ping(payloadOf(this.#sent));
   }
+}
 
-  /** In whole percents of the interval, so that delays stay few. */
-  #armAsk(): void {
-    const { intervalMs, jitterPercent } = this.#options;
-    if (intervalMs <= 0) return;
-    const percent = Math.floor(Math.random() * (jitterPercent + 1));
-    this.#timers.list(intervalMs + Math.floor((intervalMs * percent) / 100)).arm(this.#ask);
-  }
+const INTERVAL = 0;
+const TIMEOUT = 1;
+
+function payloadOf(count: number): string {
+  return (count % 100_000_000).toString().padStart(8, '0');
 }

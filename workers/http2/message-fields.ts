@@ -7,7 +7,7 @@ import { HeaderMap } from '../stream/header-map.ts';
 import type { FieldSink } from './hpack/decoder.ts';
 
 export interface MessageLimits {
-  /** Of names and values, each with 32 bytes, as SETTINGS_MAX_HEADER_LIST_SIZE counts. */
+  /** Of names and values. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderCount: number;
   /** `:protocol` may stand in a CONNECT. */
@@ -21,7 +21,6 @@ export type MessageFault =
   | { readonly kind: 'too_large'; readonly details: string }
   | { readonly kind: 'invalid'; readonly details: string };
 
-const FIELD_OVERHEAD = 32;
 const INVALID_FIELD = 'http2.invalid.header.field';
 export const VIOLATION = 'http2.violation.of.messaging.rule';
 
@@ -86,7 +85,7 @@ export class MessageFields implements FieldSink {
   onField(name: string, value: string): void {
     // The rest of a refused block is decoded for the table's sake alone.
     if (this.#fault !== undefined) return;
-    this.#bytes += name.length + value.length + FIELD_OVERHEAD;
+    this.#bytes += name.length + value.length;
     if (this.#bytes > this.#limits.maxHeaderBytes) return this.#tooLarge('http2.too_many_headers');
     if (name.charCodeAt(0) === COLON) {
       if (this.#sawRegular || !this.#pseudo(name, value)) this.#invalid(INVALID_FIELD);

@@ -1,10 +1,11 @@
 /**
- * One HTTP/2 connection without its messages (RFC 9113): the preface, SETTINGS, the states of
- * streams, flow control and the errors of the connection. Both codecs stand on it; what a header
- * block means is theirs. A peer that breaks the protocol ends the connection with a GOAWAY that
- * names the reason.
+ * One HTTP/2 connection without its messages (RFC 9113): the preface, the lives of its streams,
+ * DATA with its windows, and the connection's end. Both codecs stand on it; what a header block
+ * means is theirs. Blocks are put together in header-frames.ts, control frames are obeyed in
+ * control-frames.ts.
  */
 import type { Wire } from '../net/transport.ts';
+import { ControlFrames, type ControlledSession } from './control-frames.ts';
 import { ReceiveWindow } from './flow-control.ts';
 import { FrameReader, type FrameHeader, type FrameReceiver } from './frame-reader.ts';
 import {
@@ -17,18 +18,18 @@ import {
   FrameType,
   LARGEST_STREAM_ID,
   pingFrame,
-  readNumber31,
   resetFrame,
-  SETTINGS_ACK,
   settingsFrame,
   windowUpdateFrame,
 } from './frames.ts';
 import { FrameWriter } from './frame-writer.ts';
-import { HeaderBlock } from './header-block.ts';
-import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
+import type { HeaderBlock } from './header-block.ts';
+import { type BlockReceiver, HeaderFrames } from './header-frames.ts';
+import type { FieldSink } from './hpack/decoder.ts';
 import { Http2Stream, type StreamUser } from './http2-stream.ts';
 import { type Flood, InboundCounts, type InboundLimits } from './inbound-limits.ts';
 import { PeerSettings } from './peer-settings.ts';
+import { StreamTable } from './stream-table.ts';
 
 export interface SessionOptions extends InboundLimits {
   readonly isServer: boolean;
@@ -40,6 +41,7 @@ export interface SessionOptions extends InboundLimits {
   readonly connectionWindow: number;
   /** Bytes of one header block on the wire. */
   readonly maxBlockBytes: number;
+  readonly maxOutboundFrames: number;
   readonly maxOutboundControlFrames: number;
   readonly streamBufferBytes: number;
 }
@@ -48,68 +50,64 @@ export interface SessionOptions extends InboundLimits {
 export interface SessionUser {
   /**
    * A header block comes for a stream: one that is open, or one that the peer opens. Its fields go
-   * to the sink, then `onBlockEnd` follows.
+   * to the sink, then `openStream` or the stream's `onHeaders` follows.
    */
   onBlockBegin(id: number, stream: Http2Stream | undefined): FieldSink;
   /**
-   * The block of a stream that the peer opens is whole; undefined refuses the stream, which was
-   * reset.
+   * The block of a stream that the peer opens is whole: gives what `accept` made of it, or undefined
+   * where the stream was refused or has ended. `wireBytes`: of the block.
    */
-  openStream(id: number): StreamUser | undefined;
+  openStream(id: number, wireBytes: number): Http2Stream | undefined;
   onSettings(settings: PeerSettings): void;
   onGoaway(lastStream: number, code: number): void;
   onPingAck(payload: string): void;
-  /** The connection has failed; GOAWAY was sent, and nothing follows but the transport's end. */
+  /** The connection has failed; nothing follows but the transport's end. */
   onSessionError(details: string): void;
-  onFlood(flood: Flood | 'outbound_control'): void;
+  onFlood(flood: Flood): void;
   /** RST_STREAM went out or came in. */
   onResetSent(): void;
   onResetReceived(stream: Http2Stream, code: number): void;
 }
 
-/** Streams that ended lately, of which late frames may come. */
-const CLOSED_REMEMBERED = 128;
+/** What Envoy's codec library says of a frame that its user does not want. */
+const USER_REFUSED = 'The user callback function failed';
 
-export class Http2Session implements FrameReceiver {
+export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver {
   readonly writer: FrameWriter;
   readonly peer = new PeerSettings();
-  readonly streams = new Map<number, Http2Stream>();
+  readonly table: StreamTable;
+  readonly counts: InboundCounts;
   readonly #user: SessionUser;
   readonly #options: SessionOptions;
   readonly #reader: FrameReader;
-  readonly #decoder: HpackDecoder;
-  readonly #block: HeaderBlock;
-  readonly #counts: InboundCounts;
+  readonly #headers: HeaderFrames;
+  readonly #control: ControlFrames;
   readonly #window: ReceiveWindow;
-  /** Streams that ended lately, by id: whether this side reset them. */
-  readonly #closed = new Map<number, boolean>();
   #prefaceLeft = '';
-  #sawSettings = false;
+  sawSettings = false;
+  areSettingsAcknowledged = false;
   #isOver = false;
-  /** The highest stream that the peer has opened. */
-  #lastPeerStream = 0;
-  /** The next one that this side opens. */
-  #nextOwnStream: number;
-  /** Streams above are not taken any more; a drain's last GOAWAY said so. */
-  #lastTaken = LARGEST_STREAM_ID;
   #dataFlags = 0;
+  /** The present DATA frame belongs to a stream that may take it. */
+  #isDataTaken = false;
 
   constructor(wire: Wire, user: SessionUser, options: SessionOptions) {
     this.#user = user;
     this.#options = options;
-    this.#nextOwnStream = options.isServer ? 2 : 1;
     this.#prefaceLeft = options.isServer ? CLIENT_PREFACE : '';
+    this.table = new StreamTable(options.isServer);
+    this.counts = new InboundCounts(options);
     this.#reader = new FrameReader(this, DEFAULT_MAX_FRAME_BYTES);
-    this.#decoder = new HpackDecoder(options.headerTableSize);
-    this.#block = new HeaderBlock(options.maxBlockBytes);
-    this.#counts = new InboundCounts(options);
+    this.#headers = new HeaderFrames(this, options.headerTableSize, options.maxBlockBytes);
+    this.#control = new ControlFrames(this);
     this.#window = new ReceiveWindow(options.connectionWindow);
     this.writer = new FrameWriter(wire, {
       streamBufferBytes: options.streamBufferBytes,
+      maxOutboundFrames: options.maxOutboundFrames,
       maxOutboundControlFrames: options.maxOutboundControlFrames,
-      onControlFlood: () => this.#flood('outbound_control'),
+      onFlood: (flood) => this.flood(flood),
       onLocalEnd: (stream) => this.#localEnded(stream),
-      onDataFrame: () => this.#counts.dataFrameSent(),
+      onDataFrame: () => this.counts.dataFrameSent(),
     });
   }
 
@@ -117,8 +115,8 @@ export class Http2Session implements FrameReceiver {
     return this.#isOver;
   }
 
-  get lastPeerStream(): number {
-    return this.#lastPeerStream;
+  get streams(): ReadonlyMap<number, Http2Stream> {
+    return this.table.open;
   }
 
   /** Says what this side wants, before anything else. */
@@ -135,12 +133,10 @@ export class Http2Session implements FrameReceiver {
     if (at !== undefined && at <= end) this.#reader.read(input, at, end);
   }
 
-  /** Opens a stream of this side; undefined when the peer takes none any more. */
+  /** Opens a stream of this side; undefined when there are no numbers left. */
   openStream(user: StreamUser): Http2Stream | undefined {
-    if (this.#isOver || this.#nextOwnStream > LARGEST_STREAM_ID) return undefined;
-    const stream = this.#makeStream(this.#nextOwnStream, user);
-    this.#nextOwnStream += 2;
-    return stream;
+    const id = this.#isOver ? undefined : this.table.nextOwn();
+    return id === undefined ? undefined : this.#makeStream(id, user);
   }
 
   /** Ends a stream at once; its user hears nothing more. */
@@ -154,15 +150,15 @@ export class Http2Session implements FrameReceiver {
   /** Counted: data of the stream is not acknowledged while it is paused. */
   pause(stream: Http2Stream, paused: boolean): void {
     stream.pauses += paused ? 1 : -1;
-    if (stream.pauses > 0 || stream.unacknowledged === 0) return;
+    if (stream.pauses > 0 || stream.unacknowledged === 0 || this.#isOver) return;
     const bytes = stream.unacknowledged;
     stream.unacknowledged = 0;
-    this.#consume(stream, bytes);
+    this.#consume(stream.isRemoteEnded ? undefined : stream, bytes);
   }
 
   /** The peer's GOAWAY: it does nothing of own streams above. They end here without a word. */
   dropAbove(lastStream: number): readonly Http2Stream[] {
-    const dropped = Array.from(this.streams.values()).filter(({ id }) => id > lastStream);
+    const dropped = Array.from(this.table.open.values()).filter(({ id }) => id > lastStream);
     for (const stream of dropped) this.#close(stream, true);
     return dropped;
   }
@@ -178,57 +174,80 @@ export class Http2Session implements FrameReceiver {
 
   /** The last word: streams that came later are not served. */
   finalGoaway(): void {
-    this.#lastTaken = this.#lastPeerStream;
-    this.writer.goaway(this.#lastPeerStream, ErrorCode.noError, '');
+    this.table.takeNoMore();
+    this.writer.goaway(this.table.lastPeerStream, ErrorCode.noError, '');
+  }
+
+  /** Nothing more is read. */
+  stop(): void {
+    this.#isOver = true;
+    this.#reader.stop();
   }
 
   /** The transport is gone: open streams hear of it. */
   onTransportClosed(tell: (stream: Http2Stream) => void): void {
-    this.#isOver = true;
-    this.#reader.stop();
-    for (const stream of Array.from(this.streams.values())) {
+    this.stop();
+    for (const stream of Array.from(this.table.open.values())) {
       this.#close(stream, true);
       tell(stream);
     }
   }
 
-  /** Ends the connection for a fault of the peer. */
+  /** Ends the connection for a fault of the peer, which is told. */
   fail(code: number, details: string): false {
     if (this.#isOver) return false;
-    this.#isOver = true;
-    this.#reader.stop();
-    this.writer.goaway(this.#lastPeerStream, code, details);
+    this.stop();
+    this.writer.goaway(this.table.lastPeerStream, code, details);
     this.#user.onSessionError(details);
     return false;
   }
 
+  /** Ends the connection without a word, as Envoy does for frames that have no sense. */
+  refuseFrame(details = USER_REFUSED): false {
+    if (this.#isOver) return false;
+    this.stop();
+    this.#user.onSessionError(details);
+    return false;
+  }
+
+  flood(flood: Flood): false {
+    if (this.#isOver) return false;
+    this.stop();
+    this.#user.onFlood(flood);
+    return false;
+  }
+
   onDataBegin(id: number, flags: number, flowBytes: number, dataBytes: number): boolean {
-    if (this.#block.isOpen) return this.fail(ErrorCode.protocolError, 'CONTINUATION: expected');
-    if (!this.#sawSettings) return this.fail(ErrorCode.protocolError, 'SETTINGS expected');
+    if (this.#headers.isOpen) return this.fail(ErrorCode.protocolError, 'CONTINUATION: expected');
+    if (!this.sawSettings) return this.fail(ErrorCode.protocolError, 'SETTINGS expected');
     if (!this.#window.take(flowBytes)) {
       return this.fail(ErrorCode.flowControlError, 'DATA: more than the window of the connection');
     }
+    if (dataBytes > 0 || (flags & Flag.endStream) !== 0) this.counts.fullFrame();
+    else {
+      const flood = this.counts.emptyFrame();
+      if (flood !== undefined) return this.flood(flood);
+    }
     this.#dataFlags = flags;
-    const stream = this.streams.get(id);
-    if (stream === undefined) {
-      if (!this.#wasOpen(id)) return this.fail(ErrorCode.protocolError, 'DATA: stream in idle');
-      if (this.#closed.get(id) === false) {
-        return this.fail(ErrorCode.streamClosed, 'DATA: stream is closed');
-      }
-      this.#consume(undefined, flowBytes);
-      return true;
-    }
+    this.#isDataTaken = false;
+    const stream = this.table.open.get(id);
+    if (stream === undefined) return this.#dropData(id, flowBytes);
     if (stream.isRemoteEnded) {
-      this.#streamError(stream, ErrorCode.streamClosed);
+      this.streamError(stream, ErrorCode.streamClosed);
       this.#consume(undefined, flowBytes);
       return true;
     }
-    return this.#takeData(stream, flags, flowBytes, dataBytes);
+    return this.#takeData(stream, flowBytes, dataBytes);
   }
 
   onDataPiece(id: number, input: Buffer, start: number, end: number, isLast: boolean): boolean {
-    const stream = this.streams.get(id);
-    if (stream === undefined || stream.isRemoteEnded) return true;
+    if (!this.#isDataTaken) return true;
+    const stream = this.table.open.get(id);
+    if (stream === undefined) {
+      // It ended within the frame.
+      this.#consume(undefined, end - start);
+      return true;
+    }
     const endStream = isLast && (this.#dataFlags & Flag.endStream) !== 0;
     const bytes = end - start;
     stream.wireBytesReceived += bytes;
@@ -242,31 +261,31 @@ export class Http2Session implements FrameReceiver {
 
   onFrame(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
     const { type } = header;
-    if (this.#block.isOpen && type !== FrameType.continuation) {
+    if (this.#headers.isOpen && type !== FrameType.continuation) {
       return this.fail(ErrorCode.protocolError, 'CONTINUATION: expected');
     }
-    if (!this.#sawSettings && (type !== FrameType.settings || (header.flags & Flag.ack) !== 0)) {
+    if (!this.sawSettings && (type !== FrameType.settings || (header.flags & Flag.ack) !== 0)) {
       return this.fail(ErrorCode.protocolError, 'SETTINGS expected');
     }
     switch (type) {
       case FrameType.headers:
-        return this.#onHeaders(header, input, start, end);
+        return this.#headers.onHeaders(header, input, start, end);
       case FrameType.continuation:
-        return this.#onContinuation(header, input, start, end);
+        return this.#headers.onContinuation(header, input, start, end);
       case FrameType.priority:
-        return this.#onPriority(header, input, start);
+        return this.#control.onPriority(header, input, start);
       case FrameType.rstStream:
-        return this.#onReset(header, input, start);
+        return this.#control.onReset(header, input, start);
       case FrameType.settings:
-        return this.#onSettings(header, input, start, end);
+        return this.#control.onSettings(header, input, start, end);
       case FrameType.pushPromise:
         return this.fail(ErrorCode.protocolError, 'PUSH_PROMISE: push is disabled');
       case FrameType.ping:
-        return this.#onPing(header, input, start, end);
+        return this.#control.onPing(header, input, start, end);
       case FrameType.goaway:
-        return this.#onGoaway(header, input, start);
+        return this.#control.onGoaway(header, input, start);
       case FrameType.windowUpdate:
-        return this.#onWindowUpdate(header, input, start);
+        return this.#control.onWindowUpdate(header, input, start);
       default:
         return true;
     }
@@ -278,217 +297,90 @@ export class Http2Session implements FrameReceiver {
     else this.fail(ErrorCode.frameSizeError, 'too large frame size');
   }
 
-  #onHeaders(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
-    const { flags, stream: id } = header;
-    if (id === 0) return this.fail(ErrorCode.protocolError, 'HEADERS: stream 0');
-    const padding = (flags & Flag.padded) === 0 ? 0 : (input[start] ?? 0) + 1;
-    const from = start + (padding > 0 ? 1 : 0) + ((flags & Flag.priority) === 0 ? 0 : 5);
-    const to = end - Math.max(0, padding - 1);
-    if (from > to) return this.fail(ErrorCode.protocolError, 'HEADERS: too long padding');
-    if ((flags & Flag.priority) !== 0 && readNumber31(input, from - 5) === id) {
-      return this.fail(ErrorCode.protocolError, 'HEADERS: depends on itself');
-    }
-    if (!this.#mayHaveHeaders(id)) return false;
-    const stream = this.streams.get(id);
-    if (stream !== undefined) {
-      stream.wireBytesReceived += end - start + FRAME_HEADER_BYTES;
-      stream.headerBytesReceived += end - start + FRAME_HEADER_BYTES;
-    }
-    this.#block.begin(id, (flags & Flag.endStream) !== 0);
-    return this.#addToBlock(header, input, from, to);
+  onBlockBegin(id: number, stream: Http2Stream | undefined): FieldSink {
+    return this.#user.onBlockBegin(id, stream);
   }
 
-  /** Whether a stream may get a header block, or may be opened by one. */
-  #mayHaveHeaders(id: number): boolean {
-    if (this.streams.has(id) || this.#closed.get(id) === true) return true;
-    // An answer may still come to a request that was given up long ago.
-    if (this.#isOwn(id) && !this.#closed.has(id) && this.#wasOpen(id)) return true;
-    if (this.#closed.has(id)) return this.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
-    const isPeers = this.#options.isServer && (id & 1) === 1;
-    if (!isPeers || id <= this.#lastPeerStream) {
-      return this.fail(ErrorCode.protocolError, 'HEADERS: invalid stream_id');
-    }
-    this.#lastPeerStream = id;
-    return true;
-  }
-
-  #onContinuation(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
-    if (!this.#block.isOpen || header.stream !== this.#block.stream) {
-      return this.fail(ErrorCode.protocolError, 'CONTINUATION: unexpected');
-    }
-    return this.#addToBlock(header, input, start, end);
-  }
-
-  #addToBlock(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
-    const isWhole = (header.flags & Flag.endHeaders) !== 0;
-    if (end > start || isWhole) this.#counts.fullFrame();
-    else {
-      const flood = this.#counts.emptyFrame();
-      if (flood !== undefined) return this.#flood(flood);
-    }
-    if (!this.#block.add(input, start, end, isWhole)) {
-      return this.fail(ErrorCode.enhanceYourCalm, 'HEADERS: too large header block');
-    }
-    return isWhole ? this.#endBlock() : true;
-  }
-
-  #endBlock(): boolean {
-    const { stream: id, endStream } = this.#block;
-    const stream = this.streams.get(id);
-    const sink = this.#isIgnored(id) ? IGNORE : this.#user.onBlockBegin(id, stream);
-    try {
-      const { bytes, start, end } = this.#block.take();
-      this.#decoder.decode(bytes, start, end, sink);
-    } catch (error) {
-      if (!(error instanceof HpackError)) throw error;
-      return this.fail(ErrorCode.compressionError, error.message);
-    }
-    if (sink === IGNORE || this.#isOver) return !this.#isOver;
-    if (stream === undefined) return this.#openPeerStream(id, endStream);
-    if (stream.isRemoteEnded) {
-      this.#streamError(stream, ErrorCode.streamClosed);
-      return true;
-    }
-    return this.#deliverHeaders(stream, endStream);
-  }
-
-  /** Decoded for the table's sake alone: a stream that was reset here, or beyond a drain's last. */
-  #isIgnored(id: number): boolean {
-    if (this.#closed.get(id) === true) return true;
-    return (id > this.#lastTaken || this.#isOwn(id)) && !this.streams.has(id);
-  }
-
-  #openPeerStream(id: number, endStream: boolean): boolean {
-    if (this.streams.size >= this.#options.maxConcurrentStreams) {
+  openPeerStream(id: number, block: HeaderBlock): boolean {
+    const { endStream, wireBytes } = block;
+    if (this.table.open.size >= this.#options.maxConcurrentStreams) {
+      // Until it knows the limit a peer may be above it.
+      if (this.areSettingsAcknowledged) return this.refuseFrame();
       this.refuse(id, ErrorCode.refusedStream);
       return true;
     }
-    const user = this.#user.openStream(id);
-    if (this.#isOver) return false;
-    if (user === undefined) return true;
+    const stream = this.#user.openStream(id, wireBytes);
+    if (stream === undefined || this.#isOver) return !this.#isOver;
+    return this.deliverHeaders(stream, endStream);
+  }
+
+  /** Takes a stream that the peer opens. */
+  accept(id: number, user: StreamUser, wireBytes: number): Http2Stream {
     const stream = this.#makeStream(id, user);
-    return this.#deliverHeaders(stream, endStream);
+    stream.headerBytesReceived = wireBytes;
+    stream.wireBytesReceived = wireBytes;
+    return stream;
   }
 
   /** Resets a stream that was never opened here. */
   refuse(id: number, code: number): void {
-    this.#remember(id, true);
+    this.table.remember(id, true);
     this.#user.onResetSent();
     this.writer.control(resetFrame(id, code));
   }
 
-  #deliverHeaders(stream: Http2Stream, endStream: boolean): boolean {
+  deliverHeaders(stream: Http2Stream, endStream: boolean): boolean {
     if (endStream) stream.isRemoteEnded = true;
     stream.user.onHeaders(endStream);
     if (endStream) this.#remoteEnded(stream);
     return !this.#isOver;
   }
 
-  #onPriority(header: FrameHeader, input: Buffer, start: number): boolean {
-    const { stream: id, length } = header;
-    if (id === 0) return this.fail(ErrorCode.protocolError, 'PRIORITY: stream 0');
-    const flood = this.#counts.priorityFrame();
-    if (flood !== undefined) return this.#flood(flood);
-    if (length !== 5) return this.fail(ErrorCode.frameSizeError, 'PRIORITY: invalid length');
-    if (readNumber31(input, start) === id) {
-      return this.fail(ErrorCode.protocolError, 'PRIORITY: depends on itself');
-    }
-    return true;
+  /** A fault of one stream: its user hears of it, others go on. */
+  streamError(stream: Http2Stream, code: number): void {
+    this.reset(stream, code);
+    stream.user.onReset(code, false);
   }
 
-  #onReset(header: FrameHeader, input: Buffer, start: number): boolean {
-    const { stream: id, length } = header;
-    if (id === 0) return this.fail(ErrorCode.protocolError, 'RST_STREAM: stream 0');
-    if (length !== 4) return this.fail(ErrorCode.frameSizeError, 'RST_STREAM: invalid length');
-    const stream = this.streams.get(id);
-    if (stream === undefined) {
-      return this.#wasOpen(id) || this.fail(ErrorCode.protocolError, 'RST_STREAM: stream in idle');
-    }
-    const code = input.readUInt32BE(start);
+  onPeerReset(stream: Http2Stream, code: number): void {
     this.#close(stream, false);
     this.#user.onResetReceived(stream, code);
     stream.user.onReset(code, true);
-    return !this.#isOver;
   }
 
-  #onSettings(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
-    const { stream: id, length, flags } = header;
-    if (id !== 0) return this.fail(ErrorCode.protocolError, 'SETTINGS: stream is not 0');
-    if ((flags & Flag.ack) !== 0) {
-      return length === 0 || this.fail(ErrorCode.frameSizeError, 'SETTINGS: ACK with a payload');
-    }
-    if (length % 6 !== 0) return this.fail(ErrorCode.frameSizeError, 'SETTINGS: invalid length');
-    this.#sawSettings = true;
-    const refused = this.peer.read(input, start, end);
-    if (refused !== undefined) return this.fail(refused.code, refused.details);
-    const { windowChange } = this.peer;
-    for (const stream of this.streams.values()) {
-      if (windowChange !== 0 && !stream.sendWindow.add(windowChange)) {
-        return this.fail(ErrorCode.flowControlError, 'SETTINGS: a window becomes too large');
-      }
-    }
-    this.writer.maxFrameBytes = this.peer.maxFrameSize;
-    this.writer.encoder.limitTable(this.peer.headerTableSize);
-    this.writer.control(SETTINGS_ACK);
-    if (this.#isOver) return false;
+  onSettings(): void {
     this.#user.onSettings(this.peer);
-    this.writer.drain();
-    return !this.#isOver;
   }
 
-  #onPing(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
-    if (header.stream !== 0) return this.fail(ErrorCode.protocolError, 'PING: stream is not 0');
-    if (header.length !== 8) return this.fail(ErrorCode.frameSizeError, 'PING: invalid length');
-    const payload = input.toString('latin1', start, end);
-    if ((header.flags & Flag.ack) !== 0) this.#user.onPingAck(payload);
-    else this.writer.control(pingFrame(payload, true));
-    return !this.#isOver;
+  onGoaway(lastStream: number, code: number): void {
+    this.#user.onGoaway(lastStream, code);
   }
 
-  #onGoaway(header: FrameHeader, input: Buffer, start: number): boolean {
-    if (header.stream !== 0) return this.fail(ErrorCode.protocolError, 'GOAWAY: stream is not 0');
-    if (header.length < 8) return this.fail(ErrorCode.frameSizeError, 'GOAWAY: invalid length');
-    this.#user.onGoaway(readNumber31(input, start), input.readUInt32BE(start + 4));
-    return !this.#isOver;
+  onPingAck(payload: string): void {
+    this.#user.onPingAck(payload);
   }
 
-  #onWindowUpdate(header: FrameHeader, input: Buffer, start: number): boolean {
-    const { stream: id, length } = header;
-    if (length !== 4) return this.fail(ErrorCode.frameSizeError, 'WINDOW_UPDATE: invalid length');
-    const flood = this.#counts.windowUpdateFrame();
-    if (flood !== undefined) return this.#flood(flood);
-    const increment = readNumber31(input, start);
-    if (id === 0) {
-      if (increment === 0) return this.fail(ErrorCode.protocolError, 'WINDOW_UPDATE: of 0');
-      if (!this.writer.window.add(increment)) {
-        return this.fail(ErrorCode.flowControlError, 'WINDOW_UPDATE: the window is too large');
-      }
-      this.writer.drain();
-      return !this.#isOver;
+  /** DATA of a stream that is not open. */
+  #dropData(id: number, flowBytes: number): boolean {
+    switch (this.table.stateOf(id)) {
+      case 'idle':
+        return this.fail(ErrorCode.protocolError, 'DATA: stream in idle');
+      case 'closed':
+        return this.fail(ErrorCode.streamClosed, 'DATA: stream is closed');
+      default:
+        this.#consume(undefined, flowBytes);
+        return true;
     }
-    const stream = this.streams.get(id);
-    if (stream === undefined) {
-      return this.#wasOpen(id) || this.fail(ErrorCode.protocolError, 'WINDOW_UPDATE: idle stream');
-    }
-    if (increment === 0) this.#streamError(stream, ErrorCode.protocolError);
-    else if (!stream.sendWindow.add(increment)) {
-      this.#streamError(stream, ErrorCode.flowControlError);
-    } else this.writer.drain();
-    return !this.#isOver;
   }
 
-  #takeData(stream: Http2Stream, flags: number, flowBytes: number, dataBytes: number): boolean {
+  #takeData(stream: Http2Stream, flowBytes: number, dataBytes: number): boolean {
     stream.wireBytesReceived += FRAME_HEADER_BYTES + flowBytes - dataBytes;
     if (!stream.receiveWindow.take(flowBytes)) {
-      this.#streamError(stream, ErrorCode.flowControlError);
+      this.streamError(stream, ErrorCode.flowControlError);
       this.#consume(undefined, flowBytes);
       return true;
     }
-    if (dataBytes > 0 || (flags & Flag.endStream) !== 0) this.#counts.fullFrame();
-    else {
-      const flood = this.#counts.emptyFrame();
-      if (flood !== undefined) return this.#flood(flood);
-    }
+    this.#isDataTaken = true;
     // Padding is dealt with as soon as it is there.
     if (flowBytes > dataBytes) this.#consume(stream, flowBytes - dataBytes);
     return true;
@@ -505,25 +397,16 @@ export class Http2Session implements FrameReceiver {
   }
 
   #makeStream(id: number, user: StreamUser): Http2Stream {
-    const stream = new Http2Stream(
-      id,
-      user,
-      this.peer.initialWindowSize,
-      this.#options.streamWindow,
-    );
-    this.streams.set(id, stream);
-    this.#counts.streamOpened();
+    const { initialWindowSize } = this.peer;
+    const stream = new Http2Stream(id, user, initialWindowSize, this.#options.streamWindow);
+    this.table.open.set(id, stream);
+    this.counts.streamOpened();
     return stream;
-  }
-
-  /** A fault of one stream: its user hears of it, others go on. */
-  #streamError(stream: Http2Stream, code: number): void {
-    this.reset(stream, code);
-    stream.user.onReset(code, false);
   }
 
   #localEnded(stream: Http2Stream): void {
     if (stream.isRemoteEnded && !stream.isClosed) this.#finish(stream);
+    else stream.user.onLocalEnd?.();
   }
 
   #remoteEnded(stream: Http2Stream): void {
@@ -537,39 +420,12 @@ export class Http2Session implements FrameReceiver {
 
   #close(stream: Http2Stream, wasResetHere: boolean): void {
     stream.isClosed = true;
-    this.streams.delete(stream.id);
-    this.#remember(stream.id, wasResetHere);
+    this.table.open.delete(stream.id);
+    this.table.remember(stream.id, wasResetHere);
     this.writer.forget(stream);
     // What nobody will ask for any more counts as dealt with.
     if (stream.unacknowledged > 0) this.#consume(undefined, stream.unacknowledged);
     stream.unacknowledged = 0;
-  }
-
-  #remember(id: number, wasResetHere: boolean): void {
-    this.#closed.set(id, wasResetHere);
-    if (this.#closed.size <= CLOSED_REMEMBERED) return;
-    for (const oldest of this.#closed.keys()) {
-      this.#closed.delete(oldest);
-      return;
-    }
-  }
-
-  #wasOpen(id: number): boolean {
-    if (id === 0) return false;
-    return this.#isOwn(id) ? id < this.#nextOwnStream : id <= this.#lastPeerStream;
-  }
-
-  /** Whether such a stream is one that this side opens. */
-  #isOwn(id: number): boolean {
-    return ((id & 1) === 1) !== this.#options.isServer;
-  }
-
-  #flood(flood: Flood | 'outbound_control'): false {
-    if (this.#isOver) return false;
-    this.#isOver = true;
-    this.#reader.stop();
-    this.#user.onFlood(flood);
-    return false;
   }
 
   /** Returns where frames begin, undefined while the preface is not whole or was wrong. */
@@ -577,12 +433,10 @@ export class Http2Session implements FrameReceiver {
     const length = Math.min(this.#prefaceLeft.length, end - start);
     const piece = input.toString('latin1', start, start + length);
     if (!this.#prefaceLeft.startsWith(piece)) {
-      this.fail(ErrorCode.protocolError, 'Received bad client magic byte string');
+      this.refuseFrame('Received bad client magic byte string');
       return undefined;
     }
     this.#prefaceLeft = this.#prefaceLeft.slice(length);
     return this.#prefaceLeft === '' ? start + length : undefined;
   }
 }
-
-const IGNORE: FieldSink = { onField: () => undefined };

@@ -19,14 +19,14 @@ export interface TlsInfo {
   readonly version: string;
   readonly cipherSuite: string;
   readonly sessionId: string;
+  /** What ALPN agreed on; empty or absent where nothing was. */
+  readonly alpn?: string;
   /** The key exchange's group, such as `X25519`; undefined when it is not known. */
   readonly group: string | undefined;
   readonly peer: CertificateInfo | undefined;
   /** The peer's certificate was verified against a trusted authority. */
   readonly isPeerVerified: boolean;
   readonly local: CertificateInfo | undefined;
-  /** What both sides agreed to speak; empty: nothing was said. */
-  readonly alpn: string;
 }
 
 /** What is said of one certificate; names are in the certificate's order. */

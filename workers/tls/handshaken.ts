@@ -11,12 +11,12 @@ import type { HandshakeFacts } from './tls-stats.ts';
 export interface HandshakeSource {
   getProtocol(): string | null;
   getCipher(): { readonly name: string };
+  /** False where nothing was agreed on. */
+  readonly alpnProtocol: string | false | null;
   getSession(): Buffer | undefined;
   getX509Certificate(): X509Certificate | undefined;
   getPeerX509Certificate(): X509Certificate | undefined;
   isSessionReused(): boolean;
-  /** Empty, false or null: nothing was agreed on. */
-  readonly alpnProtocol?: string | false | null;
 }
 
 /** Set when the handshake is done; until then everything is empty. */
@@ -39,9 +39,8 @@ export class HandshakeInfo implements TlsInfo {
   complete(socket: HandshakeSource, asksPeer: boolean, own?: X509Certificate): void {
     this.version = socket.getProtocol() ?? '';
     this.cipherSuite = socket.getCipher().name;
+    this.alpn = socket.alpnProtocol || '';
     this.#session = socket.getSession();
-    const { alpnProtocol: alpn } = socket;
-    if (typeof alpn === 'string') this.alpn = alpn;
     this.#localCertificate = own ?? socket.getX509Certificate();
     if (asksPeer) this.peerCertificate = socket.getPeerX509Certificate();
   }
@@ -100,6 +99,10 @@ export class HandshakenHandle implements HandshakeSource {
 
   getCipher(): { readonly name: string } {
     return this._handle.getCipher();
+  }
+
+  get alpnProtocol(): string | false {
+    return this._handle.getALPNNegotiatedProtocol();
   }
 
   getSession(): Buffer | undefined {

@@ -7,7 +7,8 @@ import {
   REQUEST_RESPONSE_SIZES,
   TIMEOUT_BUDGETS,
 } from '../../shared/stats/templates/cluster-features.ts';
-import { HTTP1_CODEC, HTTP2_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { Http2Stats } from '../http2/codec-stats.ts';
 import { AnswerStats } from './answer-stats.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
@@ -29,13 +30,14 @@ export class ClusterStats {
   readonly budgetsBase: number | undefined;
   readonly sizesBase: number | undefined;
   #http1Base: number | undefined = undefined;
-  #http2Base: number | undefined = undefined;
+  readonly #http2: Http2Stats;
   readonly #alternatives = new Map<string, AnswerStats>();
 
   constructor(resource: ClusterResource, writer: StatWriter) {
     this.writer = writer;
     this.prefix = `cluster.${resource.statName}.`;
     this.base = writer.defineBlock(CLUSTER, this.prefix);
+    this.#http2 = new Http2Stats(writer, `${this.prefix}http2.`);
     if (resource.lbPolicy.subsets !== undefined) {
       this.#subsetsBase = writer.defineBlock(SUBSETS, this.prefix);
     }
@@ -74,10 +76,10 @@ export class ClusterStats {
     this.#http1Base ??= this.writer.defineBlock(HTTP1_CODEC, `${this.prefix}http1.`);
   }
 
-  /** Likewise with the first HTTP/2 connection; gives where the block begins. */
-  useHttp2(): number {
-    this.#http2Base ??= this.writer.defineBlock(HTTP2_CODEC, `${this.prefix}http2.`);
-    return this.#http2Base;
+  /** Likewise with the first HTTP/2 connection; gives where its codec counts. */
+  useHttp2(): Http2Stats {
+    this.#http2.begin();
+    return this.#http2;
   }
 
   setDuplicateSubsetHosts(count: number): void {
@@ -99,6 +101,6 @@ export class ClusterStats {
     if (this.#subsetsBase !== undefined) this.writer.releaseBlock(this.#subsetsBase);
     if (this.#loadAwareBase !== undefined) this.writer.releaseBlock(this.#loadAwareBase);
     if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
-    if (this.#http2Base !== undefined) this.writer.releaseBlock(this.#http2Base);
+    this.#http2.release();
   }
 }

@@ -13,8 +13,8 @@ import {
   STREAMS_UNTIL_SETTINGS,
 } from '../../http2/client-codec.ts';
 import type { ClientStream } from '../../http2/client-stream.ts';
-import { Http2CodecStats } from '../../http2/codec-stats.ts';
-import { KeepAlive, type KeepAliveOwner } from '../../http2/keep-alive.ts';
+import type { Http2Stats } from '../../http2/codec-stats.ts';
+import { KeepAlive, KeepAliveTimes } from '../../http2/keep-alive.ts';
 import type { Address, TlsInfo } from '../../net/connection-info.ts';
 import { bufferLimit } from '../../net/transport.ts';
 import type { ResetReason } from '../../stream/codec.ts';
@@ -28,12 +28,9 @@ const { index } = CLUSTER;
 const STREAMS_MAX = 2 ** 30 - 1;
 const ALPN: readonly string[] = ['h2'];
 
-export class Http2PoolConnection
-  extends PooledConnection<PoolClient>
-  implements Http2ClientOwner, KeepAliveOwner
-{
+export class Http2PoolConnection extends PooledConnection<PoolClient> implements Http2ClientOwner {
   readonly #codec: Http2ClientCodec;
-  readonly #stats: Http2CodecStats;
+  readonly #stats: Http2Stats;
   readonly #options: Http2Options;
   #keepAlive: KeepAlive | undefined = undefined;
 
@@ -48,7 +45,7 @@ export class Http2PoolConnection
     const capacity = Math.min(known, options.maxConcurrentStreams);
     super(pool, { capacity, idleTimeoutMs, maxDurationMs, alpn: ALPN });
     this.#options = options;
-    this.#stats = new Http2CodecStats(stats.writer, stats.useHttp2());
+    this.#stats = stats.useHttp2();
     const limits = {
       options,
       maxHeaderBytes: upstreamHttp.maxResponseHeadersKb * 1024,
@@ -65,7 +62,13 @@ export class Http2PoolConnection
     const { keepAlive } = this.#options;
     this.#codec.start();
     if (keepAlive !== undefined) {
-      this.#keepAlive = new KeepAlive(keepAlive, this.pool.cluster.loop.timers, this);
+      const times = new KeepAliveTimes(keepAlive, this.pool.cluster.loop.timers);
+      this.#keepAlive = new KeepAlive(times, {
+        ping: (payload) => this.#codec.session.ping(payload),
+        onTimeout: () => this.#onSilence(),
+        onException: () => this.onException(),
+      });
+      this.#keepAlive.start();
     }
     super.onConnect();
   }
@@ -100,8 +103,8 @@ export class Http2PoolConnection
     this.closeWhenIdle();
   }
 
-  onPingAck(): void {
-    this.#keepAlive?.answered();
+  onPingAck(payload: string): void {
+    this.#keepAlive?.onAck(payload);
   }
 
   onProtocolError(): void {
@@ -114,24 +117,20 @@ export class Http2PoolConnection
     this.count(by === 'host' ? index.upstream_rq_rx_reset : index.upstream_rq_tx_reset);
   }
 
-  ping(payload: string): void {
-    this.#codec.session.ping(payload);
-  }
-
-  onSilence(): void {
-    this.#stats.count('keepalive_timeout');
-    this.end('local', 'connection_termination');
-  }
-
   protected override endRemotely(error: NodeJS.ErrnoException | undefined): void {
     this.end('remote', 'connection_termination', error === undefined);
   }
 
   protected override onEnd(reason: ResetReason): void {
-    this.#keepAlive?.stop();
+    this.#keepAlive?.end();
     const { writer, base } = this.pool.cluster.stats;
     if (this.connectedMs >= 0) writer.record(base + index.upstream_rq_per_cx, this.requests);
     this.#codec.onTransportClosed(reason);
+  }
+
+  #onSilence(): void {
+    this.#stats.count('keepalive_timeout');
+    this.end('local', 'connection_termination');
   }
 }
 
