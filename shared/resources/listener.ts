@@ -7,6 +7,7 @@ import type { HeaderMutationRule } from './filters/http/header-mutation.ts';
 import type { AddressRange, StringMatcher } from './routes/matchers.ts';
 import type { AccessLogConfig } from './access-log.ts';
 import type { HttpFilter } from './filters/http-filters.ts';
+import type { Http2Options } from './http2-options.ts';
 import type { ListenerFilter } from './listener-filters.ts';
 import type { LocalReplyOptions } from './local-reply.ts';
 import type { MatcherTree } from './routes/matcher-tree.ts';
@@ -124,7 +125,10 @@ export interface HttpConnectionManager {
   readonly accessLogs: readonly AccessLogConfig[];
   /** Absent: answers made here keep Envoy's own words. */
   readonly localReplies?: LocalReplyOptions;
+  /** What its clients may speak; `AUTO`: as ALPN or the first bytes say. */
+  readonly codec: 'AUTO' | 'HTTP1' | 'HTTP2';
   readonly http1: Http1ServerOptions;
+  readonly http2: Http2Options;
   readonly useRemoteAddress: boolean;
   readonly skipXffAppend: boolean;
   readonly xffNumTrustedHops: number;

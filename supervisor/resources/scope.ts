@@ -26,10 +26,6 @@ export interface ResolveContext {
     message: RouteConfiguration,
     resolved: RouteConfigurationResource,
   ) => void;
-  /** Clusters that this server itself speaks gRPC with. */
-  readonly ownClusters?: ReadonlySet<string>;
-  /** Of such a cluster. */
-  readonly allowsHttp2?: boolean;
   /** `category/name` of what `--disable-extensions` switches off. */
   readonly disabledExtensions?: ReadonlySet<string>;
   /** Whether the bootstrap allows listeners without a socket; undefined: it is not known here. */

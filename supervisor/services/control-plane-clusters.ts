@@ -2,7 +2,8 @@
  * Picks hosts of clusters for the supervisor's own requests, in turn, with what counts for the
  * cluster.
  */
-import type { HostAddress, Http2KeepAlive } from '../../shared/resources/clusters/cluster.ts';
+import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
+import type { Http2PingOptions } from '../../shared/resources/http2-options.ts';
 import { socketOf } from '../../shared/resources/clusters/socket-match.ts';
 import type { TlsSecret, UpstreamTls } from '../../shared/resources/tls.ts';
 import type { Clock } from '../../shared/process/clock.ts';
@@ -22,13 +23,16 @@ export interface ControlPlaneClusters {
   pick(cluster: string, protocol?: 'h2'): PickedHost | undefined;
 }
 
+/** How often a host is asked whether it is there, and for how long it may keep silent. */
+export type OwnPings = Pick<Http2PingOptions, 'intervalMs' | 'timeoutMs'>;
+
 export interface PickedHost {
   readonly address: HostAddress;
   readonly protocol: OwnProtocol;
   /** Absent: plain text. */
   readonly secure?: Secure;
   /** Absent: the host is not asked whether it is there. */
-  readonly keepAlive?: Http2KeepAlive;
+  readonly keepAlive?: OwnPings;
   /** Counts what is done as the cluster's. */
   readonly stats: OwnRequestStats;
 }
@@ -79,8 +83,9 @@ export class OwnRequests implements ControlPlaneClusters {
     const protocol: OwnProtocol = isHttp2 ? 'h2' : 'http/1.1';
     const { address } = host;
     const { tls: config } = socketOf(resource, host);
-    const { http2KeepAlive: keepAlive } = resource.upstreamHttp;
-    const plain = { address, protocol, stats, ...(keepAlive === undefined ? {} : { keepAlive }) };
+    const { keepAlive } = resource.upstreamHttp.http2 ?? {};
+    const asks = keepAlive !== undefined && keepAlive.intervalMs > 0;
+    const plain = { address, protocol, stats, ...(asks ? { keepAlive } : {}) };
     if (config === undefined) return plain;
     const secured = this.#tlsOf(config, statName);
     return {

@@ -69,6 +69,7 @@ function hostileStream(text: string): StreamInfo {
     peer,
     isPeerVerified: true,
     local: peer,
+    alpn: text,
   };
   const address = { kind: 'pipe', ip: text, port: 0, text } as const;
   const info = new StreamInfo(

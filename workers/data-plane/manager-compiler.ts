@@ -8,7 +8,6 @@ import type { HttpConnectionManager, ListenerResource } from '../../shared/resou
 import type { RouteConfigurationResource } from '../../shared/resources/routes/route.ts';
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
-import { http1ServerCodecs } from '../http1/server-codec-factory.ts';
 import { ConnectionManager, type RouteSource } from '../manager/manager.ts';
 import { serveHttp } from '../manager/http-server.ts';
 import { compileLocalReplies } from '../manager/local-reply-rewriter.ts';
@@ -22,6 +21,7 @@ import type { RouterContext } from '../router/router-context.ts';
 import { RouterFilter } from '../router/router-filter.ts';
 import { RouterLedger } from '../router/ledger/router-ledger.ts';
 import { holdViews } from '../router/route-views.ts';
+import { serverCodecs, traitsOf } from './codec-choice.ts';
 import {
   type ChainContext,
   type CompiledFilter,
@@ -41,7 +41,7 @@ export function compileManager(
   const { env, loop } = context;
   const routes = routeSource(config, context);
   const accessLogs = context.accessLogs.open(config.accessLogs);
-  const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName);
+  const stats = new ManagerStats(env.stats, config.statPrefix, listener.statName, traitsOf);
   const policy = buildHeaderPolicy(config, {
     localAddressIpVersion: env.heritage.localAddressIpVersion,
     node: env.heritage.node,
@@ -77,9 +77,16 @@ export function compileManager(
     sharedBucket: (options) => sharedBucket(options, context.pages.rateLimitPage(), bucketOwner),
     onBlock: (base) => void filterBlocks.push(base),
   };
+  const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
+  const codecs = serverCodecs(config, {
+    loop,
+    stats: env.stats,
+    runtime: context.runtime,
+    bufferLimitBytes,
+  });
   const manager = new ConnectionManager(config, {
     loop,
-    makeCodec: http1ServerCodecs(config),
+    makeCodec: codecs.make,
     stats,
     policy,
     accessLogs: accessLogs.logs,
@@ -90,11 +97,12 @@ export function compileManager(
     terminal,
     drain,
     overload: overloadOf(listener, context),
-    bufferLimitBytes: bufferLimit(listener.perConnectionBufferLimitBytes),
+    bufferLimitBytes,
   });
   const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
     for (const letGo of views) letGo();
+    codecs.release();
     stats.release();
     routerLedger.release();
     accessLogs.release();

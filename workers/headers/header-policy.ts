@@ -7,7 +7,7 @@ import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
 import type { HeaderPolicy, RequestRefusal } from '../manager/types.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { Address } from '../net/connection-info.ts';
-import type { StreamInfo } from '../stream/stream-info.ts';
+import type { Protocol, StreamInfo } from '../stream/stream-info.ts';
 import {
   addressFromForwardedFor,
   compileInternalAddresses,
@@ -32,7 +32,10 @@ export interface HeaderPolicyEnvironment {
   /** This node's name and cluster, as `add_user_agent` shows them. */
   readonly node: { readonly id: string; readonly cluster: string };
   /** Counts headers dropped and requests refused for an underscore in a name. */
-  readonly underscores: { countDroppedHeader(): void; countRefusedUnderscore(): void };
+  readonly underscores: {
+    countDroppedHeader(protocol: Protocol | undefined): void;
+    countRefusedUnderscore(protocol: Protocol | undefined): void;
+  };
   /** `internal_only_headers` of the route configuration in force; lower case. */
   internalOnlyHeaders(headers: HeaderMap): readonly string[];
 }
@@ -152,7 +155,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
   }
 
   onRequest(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
-    const refusal = this.#treatUnderscores(headers) ?? this.#normalize(headers, info);
+    const refusal = this.#treatUnderscores(headers, info) ?? this.#normalize(headers, info);
     if (refusal !== undefined) return refusal;
     this.#mutateEarly?.(headers, info);
     this.#scan(headers);
@@ -209,8 +212,8 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     if (options.via !== '') headers.append('via', options.via, ', ');
   }
 
-  onRequestTrailers(trailers: HeaderMap): RequestRefusal | undefined {
-    return this.#treatUnderscores(trailers);
+  onRequestTrailers(trailers: HeaderMap, info: StreamInfo): RequestRefusal | undefined {
+    return this.#treatUnderscores(trailers, info);
   }
 
   onInformational(headers: HeaderMap, info: StreamInfo): void {
@@ -224,7 +227,7 @@ class ManagerHeaderPolicy implements HeaderPolicy {
     return info.isInternalRequest && info.requestHeaders?.has('x-envoy-force-trace') === true;
   }
 
-  #treatUnderscores(headers: HeaderMap): RequestRefusal | undefined {
+  #treatUnderscores(headers: HeaderMap, { protocol }: StreamInfo): RequestRefusal | undefined {
     const action = this.#options.underscoresInHeaders;
     if (action === 'ALLOW') return undefined;
     let dropped: Set<string> | undefined;
@@ -232,10 +235,10 @@ class ManagerHeaderPolicy implements HeaderPolicy {
       const name = headers.entries[at] ?? '';
       if (!name.includes('_')) continue;
       if (action === 'REJECT_REQUEST') {
-        this.#environment.underscores.countRefusedUnderscore();
+        this.#environment.underscores.countRefusedUnderscore(protocol);
         return UNDERSCORE_REFUSED;
       }
-      this.#environment.underscores.countDroppedHeader();
+      this.#environment.underscores.countDroppedHeader(protocol);
       (dropped ??= new Set()).add(name);
     }
     dropped?.forEach((name) => headers.remove(name));
@@ -395,8 +398,9 @@ class ManagerHeaderPolicy implements HeaderPolicy {
 }
 
 const UNDERSCORE_REFUSED: RequestRefusal = {
+  fault: 'unexpected_underscore',
   status: 400,
-  details: 'http1.unexpected_underscore',
+  details: 'unexpected_underscore',
   body: 'Bad Request',
 };
 

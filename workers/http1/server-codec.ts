@@ -7,6 +7,7 @@
  * request is the codec itself, so that a request allocates no more than its header map.
  */
 import type {
+  MessageFault,
   RequestDecoder,
   ResponseEncoder,
   ServerCodec,
@@ -40,6 +41,7 @@ import {
   statusLine,
   statusLine10,
 } from './serialise.ts';
+import { HTTP1_TRAITS } from './traits.ts';
 
 export interface Http1ServerLimits extends RequestHeadOptions, MessageLimits {}
 
@@ -49,6 +51,7 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSink, RequestReader {
+  readonly traits = HTTP1_TRAITS;
   private readonly wire: Wire;
   private readonly owner: ServerCodecOwner;
   private readonly limits: Http1ServerLimits;
@@ -222,6 +225,11 @@ export class Http1ServerCodec implements ServerCodec, ResponseEncoder, ChunkedSi
     this.stream = undefined;
     this.readState = 'closed';
     this.owner.onCodecFinished(this.responseStarted ? 'delayed' : 'now');
+  }
+
+  refuseMessage(fault: MessageFault, endsConnection: boolean): void {
+    if (endsConnection) this.closeAfter = true;
+    this.stream?.onCodecError(400, `http1.${fault}`, 'Bad Request');
   }
 
   pauseRequest(paused: boolean): void {

@@ -19,14 +19,13 @@ import type {
   ServerCodec,
   ServerCodecOwner,
 } from '../stream/codec.ts';
+import type { ProtocolTraits } from '../stream/protocol-traits.ts';
 import type { ConnectionManager } from './manager.ts';
 import { HttpStream } from './stream.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
 const CX_TOTAL = index.downstream_cx_total;
 const CX_ACTIVE = index.downstream_cx_active;
-const CX_HTTP1_TOTAL = index.downstream_cx_http1_total;
-const CX_HTTP1_ACTIVE = index.downstream_cx_http1_active;
 const CX_SSL_TOTAL = index.downstream_cx_ssl_total;
 const CX_SSL_ACTIVE = index.downstream_cx_ssl_active;
 const RQ_OVERLOAD_CLOSE = index.downstream_rq_overload_close;
@@ -41,13 +40,12 @@ const CX_LENGTH_MS = index.downstream_cx_length_ms;
 const CX_IDLE_TIMEOUT = index.downstream_cx_idle_timeout;
 const CX_MAX_DURATION = index.downstream_cx_max_duration_reached;
 const CX_MAX_REQUESTS = index.downstream_cx_max_requests_reached;
-const CX_SOFT_DRAIN = index.downstream_cx_http1_soft_drain;
 const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
 export const DOWNSTREAM_RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
 const RQ_TOTAL = index.downstream_rq_total;
-const RQ_HTTP1_TOTAL = index.downstream_rq_http1_total;
+const RQ_PREMATURE_RESETS = index.downstream_rq_too_many_premature_resets;
 const RQ_ACTIVE = index.downstream_rq_active;
 export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
 export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
@@ -64,7 +62,7 @@ export class HttpConnection
   readonly info: ConnectionInfo;
   private readonly observer: ConnectionObserver;
   private readonly transport: Transport;
-  private readonly codec: ServerCodec;
+  private codec: ServerCodec;
   readonly openedMs: number;
   /** CLOCK_MONOTONIC milliseconds since which nothing was asked; undefined with a stream open. */
   idleSinceMs: number | undefined;
@@ -79,6 +77,8 @@ export class HttpConnection
   private isDraining = false;
   private isEndingSafely = false;
   private hasSpoken = false;
+  /** Of the protocol that the connection is counted for. */
+  private traits: ProtocolTraits | undefined = undefined;
   private brokeProtocol = false;
   /** The socket closes by itself once what was written has left. */
   private isClosing = false;
@@ -92,7 +92,7 @@ export class HttpConnection
     const { transport, info } = open(this);
     this.transport = transport;
     this.info = info;
-    this.codec = manager.parts.makeCodec(transport, this);
+    this.codec = manager.parts.makeCodec(transport, this, info);
     this.countOpen();
     manager.idle?.arm(this.idleTimer);
     manager.maxConnectionDuration?.arm(this.durationTimer);
@@ -104,6 +104,7 @@ export class HttpConnection
     this.requests++;
     this.countStream();
     if (this.isEndingSafely) this.startDrain(true);
+    if (this.traits?.isMultiplexed === true && this.hasServedEnough()) this.endInSteps();
     this.newest = new HttpStream(this, encoder);
     return this.newest;
   }
@@ -126,7 +127,7 @@ export class HttpConnection
   countStream(): void {
     const { stats } = this.manager.parts;
     stats.count(RQ_TOTAL);
-    stats.count(RQ_HTTP1_TOTAL);
+    if (this.traits !== undefined) stats.count(this.traits.requestsTotal);
     stats.raise(RQ_ACTIVE);
   }
 
@@ -137,22 +138,35 @@ export class HttpConnection
   /** Called by a stream with its response's headers in hand: decides whether they say goodbye. */
   beforeResponse(): void {
     const { stats, drain, overload } = this.manager.parts;
-    const { maxRequestsPerConnection } = this.manager.config;
-    if (maxRequestsPerConnection > 0 && this.requests >= maxRequestsPerConnection) {
-      if (!this.isDraining) stats.count(CX_MAX_REQUESTS);
+    const isMultiplexed = this.traits?.isMultiplexed === true;
+    if (!isMultiplexed && this.hasServedEnough(this.isDraining)) {
       this.startDrain(true);
     } else if (!this.isDraining && overload.endsKeepalive()) {
       stats.count(CX_OVERLOAD_DISABLE_KEEPALIVE);
       stats.count(CX_DRAIN_CLOSE);
-      this.startDrain();
+      if (isMultiplexed) this.announceDrain();
+      else this.startDrain();
     } else if (!this.isDraining && drain.shouldClose()) {
       stats.count(CX_DRAIN_CLOSE);
       this.announceDrain();
     }
   }
 
+  /** Of as many requests as a connection may have; counted unless it `isKnown`. */
+  private hasServedEnough(isKnown = false): boolean {
+    const { maxRequestsPerConnection } = this.manager.config;
+    if (maxRequestsPerConnection === 0 || this.requests < maxRequestsPerConnection) return false;
+    if (!isKnown) this.manager.parts.stats.count(CX_MAX_REQUESTS);
+    return true;
+  }
+
+  /** The present answer ends the connection, where one can. */
+  endWithAnswer(): void {
+    if (this.traits?.isMultiplexed !== true) this.startDrain();
+  }
+
   /** The present exchange is the connection's last. */
-  startDrain(isOurs = false): void {
+  private startDrain(isOurs = false): void {
     this.isDraining = true;
     this.codec.startDrain(isOurs);
   }
@@ -160,6 +174,16 @@ export class HttpConnection
   onProtocolError(): void {
     this.brokeProtocol = true;
     this.manager.parts.stats.count(CX_PROTOCOL_ERROR);
+  }
+
+  onPrematureResets(): void {
+    this.manager.parts.stats.count(RQ_PREMATURE_RESETS);
+  }
+
+  onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void {
+    this.codec = codec;
+    this.countProtocol();
+    this.onData(input, start, end);
   }
 
   onStreamEnd(): void {
@@ -174,7 +198,8 @@ export class HttpConnection
 
   onData(input: Buffer, start: number, end: number): void {
     if (!this.hasSpoken && !this.begin()) return;
-    if (this.manager.parts.overload.sheds('http1_server_abort_dispatch')) {
+    const shedsAt = this.traits?.shedsAt;
+    if (shedsAt !== undefined && this.manager.parts.overload.sheds(shedsAt)) {
       this.manager.parts.stats.count(RQ_OVERLOAD_CLOSE);
       this.codec.abort();
       return;
@@ -192,6 +217,7 @@ export class HttpConnection
       this.close();
       return false;
     }
+    this.hasSpoken = true;
     this.countProtocol();
     return true;
   }
@@ -235,9 +261,14 @@ export class HttpConnection
     this.manager.parts.stats.countDroppedParts(count);
   }
 
-  onCodecFinished(how: 'now' | 'delayed'): void {
+  onCodecFinished(how: 'now' | 'delayed' | 'at_once'): void {
     const { delayedClose } = this.manager;
+    if (this.isEnded) return;
     this.idleTimer.disarm();
+    if (how === 'at_once') {
+      this.close();
+      return;
+    }
     if (how === 'now' || delayedClose === undefined) {
       this.isClosing = true;
       if (this.transport.closeAfterWrites()) this.end('local');
@@ -275,6 +306,10 @@ export class HttpConnection
    */
   private endSoon(): void {
     const { drain } = this.manager;
+    if (this.traits?.isMultiplexed === true) {
+      this.endInSteps();
+      return;
+    }
     if (this.requests === 0 || (drain === undefined && this.codec.openStreams === 0)) {
       this.close();
       return;
@@ -285,9 +320,19 @@ export class HttpConnection
 
   /** The next request is the last: one that may be on its way is answered, whenever it comes. */
   private endSafely(): void {
+    const softDrain = this.traits?.softDrain;
     if (this.isEndingSafely) return;
+    if (softDrain === undefined) {
+      this.endSoon();
+      return;
+    }
     this.isEndingSafely = true;
-    this.manager.parts.stats.raise(CX_SOFT_DRAIN);
+    this.manager.parts.stats.raise(softDrain);
+  }
+
+  /** The client is told, and then once more with the last stream that is served. */
+  private endInSteps(): void {
+    if (!this.isDraining) this.announceDrain();
   }
 
   /**
@@ -296,13 +341,15 @@ export class HttpConnection
    */
   private announceDrain(): void {
     const { drain } = this.manager;
-    if (drain === undefined) {
+    const isMultiplexed = this.traits?.isMultiplexed === true;
+    if (drain === undefined && !isMultiplexed) {
       this.startDrain();
       return;
     }
     this.isDraining = true;
     this.codec.announceClose();
-    drain.arm(this.drainTimer);
+    if (drain === undefined) this.onTimer(TIMER_DRAIN);
+    else drain.arm(this.drainTimer);
   }
 
   private end(how: 'local' | 'remote'): void {
@@ -322,8 +369,9 @@ export class HttpConnection
     }
     stats.lower(CX_ACTIVE);
     if (this.info.tls !== undefined) stats.lower(CX_SSL_ACTIVE);
-    if (this.hasSpoken) stats.lower(CX_HTTP1_ACTIVE);
-    if (this.isEndingSafely) stats.lower(CX_SOFT_DRAIN);
+    const { traits } = this;
+    if (traits !== undefined) stats.lower(traits.connectionsActive);
+    if (this.isEndingSafely && traits?.softDrain !== undefined) stats.lower(traits.softDrain);
     stats.record(CX_LENGTH_MS, Math.round(loop.clock.ms - this.openedMs));
     try {
       this.codec.onTransportClosed();
@@ -335,13 +383,15 @@ export class HttpConnection
     }
   }
 
-  /** Which protocol a client speaks is known with its first byte. */
+  /** Which protocol a client speaks is known with its first bytes. */
   private countProtocol(): void {
     const { stats } = this.manager.parts;
-    this.hasSpoken = true;
-    stats.useHttp1();
-    stats.count(CX_HTTP1_TOTAL);
-    stats.raise(CX_HTTP1_ACTIVE);
+    const { traits } = this.codec;
+    if (traits === undefined) return;
+    this.traits = traits;
+    stats.useProtocol(traits);
+    stats.count(traits.connectionsTotal);
+    stats.raise(traits.connectionsActive);
   }
 
   private countOpen(): void {

@@ -7,11 +7,10 @@ import {
   LISTENER_HTTP,
   TRACING,
 } from '../../shared/stats/templates/http-connection-manager.ts';
-import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import type { ProtocolTraits } from '../stream/protocol-traits.ts';
+import type { Protocol } from '../stream/stream-info.ts';
 
 const index = HTTP_CONNECTION_MANAGER.index;
-const DROPPED_HEADERS = HTTP1_CODEC.index.dropped_headers_with_underscores;
-const REFUSED_UNDERSCORES = HTTP1_CODEC.index.requests_rejected_with_underscores_in_headers;
 const listenerIndex = LISTENER_HTTP.index;
 const RQ_COMPLETED = index.downstream_rq_completed;
 const LISTENER_RQ_COMPLETED = listenerIndex.downstream_rq_completed;
@@ -32,18 +31,28 @@ const LISTENER_CLASS_OFFSETS = [
   listenerIndex.downstream_rq_5xx,
 ];
 
+/** What a protocol brings along. */
+export type TraitsOf = (protocol: Protocol | undefined) => ProtocolTraits;
+
 export class ManagerStats {
   readonly writer: StatWriter;
   /** Base of the `http.<stat_prefix>.` block. */
   readonly base: number;
   private readonly listenerBase: number;
   private readonly tracingBase: number;
-  private http1Base: number | undefined = undefined;
+  private readonly traitsOf: TraitsOf;
+  private readonly codecBases = new Map<ProtocolTraits, number>();
   private doorBase: number | undefined = undefined;
   private readonly scope: string;
 
-  constructor(writer: StatWriter, statPrefix: string, listenerStatName: string) {
+  constructor(
+    writer: StatWriter,
+    statPrefix: string,
+    listenerStatName: string,
+    traitsOf: TraitsOf,
+  ) {
     this.writer = writer;
+    this.traitsOf = traitsOf;
     const scope = scopePrefix(`http.${statPrefix}`);
     this.scope = scope;
     this.base = writer.defineBlock(HTTP_CONNECTION_MANAGER, scope);
@@ -84,24 +93,25 @@ export class ManagerStats {
     if (listener !== undefined) writer.increment(this.listenerBase + listener);
   }
 
-  /** Makes the codec's block appear, with the first HTTP/1 connection. */
-  useHttp1(): void {
-    this.http1Base ??= this.writer.defineBlock(HTTP1_CODEC, 'http1.');
+  /** Makes the codec's block appear, with its first connection, and gives its base. */
+  useProtocol(traits: ProtocolTraits): number {
+    const known = this.codecBases.get(traits);
+    if (known !== undefined) return known;
+    const base = this.writer.defineBlock(traits.block, traits.scope);
+    this.codecBases.set(traits, base);
+    return base;
   }
 
   /** A header was dropped for an underscore in its name. */
-  countDroppedHeader(): void {
-    this.countHttp1(DROPPED_HEADERS);
+  countDroppedHeader(protocol: Protocol | undefined): void {
+    const traits = this.traitsOf(protocol);
+    this.writer.increment(this.useProtocol(traits) + traits.droppedHeaders);
   }
 
   /** A request was refused for an underscore in a header's name. */
-  countRefusedUnderscore(): void {
-    this.countHttp1(REFUSED_UNDERSCORES);
-  }
-
-  private countHttp1(offset: number): void {
-    this.useHttp1();
-    if (this.http1Base !== undefined) this.writer.increment(this.http1Base + offset);
+  countRefusedUnderscore(protocol: Protocol | undefined): void {
+    const traits = this.traitsOf(protocol);
+    this.writer.increment(this.useProtocol(traits) + traits.refusedUnderscores);
   }
 
   /** Parts of an answer stayed here, because nothing of their kind may leave. */
@@ -114,7 +124,7 @@ export class ManagerStats {
     this.writer.releaseBlock(this.base);
     this.writer.releaseBlock(this.tracingBase);
     this.writer.releaseBlock(this.listenerBase);
-    if (this.http1Base !== undefined) this.writer.releaseBlock(this.http1Base);
+    for (const base of this.codecBases.values()) this.writer.releaseBlock(base);
     if (this.doorBase !== undefined) this.writer.releaseBlock(this.doorBase);
   }
 }

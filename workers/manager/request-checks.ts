@@ -1,8 +1,8 @@
 /** What the connection manager refuses before any filter sees it. */
 import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
+import type { MessageFault } from '../stream/codec.ts';
 import type { LocalReply } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
-import { ResponseFlag } from '../stream/response-flags.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 import type { ConnectionManager } from './manager.ts';
 import type { RequestRefusal } from './types.ts';
@@ -22,11 +22,10 @@ const REJECTED_BY_DETECTION = HTTP_CONNECTION_MANAGER.index.downstream_rq_reject
 const REDIRECTED = HTTP_CONNECTION_MANAGER.index.downstream_rq_redirected_with_normalized_path;
 
 export interface CheckedRefusal {
-  readonly reply: LocalReply;
-  /** The connection ends with the answer. */
+  /** Answered as the protocol has it, or by the reply. */
+  readonly refusal: MessageFault | LocalReply;
+  /** The connection ends with the answer, where one answer can end it. */
   readonly closes: boolean;
-  /** Bit of `ResponseFlag` that the log shows, 0 for none. */
-  readonly flag: number;
 }
 
 /** Applies the header policy; undefined when the request may go on. */
@@ -38,34 +37,33 @@ export function requestRefusal(
   const { overload, stats } = manager.parts;
   if (overload.sheds('http_connection_manager_decode_headers') || overload.refusesRequest()) {
     stats.count(OVERLOAD_CLOSE);
-    const reply = manager.config.tellsOverload === true ? TELLING : OVERLOADED;
-    return { reply, closes: false, flag: 0 };
+    const refusal = manager.config.tellsOverload === true ? TELLING : OVERLOADED;
+    return { refusal, closes: false };
   }
   const closesOnInvalid = !manager.config.streamErrorOnInvalidHttpMessage;
   if (headers.authority === '') {
-    const reply = { status: 400, body: '', details: 'missing_host_header' };
-    return { reply, closes: closesOnInvalid, flag: 0 };
+    const refusal = { status: 400, body: '', details: 'missing_host_header' };
+    return { refusal, closes: closesOnInvalid };
   }
   const isConnect = headers.method === 'CONNECT';
   if (!isConnect && headers.path.charCodeAt(0) !== 0x2f) {
     manager.parts.stats.count(NON_RELATIVE_PATH);
-    const reply = { status: 404, body: '', details: 'absolute_path_rejected' };
-    return { reply, closes: false, flag: 0 };
+    const refusal = { status: 404, body: '', details: 'absolute_path_rejected' };
+    return { refusal, closes: false };
   }
   const refusal = manager.parts.policy.onRequest(headers, info);
-  return refusal && ofPolicy(refusal, info, manager, closesOnInvalid);
+  if (refusal === undefined) return undefined;
+  if (refusal.fault === undefined) return ofPolicy(refusal, manager, closesOnInvalid);
+  // As what a codec refuses: nothing of it is told to logs.
+  info.requestHeaders = undefined;
+  return { refusal: refusal.fault, closes: closesOnInvalid };
 }
 
 function ofPolicy(
   refusal: RequestRefusal,
-  info: StreamInfo,
   manager: ConnectionManager,
   closesOnInvalid: boolean,
 ): CheckedRefusal {
-  const isCodecs = refusal.details.startsWith('http1.');
-  const flag = isCodecs ? ResponseFlag.downstreamProtocolError : 0;
-  // As what a codec refuses: nothing of it is told to logs.
-  if (isCodecs) info.requestHeaders = undefined;
   if (refusal.details === DETECTION_FAILED) manager.parts.stats.count(REJECTED_BY_DETECTION);
   const { location } = refusal;
   if (refusal.details === 'path_normalization_failed') {
@@ -73,8 +71,8 @@ function ofPolicy(
   }
   const reply = { status: refusal.status, body: refusal.body, details: refusal.details };
   if (location === undefined) {
-    return { reply, closes: refusal.status === 400 && closesOnInvalid, flag };
+    return { refusal: reply, closes: refusal.status === 400 && closesOnInvalid };
   }
   const modifyHeaders = (answer: HeaderMap): void => answer.set('location', location);
-  return { reply: { ...reply, modifyHeaders }, closes: false, flag };
+  return { refusal: { ...reply, modifyHeaders }, closes: false };
 }

@@ -3,7 +3,8 @@
  */
 import type { LoopClock } from '../loop/loop-clock.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
-import type { ResponseEncoder } from '../stream/codec.ts';
+import type { ResetReason, ResponseEncoder } from '../stream/codec.ts';
+import { ResponseFlag } from '../stream/response-flags.ts';
 import { StreamInfo } from '../stream/stream-info.ts';
 
 export function noteRoute(info: StreamInfo, route: ResolvedRoute | undefined): void {
@@ -11,6 +12,19 @@ export function noteRoute(info: StreamInfo, route: ResolvedRoute | undefined): v
   info.routeName = route?.routeName ?? '';
   info.virtualHostName = route?.virtualHost.name ?? '';
   info.upstreamCluster = route?.kind === 'cluster' ? route.clusterName : '';
+}
+
+/** Who ended the exchange before it was complete, and why; `details` are the codec's. */
+export function noteReset(info: StreamInfo, reason: ResetReason, details: string): void {
+  if (reason === 'connection_termination') {
+    info.responseFlags |= ResponseFlag.downstreamConnectionTermination;
+    info.responseCodeDetails = details === '' ? 'downstream_remote_disconnect' : details;
+    return;
+  }
+  if (details === '') return;
+  info.responseCodeDetails = details;
+  if (reason === 'remote_reset') info.responseFlags |= ResponseFlag.downstreamRemoteReset;
+  if (reason === 'protocol_error') info.responseFlags |= ResponseFlag.downstreamProtocolError;
 }
 
 /** When the exchange ends. */

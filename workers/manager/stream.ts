@@ -16,9 +16,9 @@ import { type AccessLogType, StreamInfo } from '../stream/stream-info.ts';
 import type { HttpConnection } from './connection.ts';
 import { buildLocalReply, internalError, tooLarge } from './local-reply.ts';
 import type { ConnectionManager } from './manager.ts';
-import { requestRefusal } from './request-checks.ts';
+import { type CheckedRefusal, requestRefusal } from './request-checks.ts';
 import { activeFilters } from './route-filters.ts';
-import { nextInfo, noteCodecBytes, noteRoute } from './stream-facts.ts';
+import { nextInfo, noteCodecBytes, noteReset, noteRoute } from './stream-facts.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
 import { allowsUpgrade, upgradeType } from './upgrades.ts';
 
@@ -101,15 +101,22 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (endStream) this.completeRequest();
     this.timers.onRequestHeaders();
     if (this.wantsContinue) headers.add('expect', '100-continue');
-    const refusal = requestRefusal(headers, info, manager);
-    if (refusal !== undefined) {
-      if (refusal.closes) this.connection.startDrain();
-      if (refusal.flag !== 0) this.connection.onProtocolError();
-      this.answerHere(refusal.reply, refusal.flag);
+    const refused = requestRefusal(headers, info, manager);
+    if (refused !== undefined) {
+      this.refuse(refused);
       return;
     }
     this.resolveRoute(headers);
     this.startFilters(headers, endStream);
+  }
+
+  private refuse({ refusal, closes }: CheckedRefusal): void {
+    if (typeof refusal === 'string') {
+      this.encoder.refuseMessage(refusal, closes);
+      return;
+    }
+    if (closes) this.connection.endWithAnswer();
+    this.answerHere(refusal, 0);
   }
 
   private startFilters(headers: HeaderMap, endStream: boolean): void {
@@ -177,10 +184,9 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   decodeTrailers(trailers: HeaderMap): void {
     if (this.isDone) return;
-    const refusal = this.manager.parts.policy.onRequestTrailers(trailers);
-    if (refusal !== undefined) {
-      this.connection.startDrain();
-      this.onCodecError(refusal.status, refusal.details, refusal.body);
+    const refusal = this.manager.parts.policy.onRequestTrailers(trailers, this.info);
+    if (refusal?.fault !== undefined) {
+      this.encoder.refuseMessage(refusal.fault, true);
       return;
     }
     this.info.requestTrailers = trailers;
@@ -197,14 +203,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.answerHere({ status, body, details }, ResponseFlag.downstreamProtocolError);
   }
 
-  onReset(reason: ResetReason): void {
+  onReset(reason: ResetReason, details = ''): void {
     if (this.isDone) return;
-    const { info } = this;
     this.manager.parts.stats.count(RQ_RX_RESET);
-    if (reason === 'connection_termination') {
-      info.responseFlags |= ResponseFlag.downstreamConnectionTermination;
-      info.responseCodeDetails = 'downstream_remote_disconnect';
-    }
+    noteReset(this.info, reason, details);
     this.finish();
   }
 
@@ -255,7 +257,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     if (this.isDone || this.isAnsweredHere) return;
     const { info } = this;
     info.responseCodeDetails = reply.details;
-    if (reply.closesConnection === true) this.connection.startDrain();
+    if (reply.closesConnection === true) this.connection.endWithAnswer();
     this.isAnsweredHere = true;
     if (this.isResponseStarted) {
       info.responseFlags |= flag;
@@ -278,7 +280,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     this.info.responseCodeDetails = 'internal_exception';
     this.isAnsweredHere = true;
     try {
-      this.connection.startDrain();
+      this.connection.endWithAnswer();
       if (this.isResponseStarted) this.resetStream();
       else this.writeHeaders(internalError(), true);
     } catch (error) {

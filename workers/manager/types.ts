@@ -2,11 +2,14 @@
  * What the connection manager calls to have its header policy applied. Compiled once per HTTP
  * connection manager from its resource (`buildHeaderPolicy` in header-policy.ts); knows no codec.
  */
+import type { MessageFault } from '../stream/codec.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import type { StreamInfo } from '../stream/stream-info.ts';
 
 /** A request that policy refuses: answered by a local reply, then the connection may be closed. */
 export interface RequestRefusal {
+  /** The refusal is its protocol's to word. */
+  readonly fault?: MessageFault;
   readonly status: number;
   readonly details: string;
   readonly body: string;
@@ -25,7 +28,7 @@ export interface HeaderPolicy {
    */
   onRequest(headers: HeaderMap, info: StreamInfo): RequestRefusal | undefined;
   /** The request's trailers: underscores in their names. */
-  onRequestTrailers(trailers: HeaderMap): RequestRefusal | undefined;
+  onRequestTrailers(trailers: HeaderMap, info: StreamInfo): RequestRefusal | undefined;
   /**
    * Right before the response's headers are encoded: server, date, via, x-request-id where asked
    * for, removal of hop-by-hop headers. `nowMs` is wall time; the date string is kept per second.

@@ -19,6 +19,8 @@ export interface TlsInfo {
   readonly version: string;
   readonly cipherSuite: string;
   readonly sessionId: string;
+  /** What ALPN agreed on; empty or absent where nothing was. */
+  readonly alpn?: string;
   /** The key exchange's group, such as `X25519`; undefined when it is not known. */
   readonly group: string | undefined;
   readonly peer: CertificateInfo | undefined;

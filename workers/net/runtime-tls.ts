@@ -29,6 +29,7 @@ export interface TlsHandle extends StreamHandle {
   getServername(): string | false;
   getProtocol(): string;
   getCipher(): InnerCipher;
+  getALPNNegotiatedProtocol(): string | false;
   getSession(): Buffer | undefined;
   isSessionReused(): boolean;
   verifyError(): NodeJS.ErrnoException | null;

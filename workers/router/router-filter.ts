@@ -12,7 +12,6 @@ import type { UpstreamCluster } from '../upstream/cluster.ts';
 import { answerDropped, drawDrop } from './answers/dropped-requests.ts';
 import {
   answerFailure,
-  answerHttp2Cluster,
   answerNoCluster,
   answerNoRoute,
   answerOverload,
@@ -162,8 +161,7 @@ export class RouterFilter implements TerminalFilter, ExchangeOwner {
     if (cluster === undefined) {
       ledger.unrouted('no_cluster');
       answerNoCluster(callbacks, route);
-    } else if (cluster.resource.upstreamHttp.protocol === 'HTTP2') answerHttp2Cluster(callbacks);
-    else if (overload.sheds('http_downstream_filter_check')) {
+    } else if (overload.sheds('http_downstream_filter_check')) {
       ledger.unrouted('overload');
       answerOverload(callbacks);
     } else this.#sendTo(cluster, route, headers, endStream);

@@ -6,13 +6,17 @@
  * Who keeps a piece copies it.
  */
 import type { Wire } from '../net/transport.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
 import type { HeaderMap } from './header-map.ts';
+import type { ProtocolTraits } from './protocol-traits.ts';
 import type { Protocol } from './stream-info.ts';
 
 /** Why a stream ended before its messages were complete. */
 export type ResetReason =
   | 'local_reset'
   | 'remote_reset'
+  /** The peer did nothing of the request, and says so. */
+  | 'remote_refused_stream'
   | 'connection_failure'
   /** This side of the connection could not be made. */
   | 'local_connection_failure'
@@ -33,11 +37,17 @@ export interface RequestDecoder {
   onExpectContinue(): void;
   /** The request is refused by the codec, before or after its headers; nothing of it follows. */
   onCodecError(status: number, details: string, body: string): void;
-  /** The stream is over without a complete exchange; nothing follows. */
-  onReset(reason: ResetReason): void;
+  /**
+   * The stream is over without a complete exchange; nothing follows. `details` is what the codec
+   * has to say of it for logs.
+   */
+  onReset(reason: ResetReason, details?: string): void;
   /** What was written for this stream waits: `true` above the limit, `false` once it is gone. */
   onWriteBlocked(blocked: boolean): void;
 }
+
+/** Faults of a message that are found by policy, and worded by its protocol. */
+export type MessageFault = 'unexpected_underscore';
 
 /** Sends one response; implemented by the codec, valid until the stream is over on both sides. */
 export interface ResponseEncoder {
@@ -48,6 +58,11 @@ export interface ResponseEncoder {
   encodeTrailers(trailers: HeaderMap): void;
   /** Ends the stream at once; the peer sees an incomplete message. */
   resetStream(): void;
+  /**
+   * The message must not be taken, for a reason that is the protocol's: the codec answers or resets,
+   * and tells the decoder. `endsConnection`: where one message can end it.
+   */
+  refuseMessage(fault: MessageFault, endsConnection: boolean): void;
   /** Counted: reading goes on when every `true` has had its `false`. */
   pauseRequest(paused: boolean): void;
   /** Wire bytes of this stream so far, for the access log. */
@@ -87,27 +102,47 @@ export interface ServerCodecOwner {
   newStream(encoder: ResponseEncoder): RequestDecoder;
   /** So many parts of an answer were not sent, because nothing of their kind may leave. */
   onPartsDropped(count: number): void;
-  /** No request is open any more and the codec wants the connection closed. */
-  onCodecFinished(how: 'now' | 'delayed'): void;
+  /** The protocol is known: from now on `codec` stands for the connection, and reads this first. */
+  onCodecChosen(codec: ServerCodec, input: Buffer, start: number, end: number): void;
+  /** A stream is over for the codec; it may have been over for its decoder before. */
+  onStreamEnd(): void;
+  /** The client broke the protocol: the connection ends. */
+  onProtocolError(): void;
+  /** The client begins requests only to reset them. */
+  onPrematureResets(): void;
+  /**
+   * No request is open any more and the codec wants the connection closed. `at_once`: without what
+   * still waits to be written.
+   */
+  onCodecFinished(how: 'now' | 'delayed' | 'at_once'): void;
 }
 
 /** Makes one downstream connection's codec; called when the connection is accepted. */
-export type ServerCodecFactory = (wire: Wire, owner: ServerCodecOwner) => ServerCodec;
+export type ServerCodecFactory = (
+  wire: Wire,
+  owner: ServerCodecOwner,
+  info: ConnectionInfo,
+) => ServerCodec;
 
 /** One downstream connection's codec. */
 export interface ServerCodec {
-  readonly protocol: Protocol;
+  /** Undefined while it is not known. */
+  readonly protocol: Protocol | undefined;
+  readonly traits: ProtocolTraits | undefined;
   /** `input` from `start` to `end`; the memory belongs to the caller again afterwards. */
   onData(input: Buffer, start: number, end: number): void;
   /** The transport is gone; resets the open streams. */
   onTransportClosed(): void;
   onWriteBlocked(blocked: boolean): void;
   /**
-   * Says goodbye in the protocol's way: the next response closes the connection, or GOAWAY is sent.
-   * `isOurs`: this side closes as soon as the response has left; otherwise the client may do it first.
+   * Says goodbye in the protocol's way: the next response closes the connection, or the last GOAWAY is
+   * sent. `isOurs`: this side closes as soon as the response has left; otherwise the client may do it first.
    */
   startDrain(isOurs: boolean): void;
-  /** From now on responses ask the client to close; the caller closes when it does not. */
+  /**
+   * From now on responses ask the client to close, or a first GOAWAY does; the caller closes when it
+   * does not.
+   */
   announceClose(): void;
   /** Answers what comes, or the open request, with 500, and closes. */
   abort(): void;

@@ -65,7 +65,10 @@ export class TunnelUpstream implements ProxiedUpstream, PoolClient {
     this.host = host;
     this.owner = owner;
     this.headers = headers;
-    this.pool = cluster.poolOf(host, 'DEFAULT', owner.downstreamInfo);
+    this.pool = cluster.poolOf(host, 'DEFAULT', {
+      client: owner.downstreamInfo,
+      names: undefined,
+    });
   }
 
   /** May end before it returns. */

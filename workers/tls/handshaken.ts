@@ -11,6 +11,8 @@ import type { HandshakeFacts } from './tls-stats.ts';
 export interface HandshakeSource {
   getProtocol(): string | null;
   getCipher(): { readonly name: string };
+  /** False where nothing was agreed on. */
+  readonly alpnProtocol: string | false | null;
   getSession(): Buffer | undefined;
   getX509Certificate(): X509Certificate | undefined;
   getPeerX509Certificate(): X509Certificate | undefined;
@@ -21,6 +23,7 @@ export interface HandshakeSource {
 export class HandshakeInfo implements TlsInfo {
   version = '';
   cipherSuite = '';
+  alpn = '';
   isPeerVerified = false;
   peerCertificate: X509Certificate | undefined = undefined;
   #localCertificate: X509Certificate | undefined = undefined;
@@ -36,6 +39,7 @@ export class HandshakeInfo implements TlsInfo {
   complete(socket: HandshakeSource, asksPeer: boolean, own?: X509Certificate): void {
     this.version = socket.getProtocol() ?? '';
     this.cipherSuite = socket.getCipher().name;
+    this.alpn = socket.alpnProtocol || '';
     this.#session = socket.getSession();
     this.#localCertificate = own ?? socket.getX509Certificate();
     if (asksPeer) this.peerCertificate = socket.getPeerX509Certificate();
@@ -95,6 +99,10 @@ export class HandshakenHandle implements HandshakeSource {
 
   getCipher(): { readonly name: string } {
     return this._handle.getCipher();
+  }
+
+  get alpnProtocol(): string | false {
+    return this._handle.getALPNNegotiatedProtocol();
   }
 
   getSession(): Buffer | undefined {

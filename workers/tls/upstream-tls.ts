@@ -69,6 +69,8 @@ interface ConnectWishes {
   readonly preface?: Buffer | undefined;
   /** Instead of the configured protocols. */
   readonly alpn?: readonly string[] | undefined;
+  /** Where no protocol is configured. */
+  readonly fallbackAlpn?: readonly string[] | undefined;
   /** This side of the connection; undefined: as the system has it. */
   readonly local?: LocalSocket | undefined;
 }
@@ -108,7 +110,7 @@ export class UpstreamTlsFactory {
    */
   connect(
     target: ConnectTarget,
-    { hostname, names = NO_NAMES, preface, local, alpn = this.#config.alpn }: ConnectWishes,
+    { hostname, names = NO_NAMES, preface, local, alpn: wanted, fallbackAlpn }: ConnectWishes,
   ): SecuredSocket {
     const info = new HandshakeInfo();
     const { present } = this.#material;
@@ -116,6 +118,8 @@ export class UpstreamTlsFactory {
     const name = this.#serverName(hostname, names.serverName);
     const { expectedName } = names;
     const key = `${name} ${expectedName}`;
+    const { alpn: configured } = this.#config;
+    const alpn = wanted ?? (configured.length > 0 ? configured : (fallbackAlpn ?? []));
     const session = this.#sessions.findLast((each) => each.key === key)?.session;
     const options: tls.ConnectionOptions = {
       ...(preface === undefined && local === undefined

@@ -53,6 +53,8 @@ interface Wishes {
   readonly names?: UpstreamNames | undefined;
   /** The host has several addresses, and one but the first is tried. */
   readonly triedNextAddress?: () => void;
+  /** What TLS offers where its own configuration names no protocol. */
+  readonly alpn?: readonly string[] | undefined;
 }
 
 export function openUpstream(
@@ -62,7 +64,7 @@ export function openUpstream(
   counters: ByteCounters,
 ): UpstreamTransport {
   const { loop, resource } = cluster;
-  const { host, client, names } = wishes;
+  const { host, client, names, alpn } = wishes;
   const { tls, proxyProtocol, handedOn } = cluster.sockets.of(host);
   const preface = proxyProtocol && proxyProtocolHeader(proxyProtocol, client);
   const parts = { loop, handler, counters };
@@ -84,7 +86,13 @@ export function openUpstream(
     return { transport, tls: undefined };
   }
   const { hostname } = host;
-  const { socket, info } = tls.connect(target, { hostname, names, preface, local });
+  const { socket, info } = tls.connect(target, {
+    hostname,
+    names,
+    preface,
+    local,
+    fallbackAlpn: alpn,
+  });
   if ('host' in target) socket.setNoDelay(true);
   const transport = Transport.adopt(parts, socket);
   return { transport, tls: info };

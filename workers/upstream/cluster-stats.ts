@@ -8,6 +8,7 @@ import {
   TIMEOUT_BUDGETS,
 } from '../../shared/stats/templates/cluster-features.ts';
 import { HTTP1_CODEC } from '../../shared/stats/templates/codecs.ts';
+import { Http2Stats } from '../http2/codec-stats.ts';
 import { AnswerStats } from './answer-stats.ts';
 import { ResponseCodeStats } from '../../shared/stats/response-code-stats.ts';
 
@@ -29,12 +30,14 @@ export class ClusterStats {
   readonly budgetsBase: number | undefined;
   readonly sizesBase: number | undefined;
   #http1Base: number | undefined = undefined;
+  readonly #http2: Http2Stats;
   readonly #alternatives = new Map<string, AnswerStats>();
 
   constructor(resource: ClusterResource, writer: StatWriter) {
     this.writer = writer;
     this.prefix = `cluster.${resource.statName}.`;
     this.base = writer.defineBlock(CLUSTER, this.prefix);
+    this.#http2 = new Http2Stats(writer, `${this.prefix}http2.`);
     if (resource.lbPolicy.subsets !== undefined) {
       this.#subsetsBase = writer.defineBlock(SUBSETS, this.prefix);
     }
@@ -73,6 +76,12 @@ export class ClusterStats {
     this.#http1Base ??= this.writer.defineBlock(HTTP1_CODEC, `${this.prefix}http1.`);
   }
 
+  /** Likewise with the first HTTP/2 connection; gives where its codec counts. */
+  useHttp2(): Http2Stats {
+    this.#http2.begin();
+    return this.#http2;
+  }
+
   setDuplicateSubsetHosts(count: number): void {
     if (this.#subsetsBase !== undefined) this.writer.setGauge(this.#subsetsBase, count);
   }
@@ -92,5 +101,6 @@ export class ClusterStats {
     if (this.#subsetsBase !== undefined) this.writer.releaseBlock(this.#subsetsBase);
     if (this.#loadAwareBase !== undefined) this.writer.releaseBlock(this.#loadAwareBase);
     if (this.#http1Base !== undefined) this.writer.releaseBlock(this.#http1Base);
+    this.#http2.release();
   }
 }

@@ -20,8 +20,7 @@ import type { InternalTarget } from '../upstream-transport/upstream-transport.ts
 import { ClusterStats } from './cluster-stats.ts';
 import { UpstreamHost } from './hosts/host.ts';
 import { hasteOf, HostSet, type HealthChange } from './hosts/host-set.ts';
-import { ClusterPools } from './pools/cluster-pools.ts';
-import type { UpstreamNames } from '../tls/upstream-tls.ts';
+import { ClusterPools, type PoolWish } from './pools/cluster-pools.ts';
 import type { HttpPool } from './pools/http-pool.ts';
 import type { TcpPool } from './pools/tcp-pool-connection.ts';
 import { mayBeNamed } from './balancing/override-status.ts';
@@ -166,16 +165,9 @@ export class UpstreamCluster implements LocalCluster, MemberCluster {
   }
 
   /**
-   * A pool for a request that is about to begin there; `names` is what it calls the host, where TLS
-   * goes by it.
+   * A pool for a request that is about to begin there.
    */
-  poolOf(
-    host: UpstreamHost,
-    priority: Priority,
-    client: ConnectionInfo,
-    names?: UpstreamNames,
-  ): HttpPool {
-    const whom = { client, names };
+  poolOf(host: UpstreamHost, priority: Priority, whom: PoolWish): HttpPool {
     const pool = this.#pools.http(host, priority, whom);
     this.#preconnecting?.connectAhead((next) => this.#pools.http(next, priority, whom));
     return pool;

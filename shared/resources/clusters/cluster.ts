@@ -8,6 +8,7 @@ import type { LbPolicy } from './lb-policy.ts';
 import type { HealthCheckResource } from './health-check.ts';
 import type { OutlierThresholds } from './outlier-detection.ts';
 import type { Http1ServerOptions } from '../listener.ts';
+import type { Http2Options } from '../http2-options.ts';
 import type { Metadata, MetadataKey } from '../routes/route.ts';
 import type { SocketOption } from '../../addresses/socket-options.ts';
 import type { ProxyProtocolSender } from './proxy-protocol.ts';
@@ -136,14 +137,8 @@ export interface UpstreamHttpOptions {
   readonly http1?: Http1ClientOptions;
   /** Requests say what their host is called, in TLS towards it. */
   readonly names?: UpstreamNameOptions;
-  /** Of the server's own connections over HTTP/2. */
-  readonly http2KeepAlive?: Http2KeepAlive;
-}
-
-/** A host is asked so often whether it is there, and is not when it keeps silent for so long. */
-export interface Http2KeepAlive {
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
+  /** Present wherever connections may speak HTTP/2. */
+  readonly http2?: Http2Options;
 }
 
 export interface UpstreamNameOptions {

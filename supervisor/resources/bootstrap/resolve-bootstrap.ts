@@ -16,7 +16,6 @@ import { checkWritable } from '../writable-file.ts';
 import { resolveAdmin } from './admin.ts';
 import { allowsInternalListeners, checkBootstrapExtensions } from './bootstrap-extensions.ts';
 import { checkNode, checkNamedSources, resolveDynamicResources } from './dynamic-resources.ts';
-import { ownClusters } from './own-clusters.ts';
 import { resolveOverloadManager } from './overload-manager.ts';
 import { checkRuntimeSources, resolveRuntime } from './runtime-layers.ts';
 import { resolveStaticClusters, resolveStaticListeners } from './static-resources.ts';
@@ -103,7 +102,6 @@ export async function resolveBootstrap(
   const routes: StaticResources['routes'][number][] = [];
   const secrets = message.static_resources?.secrets ?? [];
   const context: ResolveContext = {
-    ownClusters: ownClusters(message),
     problems: sink,
     allowsInternalListeners: allowsInternalListeners(message),
     disabledExtensions: overrides.disabledExtensions,

@@ -20,7 +20,7 @@ import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
-import { resolveUpstreamHttp, speaksHttp2 } from './upstream-http.ts';
+import { resolveUpstreamHttp } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>([
   'name',
@@ -144,7 +144,7 @@ export function resolveCluster(
       : resolveOutlierDetection(message.outlier_detection, scope.at('outlier_detection'));
   const { healthChecks = [], upstreamHttp } = resource;
   const asksByGrpc = healthChecks.some(({ probe }) => probe.kind === 'grpc');
-  if (asksByGrpc && upstreamHttp.protocol === 'HTTP1' && !speaksHttp2(message)) {
+  if (asksByGrpc && upstreamHttp.protocol === 'HTTP1') {
     scope
       .at('health_checks')
       .error('conflict', `${name} cluster must support HTTP/2 for gRPC healthchecking`);

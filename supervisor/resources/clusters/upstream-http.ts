@@ -3,7 +3,6 @@ import { typeNameOf } from '../../config/type-name.ts';
 import type { Cluster } from '../../../shared/api/generated/envoy/config/cluster/v3/cluster.ts';
 import type {
   Http1ProtocolOptions,
-  Http2ProtocolOptions,
   HttpProtocolOptions as CommonOptions,
   UpstreamHttpProtocolOptions,
 } from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
@@ -12,14 +11,15 @@ import type { Any } from '../../../shared/api/well-known.ts';
 import type {
   ClusterResource,
   Http1ClientOptions,
-  Http2KeepAlive,
   UpstreamHttpOptions,
   UpstreamNameOptions,
 } from '../../../shared/resources/clusters/cluster.ts';
+import type { Http2Options } from '../../../shared/resources/http2-options.ts';
 
 import { knownFields, refuseOtherFields } from '../fields.ts';
+import { resolveHttp2Options } from '../http/http2-options.ts';
 import { headerCase } from '../http/http1-options.ts';
-import { Scope } from '../scope.ts';
+import type { Scope } from '../scope.ts';
 import { TCP_EXTENSION } from './tcp-options.ts';
 import { checkUpstreamFilters } from './upstream-filters.ts';
 import { durationMs, durationMsOr, optional } from '../values.ts';
@@ -63,25 +63,15 @@ const HTTP1_FIELDS = knownFields<Http1ProtocolOptions>(
   ],
 );
 
+const CONFIGS = ['explicit_http_config', 'use_downstream_protocol_config', 'auto_config'] as const;
+
 const IDLE_TIMEOUT_MS = 3_600_000;
 const MAX_RESPONSE_HEADERS_KB = 80;
 const MAX_HEADERS_COUNT = 100;
 
 export type UpstreamHttp = Pick<ClusterResource, 'upstreamHttp' | 'maxRequestsPerConnection'>;
 
-export function resolveUpstreamHttp(message: Cluster, outer: Scope): UpstreamHttp {
-  const resolved = resolveOptions(message, outer);
-  const keepAlive = http2KeepAlive(message);
-  if (keepAlive === undefined) return resolved;
-  return {
-    ...resolved,
-    upstreamHttp: { ...resolved.upstreamHttp, http2KeepAlive: keepAlive },
-  };
-}
-
-function resolveOptions(message: Cluster, outer: Scope): UpstreamHttp {
-  const isOwn = outer.context.ownClusters?.has(message.name ?? '') === true;
-  const scope = isOwn ? new Scope({ ...outer.context, allowsHttp2: true }, outer.place) : outer;
+export function resolveUpstreamHttp(message: Cluster, scope: Scope): UpstreamHttp {
   const typed = findExtension(message, scope.at('typed_extension_protocol_options'));
   if (typed !== undefined) {
     const place = scope.at('typed_extension_protocol_options', EXTENSION);
@@ -89,9 +79,6 @@ function resolveOptions(message: Cluster, outer: Scope): UpstreamHttp {
     return withNames(resolveTyped(typed, message.max_requests_per_connection, place), names);
   }
   const names = resolveNames(message, message, scope);
-  if (message.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
-    scope.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
-  }
   const http1 = resolveHttp1(message.http_protocol_options, scope.at('http_protocol_options'));
   const options = common(
     message.common_http_protocol_options ?? {},
@@ -99,29 +86,14 @@ function resolveOptions(message: Cluster, outer: Scope): UpstreamHttp {
       protocol: deprecatedProtocol(message),
       maxRequests: message.max_requests_per_connection,
       http1,
+      http2: resolveHttp2Options(
+        message.http2_protocol_options ?? {},
+        scope.at('http2_protocol_options'),
+      ),
     },
     scope.at('common_http_protocol_options'),
   );
   return withNames(options, names);
-}
-
-/** Whether the configuration says so; requests go over HTTP/1 all the same. */
-export function speaksHttp2(message: Cluster): boolean {
-  return http2Options(message) !== undefined;
-}
-
-function http2Options(message: Cluster): Http2ProtocolOptions | undefined {
-  const typed: (Any & HttpProtocolOptions) | undefined =
-    message.typed_extension_protocol_options?.[EXTENSION];
-  const explicit = typed?.explicit_http_config?.http2_protocol_options;
-  return explicit ?? message.http2_protocol_options;
-}
-
-function http2KeepAlive(message: Cluster): Http2KeepAlive | undefined {
-  const keepAlive = http2Options(message)?.connection_keepalive;
-  const intervalMs = durationMsOr(keepAlive?.interval, 0);
-  if (keepAlive === undefined || intervalMs === 0) return undefined;
-  return { intervalMs, timeoutMs: durationMsOr(keepAlive.timeout, 0) };
 }
 
 /** What a cluster says without HttpProtocolOptions. */
@@ -180,21 +152,37 @@ function resolveTyped(
   checkUpstreamFilters(options.http_filters ?? [], scope.at('http_filters'));
   return common(
     options.common_http_protocol_options ?? {},
-    { protocol: resolveProtocol(options, scope), maxRequests, http1: typedHttp1(options, scope) },
+    {
+      protocol: resolveProtocol(options, scope),
+      maxRequests,
+      http1: typedHttp1(options, scope),
+      http2: typedHttp2(options, scope),
+    },
     scope.at('common_http_protocol_options'),
   );
 }
 
-function typedHttp1(
-  {
-    explicit_http_config: explicit,
-    use_downstream_protocol_config: downstream,
-  }: HttpProtocolOptions,
-  scope: Scope,
-): Http1ClientOptions | undefined {
-  const field = explicit === undefined ? 'use_downstream_protocol_config' : 'explicit_http_config';
-  const options = (explicit ?? downstream)?.http_protocol_options;
-  return resolveHttp1(options, scope.at(field, 'http_protocol_options'));
+function typedHttp1(options: HttpProtocolOptions, scope: Scope): Http1ClientOptions | undefined {
+  const { config, field } = chosenConfig(options);
+  return resolveHttp1(config?.http_protocol_options, scope.at(field, 'http_protocol_options'));
+}
+
+function typedHttp2(options: HttpProtocolOptions, scope: Scope): Http2Options {
+  const { config, field } = chosenConfig(options);
+  const place = scope.at(field, 'http2_protocol_options');
+  return resolveHttp2Options(config?.http2_protocol_options ?? {}, place);
+}
+
+/** The one of the three that is set; they have the same fields. */
+function chosenConfig(options: HttpProtocolOptions): {
+  readonly config: HttpProtocolOptions['use_downstream_protocol_config'];
+  readonly field: string;
+} {
+  for (const field of CONFIGS) {
+    const config = options[field];
+    if (config !== undefined) return { config, field };
+  }
+  return { config: undefined, field: CONFIGS[0] };
 }
 
 function resolveProtocol(
@@ -204,9 +192,6 @@ function resolveProtocol(
   const { explicit_http_config: explicit, use_downstream_protocol_config: downstream } = options;
   if (explicit !== undefined) {
     const place = scope.at('explicit_http_config');
-    if (explicit.http2_protocol_options !== undefined && scope.context.allowsHttp2 !== true) {
-      place.at('http2_protocol_options').unsupported('HTTP/2 to upstreams is');
-    }
     if (explicit.http3_protocol_options !== undefined) {
       place.at('http3_protocol_options').unsupported('HTTP/3 to upstreams is');
     }
@@ -239,6 +224,7 @@ function common(
     readonly protocol: UpstreamHttpOptions['protocol'];
     readonly maxRequests: number | undefined;
     readonly http1: Http1ClientOptions | undefined;
+    readonly http2: Http2Options;
   },
   scope: Scope,
 ): UpstreamHttp {
@@ -260,6 +246,7 @@ function common(
       maxResponseHeadersKb: options.max_response_headers_kb ?? MAX_RESPONSE_HEADERS_KB,
       maxHeadersCount: options.max_headers_count ?? MAX_HEADERS_COUNT,
       ...optional('http1', from.http1),
+      ...(from.protocol === 'HTTP1' ? {} : { http2: from.http2 }),
     },
   };
 }

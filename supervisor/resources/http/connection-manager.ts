@@ -13,6 +13,7 @@ import { resolveRouteConfiguration } from '../routes/route-configuration.ts';
 import type { Scope } from '../scope.ts';
 import { optional } from '../values.ts';
 import { resolveHttp1Options } from './http1-options.ts';
+import { resolveHttp2Options } from './http2-options.ts';
 import { resolveHttpFilters } from './http-filter-chain.ts';
 import { resolveLocalReply } from './local-reply.ts';
 import { resolveLogMoments } from './log-moments.ts';
@@ -104,7 +105,13 @@ export function resolveConnectionManager(
     ...optional('logMoments', resolveLogMoments(message, scope)),
     ...optional('tellsOverload', message.append_local_overload),
     ...optional('isDurationSafe', message.http1_safe_max_connection_duration),
+    codec: codecOf(message),
     http1: resolveHttp1Options(http1, scope.at('http_protocol_options')),
+    http2: resolveHttp2Options(
+      message.http2_protocol_options ?? {},
+      scope.at('http2_protocol_options'),
+      message.stream_error_on_invalid_http_message ?? false,
+    ),
     ...resolveRequestIdentity(message, scope),
     serverName: message.server_name ?? SERVER_NAME,
     serverHeader: typeof serverHeader === 'string' ? serverHeader : 'OVERWRITE',
@@ -121,6 +128,10 @@ export function resolveConnectionManager(
     upgrades: resolveUpgrades(message.upgrade_configs, scope.at('upgrade_configs')),
   } as const;
   return routes === undefined ? undefined : { kind: 'http_connection_manager', routes, ...rest };
+}
+
+function codecOf({ codec_type: codec }: ManagerMessage): HttpConnectionManager['codec'] {
+  return codec === 'HTTP1' || codec === 'HTTP2' ? codec : 'AUTO';
 }
 
 function resolveRoutes(

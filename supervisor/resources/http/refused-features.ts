@@ -5,15 +5,12 @@ import type { Scope } from '../scope.ts';
 export function checkProtocols(message: ManagerMessage, scope: Scope): void {
   const { codec_type: codec } = message;
   const place = scope.at('codec_type');
-  if (codec === 'HTTP2') place.unsupported('HTTP/2 is');
   if (codec === 'HTTP3') {
     place.error('conflict', 'HTTP/3 codec configured on non-QUIC listener.');
   }
-  for (const name of ['http2_protocol_options', 'http3_protocol_options'] as const) {
-    if (message[name] === undefined || codec === 'HTTP2' || codec === 'HTTP3') continue;
-    const protocol = name === 'http2_protocol_options' ? 'HTTP/2' : 'HTTP/3';
-    scope.at(name).warning('no_effect', `${name} has no effect: ${protocol} is not supported yet`);
-  }
+  const name = 'http3_protocol_options';
+  if (message[name] === undefined || codec === 'HTTP3') return;
+  scope.at(name).warning('no_effect', `${name} has no effect: HTTP/3 is not supported yet`);
 }
 
 /** Without a provider nothing is traced, whatever else is configured. */

@@ -57,7 +57,10 @@ const DOWNSTREAM_FIELDS = knownFields<DownstreamTlsContext>(
 );
 
 /** Protocols that connections can speak; what else is configured is not offered. */
-const SPOKEN = new Set(['http/1.1', 'http/1.0']);
+const SPOKEN = {
+  client: new Set(['http/1.1', 'http/1.0']),
+  server: new Set(['h2', 'http/1.1', 'http/1.0']),
+};
 
 const SESSION_TIMEOUT_S = 7200;
 
@@ -132,18 +135,22 @@ function resolveCommon(
   refuseOtherFields(message, COMMON_FIELDS, scope);
   return {
     parameters: resolveTlsParameters(message.tls_params ?? {}, side, scope.at('tls_params')),
-    alpn: resolveAlpn(message.alpn_protocols ?? [], scope.at('alpn_protocols')),
+    alpn: resolveAlpn(message.alpn_protocols ?? [], SPOKEN[side], scope.at('alpn_protocols')),
     ...resolveCertificates(message, scope),
     ...resolveCommonValidation(message, scope),
   };
 }
 
-function resolveAlpn(names: readonly string[], scope: Scope): readonly string[] {
-  const left = names.filter((name) => !SPOKEN.has(name) && name !== '');
+function resolveAlpn(
+  names: readonly string[],
+  spoken: ReadonlySet<string>,
+  scope: Scope,
+): readonly string[] {
+  const left = names.filter((name) => !spoken.has(name) && name !== '');
   if (left.length > 0) {
     scope.warning('no_effect', `not offered by ALPN, because it is not spoken: ${left.join(', ')}`);
   }
-  return names.filter((name) => SPOKEN.has(name));
+  return names.filter((name) => spoken.has(name));
 }
 
 /** What the context holds itself and what it waits for. */

@@ -145,6 +145,22 @@ export class ServerHarness implements ServerCodecOwner {
     this.partsDropped += count;
   }
 
+  onCodecChosen(): void {
+    throw new Error('the codec was chosen before');
+  }
+
+  onStreamEnd(): void {
+    throw new Error('the end of the response says it');
+  }
+
+  onProtocolError(): void {
+    throw new Error('the decoder hears of it');
+  }
+
+  onPrematureResets(): void {
+    throw new Error('a reset is the end of the connection');
+  }
+
   onCodecFinished(how: 'now' | 'delayed'): void {
     this.finished = how;
   }

@@ -1,6 +1,6 @@
 /** One stream of a server to a control plane, without the server. */
 import { systemClock, type Clock } from '../../../shared/process/clock.ts';
-import type { Http2KeepAlive } from '../../../shared/resources/clusters/cluster.ts';
+import type { OwnPings } from '../../../supervisor/services/control-plane-clusters.ts';
 import { ApiCatalog } from '../../../supervisor/config/api/api-catalog.ts';
 import { StatStore } from '../../../supervisor/stats/stat-store.ts';
 import type { DiscoveryUpdate } from '../../../supervisor/xds/subscriptions/discovery-update.ts';
@@ -21,7 +21,7 @@ export interface MuxDependencies {
   readonly statStore?: StatStore;
   readonly clock?: Clock;
   readonly connections?: GrpcConnections;
-  readonly keepAlive?: Http2KeepAlive;
+  readonly keepAlive?: OwnPings;
 }
 
 /** It tries again at once when its stream has ended; its cluster is called `control`. */

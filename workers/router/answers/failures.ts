@@ -54,15 +54,6 @@ export function answerNoCluster(callbacks: TerminalCallbacks, route: ClusterRout
   });
 }
 
-/** Only the server itself speaks HTTP/2 with hosts. */
-export function answerHttp2Cluster(callbacks: TerminalCallbacks): void {
-  callbacks.sendLocalReply({
-    status: 503,
-    body: 'HTTP/2 to upstreams is not supported',
-    details: 'http2_upstream_not_supported',
-  });
-}
-
 /** What an upstream's reset is for the client; `isStarted`: it has a part of the response. */
 export function resetFailure(
   reason: ResetReason,

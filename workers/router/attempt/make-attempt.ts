@@ -5,6 +5,7 @@
 import type { AccessLog } from '../../access-log/types.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { RequestTimeouts } from '../../routing/timeouts.ts';
+import type { Protocol } from '../../stream/stream-info.ts';
 import type { ClusterRouteAction } from '../../../shared/resources/routes/route.ts';
 import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
@@ -22,6 +23,8 @@ interface AttemptTarget {
   readonly action: Pick<ClusterRouteAction, 'priority' | 'upgrades'>;
   /** Whose request it is. */
   readonly client: ConnectionInfo;
+  /** What its client speaks. */
+  readonly protocol: Protocol | undefined;
 }
 
 interface AttemptParts {
@@ -35,7 +38,7 @@ interface AttemptParts {
 
 export function makeAttempt(
   owner: UpstreamRequestOwner,
-  { cluster, host, action, client }: AttemptTarget,
+  { cluster, host, action, client, protocol }: AttemptTarget,
   headers: HeaderMap,
   { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop }: AttemptParts,
 ): UpstreamRequest {
@@ -43,7 +46,11 @@ export function makeAttempt(
   const { upstreamHttp } = (host.home ?? cluster).resource;
   const pool = terminatesTunnel(action.upgrades, headers.method)
     ? new TcpTunnel(cluster, host, client)
-    : cluster.poolOf(host, action.priority, client, upstreamNames(upstreamHttp, headers));
+    : cluster.poolOf(host, action.priority, {
+        client,
+        names: upstreamNames(upstreamHttp, headers),
+        protocol,
+      });
   const log =
     upstreamLogs.length > 0
       ? new UpstreamAttemptLog(upstreamLogs, clock.ms, clock.wallMs)

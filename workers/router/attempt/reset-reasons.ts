@@ -12,6 +12,11 @@ export interface ResetTexts {
 const words: Readonly<Record<ResetReason, ResetTexts>> = {
   local_reset: { text: 'local reset', flag: ResponseFlag.localReset, status: 503 },
   remote_reset: { text: 'remote reset', flag: ResponseFlag.upstreamRemoteReset, status: 503 },
+  remote_refused_stream: {
+    text: 'remote refused stream reset',
+    flag: ResponseFlag.upstreamRemoteReset,
+    status: 503,
+  },
   connection_failure: {
     text: 'remote connection failure',
     flag: ResponseFlag.upstreamConnectionFailure,

@@ -37,7 +37,8 @@ export class UpstreamAttempts {
   ): UpstreamRequest {
     const { request, balance, deadline: timeouts, action, bufferLimitBytes } = this.#parts;
     const { upstreamLogs, loop } = this.#context;
-    const target = { cluster, host, action, client: request.info.connection };
+    const { connection: client, protocol } = request.info;
+    const target = { cluster, host, action, client, protocol };
     const options = { endStream, bufferLimitBytes, timeouts, upstreamLogs, loop };
     const upstream = makeAttempt(owner, target, balance.requestHeaders, options);
     if (this.newest !== undefined) (this.#others ??= []).push(this.newest);

@@ -164,6 +164,9 @@ export class RetryState {
       return true;
     }
     if (!isRequestStarted && (conditions & RetryOn.resetBeforeRequest) !== 0) return true;
+    if (reason === 'remote_refused_stream' && (conditions & RetryOn.refusedStream) !== 0) {
+      return true;
+    }
     const isConnectFailure = CONNECT_FAILURES.has(reason);
     return isConnectFailure && (conditions & RetryOn.connectFailure) !== 0;
   }

@@ -51,6 +51,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   reportedUse: ReportedUse | undefined = undefined;
   /** Of this host alone, where the cluster limits the connections of each. */
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
+  /** Streams that it said it takes on one connection of HTTP/2; undefined: it has not. */
+  maxStreams: number | undefined = undefined;
   #pools: Pools | undefined = undefined;
   #keyedPools: Map<string, HttpPool> | undefined = undefined;
   #tcpPools: Map<string, TcpPool> | undefined = undefined;

@@ -1,22 +1,36 @@
 /**
- * The pools of one cluster's hosts, each made with the first request that needs it: by priority,
- * and by client or by name where connections may not serve everybody. The hosts keep them.
+ * The pools of one cluster's hosts, each made with the first request that needs it: by priority and
+ * protocol, and by client or by name where connections may not serve everybody. The hosts keep
+ * them.
  */
+import type { Protocol } from '../../stream/stream-info.ts';
 import type { Priority } from '../cluster-limits.ts';
 import type { UpstreamCluster } from '../cluster.ts';
 import { ConnectionPool, type KeyedPool, type PoolProtocol } from './connection-pool.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';
+import { Http2PoolConnection } from './http2-pool-connection.ts';
 import type { HttpPool, PoolClient } from './http-pool.ts';
 import { EVERYBODY, poolKey, type PoolUsers } from './pool-users.ts';
 import { TCP_POOLS, type TcpPool } from './tcp-pool-connection.ts';
 
-/** What carries requests of HTTP: the connections of the cluster's protocol. */
-const HTTP_POOLS: PoolProtocol<PoolClient> = {
+type HttpProtocol = PoolProtocol<PoolClient>;
+
+/** What carries requests: the connections of one protocol, or of what each host agrees to. */
+const HTTP1_POOLS: HttpProtocol = {
   connect: (pool) => new Http1PoolConnection(pool),
   limitsRequests: true,
   closesExcess: false,
 };
+const HTTP2_POOLS: HttpProtocol = {
+  ...HTTP1_POOLS,
+  connect: (pool) => new Http2PoolConnection(pool),
+};
+
+/** Whose requests a pool is for, and what their client speaks. */
+export interface PoolWish extends PoolUsers {
+  readonly protocol?: Protocol | undefined;
+}
 
 export class ClusterPools {
   readonly #cluster: UpstreamCluster;
@@ -28,22 +42,27 @@ export class ClusterPools {
     this.#onMade = onMade;
   }
 
-  http(host: UpstreamHost, priority: Priority, wanted: PoolUsers): HttpPool {
-    const place = { cluster: host.home ?? this.#cluster, host, priority };
+  http(host: UpstreamHost, priority: Priority, wanted: PoolWish): HttpPool {
+    const cluster = host.home ?? this.#cluster;
+    const place = { cluster, host, priority };
     const users = this.#usersOf(host, wanted);
-    if (users === EVERYBODY) {
+    const protocol = protocolOf(cluster, wanted.protocol);
+    // A cluster whose clients decide may have pools of two protocols beside each other.
+    const isBeside = protocol === HTTP2_POOLS && isByClient(cluster);
+    if (users === EVERYBODY && !isBeside) {
       let pool = host.pools[priority];
       if (pool === undefined) {
-        pool = new ConnectionPool(HTTP_POOLS, place);
+        pool = new ConnectionPool(protocol, place);
         host.pools[priority] = pool;
         this.#onMade();
       }
       return pool;
     }
-    const key = `${priority} ${this.#keyOf(users)}`;
+    const whose = users === EVERYBODY ? '' : this.#keyOf(users);
+    const key = `${isBeside ? 'h2 ' : ''}${priority} ${whose}`;
     let pool = host.keyedPools.get(key);
     if (pool === undefined) {
-      pool = new ConnectionPool(HTTP_POOLS, place, ownOf(users, host.keyedPools, key));
+      pool = new ConnectionPool(protocol, place, ownOf(users, host.keyedPools, key));
       host.keyedPools.set(key, pool);
       this.#onMade();
     }
@@ -73,6 +92,23 @@ export class ClusterPools {
 
   #keyOf(users: PoolUsers): string {
     return poolKey(users, this.#cluster.resource.hasPoolPerClient === true);
+  }
+}
+
+function isByClient({ resource }: UpstreamCluster): boolean {
+  return resource.upstreamHttp.protocol === 'DOWNSTREAM';
+}
+
+function protocolOf({ resource }: UpstreamCluster, ofClient: Protocol | undefined): HttpProtocol {
+  switch (resource.upstreamHttp.protocol) {
+    case 'HTTP1':
+      return HTTP1_POOLS;
+    case 'HTTP2':
+      return HTTP2_POOLS;
+    case 'DOWNSTREAM':
+      return ofClient === 'HTTP/2' || ofClient === 'HTTP/3' ? HTTP2_POOLS : HTTP1_POOLS;
+    case 'AUTO':
+      return HTTP1_POOLS;
   }
 }
 

@@ -34,6 +34,8 @@ export interface ConnectionLimits {
   readonly idleTimeoutMs: number;
   /** 0: a connection lasts as long as it is used. */
   readonly maxDurationMs: number;
+  /** What TLS offers where its own configuration names no protocol; absent: nothing. */
+  readonly alpn?: readonly string[];
 }
 
 export abstract class PooledConnection<Waiter extends PoolWaiter>
@@ -67,7 +69,7 @@ export abstract class PooledConnection<Waiter extends PoolWaiter>
     const triedNextAddress = (): void => this.account.countAddress();
     const { transport, tls } = openUpstream(
       cluster,
-      { host, ...users, triedNextAddress },
+      { host, ...users, triedNextAddress, alpn: limits.alpn },
       this,
       this.account.counters,
     );

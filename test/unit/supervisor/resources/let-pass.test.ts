@@ -6,7 +6,7 @@ import {
   httpListener,
   staticCluster,
 } from '../../../support/parts/bootstrap.ts';
-import { errorsOf, resolveConfig } from './resolve-text.ts';
+import { resolveConfig } from './resolve-text.ts';
 
 const TYPE = 'type.googleapis.com/envoy.extensions';
 const ROUTER = {
@@ -95,13 +95,9 @@ describe('what control planes put everywhere', () => {
 describe('a static cluster of HTTP/2', () => {
   const clusters = [staticCluster('logs', [1], HTTP2)];
 
-  it('is taken where listeners come from a control plane, whose access logs may name it', async () => {
-    const outcome = await resolveConfig(bootstrap({ clusters }, FROM_CONTROL_PLANE));
-    assert.equal(outcome.kind, 'resolved');
-  });
-
   for (const [title, config] of [
-    ['nobody can name it later', bootstrap({ clusters })],
+    ['listeners come from a control plane', bootstrap({ clusters }, FROM_CONTROL_PLANE)],
+    ['nobody names it', bootstrap({ clusters })],
     [
       'a listener routes to it',
       bootstrap(
@@ -113,9 +109,11 @@ describe('a static cluster of HTTP/2', () => {
       ),
     ],
   ] as const) {
-    it(`is refused by name where ${title}`, async () => {
-      const errors = await errorsOf(config);
-      assert.match(JSON.stringify(errors), /HTTP\/2 to upstreams is not supported yet/);
+    it(`is taken where ${title}`, async () => {
+      const outcome = await resolveConfig(config);
+      assert.equal(outcome.kind, 'resolved');
+      const [cluster] = outcome.resolution.bootstrap?.clusters ?? [];
+      assert.equal(cluster?.resource.upstreamHttp.protocol, 'HTTP2');
     });
   }
 });

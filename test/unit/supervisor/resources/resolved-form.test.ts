@@ -307,7 +307,8 @@ describe('a resolved cluster', () => {
       dynamic_resources: { ads_config: ads },
     });
     const { upstreamHttp } = clusters.at(-1)!.resource;
-    assert.deepEqual(upstreamHttp.http2KeepAlive, { intervalMs: 30_000, timeoutMs: 5000 });
+    const asked = { intervalMs: 30_000, timeoutMs: 5000, jitterPercent: 15, idleIntervalMs: 0 };
+    assert.deepEqual(upstreamHttp.http2?.keepAlive, asked);
   });
 
   it("has the API's defaults", async () => {

@@ -186,11 +186,6 @@ const refused: readonly [bootstrap: object, place: string, message: string][] = 
     "upstream HTTP filter 'mutate' of type 'envoy.extensions.filters.http.header_mutation.v3.HeaderMutation' is not supported; there is envoy.filters.http.upstream_codec",
   ],
   [
-    bootstrapWith('cluster', { http2_protocol_options: {} }),
-    `${CLUSTER}.http2_protocol_options`,
-    'HTTP/2 to upstreams is not supported yet',
-  ],
-  [
     bootstrapWith('bootstrap', { header_prefix: 'x-a' }),
     'header_prefix',
     "field 'header_prefix' is not supported yet",

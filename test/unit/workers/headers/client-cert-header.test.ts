@@ -42,6 +42,7 @@ function tlsOf(peer: CertificateInfo | undefined, local = facts({})): TlsInfo {
     isPeerVerified: peer !== undefined,
     peer,
     local,
+    alpn: '',
   };
 }
 

@@ -1,0 +1,48 @@
+/** What one side of HTTP/2 connections is configured with, of listeners and of clusters alike. */
+
+export interface Http2Options {
+  readonly headerTableSize: number;
+  /** Streams that the peer may have open; towards hosts also what this side opens at most. */
+  readonly maxConcurrentStreams: number;
+  readonly streamWindowBytes: number;
+  readonly connectionWindowBytes: number;
+  /** Extended CONNECT (RFC 8441). */
+  readonly allowConnect: boolean;
+  readonly maxOutboundFrames: number;
+  readonly maxOutboundControlFrames: number;
+  readonly maxConsecutiveEmptyFrames: number;
+  readonly maxPriorityFramesPerStream: number;
+  readonly maxWindowUpdatesPerDataFrame: number;
+  /** A message that breaks the rules ends its stream, not the connection. */
+  readonly endsStreamOnInvalidMessage: boolean;
+  /** Further SETTINGS, in their order. */
+  readonly customSettings: readonly (readonly [id: number, value: number])[];
+  /** Absent: the peer is not asked whether it is there. */
+  readonly keepAlive?: Http2PingOptions;
+}
+
+export interface Http2PingOptions {
+  /** 0: only after the idle time below. */
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** Percent of the interval that is added at random. */
+  readonly jitterPercent: number;
+  /** A connection that was idle for this long is asked before it carries a request; 0: never. */
+  readonly idleIntervalMs: number;
+}
+
+/** Envoy 1.40's defaults; older documents say 2^31-1 streams and windows of 256 MiB. */
+export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
+  headerTableSize: 4096,
+  maxConcurrentStreams: 1024,
+  streamWindowBytes: 16 * 1024 * 1024,
+  connectionWindowBytes: 24 * 1024 * 1024,
+  allowConnect: false,
+  maxOutboundFrames: 10_000,
+  maxOutboundControlFrames: 1_000,
+  maxConsecutiveEmptyFrames: 1,
+  maxPriorityFramesPerStream: 100,
+  maxWindowUpdatesPerDataFrame: 10,
+  endsStreamOnInvalidMessage: false,
+  customSettings: [],
+};

@@ -1,0 +1,102 @@
+/** Resolves envoy.config.core.v3.Http2ProtocolOptions, of listeners and of clusters, with Envoy's defaults. */
+import type {
+  Http2ProtocolOptions,
+  KeepaliveSettings,
+} from '../../../shared/api/generated/envoy/config/core/v3/protocol.ts';
+import {
+  DEFAULT_HTTP2_OPTIONS,
+  type Http2Options,
+  type Http2PingOptions,
+} from '../../../shared/resources/http2-options.ts';
+import { knownFields, refuseOtherFields } from '../fields.ts';
+import type { Scope } from '../scope.ts';
+import { durationMsOr, float } from '../values.ts';
+
+const FIELDS = knownFields<Http2ProtocolOptions>(
+  [
+    'hpack_table_size',
+    'max_concurrent_streams',
+    'initial_stream_window_size',
+    'initial_connection_window_size',
+    'allow_connect',
+    'max_outbound_frames',
+    'max_outbound_control_frames',
+    'max_consecutive_inbound_frames_with_empty_payload',
+    'max_inbound_priority_frames_per_stream',
+    'max_inbound_window_update_frames_per_data_frame_sent',
+    'stream_error_on_invalid_http_messaging',
+    'override_stream_error_on_invalid_http_message',
+    'custom_settings_parameters',
+    'connection_keepalive',
+  ],
+  // Which of Envoy's two codec libraries is used.
+  ['use_oghttp2_codec'],
+);
+
+const JITTER_PERCENT = 15;
+
+/** `isStreamErrorByDefault`: the manager's own `stream_error_on_invalid_http_message`. */
+export function resolveHttp2Options(
+  message: Http2ProtocolOptions,
+  scope: Scope,
+  isStreamErrorByDefault = false,
+): Http2Options {
+  refuseOtherFields(message, FIELDS, scope);
+  const keepAlive = resolveKeepAlive(message.connection_keepalive);
+  return {
+    ...frameLimits(message),
+    headerTableSize: message.hpack_table_size ?? DEFAULT_HTTP2_OPTIONS.headerTableSize,
+    maxConcurrentStreams:
+      message.max_concurrent_streams ?? DEFAULT_HTTP2_OPTIONS.maxConcurrentStreams,
+    streamWindowBytes:
+      message.initial_stream_window_size ?? DEFAULT_HTTP2_OPTIONS.streamWindowBytes,
+    connectionWindowBytes:
+      message.initial_connection_window_size ?? DEFAULT_HTTP2_OPTIONS.connectionWindowBytes,
+    allowConnect: message.allow_connect ?? DEFAULT_HTTP2_OPTIONS.allowConnect,
+    endsStreamOnInvalidMessage:
+      message.override_stream_error_on_invalid_http_message ??
+      message.stream_error_on_invalid_http_messaging ??
+      isStreamErrorByDefault,
+    customSettings: (message.custom_settings_parameters ?? []).map(
+      ({ identifier = 0, value = 0 }) => [identifier, value] as const,
+    ),
+    ...(keepAlive === undefined ? {} : { keepAlive }),
+  };
+}
+
+type FrameLimits = Pick<
+  Http2Options,
+  | 'maxOutboundFrames'
+  | 'maxOutboundControlFrames'
+  | 'maxConsecutiveEmptyFrames'
+  | 'maxPriorityFramesPerStream'
+  | 'maxWindowUpdatesPerDataFrame'
+>;
+
+function frameLimits(message: Http2ProtocolOptions): FrameLimits {
+  return {
+    maxOutboundFrames: message.max_outbound_frames ?? DEFAULT_HTTP2_OPTIONS.maxOutboundFrames,
+    maxOutboundControlFrames:
+      message.max_outbound_control_frames ?? DEFAULT_HTTP2_OPTIONS.maxOutboundControlFrames,
+    maxConsecutiveEmptyFrames:
+      message.max_consecutive_inbound_frames_with_empty_payload ??
+      DEFAULT_HTTP2_OPTIONS.maxConsecutiveEmptyFrames,
+    maxPriorityFramesPerStream:
+      message.max_inbound_priority_frames_per_stream ??
+      DEFAULT_HTTP2_OPTIONS.maxPriorityFramesPerStream,
+    maxWindowUpdatesPerDataFrame:
+      message.max_inbound_window_update_frames_per_data_frame_sent ??
+      DEFAULT_HTTP2_OPTIONS.maxWindowUpdatesPerDataFrame,
+  };
+}
+
+function resolveKeepAlive(message: KeepaliveSettings | undefined): Http2PingOptions | undefined {
+  if (message === undefined) return undefined;
+  const { interval, timeout, interval_jitter: jitter, connection_idle_interval: idle } = message;
+  return {
+    intervalMs: durationMsOr(interval, 0),
+    timeoutMs: durationMsOr(timeout, 0),
+    jitterPercent: jitter === undefined ? JITTER_PERCENT : float(jitter.value ?? 0),
+    idleIntervalMs: durationMsOr(idle, 0),
+  };
+}

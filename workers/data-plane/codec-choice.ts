@@ -1,0 +1,116 @@
+/**
+ * Which protocol a client's connection speaks: as configured, as agreed by ALPN, or as its first
+ * bytes say. The one place of the data path that knows all protocols.
+ */
+import type { HttpConnectionManager } from '../../shared/resources/listener.ts';
+import { http1ServerCodecs } from '../http1/server-codec-factory.ts';
+import { HTTP1_TRAITS } from '../http1/traits.ts';
+import { CLIENT_PREFACE } from '../http2/frames.ts';
+import { type Http2CodecContext, http2ServerCodecs } from '../http2/server-codec-factory.ts';
+import { HTTP2_TRAITS } from '../http2/traits.ts';
+import type { ConnectionInfo } from '../net/connection-info.ts';
+import type { Wire } from '../net/transport.ts';
+import type { ServerCodec, ServerCodecFactory, ServerCodecOwner } from '../stream/codec.ts';
+import type { ProtocolTraits } from '../stream/protocol-traits.ts';
+import type { Protocol } from '../stream/stream-info.ts';
+
+const ALPN_HTTP2 = 'h2';
+/** As much of the preface as decides: what Envoy looks for. */
+const BEGINNING = CLIENT_PREFACE.slice(0, 'PRI * HTTP/2'.length);
+
+export interface ServerCodecs {
+  readonly make: ServerCodecFactory;
+  release(): void;
+}
+
+export function serverCodecs(
+  config: HttpConnectionManager,
+  context: Http2CodecContext,
+): ServerCodecs {
+  const http1 = http1ServerCodecs(config);
+  if (config.codec === 'HTTP1') return { make: http1, release: () => undefined };
+  const { make: http2, release } = http2ServerCodecs(config, context);
+  if (config.codec === 'HTTP2') return { make: http2, release };
+  const make: ServerCodecFactory = (wire, owner, info) =>
+    new UndecidedCodec({ wire, owner, info, http1, http2 });
+  return { make, release };
+}
+
+export function traitsOf(protocol: Protocol | undefined): ProtocolTraits {
+  return protocol === 'HTTP/2' ? HTTP2_TRAITS : HTTP1_TRAITS;
+}
+
+interface Choice {
+  readonly wire: Wire;
+  readonly owner: ServerCodecOwner;
+  readonly info: ConnectionInfo;
+  readonly http1: ServerCodecFactory;
+  readonly http2: ServerCodecFactory;
+}
+
+/** Stands for the codec until the first bytes have come; then another takes its place for good. */
+class UndecidedCodec implements ServerCodec {
+  readonly protocol = undefined;
+  readonly traits = undefined;
+  readonly openStreams = 0;
+  readonly #choice: Choice;
+  /** Of a client that may speak HTTP/2: less than decides. */
+  #kept = '';
+  #isOver = false;
+
+  constructor(choice: Choice) {
+    this.#choice = choice;
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    if (this.#isOver) return;
+    const isHttp2 = this.#isHttp2(input, start, end);
+    if (isHttp2 === undefined) return;
+    this.#isOver = true;
+    const { wire, owner, info, http1, http2 } = this.#choice;
+    const codec = (isHttp2 ? http2 : http1)(wire, owner, info);
+    if (this.#kept === '') {
+      owner.onCodecChosen(codec, input, start, end);
+      return;
+    }
+    const early = Buffer.concat([Buffer.from(this.#kept, 'latin1'), input.subarray(start, end)]);
+    owner.onCodecChosen(codec, early, 0, early.length);
+  }
+
+  /** Undefined while too little has come; then what came is kept. */
+  #isHttp2(input: Buffer, start: number, end: number): boolean | undefined {
+    const alpn = this.#choice.info.tls?.alpn ?? '';
+    if (alpn !== '') return alpn === ALPN_HTTP2;
+    const wanted = BEGINNING.length - this.#kept.length;
+    const text = this.#kept + input.toString('latin1', start, Math.min(end, start + wanted));
+    if (text === BEGINNING) return true;
+    if (!BEGINNING.startsWith(text)) return false;
+    this.#kept = text;
+    return undefined;
+  }
+
+  onTransportClosed(): void {
+    this.#isOver = true;
+  }
+
+  onWriteBlocked(): void {
+    // Nothing was written.
+  }
+
+  startDrain(): void {
+    // Nothing was asked.
+  }
+
+  announceClose(): void {
+    // As above.
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#choice.owner.onCodecFinished('now');
+  }
+
+  stop(): void {
+    this.#isOver = true;
+  }
+}

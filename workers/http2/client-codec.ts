@@ -1,0 +1,189 @@
+/**
+ * The client side of one HTTP/2 connection: opens streams for requests, and says what the host
+ * wants of the connection. How many streams it carries at the same time is its owner's decision.
+ */
+import type { Http2Options } from '../../shared/resources/http2-options.ts';
+import type { Wire } from '../net/transport.ts';
+import type { ResetReason, ResponseDecoder } from '../stream/codec.ts';
+import { type ClientConnection, ClientStream } from './client-stream.ts';
+import type { Http2Stats } from './codec-stats.ts';
+import { ErrorCode, Setting } from './frames.ts';
+import { mostBlockBytes } from './header-block.ts';
+import type { FieldSink } from './hpack/decoder.ts';
+import type { Http2Stream } from './http2-stream.ts';
+import type { Flood } from './inbound-limits.ts';
+import { type MessageFault, MessageFields } from './message-fields.ts';
+import type { PeerSettings } from './peer-settings.ts';
+import { Http2Session, type SessionUser } from './session.ts';
+
+/** Streams that a host takes at least while it has not said how many (RFC 9113 section 6.5.2). */
+export const STREAMS_UNTIL_SETTINGS = 100;
+
+export interface Http2ClientLimits {
+  readonly options: Http2Options;
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderCount: number;
+  /** Bytes of one request that may wait for its host. */
+  readonly streamBufferBytes: number;
+  readonly isOwnRequest: boolean;
+}
+
+export interface Http2ClientOwner {
+  /** An exchange is over, in whatever way. */
+  onExchangeOver(): void;
+  /** The host carries so many streams at the same time. */
+  onMaxStreams(count: number): void;
+  /** The host takes no further stream. */
+  onGoaway(): void;
+  onPingAck(payload: string): void;
+  /** The host broke the protocol: the connection has to end, and its exchanges with it. */
+  onProtocolError(details: string): void;
+  /** A stream was reset: by its host, or by this side for the host's fault or the client's wish. */
+  onStreamReset(by: 'host' | 'us'): void;
+}
+
+export class Http2ClientCodec implements SessionUser, ClientConnection {
+  readonly session: Http2Session;
+  readonly fields: MessageFields;
+  readonly isOwnRequest: boolean;
+  readonly #owner: Http2ClientOwner;
+  readonly #options: Http2Options;
+  readonly #stats: Http2Stats;
+
+  constructor(
+    wire: Wire,
+    owner: Http2ClientOwner,
+    stats: Http2Stats,
+    { options, ...limits }: Http2ClientLimits,
+  ) {
+    const { maxHeaderBytes, maxHeaderCount } = limits;
+    this.#owner = owner;
+    this.#options = options;
+    this.#stats = stats;
+    this.isOwnRequest = limits.isOwnRequest;
+    this.fields = new MessageFields({ maxHeaderBytes, maxHeaderCount, allowConnect: false });
+    this.session = new Http2Session(wire, this, {
+      isServer: false,
+      settings: clientSettings(options),
+      headerTableSize: options.headerTableSize,
+      maxConcurrentStreams: 0,
+      streamWindow: options.streamWindowBytes,
+      connectionWindow: options.connectionWindowBytes,
+      maxBlockBytes: mostBlockBytes(maxHeaderBytes),
+      maxOutboundFrames: options.maxOutboundFrames,
+      maxOutboundControlFrames: options.maxOutboundControlFrames,
+      streamBufferBytes: limits.streamBufferBytes,
+      maxConsecutiveEmptyFrames: options.maxConsecutiveEmptyFrames,
+      maxPriorityFramesPerStream: options.maxPriorityFramesPerStream,
+      maxWindowUpdatesPerDataFrame: options.maxWindowUpdatesPerDataFrame,
+    });
+  }
+
+  /** Says what this side wants: the first bytes of the connection. */
+  start(): void {
+    this.session.start();
+  }
+
+  newStream(decoder: ResponseDecoder): ClientStream {
+    this.#stats.streamOpened();
+    return new ClientStream(this, decoder);
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    this.session.onData(input, start, end);
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.session.writer.onWireBlocked(blocked);
+  }
+
+  /** The connection is gone: its exchanges hear why. */
+  onTransportClosed(reason: ResetReason): void {
+    this.session.onTransportClosed(({ user }) => {
+      if (user instanceof ClientStream) user.fail(reason);
+    });
+  }
+
+  onBlockBegin(_: number, stream: Http2Stream | undefined): FieldSink {
+    const user = stream?.user;
+    return this.fields.begin(user instanceof ClientStream ? user.awaits : 'response');
+  }
+
+  /** Hosts open none: push is switched off. */
+  openStream(): undefined {
+    return undefined;
+  }
+
+  onSettings({ maxConcurrentStreams }: PeerSettings): void {
+    this.#owner.onMaxStreams(maxConcurrentStreams);
+  }
+
+  onGoaway(lastStream: number): void {
+    const dropped = this.session.dropAbove(lastStream);
+    // First of all: who is tried again must not come back here.
+    this.#owner.onGoaway();
+    for (const { user } of dropped) {
+      if (!(user instanceof ClientStream)) continue;
+      this.#stats.count('stream_refused_errors');
+      user.fail('remote_refused_stream');
+    }
+  }
+
+  onPingAck(payload: string): void {
+    this.#owner.onPingAck(payload);
+  }
+
+  onSessionError(details: string): void {
+    this.#owner.onProtocolError(details);
+  }
+
+  onFlood(flood: Flood): void {
+    this.#stats.countFlood(flood);
+    this.#owner.onProtocolError(`http2.${flood}_flood`);
+  }
+
+  onResetSent(): void {
+    this.#stats.count('tx_reset');
+    this.#owner.onStreamReset('us');
+  }
+
+  onResetReceived(_: Http2Stream, code: number): void {
+    this.#stats.count('rx_reset');
+    if (code === ErrorCode.refusedStream) this.#stats.count('stream_refused_errors');
+    else this.#owner.onStreamReset('host');
+  }
+
+  onStreamOver(): void {
+    this.#stats.streamClosed();
+    this.#owner.onExchangeOver();
+  }
+
+  onBadMessage(stream: ClientStream, { kind, details }: MessageFault): void {
+    if (kind === 'too_large') {
+      this.#stats.count('header_overflow');
+      stream.refuse(ErrorCode.internalError, 'remote_reset');
+      return;
+    }
+    this.#stats.count('rx_messaging_error');
+    if (this.#options.endsStreamOnInvalidMessage) {
+      stream.refuse(ErrorCode.protocolError, 'protocol_error');
+    } else this.#owner.onProtocolError(details);
+  }
+
+  onTrailers(): void {
+    this.#stats.count('trailers');
+  }
+}
+
+/** As Envoy's client sends them: its own first, then what the operator adds. */
+function clientSettings(options: Http2Options): readonly (readonly [id: number, value: number])[] {
+  const own: readonly (readonly [id: number, value: number])[] = [
+    [Setting.enablePush, 0],
+    [Setting.headerTableSize, options.headerTableSize],
+    [Setting.enableConnectProtocol, options.allowConnect ? 1 : 0],
+    [Setting.maxConcurrentStreams, options.maxConcurrentStreams],
+    [Setting.initialWindowSize, options.streamWindowBytes],
+  ];
+  const custom = new Map(options.customSettings);
+  return [...own.filter(([id]) => !custom.has(id)), ...custom];
+}

@@ -1,0 +1,241 @@
+/**
+ * The sending half of an HTTP/2 session: header blocks, control frames, and DATA within the windows
+ * of streams and connection. What may not be sent yet waits with its stream, in turns of one frame
+ * each when there is room again. Bounds what waits: a stream is told to pause above its limit, and
+ * a peer that makes this side write control frames without reading them ends the connection.
+ */
+import type { Wire } from '../net/transport.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { SendWindow } from './flow-control.ts';
+import {
+  DEFAULT_MAX_FRAME_BYTES,
+  DEFAULT_WINDOW,
+  Flag,
+  FRAME_HEADER_BYTES,
+  frameHeader,
+  FrameType,
+  goawayFrame,
+  headersFrames,
+  resetFrame,
+} from './frames.ts';
+import { HpackEncoder } from './hpack/encoder.ts';
+import type { Http2Stream } from './http2-stream.ts';
+
+/** Puts a message's fields into a block, pseudo headers first. */
+export type WriteFields = (encoder: HpackEncoder, headers: HeaderMap) => void;
+
+export interface FrameWriterOptions {
+  /** Bytes of one stream that may wait before its user is told. */
+  readonly streamBufferBytes: number;
+  /** Control frames that may wait for the peer to read. */
+  readonly maxOutboundControlFrames: number;
+  /** Frames of any type that may wait for the peer to read. */
+  readonly maxOutboundFrames: number;
+  /** The peer reads nothing and asks on: the connection must end. */
+  readonly onFlood: (flood: 'outbound' | 'outbound_control') => void;
+  /** A stream has nothing left to send and its end was written. */
+  readonly onLocalEnd: (stream: Http2Stream) => void;
+  readonly onDataFrame: () => void;
+}
+
+export class FrameWriter {
+  readonly encoder = new HpackEncoder();
+  /** Of the connection. */
+  readonly window = new SendWindow(DEFAULT_WINDOW);
+  /** The peer's SETTINGS_MAX_FRAME_SIZE. */
+  maxFrameBytes: number = DEFAULT_MAX_FRAME_BYTES;
+  readonly #wire: Wire;
+  readonly #options: FrameWriterOptions;
+  /** Streams whose data waits for a window or for the wire, in turns. */
+  readonly #waiting = new Set<Http2Stream>();
+  #isWireBlocked = false;
+  #controlFrames = 0;
+  /** Written since the peer stopped to read. */
+  #blockedFrames = 0;
+  #isDeferred = false;
+
+  constructor(wire: Wire, options: FrameWriterOptions) {
+    this.#wire = wire;
+    this.#options = options;
+  }
+
+  /** A frame of the connection. Those that answer the peer count until it has read them. */
+  control(frame: string): void {
+    this.#write(frame);
+    this.#controlFrames++;
+    if (this.#controlFrames > this.#options.maxOutboundControlFrames) {
+      this.#options.onFlood('outbound_control');
+      return;
+    }
+    if (this.#isDeferred) return;
+    this.#isDeferred = true;
+    this.#wire.defer(this);
+  }
+
+  /** The turn's frames have gone to the kernel, as far as the peer reads. */
+  flush(): void {
+    this.#isDeferred = false;
+    if (!this.#isWireBlocked) this.#controlFrames = 0;
+  }
+
+  /** A frame that answers nothing. */
+  plain(frame: string): void {
+    this.#write(frame);
+  }
+
+  goaway(lastStream: number, code: number, debug: string): void {
+    this.#write(goawayFrame(lastStream, code, debug));
+  }
+
+  headers(stream: Http2Stream, headers: HeaderMap, write: WriteFields, endStream: boolean): void {
+    this.encoder.begin();
+    write(this.encoder, headers);
+    const block = this.encoder.finish().toString('latin1');
+    const frames = headersFrames(stream.id, block, endStream, this.maxFrameBytes);
+    stream.headerBytesSent += block.length;
+    stream.wireBytesSent += frames.length;
+    this.#write(frames);
+    if (endStream) this.#endLocal(stream);
+  }
+
+  /** Behind the stream's data, whenever that has left. */
+  trailers(stream: Http2Stream, trailers: HeaderMap, write: WriteFields): void {
+    const send = (): void => this.headers(stream, trailers, write, true);
+    if (stream.waitingBytes === 0) {
+      send();
+      return;
+    }
+    stream.waitingEnd = 'trailers';
+    stream.writeTrailers = send;
+  }
+
+  /** `data` is a view; what cannot leave now is copied. */
+  data(stream: Http2Stream, data: Buffer, endStream: boolean): void {
+    if (data.length === 0 && !endStream) return;
+    let at = 0;
+    if (stream.waitingBytes === 0) at = this.#writeFrames(stream, data, endStream);
+    if (stream.isLocalEnded) return;
+    if (at < data.length) {
+      stream.waiting.push(Buffer.from(data.subarray(at)));
+      stream.waitingBytes += data.length - at;
+      this.#waiting.add(stream);
+      if (endStream) stream.waitingEnd = 'data';
+      this.#tell(stream);
+    } else if (endStream && stream.waitingBytes > 0) {
+      stream.waitingEnd = 'data';
+    }
+  }
+
+  reset(stream: Http2Stream, code: number): void {
+    this.forget(stream);
+    this.control(resetFrame(stream.id, code));
+  }
+
+  /** Nothing more of the stream is sent. */
+  forget(stream: Http2Stream): void {
+    this.#waiting.delete(stream);
+    stream.waiting.length = 0;
+    stream.waitingBytes = 0;
+    stream.waitingEnd = 'none';
+    stream.writeTrailers = undefined;
+  }
+
+  onWireBlocked(blocked: boolean): void {
+    this.#isWireBlocked = blocked;
+    if (blocked) return;
+    this.#controlFrames = 0;
+    this.#blockedFrames = 0;
+    this.drain();
+  }
+
+  /**
+   * There is room again, on the wire or in a window: those that wait go on, a frame each in turn.
+   */
+  drain(): void {
+    let progress = true;
+    while (progress && !this.#isWireBlocked && this.window.left > 0) {
+      progress = false;
+      for (const stream of Array.from(this.#waiting)) {
+        if (this.#isWireBlocked || this.window.left <= 0) break;
+        if (this.#sendWaiting(stream)) progress = true;
+      }
+    }
+  }
+
+  /** Sends at most one frame of what waits; false when the stream's window is shut. */
+  #sendWaiting(stream: Http2Stream): boolean {
+    const first = stream.waiting[0];
+    if (first === undefined) {
+      this.#waiting.delete(stream);
+      return false;
+    }
+    const room = Math.min(stream.sendWindow.left, this.window.left, this.maxFrameBytes);
+    if (room <= 0) return false;
+    const piece = first.length <= room ? first : first.subarray(0, room);
+    stream.waitingBytes -= piece.length;
+    if (piece.length === first.length) stream.waiting.shift();
+    else stream.waiting[0] = first.subarray(room);
+    const isEnd = stream.waitingBytes === 0 && stream.waitingEnd === 'data';
+    this.#writeFrame(stream, piece, isEnd);
+    if (stream.waitingBytes === 0) {
+      this.#waiting.delete(stream);
+      if (isEnd) this.#endLocal(stream);
+      else if (stream.waitingEnd === 'trailers') stream.writeTrailers?.();
+    }
+    this.#tell(stream);
+    return true;
+  }
+
+  /** Writes what the windows and the wire permit; returns where the rest begins. */
+  #writeFrames(stream: Http2Stream, data: Buffer, endStream: boolean): number {
+    let at = 0;
+    do {
+      const room = Math.min(stream.sendWindow.left, this.window.left, this.maxFrameBytes);
+      const isEmpty = data.length === 0;
+      if (!isEmpty && (room <= 0 || this.#isWireBlocked)) return at;
+      const end = Math.min(at + Math.max(room, 0), data.length);
+      const isEnd = endStream && end === data.length;
+      this.#writeFrame(
+        stream,
+        at === 0 && end === data.length ? data : data.subarray(at, end),
+        isEnd,
+      );
+      at = end;
+      if (isEnd) this.#endLocal(stream);
+    } while (at < data.length);
+    return at;
+  }
+
+  #writeFrame(stream: Http2Stream, data: Buffer, isEnd: boolean): void {
+    const flags = isEnd ? Flag.endStream : 0;
+    this.#wire.writeText(frameHeader(data.length, FrameType.data, flags, stream.id));
+    if (data.length > 0) this.#wire.writeData(data);
+    this.#options.onDataFrame();
+    stream.sendWindow.take(data.length);
+    this.window.take(data.length);
+    stream.wireBytesSent += data.length + FRAME_HEADER_BYTES;
+  }
+
+  /** Frames that do not wait for the wire: bounded in number while the peer does not read. */
+  #write(frame: string): void {
+    this.#wire.writeText(frame);
+    if (!this.#isWireBlocked) return;
+    this.#blockedFrames++;
+    if (this.#blockedFrames > this.#options.maxOutboundFrames) this.#options.onFlood('outbound');
+  }
+
+  #endLocal(stream: Http2Stream): void {
+    stream.isLocalEnded = true;
+    this.#options.onLocalEnd(stream);
+  }
+
+  #tell(stream: Http2Stream): void {
+    const limit = this.#options.streamBufferBytes;
+    const isBlocked = stream.isBlocked
+      ? stream.waitingBytes * 2 > limit
+      : stream.waitingBytes > limit;
+    if (isBlocked === stream.isBlocked || stream.isClosed) return;
+    stream.isBlocked = isBlocked;
+    stream.user.onWriteBlocked(isBlocked);
+  }
+}

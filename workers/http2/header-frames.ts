@@ -1,0 +1,135 @@
+/**
+ * HEADERS and CONTINUATION (RFC 9113 sections 6.2 and 6.10): gathers a block, decides whose it is,
+ * decodes it. Every whole block is decoded, whatever becomes of its stream, because the table of
+ * the connection follows from all of them. Each method gives false when the connection is over.
+ */
+import type { FrameHeader } from './frame-reader.ts';
+import { ErrorCode, Flag, FRAME_HEADER_BYTES, readNumber31 } from './frames.ts';
+import { HeaderBlock } from './header-block.ts';
+import { type FieldSink, HpackDecoder, HpackError } from './hpack/decoder.ts';
+import type { Http2Stream } from './http2-stream.ts';
+import type { Flood, InboundCounts } from './inbound-limits.ts';
+import type { StreamTable } from './stream-table.ts';
+
+/** What becomes of a block; implemented by the session. */
+export interface BlockReceiver {
+  readonly table: StreamTable;
+  readonly counts: InboundCounts;
+  readonly isOver: boolean;
+  fail(code: number, details: string): false;
+  refuseFrame(): false;
+  flood(flood: Flood): false;
+  streamError(stream: Http2Stream, code: number): void;
+  onBlockBegin(id: number, stream: Http2Stream | undefined): FieldSink;
+  openPeerStream(id: number, block: HeaderBlock): boolean;
+  deliverHeaders(stream: Http2Stream, endStream: boolean): boolean;
+}
+
+export class HeaderFrames {
+  readonly #session: BlockReceiver;
+  readonly #block: HeaderBlock;
+  readonly #decoder: HpackDecoder;
+  /** The block opens its stream. */
+  #isNew = false;
+
+  constructor(session: BlockReceiver, headerTableSize: number, maxBlockBytes: number) {
+    this.#session = session;
+    this.#block = new HeaderBlock(maxBlockBytes);
+    this.#decoder = new HpackDecoder(headerTableSize);
+  }
+
+  /** A block has begun: nothing but its CONTINUATION may come. */
+  get isOpen(): boolean {
+    return this.#block.isOpen;
+  }
+
+  onHeaders(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
+    const session = this.#session;
+    const { flags, stream: id } = header;
+    if (id === 0) return session.refuseFrame();
+    const isPadded = (flags & Flag.padded) !== 0;
+    const hasPriority = (flags & Flag.priority) !== 0;
+    const from = start + (isPadded ? 1 : 0) + (hasPriority ? 5 : 0);
+    const to = end - (isPadded ? (input[start] ?? 0) : 0);
+    if (from > end) return session.fail(ErrorCode.frameSizeError, 'HEADERS: too short');
+    if (from > to) return session.fail(ErrorCode.protocolError, 'HEADERS: too long padding');
+    if (hasPriority && readNumber31(input, from - 5) === id) {
+      return session.fail(ErrorCode.protocolError, 'HEADERS: depends on itself');
+    }
+    if (!this.#mayHaveHeaders(id)) return false;
+    this.#block.begin(id, (flags & Flag.endStream) !== 0);
+    return this.#add(header, input, from, to);
+  }
+
+  onContinuation(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
+    if (!this.#block.isOpen || header.stream !== this.#block.stream) {
+      return this.#session.fail(ErrorCode.protocolError, 'CONTINUATION: unexpected');
+    }
+    return this.#add(header, input, start, end);
+  }
+
+  /** Whether a stream may get a header block, or may be opened by one. */
+  #mayHaveHeaders(id: number): boolean {
+    const session = this.#session;
+    const { table } = session;
+    this.#isNew = false;
+    switch (table.stateOf(id)) {
+      case 'open':
+      case 'reset_here':
+      case 'forgotten':
+        return true;
+      case 'closed':
+        return session.fail(ErrorCode.streamClosed, 'HEADERS: stream closed');
+      case 'skipped':
+        return session.fail(ErrorCode.protocolError, 'HEADERS: invalid stream_id');
+      case 'idle':
+        if (!table.isPeers(id)) return session.refuseFrame();
+        table.lastPeerStream = id;
+        this.#isNew = true;
+        return true;
+    }
+  }
+
+  #add(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
+    const session = this.#session;
+    const isWhole = (header.flags & Flag.endHeaders) !== 0;
+    if (end > start || isWhole) session.counts.fullFrame();
+    else {
+      const flood = session.counts.emptyFrame();
+      if (flood !== undefined) return session.flood(flood);
+    }
+    this.#block.wireBytes += header.length + FRAME_HEADER_BYTES;
+    if (!this.#block.add(input, start, end, isWhole)) {
+      return session.fail(ErrorCode.enhanceYourCalm, 'HEADERS: too large header block');
+    }
+    return isWhole ? this.#end() : true;
+  }
+
+  #end(): boolean {
+    const session = this.#session;
+    const block = this.#block;
+    const { stream: id, endStream } = block;
+    const stream = session.table.open.get(id);
+    const isIgnored = stream === undefined && !(this.#isNew && session.table.isTaken(id));
+    const sink = isIgnored ? IGNORE : session.onBlockBegin(id, stream);
+    try {
+      const { bytes, start, end } = block.take();
+      this.#decoder.decode(bytes, start, end, sink);
+    } catch (error) {
+      if (!(error instanceof HpackError)) throw error;
+      return session.fail(ErrorCode.compressionError, error.message);
+    }
+    if (isIgnored || session.isOver) return !session.isOver;
+    if (stream === undefined) return session.openPeerStream(id, block);
+    stream.headerBytesReceived += block.wireBytes;
+    stream.wireBytesReceived += block.wireBytes;
+    if (stream.isRemoteEnded) {
+      session.streamError(stream, ErrorCode.streamClosed);
+      return true;
+    }
+    return session.deliverHeaders(stream, endStream);
+  }
+}
+
+/** Decoded for the table's sake alone: a stream that was reset here, or beyond a drain's last. */
+const IGNORE: FieldSink = { onField: () => undefined };

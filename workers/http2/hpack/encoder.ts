@@ -1,0 +1,137 @@
+/**
+ * Encodes header blocks (RFC 7541). One per connection: indexes what is likely to come again, so
+ * that a usual message is a few bytes, and writes the rest as plain texts, since coding them would
+ * cost more than their bytes. What must not be compressed beside others' texts is never indexed.
+ */
+import { DynamicTable, ENTRY_OVERHEAD } from './dynamic-table.ts';
+import {
+  fieldKey,
+  STATIC_INDEX_OF_FIELD,
+  STATIC_INDEX_OF_NAME,
+  STATIC_LENGTH,
+} from './static-table.ts';
+
+/** A larger table would be memory of each connection for little. */
+const TABLE_SIZE_MAX = 4096;
+/** Longer fields would push out what comes again. */
+const INDEXED_FIELD_BYTES_MAX = 512;
+
+/** Their values are others in nearly every message. */
+const VOLATILE: ReadonlySet<string> = new Set([
+  ':path',
+  'age',
+  'content-length',
+  'content-range',
+  'etag',
+  'if-modified-since',
+  'if-none-match',
+  'last-modified',
+  'location',
+  'set-cookie',
+  'x-request-id',
+  'x-envoy-upstream-service-time',
+  'traceparent',
+  'tracestate',
+  'grpc-timeout',
+]);
+/** Secrets: never in a table, here or behind (RFC 7541 section 7.1.3). */
+const NEVER_INDEXED: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization']);
+
+export class HpackEncoder {
+  /** Numbers of the table's entries, by field. */
+  readonly #numbers = new Map<string, number>();
+  readonly #table = new DynamicTable(TABLE_SIZE_MAX, (name, value, number) => {
+    const key = fieldKey(name, value);
+    if (this.#numbers.get(key) === number) this.#numbers.delete(key);
+  });
+  #out: Buffer = Buffer.allocUnsafe(1024);
+  #length = 0;
+  /** The smallest size since the last block, and whether the peer is to be told of it. */
+  #smallest = TABLE_SIZE_MAX;
+  #mustTell = false;
+
+  /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
+  limitTable(size: number): void {
+    const wanted = Math.min(size, TABLE_SIZE_MAX);
+    if (wanted === this.#table.maxSize) return;
+    this.#table.resize(wanted);
+    this.#smallest = Math.min(this.#smallest, wanted);
+    this.#mustTell = true;
+  }
+
+  /** Begins a block; fields follow, and `finish`. */
+  begin(): void {
+    this.#length = 0;
+    if (!this.#mustTell) return;
+    const size = this.#table.maxSize;
+    if (this.#smallest < size) this.#integer(0x20, 0x1f, this.#smallest);
+    this.#integer(0x20, 0x1f, size);
+    this.#smallest = size;
+    this.#mustTell = false;
+  }
+
+  /** `name` in lower case; both latin-1. */
+  field(name: string, value: string): void {
+    const key = fieldKey(name, value);
+    const known = STATIC_INDEX_OF_FIELD.get(key) ?? this.#dynamicIndex(key);
+    if (known !== undefined) {
+      this.#integer(0x80, 0x7f, known);
+      return;
+    }
+    const nameIndex = STATIC_INDEX_OF_NAME.get(name) ?? 0;
+    if (this.#isIndexed(name, value)) {
+      this.#integer(0x40, 0x3f, nameIndex);
+      const number = this.#table.add(name, value);
+      if (number !== undefined) this.#numbers.set(key, number);
+    } else {
+      this.#integer(NEVER_INDEXED.has(name) ? 0x10 : 0, 0x0f, nameIndex);
+    }
+    if (nameIndex === 0) this.#text(name);
+    this.#text(value);
+  }
+
+  /** The block, valid until the next one begins. */
+  finish(): Buffer {
+    return this.#out.subarray(0, this.#length);
+  }
+
+  #dynamicIndex(key: string): number | undefined {
+    const number = this.#numbers.get(key);
+    return number === undefined ? undefined : STATIC_LENGTH + 1 + this.#table.indexOf(number);
+  }
+
+  #isIndexed(name: string, value: string): boolean {
+    if (VOLATILE.has(name) || NEVER_INDEXED.has(name)) return false;
+    const size = name.length + value.length + ENTRY_OVERHEAD;
+    return size <= INDEXED_FIELD_BYTES_MAX && size <= this.#table.maxSize;
+  }
+
+  #integer(flags: number, mask: number, value: number): void {
+    this.#reserve(8);
+    if (value < mask) {
+      this.#out[this.#length++] = flags | value;
+      return;
+    }
+    this.#out[this.#length++] = flags | mask;
+    let left = value - mask;
+    while (left >= 0x80) {
+      this.#out[this.#length++] = (left & 0x7f) | 0x80;
+      left = Math.floor(left / 128);
+    }
+    this.#out[this.#length++] = left;
+  }
+
+  #text(text: string): void {
+    this.#integer(0, 0x7f, text.length);
+    this.#reserve(text.length);
+    this.#length += this.#out.write(text, this.#length, 'latin1');
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#out.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#out.length * 2));
+    this.#out.copy(larger, 0, 0, this.#length);
+    this.#out = larger;
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * One stream of an HTTP/2 connection (RFC 9113 section 5.1) as the session keeps it: which
+ * directions are open, its windows, and what waits to be sent. What its messages mean is its
+ * user's.
+ */
+import { ReceiveWindow, SendWindow } from './flow-control.ts';
+
+/** What a stream tells whoever has it. */
+export interface StreamUser {
+  /** A view that is valid during the call; empty only with `endStream`. */
+  onData(data: Buffer, endStream: boolean): void;
+  /** A whole header block came, whose fields went to the sink that `onBlockBegin` gave. */
+  onHeaders(endStream: boolean): void;
+  /** The stream is over before both sides have ended it; nothing follows. */
+  onReset(code: number, isRemote: boolean): void;
+  /** What was written waits: `true` above the limit, `false` once most of it is gone. */
+  onWriteBlocked(blocked: boolean): void;
+  /** This side's end was written, but the peer's has not come. */
+  onLocalEnd?(): void;
+  /** Both directions ended in good order; nothing follows. */
+  onClosed(): void;
+}
+
+export class Http2Stream {
+  readonly id: number;
+  readonly user: StreamUser;
+  readonly sendWindow: SendWindow;
+  readonly receiveWindow: ReceiveWindow;
+  isLocalEnded = false;
+  isRemoteEnded = false;
+  /** Over for the session: its user hears nothing more. */
+  isClosed = false;
+  /** What waits for a window, in order. */
+  readonly waiting: Buffer[] = [];
+  waitingBytes = 0;
+  /** Behind what waits: the end of the stream, or a block of trailers that ends it. */
+  waitingEnd: 'none' | 'data' | 'trailers' = 'none';
+  /** Writes the trailers that wait. */
+  writeTrailers: (() => void) | undefined = undefined;
+  isBlocked = false;
+  /** Counted: its data is not acknowledged while this is above 0. */
+  pauses = 0;
+  /** Bytes that came while it was paused. */
+  unacknowledged = 0;
+  /** Bytes on the wire that were this stream's, frame headers included. */
+  headerBytesReceived = 0;
+  wireBytesReceived = 0;
+  headerBytesSent = 0;
+  wireBytesSent = 0;
+
+  constructor(id: number, user: StreamUser, sendWindow: number, receiveWindow: number) {
+    this.id = id;
+    this.user = user;
+    this.sendWindow = new SendWindow(sendWindow);
+    this.receiveWindow = new ReceiveWindow(receiveWindow);
+  }
+}

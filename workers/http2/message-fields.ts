@@ -1,0 +1,201 @@
+/**
+ * The fields of one HTTP/2 message as they come (RFC 9113 section 8): puts them into a header map
+ * and refuses what could be read in two ways. Owns what a message may say; framing and streams are
+ * the session's. One per connection, begun again for each block.
+ */
+import { HeaderMap } from '../stream/header-map.ts';
+import type { FieldSink } from './hpack/decoder.ts';
+
+export interface MessageLimits {
+  /** Of names and values. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderCount: number;
+  /** `:protocol` may stand in a CONNECT. */
+  readonly allowConnect: boolean;
+}
+
+export type MessageKind = 'request' | 'response' | 'trailers';
+
+/** Why a message is refused; `too_large` ends its stream, the rest breaks the rules of messages. */
+export type MessageFault =
+  | { readonly kind: 'too_large'; readonly details: string }
+  | { readonly kind: 'invalid'; readonly details: string };
+
+const INVALID_FIELD = 'http2.invalid.header.field';
+export const VIOLATION = 'http2.violation.of.messaging.rule';
+
+/** Lower-case tokens (RFC 9113 section 8.2.1). */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+/** Control bytes in a value, or blanks around it. */
+// oxlint-disable-next-line no-control-regex
+const BAD_VALUE = /[\x00-\x08\x0a-\x1f\x7f]|^[\t ]|[\t ]$/;
+// oxlint-disable-next-line no-control-regex
+const BAD_PATH = /[\x00-\x20\x7f]/;
+const AUTHORITY = /^[A-Za-z0-9\-._~%!$&'()*+,;=:[\]]+$/;
+const METHOD = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const SCHEME = /^[A-Za-z][A-Za-z0-9+\-.]*$/;
+const STATUS = /^[1-9][0-9]{2}$/;
+const DIGITS = /^[0-9]{1,16}$/;
+/** Of one hop of HTTP/1 (RFC 9113 section 8.2.2). */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export class MessageFields implements FieldSink {
+  readonly #limits: MessageLimits;
+  #kind: MessageKind = 'request';
+  #headers = new HeaderMap();
+  #fault: MessageFault | undefined = undefined;
+  #sawRegular = false;
+  #bytes = 0;
+  #count = 0;
+  #cookies = '';
+  #host: string | undefined = undefined;
+  #isPathSet = false;
+  /** -1 without a content-length. */
+  contentLength = -1;
+
+  constructor(limits: MessageLimits) {
+    this.#limits = limits;
+  }
+
+  begin(kind: MessageKind): this {
+    this.#kind = kind;
+    this.#headers = new HeaderMap();
+    this.#fault = undefined;
+    this.#sawRegular = false;
+    this.#bytes = 0;
+    this.#count = 0;
+    this.#cookies = '';
+    this.#host = undefined;
+    this.#isPathSet = false;
+    this.contentLength = -1;
+    return this;
+  }
+
+  /** What is wrong with the message, undefined when nothing is. */
+  get fault(): MessageFault | undefined {
+    return this.#fault;
+  }
+
+  onField(name: string, value: string): void {
+    // The rest of a refused block is decoded for the table's sake alone.
+    if (this.#fault !== undefined) return;
+    this.#bytes += name.length + value.length;
+    if (this.#bytes > this.#limits.maxHeaderBytes) return this.#tooLarge('http2.too_many_headers');
+    if (name.charCodeAt(0) === COLON) {
+      if (this.#sawRegular || !this.#pseudo(name, value)) this.#invalid(INVALID_FIELD);
+      return;
+    }
+    this.#sawRegular = true;
+    if (++this.#count > this.#limits.maxHeaderCount) {
+      return this.#tooLarge('http2.too_many_headers');
+    }
+    if (!NAME.test(name) || BAD_VALUE.test(value)) return this.#invalid(INVALID_FIELD);
+    this.#regular(name, value);
+  }
+
+  /** The whole message; call `fault` first. Undefined after a fault found only now. */
+  finish(): HeaderMap | undefined {
+    const headers = this.#headers;
+    if (this.#kind === 'request') this.#finishRequest(headers);
+    else if (this.#kind === 'response' && headers.status === 0) this.#invalid(VIOLATION);
+    if (this.#cookies !== '') headers.addParsed('cookie', this.#cookies, 'cookie');
+    return this.#fault === undefined ? headers : undefined;
+  }
+
+  #finishRequest(headers: HeaderMap): void {
+    if (headers.authority === '' && this.#host !== undefined) headers.authority = this.#host;
+    const isPlainConnect = headers.method === 'CONNECT' && headers.protocol === '';
+    const hasTarget = headers.path !== '' && headers.scheme !== '';
+    const lacksTarget = !this.#isPathSet && headers.scheme === '';
+    if (headers.method === '' || headers.authority === '') this.#invalid(VIOLATION);
+    else if (isPlainConnect ? !lacksTarget : !hasTarget) this.#invalid(VIOLATION);
+    else if (headers.protocol !== '' && headers.method !== 'CONNECT') this.#invalid(VIOLATION);
+  }
+
+  #regular(name: string, value: string): void {
+    if (CONNECTION_FIELDS.has(name)) return this.#invalid(INVALID_FIELD);
+    switch (name) {
+      case 'host':
+        if (!AUTHORITY.test(value)) this.#invalid(INVALID_FIELD);
+        this.#host ??= value;
+        return;
+      case 'te':
+        if (value.toLowerCase() !== 'trailers') this.#invalid(INVALID_FIELD);
+        break;
+      case 'cookie':
+        this.#cookies = this.#cookies === '' ? value : `${this.#cookies}; ${value}`;
+        return;
+      case 'content-length':
+        if (!this.#length(value)) return this.#invalid(VIOLATION);
+        break;
+      default:
+    }
+    this.#headers.addParsed(name, value, name);
+  }
+
+  #length(value: string): boolean {
+    if (!DIGITS.test(value) || this.contentLength >= 0) return false;
+    this.contentLength = Number(value);
+    return Number.isSafeInteger(this.contentLength);
+  }
+
+  /** False for a pseudo header that is unknown, comes twice, or has no place or sense here. */
+  #pseudo(name: string, value: string): boolean {
+    const headers = this.#headers;
+    if (this.#kind === 'trailers' || value === '') return false;
+    if (this.#kind === 'response') {
+      if (name !== ':status' || headers.status !== 0 || !STATUS.test(value)) return false;
+      headers.status = Number(value);
+      return true;
+    }
+    switch (name) {
+      case ':method':
+        if (headers.method !== '' || !METHOD.test(value)) return false;
+        headers.method = value;
+        return true;
+      case ':scheme':
+        if (headers.scheme !== '' || !SCHEME.test(value)) return false;
+        headers.scheme = value;
+        return true;
+      case ':authority':
+        if (headers.authority !== '' || !AUTHORITY.test(value)) return false;
+        headers.authority = value;
+        return true;
+      case ':path':
+        return this.#path(value);
+      case ':protocol':
+        if (!this.#limits.allowConnect || headers.protocol !== '' || BAD_VALUE.test(value)) {
+          return false;
+        }
+        headers.protocol = value;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #path(value: string): boolean {
+    if (this.#isPathSet || BAD_PATH.test(value)) return false;
+    if (value.charCodeAt(0) !== SLASH && value !== '*') return false;
+    this.#isPathSet = true;
+    this.#headers.path = value;
+    return true;
+  }
+
+  #invalid(details: string): void {
+    this.#fault ??= { kind: 'invalid', details };
+  }
+
+  #tooLarge(details: string): void {
+    this.#fault ??= { kind: 'too_large', details };
+  }
+}
+
+const COLON = 0x3a;
+const SLASH = 0x2f;

@@ -1,0 +1,232 @@
+/**
+ * The server side of one HTTP/2 connection: its settings, its streams as requests of the owner, its
+ * drain in two steps, its pings and its limits. A stream's exchange is its own (server-stream.ts),
+ * frames and windows are the session's; knows nothing of routes and filters.
+ */
+import type { LoopClock } from '../loop/loop-clock.ts';
+import type { Runtime } from '../loop/runtime.ts';
+import type { TimerList } from '../loop/timers.ts';
+import type { Wire } from '../net/transport.ts';
+import type { ServerCodec, ServerCodecOwner } from '../stream/codec.ts';
+import type { Protocol } from '../stream/stream-info.ts';
+import type { Http2Stats } from './codec-stats.ts';
+import type { FieldSink } from './hpack/decoder.ts';
+import type { Http2Stream } from './http2-stream.ts';
+import type { Flood } from './inbound-limits.ts';
+import { KeepAlive, type KeepAliveTimes } from './keep-alive.ts';
+import { MessageFields, type MessageLimits } from './message-fields.ts';
+import { PrematureResets } from './premature-resets.ts';
+import { Http2ServerStream } from './server-stream.ts';
+import type { ServerStreamOwner } from './server-stream-owner.ts';
+import { Http2Session, type SessionOptions, type SessionUser } from './session.ts';
+import { HTTP2_TRAITS } from './traits.ts';
+
+/** What the codecs of one connection manager share. */
+export interface Http2ServerParts {
+  readonly session: SessionOptions;
+  readonly message: MessageLimits;
+  readonly endsStreamOnInvalidMessage: boolean;
+  readonly stats: Http2Stats;
+  readonly clock: LoopClock;
+  readonly runtime: Runtime;
+  readonly flushTimeout: TimerList | undefined;
+  readonly keepAlive: KeepAliveTimes | undefined;
+}
+
+/** Envoy's words for floods; those of its codec library begin with `codec_error:`. */
+const FLOOD_DETAILS: Readonly<Record<Flood, string>> = {
+  empty_frames: 'http2.inbound_empty_frames_flood',
+  priority_frames: 'codec_error:Too_many_PRIORITY_frames',
+  window_update_frames: 'codec_error:Too_many_WINDOW_UPDATE_frames',
+  outbound: 'codec_error:Too_many_frames_in_the_outbound_queue.',
+  outbound_control: 'codec_error:Too_many_control_frames_in_the_outbound_queue.',
+};
+
+export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamOwner {
+  readonly protocol: Protocol = 'HTTP/2';
+  readonly traits = HTTP2_TRAITS;
+  readonly session: Http2Session;
+  readonly fields: MessageFields;
+  readonly #owner: ServerCodecOwner;
+  readonly #parts: Http2ServerParts;
+  readonly #resets: PrematureResets;
+  readonly #keepAlive: KeepAlive | undefined;
+  #hasStarted = false;
+  /** The last GOAWAY was sent: the connection ends with its last stream. */
+  #isEnding = false;
+  #isFinished = false;
+
+  constructor(wire: Wire, owner: ServerCodecOwner, parts: Http2ServerParts) {
+    this.#owner = owner;
+    this.#parts = parts;
+    this.session = new Http2Session(wire, this, parts.session);
+    this.fields = new MessageFields(parts.message);
+    this.#resets = new PrematureResets(parts.runtime);
+    this.#keepAlive = parts.keepAlive && this.#makeKeepAlive(parts.keepAlive);
+    parts.stats.begin();
+  }
+
+  get stats(): Http2Stats {
+    return this.#parts.stats;
+  }
+
+  get endsStreamOnInvalidMessage(): boolean {
+    return this.#parts.endsStreamOnInvalidMessage;
+  }
+
+  get flushTimeout(): TimerList | undefined {
+    return this.#parts.flushTimeout;
+  }
+
+  get openStreams(): number {
+    return this.session.streams.size;
+  }
+
+  onData(input: Buffer, start: number, end: number): void {
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      this.session.start();
+      this.#keepAlive?.start();
+    }
+    this.session.onData(input, start, end);
+  }
+
+  onTransportClosed(): void {
+    this.#isFinished = true;
+    this.#keepAlive?.end();
+    this.#endStreams('connection_termination');
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.session.writer.onWireBlocked(blocked);
+  }
+
+  /** The last step of a drain. */
+  startDrain(): void {
+    if (this.#isEnding || this.session.isOver) return;
+    this.#isEnding = true;
+    this.stats.count('goaway_sent');
+    this.session.finalGoaway();
+  }
+
+  /** The first step of a drain: requests that are on their way are still served. */
+  announceClose(): void {
+    if (this.session.isOver) return;
+    this.stats.count('goaway_sent');
+    this.session.announceGoaway();
+  }
+
+  abort(): void {
+    this.#finish('now');
+  }
+
+  stop(): void {
+    this.#isFinished = true;
+    this.#keepAlive?.end();
+    this.session.stop();
+  }
+
+  onBlockBegin(_id: number, stream: Http2Stream | undefined): FieldSink {
+    return this.fields.begin(stream === undefined ? 'request' : 'trailers');
+  }
+
+  openStream(id: number, wireBytes: number): Http2Stream {
+    const stream = new Http2ServerStream(this, id, wireBytes, this.#parts.clock.ms);
+    this.stats.streamOpened();
+    stream.begin(this.#owner.newStream(stream));
+    return stream.stream;
+  }
+
+  onSettings(): void {
+    // Windows, table and frame size are the session's; this side opens no streams.
+  }
+
+  onGoaway(): void {
+    // A client that opens no more streams closes when it has its answers.
+  }
+
+  onPingAck(payload: string): void {
+    this.#keepAlive?.onAck(payload);
+  }
+
+  onSessionError(details: string): void {
+    this.#owner.onProtocolError();
+    this.#endStreams('protocol_error', `codec_error:${details.replaceAll(' ', '_')}`);
+    this.#finish('delayed');
+  }
+
+  onFlood(flood: Flood): void {
+    this.stats.countFlood(flood);
+    this.#owner.onProtocolError();
+    this.#endStreams('protocol_error', FLOOD_DETAILS[flood]);
+    // Who does not read is not waited for.
+    const isUnread = flood === 'outbound' || flood === 'outbound_control';
+    this.#finish(isUnread ? 'at_once' : 'now');
+  }
+
+  onResetSent(): void {
+    this.stats.count('tx_reset');
+  }
+
+  onResetReceived(): void {
+    this.stats.count('rx_reset');
+  }
+
+  onPartsDropped(count: number): void {
+    this.#owner.onPartsDropped(count);
+  }
+
+  noteStreamEnd({ openedMs }: { readonly openedMs: number }, isPremature: boolean): void {
+    this.stats.streamClosed();
+    this.#resets.note(isPremature ? this.#parts.clock.ms - openedMs : undefined);
+  }
+
+  onStreamOver(): void {
+    if (this.#isFinished) return;
+    if (this.#resets.areTooMany) {
+      this.#owner.onPrematureResets();
+      this.#endStreams('connection_termination', 'too_many_premature_resets');
+      this.#finish('now');
+      return;
+    }
+    if (this.openStreams > 0) return;
+    if (this.#isEnding) this.#finish('delayed');
+    else this.#owner.onStreamEnd();
+  }
+
+  onException(): void {
+    this.#finish('at_once');
+  }
+
+  #finish(how: 'now' | 'delayed' | 'at_once'): void {
+    if (this.#isFinished) return;
+    this.stop();
+    this.#owner.onCodecFinished(how);
+  }
+
+  #endStreams(reason: 'connection_termination' | 'protocol_error', details?: string): void {
+    const failures: unknown[] = [];
+    this.session.onTransportClosed((stream) => {
+      try {
+        if (stream.user instanceof Http2ServerStream) stream.user.onConnectionEnd(reason, details);
+      } catch (error) {
+        failures.push(error);
+      }
+    });
+    // The others have been told first.
+    if (failures.length > 0) throw failures[0];
+  }
+
+  #makeKeepAlive(times: KeepAliveTimes): KeepAlive {
+    return new KeepAlive(times, {
+      ping: (payload) => this.session.ping(payload),
+      onTimeout: () => {
+        this.stats.count('keepalive_timeout');
+        const details = 'downstream_local_disconnect(http2_ping_timeout)';
+        this.#endStreams('connection_termination', details);
+        this.#finish('at_once');
+      },
+      onException: () => this.onException(),
+    });
+  }
+}

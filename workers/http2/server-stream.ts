@@ -1,0 +1,301 @@
+/**
+ * One request and its response on an HTTP/2 connection of a client. Owns what the two may say of
+ * each other: the length that a head announces against the body that comes, resets with their
+ * reasons, the end of both halves.
+ */
+import { LoopTimer, type TimerOwner } from '../loop/timers.ts';
+import type { MessageFault, RequestDecoder, ResponseEncoder } from '../stream/codec.ts';
+import type { HeaderMap } from '../stream/header-map.ts';
+import { dropUnfit, mendStatus } from '../stream/message-door.ts';
+import { ErrorCode } from './frames.ts';
+import { Http2Stream, type StreamUser } from './http2-stream.ts';
+import { type RequestShape, shapeRequest } from './request-shape.ts';
+import type { ServerStreamOwner } from './server-stream-owner.ts';
+import { writeFields, writeResponse } from './write-response.ts';
+
+const INVALID_FIELD = 'http2.invalid.header.field';
+const VIOLATION = 'http2.violation.of.messaging.rule';
+const SWITCHING_PROTOCOLS = 101;
+
+export class Http2ServerStream implements StreamUser, ResponseEncoder, TimerOwner {
+  readonly #owner: ServerStreamOwner;
+  readonly #stream: Http2Stream;
+  readonly openedMs: number;
+  /** The manager's stream, until one of the two has ended the exchange. */
+  #decoder: RequestDecoder | undefined = undefined;
+  #hasRequest = false;
+  #isHead = false;
+  #isUpgrade = false;
+  /** Of the request's body by its content-length; -1 where there is none. */
+  #requestLeft = -1;
+  /** The same of the response. */
+  #responseLeft = -1;
+  #isBodiless = false;
+  /** The final answer has begun. */
+  isAnswered = false;
+  #isOver = false;
+  /** Armed while an answer that is complete here waits for the client to read. */
+  #flushTimer: LoopTimer | undefined = undefined;
+
+  constructor(owner: ServerStreamOwner, id: number, wireBytes: number, nowMs: number) {
+    this.#owner = owner;
+    this.openedMs = nowMs;
+    this.#stream = owner.session.accept(id, this, wireBytes);
+  }
+
+  get stream(): Http2Stream {
+    return this.#stream;
+  }
+
+  get headerBytesReceived(): number {
+    return this.#stream.headerBytesReceived;
+  }
+
+  get wireBytesReceived(): number {
+    return this.#stream.wireBytesReceived;
+  }
+
+  get headerBytesSent(): number {
+    return this.#stream.headerBytesSent;
+  }
+
+  get wireBytesSent(): number {
+    return this.#stream.wireBytesSent;
+  }
+
+  begin(decoder: RequestDecoder): void {
+    this.#decoder = decoder;
+  }
+
+  onHeaders(endStream: boolean): void {
+    const { fields } = this.#owner;
+    const headers = fields.fault === undefined ? fields.finish() : undefined;
+    if (headers === undefined) {
+      this.#refuse(fields.fault?.kind ?? 'invalid', fields.fault?.details ?? INVALID_FIELD);
+    } else if (this.#hasRequest) this.#onTrailers(headers, endStream);
+    else this.#onRequest(headers, fields.contentLength, endStream);
+  }
+
+  #onRequest(headers: HeaderMap, contentLength: number, endStream: boolean): void {
+    this.#hasRequest = true;
+    const shape = shapeRequest(headers);
+    if (shape === undefined) return this.#refuse('invalid', INVALID_FIELD);
+    if (!shape.isConnect && !shape.isUpgrade) this.#requestLeft = contentLength;
+    if (endStream && this.#requestLeft > 0) return this.#refuse('invalid', VIOLATION);
+    this.#isHead = headers.method === 'HEAD';
+    this.#isUpgrade = shape.isUpgrade;
+    this.#deliver(headers, shape, endStream);
+  }
+
+  #deliver(headers: HeaderMap, shape: RequestShape, endStream: boolean): void {
+    if (shape.expectsContinue && !endStream) this.#decoder?.onExpectContinue();
+    this.#decoder?.decodeHeaders(headers, endStream);
+  }
+
+  #onTrailers(trailers: HeaderMap, endStream: boolean): void {
+    if (!endStream || this.#requestLeft > 0) return this.#refuse('invalid', VIOLATION);
+    this.#owner.stats.count('trailers');
+    if (trailers.count > 0) this.#decoder?.decodeTrailers(trailers);
+    else this.#decoder?.decodeData(EMPTY, true);
+  }
+
+  onData(data: Buffer, endStream: boolean): void {
+    if (this.#requestLeft >= 0) {
+      this.#requestLeft -= data.length;
+      const isWrong = this.#requestLeft < 0 || (endStream && this.#requestLeft > 0);
+      if (isWrong) return this.#refuse('invalid', VIOLATION);
+    }
+    this.#decoder?.decodeData(data, endStream);
+  }
+
+  onReset(code: number, isRemote: boolean): void {
+    const decoder = this.#decoder;
+    this.#end(isRemote && !this.isAnswered);
+    if (!isRemote) decoder?.onReset('protocol_error', VIOLATION);
+    else {
+      const isRefusal = code === ErrorCode.refusedStream;
+      decoder?.onReset('remote_reset', isRefusal ? 'http2.remote_refuse' : 'http2.remote_reset');
+    }
+    this.#owner.onStreamOver();
+  }
+
+  /** The connection ends, and with it the exchange. */
+  onConnectionEnd(reason: 'connection_termination' | 'protocol_error', details?: string): void {
+    const decoder = this.#decoder;
+    this.#end(false);
+    decoder?.onReset(reason, details);
+  }
+
+  onWriteBlocked(blocked: boolean): void {
+    this.#decoder?.onWriteBlocked(blocked);
+  }
+
+  onLocalEnd(): void {
+    // Nobody waits for the rest of the request.
+    this.#reset(ErrorCode.noError);
+    this.#owner.onStreamOver();
+  }
+
+  onClosed(): void {
+    this.#end(false);
+    this.#owner.onStreamOver();
+  }
+
+  encode1xx(headers: HeaderMap): void {
+    // A protocol is switched by an answer of 200 here.
+    if (this.#stream.isClosed || headers.status === SWITCHING_PROTOCOLS) return;
+    this.#letThrough(headers);
+    this.#owner.session.writer.headers(this.#stream, headers, writeResponse, false);
+  }
+
+  encodeHeaders(headers: HeaderMap, endStream: boolean): void {
+    if (this.#stream.isClosed) return;
+    this.isAnswered = true;
+    this.#letThrough(headers);
+    this.#noteParts(mendStatus(headers));
+    if (headers.status === SWITCHING_PROTOCOLS) {
+      if (!this.#isUpgrade) this.#noteParts(1);
+      headers.status = this.#isUpgrade ? 200 : 502;
+    }
+    this.#noteBody(headers, endStream);
+    if (endStream) this.#noteEnd();
+    this.#owner.session.writer.headers(this.#stream, headers, writeResponse, endStream);
+    if (endStream) this.#afterEnd();
+  }
+
+  /** How much body may follow this head. */
+  #noteBody(headers: HeaderMap, endStream: boolean): void {
+    const { status } = headers;
+    if (status === 204) headers.remove('content-length');
+    this.#isBodiless = this.#isHead || status === 204 || status === 304;
+    if (endStream || this.#isBodiless) return;
+    const length = headers.get('content-length');
+    if (length !== undefined) this.#responseLeft = Number(length);
+  }
+
+  encodeData(data: Buffer, endStream: boolean): void {
+    if (this.#stream.isClosed) return;
+    const sent = this.#isBodiless ? EMPTY : data;
+    if (this.#responseLeft >= 0) {
+      this.#responseLeft -= sent.length;
+      if (this.#responseLeft < 0 || (endStream && this.#responseLeft > 0)) {
+        return this.#breakOff();
+      }
+    }
+    if (endStream) this.#noteEnd();
+    this.#owner.session.writer.data(this.#stream, sent, endStream);
+    if (endStream) this.#afterEnd();
+  }
+
+  encodeTrailers(trailers: HeaderMap): void {
+    if (this.#stream.isClosed) return;
+    if (this.#responseLeft > 0) return this.#breakOff();
+    this.#letThrough(trailers);
+    this.#noteEnd();
+    const { writer } = this.#owner.session;
+    if (trailers.count === 0) writer.data(this.#stream, EMPTY, true);
+    else writer.trailers(this.#stream, trailers, writeFields);
+    this.#afterEnd();
+  }
+
+  resetStream(): void {
+    this.#reset(ErrorCode.internalError);
+    this.#owner.onStreamOver();
+  }
+
+  refuseMessage(fault: MessageFault): void {
+    const decoder = this.#decoder;
+    this.#reset(ErrorCode.internalError);
+    decoder?.onReset('protocol_error', `http2.${fault}`);
+    this.#owner.onStreamOver();
+  }
+
+  pauseRequest(paused: boolean): void {
+    this.#owner.session.pause(this.#stream, paused);
+  }
+
+  /** The client has not read the end of an answer in time. */
+  onTimer(): void {
+    this.#owner.stats.count('tx_flush_timeout');
+    this.#reset(ErrorCode.internalError);
+    this.#owner.onStreamOver();
+  }
+
+  onException(): void {
+    this.#owner.onException();
+  }
+
+  /** A message that breaks the rules; nothing of it is passed on from here. */
+  #refuse(kind: 'too_large' | 'invalid', details: string): void {
+    const decoder = this.#decoder;
+    if (this.#stream.isClosed) return;
+    if (kind === 'too_large') {
+      this.#owner.stats.count('header_overflow');
+      this.#reset(ErrorCode.internalError);
+    } else {
+      this.#owner.stats.count('rx_messaging_error');
+      if (!this.#owner.endsStreamOnInvalidMessage) {
+        this.#end(false);
+        decoder?.onReset('protocol_error', details);
+        this.#owner.session.refuseFrame();
+        return;
+      }
+      this.#reset(ErrorCode.protocolError);
+    }
+    decoder?.onReset('protocol_error', details);
+    this.#owner.onStreamOver();
+  }
+
+  /** The body is not what its head says: the client sees that the message is not whole. */
+  #breakOff(): void {
+    const decoder = this.#decoder;
+    this.#noteParts(1);
+    this.#reset(ErrorCode.internalError);
+    decoder?.onReset('local_reset');
+    this.#owner.onStreamOver();
+  }
+
+  /** The answer's end is about to be written. */
+  #noteEnd(): void {
+    if (this.#stream.isRemoteEnded) this.#decoder = undefined;
+  }
+
+  /** The answer is whole; a client that still sends is told that nobody waits for it. */
+  #afterEnd(): void {
+    const decoder = this.#decoder;
+    this.#decoder = undefined;
+    decoder?.onReset('local_reset');
+    if (!this.#stream.isClosed) this.#armFlush();
+  }
+
+  #armFlush(): void {
+    const { flushTimeout } = this.#owner;
+    if (flushTimeout === undefined) return;
+    this.#flushTimer = new LoopTimer(this, 0);
+    flushTimeout.arm(this.#flushTimer);
+  }
+
+  #reset(code: number): void {
+    this.#end(false);
+    this.#owner.session.reset(this.#stream, code);
+  }
+
+  /** The stream is over; counted once. */
+  #end(isPremature: boolean): void {
+    this.#decoder = undefined;
+    this.#flushTimer?.disarm();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#owner.noteStreamEnd(this, isPremature);
+  }
+
+  #letThrough(headers: HeaderMap): void {
+    if (headers.isSuspect) this.#noteParts(dropUnfit(headers));
+  }
+
+  #noteParts(count: number): void {
+    if (count > 0) this.#owner.onPartsDropped(count);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);

@@ -1,0 +1,78 @@
+/**
+ * The streams of one HTTP/2 connection by number (RFC 9113 section 5.1): which are open, which were
+ * open, which the peer may still open.
+ */
+import { LARGEST_STREAM_ID } from './frames.ts';
+import type { Http2Stream } from './http2-stream.ts';
+
+/** Streams that ended lately, of which late frames may come. */
+const CLOSED_REMEMBERED = 128;
+
+/** What is known of a number. `idle`: it was never opened; `forgotten`: it ended long ago. */
+export type StreamState = 'open' | 'idle' | 'reset_here' | 'closed' | 'forgotten' | 'skipped';
+
+export class StreamTable {
+  readonly open = new Map<number, Http2Stream>();
+  readonly #isServer: boolean;
+  /** Streams that ended lately, by id: whether this side reset them. */
+  readonly #closed = new Map<number, boolean>();
+  /** Of streams up to here nothing is known any more. */
+  #forgottenUpTo = 0;
+  /** The highest stream that the peer has opened. */
+  lastPeerStream = 0;
+  /** The next one that this side opens. */
+  #nextOwn: number;
+  /** Streams above are not taken any more; a drain's last GOAWAY said so. */
+  #lastTaken = LARGEST_STREAM_ID;
+
+  constructor(isServer: boolean) {
+    this.#isServer = isServer;
+    this.#nextOwn = isServer ? 2 : 1;
+  }
+
+  /** The number of this side's next stream; undefined when there are none left. */
+  nextOwn(): number | undefined {
+    if (this.#nextOwn > LARGEST_STREAM_ID) return undefined;
+    const id = this.#nextOwn;
+    this.#nextOwn += 2;
+    return id;
+  }
+
+  stateOf(id: number): StreamState {
+    if (this.open.has(id)) return 'open';
+    const wasReset = this.#closed.get(id);
+    if (wasReset !== undefined) return wasReset ? 'reset_here' : 'closed';
+    if (!this.wasOpen(id)) return 'idle';
+    return id <= this.#forgottenUpTo ? 'forgotten' : 'skipped';
+  }
+
+  /** Whether the peer, and not this side, opens streams of this number with a request. */
+  isPeers(id: number): boolean {
+    return this.#isServer && (id & 1) === 1;
+  }
+
+  wasOpen(id: number): boolean {
+    if (id === 0) return false;
+    const isPeers = ((id & 1) === 1) === this.#isServer;
+    return isPeers ? id <= this.lastPeerStream : id < this.#nextOwn;
+  }
+
+  /** The peer's streams end with the last one that it has opened. */
+  takeNoMore(): void {
+    this.#lastTaken = Math.min(this.#lastTaken, this.lastPeerStream);
+  }
+
+  isTaken(id: number): boolean {
+    return id <= this.#lastTaken;
+  }
+
+  remember(id: number, wasResetHere: boolean): void {
+    this.#closed.set(id, wasResetHere);
+    if (this.#closed.size <= CLOSED_REMEMBERED) return;
+    for (const oldest of this.#closed.keys()) {
+      this.#closed.delete(oldest);
+      if (oldest > this.#forgottenUpTo) this.#forgottenUpTo = oldest;
+      return;
+    }
+  }
+}
