@@ -25,7 +25,7 @@ interface SendOptions extends Partial<Omit<ClientRequest, 'headers' | 'retryPoli
   readonly onHeaders?: () => void;
 }
 
-export interface SentByTest {
+interface SentByTest {
   readonly stream: ClientStream;
   /** `200`, a piece of the body, `end`, `failed: <details>`, `paused`, `resumed`, `exception`. */
   readonly events: readonly string[];
