@@ -44,9 +44,7 @@ const CX_DELAYED_CLOSE = index.downstream_cx_delayed_close_timeout;
 const CX_DRAIN_CLOSE = index.downstream_cx_drain_close;
 const CX_PROTOCOL_ERROR = index.downstream_cx_protocol_error;
 export const DOWNSTREAM_RX_BUFFERED = index.downstream_cx_rx_bytes_buffered;
-const RQ_TOTAL = index.downstream_rq_total;
 const RQ_PREMATURE_RESETS = index.downstream_rq_too_many_premature_resets;
-const RQ_ACTIVE = index.downstream_rq_active;
 export const DOWNSTREAM_RX_TOTAL = index.downstream_cx_rx_bytes_total;
 export const DOWNSTREAM_TX_TOTAL = index.downstream_cx_tx_bytes_total;
 
@@ -125,10 +123,8 @@ export class HttpConnection
 
   /** A stream begins, by a client's request or by a redirect that is followed here. */
   countStream(): void {
-    const { stats } = this.manager.parts;
-    stats.count(RQ_TOTAL);
-    if (this.traits !== undefined) stats.count(this.traits.requestsTotal);
-    stats.raise(RQ_ACTIVE);
+    this.manager.ledger.routed();
+    if (this.traits !== undefined) this.manager.parts.stats.count(this.traits.requestsTotal);
   }
 
   get protocol(): ServerCodec['protocol'] {

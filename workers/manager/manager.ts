@@ -14,6 +14,7 @@ import type { OverloadGate } from '../loop/overload-gate.ts';
 import type { WorkerLoop } from '../loop/worker-loop.ts';
 import type { FilterFactory, TerminalFilterFactory } from '../stream/filter.ts';
 import type { LocalReplyRewriter } from './local-reply-rewriter.ts';
+import { ManagerLedger } from './manager-ledger.ts';
 import type { ManagerStats } from './manager-stats.ts';
 import type { HeaderPolicy } from './types.ts';
 
@@ -53,6 +54,8 @@ export interface ManagerParts {
 export class ConnectionManager {
   readonly config: HttpConnectionManager;
   readonly parts: ManagerParts;
+  /** Where its requests are counted. */
+  readonly ledger: ManagerLedger;
   /** Lists of the configured timeouts; undefined means disabled. */
   readonly idle: TimerList | undefined;
   readonly streamIdle: TimerList | undefined;
@@ -69,6 +72,7 @@ export class ConnectionManager {
       delayMs > 0 ? parts.loop.timers.list(delayMs) : undefined;
     this.config = config;
     this.parts = parts;
+    this.ledger = new ManagerLedger(parts.stats);
     const { overload } = parts;
     const scaled = (timeout: ScaledTimeout, delayMs: number): TimerList | undefined =>
       delayMs > 0 ? overload.timeouts(timeout, delayMs) : undefined;

@@ -2,7 +2,6 @@
  * The timeouts of one stream. Only configured ones exist; each ends the stream in its own words.
  */
 import type { Endable } from '../../shared/process/exceptions.ts';
-import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import { streamDurationMs } from '../routing/timeouts.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
 import { LoopTimer, type TimerList, type TimerOwner } from '../loop/timers.ts';
@@ -10,11 +9,12 @@ import type { LocalReply } from '../stream/filter.ts';
 import type { HeaderMap } from '../stream/header-map.ts';
 import { ResponseFlag } from '../stream/response-flags.ts';
 import type { ConnectionManager } from './manager.ts';
+import type { StreamTimeoutKind } from './manager-ledger.ts';
 
 export interface StreamTimeout {
   /** The status says 408 while the client still owes a part of its request, else 504. */
   readonly reply: Omit<LocalReply, 'status'>;
-  readonly counter: number;
+  readonly kind: StreamTimeoutKind;
   /** Bit of `ResponseFlag`, 0 for none. */
   readonly flag: number;
 }
@@ -25,8 +25,6 @@ export interface TimedStream extends Endable {
   onTimeout(timeout: StreamTimeout): void;
 }
 
-const index = HTTP_CONNECTION_MANAGER.index;
-
 const IDLE = 0;
 const REQUEST = 1;
 const HEADERS = 2;
@@ -36,22 +34,22 @@ const LOG = 4;
 const timeouts: readonly StreamTimeout[] = [
   {
     reply: { body: 'stream timeout', details: 'stream_idle_timeout' },
-    counter: index.downstream_rq_idle_timeout,
+    kind: 'idle',
     flag: ResponseFlag.streamIdleTimeout,
   },
   {
     reply: { body: 'request timeout', details: 'request_overall_timeout' },
-    counter: index.downstream_rq_timeout,
+    kind: 'request',
     flag: 0,
   },
   {
     reply: { body: 'request header timeout', details: 'request_header_timeout' },
-    counter: index.downstream_rq_header_timeout,
+    kind: 'headers',
     flag: 0,
   },
   {
     reply: { body: 'downstream duration timeout', details: 'max_duration_timeout' },
-    counter: index.downstream_rq_max_duration_reached,
+    kind: 'duration',
     flag: 0,
   },
 ];

@@ -4,7 +4,6 @@
  * the filters through callbacks; knows neither HTTP/1 nor upstreams.
  */
 import type { HeldBytes } from '../loop/held-bytes.ts';
-import { HTTP_CONNECTION_MANAGER } from '../../shared/stats/templates/http-connection-manager.ts';
 import { configsOf } from '../routing/route-context.ts';
 import type { ResolvedRoute } from '../stream/route.ts';
 import type { RequestDecoder, ResetReason, ResponseEncoder } from '../stream/codec.ts';
@@ -21,20 +20,6 @@ import { activeFilters } from './route-filters.ts';
 import { nextInfo, noteCodecBytes, noteReset, noteRoute } from './stream-facts.ts';
 import { StreamTimers, type StreamTimeout } from './stream-timers.ts';
 import { allowsUpgrade, upgradeType } from './upgrades.ts';
-
-const index = HTTP_CONNECTION_MANAGER.index;
-const CX_UPGRADES_TOTAL = index.downstream_cx_upgrades_total;
-const CX_UPGRADES_ACTIVE = index.downstream_cx_upgrades_active;
-const RQ_ACTIVE = index.downstream_rq_active;
-const RQ_TIME = index.downstream_rq_time;
-const RQ_RX_RESET = index.downstream_rq_rx_reset;
-const RQ_TX_RESET = index.downstream_rq_tx_reset;
-const RQ_BEFORE_COMPLETE = index.downstream_rq_response_before_rq_complete;
-const RQ_TOO_LARGE = index.downstream_rq_too_large;
-const RQ_WS_ON_NON_WS_ROUTE = index.downstream_rq_ws_on_non_ws_route;
-const RS_TOO_LARGE = index.rs_too_large;
-const FLOW_PAUSED = index.downstream_flow_control_paused_reading_total;
-const FLOW_RESUMED = index.downstream_flow_control_resumed_reading_total;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -90,7 +75,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const headers = new HeaderMap();
     headers.status = 100;
     this.info.responseCode = 100;
-    this.manager.parts.stats.chargeResponse(100);
+    this.manager.ledger.informational(100);
     this.encoder.encode1xx(headers);
   }
 
@@ -131,8 +116,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
         return;
       }
       this.isUpgrade = true;
-      manager.parts.stats.count(CX_UPGRADES_TOTAL);
-      manager.parts.stats.raise(CX_UPGRADES_ACTIVE);
+      manager.ledger.upgraded();
     }
     if (this.chain === undefined) this.terminal?.decodeHeaders(headers, endStream);
     else this.chain.decodeHeaders(headers, endStream);
@@ -174,10 +158,10 @@ export class HttpStream implements RequestDecoder, ChainStream {
     const { chain, bufferLimitBytes } = this;
     if (chain === undefined || this.isRequestDropped) return;
     if (chain.heldRequestBytes > bufferLimitBytes) {
-      this.manager.parts.stats.count(RQ_TOO_LARGE);
+      this.manager.ledger.answeredHere('request_too_large');
       this.sendLocalReply(tooLarge.request);
     } else if (chain.heldResponseBytes > bufferLimitBytes) {
-      this.manager.parts.stats.count(RS_TOO_LARGE);
+      this.manager.ledger.answeredHere('response_too_large');
       this.sendLocalReply(tooLarge.response);
     }
   }
@@ -205,7 +189,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   onReset(reason: ResetReason, details = ''): void {
     if (this.isDone) return;
-    this.manager.parts.stats.count(RQ_RX_RESET);
+    this.manager.ledger.reset();
     noteReset(this.info, reason, details);
     this.finish();
   }
@@ -217,7 +201,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   onTimeout(timeout: StreamTimeout): void {
     const { info } = this;
     info.responseFlags |= timeout.flag;
-    this.manager.parts.stats.count(timeout.counter);
+    this.manager.ledger.timedOut(timeout.kind);
     if (!this.isResponseStarted) {
       this.sendLocalReply({ ...timeout.reply, status: this.isRequestComplete ? 504 : 408 });
     } else {
@@ -301,8 +285,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
 
   resetStream(): void {
     if (this.isDone) return;
-    this.manager.parts.stats.count(RQ_TX_RESET);
-    this.manager.parts.stats.count(RQ_RX_RESET);
+    this.manager.ledger.resetHere();
     this.encoder.resetStream();
     this.finish();
   }
@@ -346,7 +329,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   encode1xx(headers: HeaderMap): void {
     if (this.isDone || this.isResponseStarted) return;
     this.info.responseCode = headers.status;
-    this.manager.parts.stats.chargeResponse(headers.status);
+    this.manager.ledger.informational(headers.status);
     this.manager.parts.policy.onInformational(headers, this.info);
     this.encoder.encode1xx(headers);
   }
@@ -379,7 +362,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   pauseRequest(paused: boolean): void {
     if (this.isDone) return;
     this.requestPauses += paused ? 1 : -1;
-    this.manager.parts.stats.count(paused ? FLOW_PAUSED : FLOW_RESUMED);
+    this.manager.ledger.requestPaused(paused);
     this.encoder.pauseRequest(paused);
   }
 
@@ -396,15 +379,14 @@ export class HttpStream implements RequestDecoder, ChainStream {
   writeHeaders(headers: HeaderMap, endStream: boolean): void {
     if (this.isDone) return;
     const { info, manager } = this;
-    const { stats, policy, loop } = manager.parts;
+    const { policy, loop } = manager.parts;
     this.isResponseStarted = true;
     info.responseHeaders = headers;
     info.responseCode = headers.status;
     info.firstDownstreamTxMs = loop.clock.ms;
     policy.onResponse(headers, info, loop.clock.wallMs);
-    if (info.isHealthCheck) stats.countHealthCheck();
-    else stats.chargeResponse(headers.status);
-    if (!this.isRequestComplete) stats.count(RQ_BEFORE_COMPLETE);
+    manager.ledger.answered(info, headers.status);
+    if (!this.isRequestComplete) manager.ledger.answeredEarly();
     this.connection.beforeResponse();
     this.timers.onActivity();
     this.encoder.encodeHeaders(headers, endStream);
@@ -455,7 +437,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   }
 
   private refuseUpgrade(): void {
-    this.manager.parts.stats.count(RQ_WS_ON_NON_WS_ROUTE);
+    this.manager.ledger.answeredHere('upgrade_refused');
     this.sendLocalReply({ status: 403, body: '', details: 'upgrade_failed' });
   }
 
@@ -470,7 +452,7 @@ export class HttpStream implements RequestDecoder, ChainStream {
   /** Says what there is to say of the exchange and lets go of its filters. */
   private endExchange(): void {
     const { info, manager, encoder } = this;
-    const { stats, loop } = manager.parts;
+    const { loop } = manager.parts;
     info.endMs = loop.clock.ms;
     info.lastDownstreamTxMs = info.firstDownstreamTxMs < 0 ? -1 : loop.clock.ms;
     try {
@@ -485,9 +467,8 @@ export class HttpStream implements RequestDecoder, ChainStream {
       this.note(error);
     }
     this.chain?.destroy(loop);
-    stats.lower(RQ_ACTIVE);
-    if (this.isUpgrade) stats.lower(CX_UPGRADES_ACTIVE);
-    if (this.isResponseComplete) stats.record(RQ_TIME, Math.round(info.endMs - info.startMs));
+    if (this.isUpgrade) manager.ledger.upgradeEnded();
+    manager.ledger.ended(info, this.isResponseComplete ? info.endMs - info.startMs : -1);
     this.logMoment('DownstreamEnd');
   }
 

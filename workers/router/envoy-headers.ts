@@ -31,7 +31,8 @@ export function finalizeRequest(
 }
 
 /**
- * Makes a request's headers those of a further try; `elapsedMs`: since the whole request had come.
+ * Makes a request's headers those of a further attempt; `elapsedMs`: since the whole request had
+ * come.
  */
 export function finalizeFurtherAttempt(
   route: ClusterRoute,

@@ -2,7 +2,7 @@
  * The events of one request that statistics count, from its first header to its end. Each layer
  * that a request passes has one ledger, in one file, and counts requests nowhere else:
  *
- * - the connection manager in manager/manager-stats.ts: `http.<prefix>.downstream_rq_*`,
+ * - the connection manager in manager/manager-ledger.ts: `http.<prefix>.downstream_rq_*`,
  * - the router in router/ledger/router-ledger.ts: `http.<prefix>.rq_*`, virtual clusters, routes,
  * - the cluster in router/ledger/cluster-ledger.ts: `cluster.<name>.upstream_rq_*`, its hosts,
  *   outlier detection, reported loads.
@@ -18,7 +18,7 @@ export interface RequestLedger<Subject> {
   answered(subject: Subject, status: number): void;
   /** It broke off before it was complete. */
   reset(subject: Subject): void;
-  /** Request and answer are complete, or as complete as they will be. */
+  /** It is over; `tookMs` is negative where the answer did not come to its end. */
   ended(subject: Subject, tookMs: number): void;
 }
 

@@ -280,7 +280,7 @@ function openListener(port: number): { fd: number; port: number } {
 }
 
 /** Adds up what the worker reports, as the supervisor would. */
-class StatTotals {
+export class StatTotals {
   readonly #store: WorkerStatStore;
   readonly #names = new Map<number, string>();
   readonly #totals = new Map<string, number>();

@@ -107,7 +107,7 @@ export const outlivedStream: Failure = {
   isOverload: false,
 };
 
-/** The request's body can no longer be sent again, and no try is under way. */
+/** The request's body can no longer be sent again, and no attempt is under way. */
 export const exceededRetryBuffer: Failure = {
   status: 507,
   flag: 0,

@@ -51,7 +51,7 @@ export function resetTexts(reason: ResetReason): ResetTexts {
   return words[reason];
 }
 
-/** Body of the answer; `isRetried`: this was not the first try. */
+/** Body of the answer; `isRetried`: this was not the first attempt. */
 export function failureBody(reason: ResetReason, isRetried: boolean): string {
   const which = isRetried ? 'retried and the latest reset reason: ' : 'reset reason: ';
   return `upstream connect error or disconnect/reset before headers. ${which}${words[reason].text}`;

@@ -1,6 +1,6 @@
 /**
  * The way of one request whose payload goes to a host as plain bytes: a CONNECT (or POST) that is
- * terminated here. Stands where a pool would, for a single try: opens a connection of its own,
+ * terminated here. Stands where a pool would, for a single attempt: opens a connection of its own,
  * answers the request itself as soon as there is one, and passes bytes until either side ends.
  */
 import type { RequestEncoder } from '../../stream/codec.ts';

@@ -1,4 +1,4 @@
-/** Writes into a stream's facts where its request goes and what a try's connection tells. */
+/** Writes into a stream's facts where its request goes and what an attempt's connection tells. */
 import type { HeaderMap } from '../../stream/header-map.ts';
 import type { StreamInfo } from '../../stream/stream-info.ts';
 import type { ClusterRoute } from '../../stream/route.ts';

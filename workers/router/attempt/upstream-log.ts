@@ -1,5 +1,5 @@
 /**
- * What the router's own access logs are told of one try: the exchange with the upstream alone,
+ * What the router's own access logs are told of one attempt: the exchange with the upstream alone,
  * before the route changes the response. Made only where such logs are configured.
  */
 import type { AccessLog } from '../../access-log/types.ts';
@@ -34,7 +34,7 @@ export class UpstreamAttemptLog {
     this.#bytesReceived += bytes;
   }
 
-  /** Writes the try's lines, once. `flags` are those of a reset; `stream` is the request's own. */
+  /** Writes the attempt's lines, once. `flags`: of a reset; `stream`: the request's own. */
   end(stream: StreamInfo, endMs: number, flags: number): void {
     if (this.#isOver) return;
     this.#isOver = true;

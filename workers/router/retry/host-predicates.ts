@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RetryHostPredicate } from '../../../shared/resources/routes/route.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 
-/** `tried` are the hosts of the tries before. */
+/** `tried` are the hosts of the attempts before. */
 export function predicateRefuses(
   predicate: RetryHostPredicate,
   host: UpstreamHost,

@@ -1,7 +1,8 @@
 /**
- * The retries of one request in progress: decides after each failed try and waits out the back-off.
+ * The retries of one request in progress: decides after each failed attempt and waits out the
+ * back-off.
  * Made only for requests that may be retried; the owner ends it as soon as there will be no further
- * try.
+ * attempt.
  */
 import type { Endable } from '../../../shared/process/exceptions.ts';
 import type { ResetReason } from '../../stream/codec.ts';
@@ -25,7 +26,7 @@ interface RetrierParts {
   readonly owner: RetryOwner;
   readonly state: RetryState;
   readonly timers: LoopTimers;
-  /** Told by response flags why there was no further try. */
+  /** Told by response flags why there was no further attempt. */
   readonly info: StreamInfo;
 }
 
@@ -33,7 +34,7 @@ export class Retrier implements TimerOwner {
   readonly state: RetryState;
   readonly #parts: RetrierParts;
   readonly #timer = new LoopTimer(this, 0);
-  /** The next try comes since the one before it took too long. */
+  /** The next attempt comes since the one before it took too long. */
   isAfterTimeout = false;
 
   constructor(parts: RetrierParts) {
@@ -41,14 +42,14 @@ export class Retrier implements TimerOwner {
     this.state = parts.state;
   }
 
-  /** Another try was decided and has not begun. */
+  /** Another attempt was decided and has not begun. */
   get isWaiting(): boolean {
     return this.#timer.isArmed;
   }
 
   /**
    * `retry`: the response is not for the client. `refused`: it would have been retried if it could.
-   * `isRetried`: another try was begun beside this one.
+   * `isRetried`: another attempt was begun beside this one.
    */
   afterHeaders(headers: HeaderMap, isRetried: boolean): 'retry' | 'refused' | 'no' {
     if (isRetried) return this.state.wantsRetryOf(headers) ? 'refused' : 'no';
@@ -58,13 +59,13 @@ export class Retrier implements TimerOwner {
     return verdict === 'no' ? 'no' : 'refused';
   }
 
-  /** True when another try follows. `isStarted`: something of the request was sent upstream. */
+  /** True when another attempt follows. `isStarted`: something of the request was sent upstream. */
   afterReset(reason: ResetReason, isStarted: boolean): boolean {
     this.isAfterTimeout = reason === 'local_reset';
     return this.#follow(this.state.afterReset(reason, isStarted));
   }
 
-  /** True when another try follows beside the one that is slow. */
+  /** True when another attempt follows beside the one that is slow. */
   afterSlowAttempt(): boolean {
     this.isAfterTimeout = true;
     return this.#follow(this.state.afterSlowAttempt());
@@ -88,7 +89,7 @@ export class Retrier implements TimerOwner {
     if (verdict === 'limit') info.responseFlags |= ResponseFlag.upstreamRetryLimitExceeded;
     if (verdict === 'overflow') info.responseFlags |= ResponseFlag.upstreamOverflow;
     if (verdict !== 'retry') return false;
-    // A try that failed at once must not be repeated within the same event of the loop.
+    // An attempt that failed at once must not be repeated within the same event of the loop.
     timers.list(Math.max(1, this.state.takeBackOffMs())).arm(this.#timer);
     return true;
   }

@@ -13,7 +13,7 @@ import type { UpstreamCluster } from '../../upstream/cluster.ts';
 import type { UpstreamHost } from '../../upstream/hosts/host.ts';
 import { clusterLedger, type RetryEvent } from '../ledger/cluster-ledger.ts';
 
-/** `limit`: no try is left; `overflow`: the cluster's limit of retries is reached. */
+/** `limit`: no attempt is left; `overflow`: the cluster's limit of retries is reached. */
 export type RetryVerdict = 'retry' | 'no' | 'limit' | 'overflow';
 
 export interface RetryContext {
@@ -41,7 +41,7 @@ export class RetryState {
   readonly #tried: UpstreamHost[] = [];
   #left: number;
   #nextBackOffMs: number;
-  /** Of the tries so many do not count for their priority any more. */
+  /** Of the attempts so many do not count for their priority any more. */
   #forgotten = 0;
   #askedBackOffMs: number | undefined = undefined;
   #holdsRetry = false;
@@ -58,7 +58,7 @@ export class RetryState {
     return this.#retries.policy.hostSelectionRetryMaxAttempts;
   }
 
-  /** What the next try is to leave out; undefined: nothing. */
+  /** What the next attempt is to leave out; undefined: nothing. */
   get triedPriorities(): ReadonlySet<number> | undefined {
     const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency;
     if (frequency === undefined) return undefined;
@@ -66,7 +66,7 @@ export class RetryState {
     return new Set(counted.map(({ priority }) => priority));
   }
 
-  /** All of them were tried: the next tries begin again. */
+  /** All of them were tried: the next attempts begin again. */
   forgetTriedPriorities(): void {
     const frequency = this.#retries.policy.previousPrioritiesUpdateFrequency ?? 1;
     this.#forgotten = this.#countedAttempts(frequency);
@@ -76,13 +76,13 @@ export class RetryState {
     this.#tried.push(host);
   }
 
-  /** Whether a predicate of the policy refuses the host for another try. */
+  /** Whether a predicate of the policy refuses the host for another attempt. */
   refuses(host: UpstreamHost): boolean {
     const { hostPredicates } = this.#retries.policy;
     return hostPredicates.some((predicate) => predicateRefuses(predicate, host, this.#tried));
   }
 
-  /** What `afterHeaders` would say if every try were left; counts nothing. */
+  /** What `afterHeaders` would say if every attempt were left; counts nothing. */
   wantsRetryOf(headers: HeaderMap): boolean {
     const { conditions, statusCodes, responseHeaders } = this.#retries;
     if (headers.has('x-envoy-ratelimited')) return (conditions & RetryOn.rateLimited) !== 0;
@@ -105,17 +105,17 @@ export class RetryState {
     return this.#decide(wants);
   }
 
-  /** `isRequestStarted`: some of the request was sent upstream, in this try or an earlier one. */
+  /** `isRequestStarted`: some of the request was sent, in this attempt or an earlier one. */
   afterReset(reason: ResetReason, isRequestStarted: boolean): RetryVerdict {
     return this.#decide(this.#wantsRetryOfReset(reason, isRequestStarted));
   }
 
-  /** A try took too long and goes on beside another one. */
+  /** An attempt took too long and goes on beside another one. */
   afterSlowAttempt(): RetryVerdict {
     return this.#decide(true);
   }
 
-  /** How long to wait before the try that was just decided, in milliseconds; may be 0. */
+  /** How long to wait before the attempt that was just decided, in milliseconds; may be 0. */
   takeBackOffMs(): number {
     const { cluster, random } = this.#context;
     const asked = this.#askedBackOffMs;
@@ -171,7 +171,7 @@ export class RetryState {
     return isConnectFailure && (conditions & RetryOn.connectFailure) !== 0;
   }
 
-  /** Tried priorities are brought up to date after so many tries. */
+  /** Tried priorities are brought up to date after so many attempts. */
   #countedAttempts(frequency: number): number {
     return Math.floor(this.#tried.length / frequency) * frequency;
   }
