@@ -1,13 +1,13 @@
 /** The ways in which log text is escaped. */
 
-/** `%_`: line ends only. */
-export function escapeNewlines(text: string): string {
-  return text.includes('\n') ? text.replaceAll('\n', '\\n') : text;
-}
-
 /** `%j`: as inside a JSON string (RFC 7159), without the quotes. */
 export function escapeJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+  const quoted = JSON.stringify(text).slice(1, -1);
+  // JSON lets these stand, and those who read by line may take them for an end of one.
+  return quoted.replace(
+    /[\x7f-\x9f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 const shortEscapes: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ export function escapeC(text: string): string {
 }
 
 /**
- * For messages of one line that quote peers: what would end the line or move a terminal's cursor,
+ * `%v`, `%_` and `%+`, as messages quote peers: what would end the line or move a terminal's cursor,
  * by its number. `text` has characters, not bytes.
  */
 export function escapeControls(text: string): string {

@@ -1,10 +1,14 @@
 /**
  * Compiles a log layout (`--log-format`) once into a function from record to line. A flag may carry
  * alignment, width and truncation: `%-5l`, `%=8n`, `%3!l`. Unknown flags stay as they are written.
+ *
+ * What a message quotes was often chosen by a peer: a control plane's names and errors, paths, texts
+ * of certificates. Each way into a line escapes it here, by its format, so that a record is one line
+ * whatever it says. Layouts for JSON (`%j`) and `--log-format-escaped` have their own escapes.
  */
 import { basename } from 'node:path';
 
-import { escapeC, escapeJson, escapeNewlines } from './escape.ts';
+import { escapeC, escapeControls, escapeJson } from './escape.ts';
 import { shortLevelNames } from './levels.ts';
 import type { TextOf } from './log-record.ts';
 import { needsExactTime, timeFlag } from './time-flags.ts';
@@ -25,10 +29,10 @@ const maxWidth = 64;
 const threadId = String(process.pid);
 
 const plainFlags: Readonly<Record<string, TextOf>> = {
-  v: (record) => record.message,
-  _: (record) => escapeNewlines(record.message),
+  v: (record) => escapeControls(record.message),
+  _: (record) => escapeControls(record.message),
   j: (record) => escapeJson(record.message),
-  '+': (record) => record.bareMessage,
+  '+': (record) => escapeControls(record.bareMessage),
   '*': (record) => record.tagsJson,
   t: () => threadId,
   P: () => threadId,
@@ -40,6 +44,12 @@ const plainFlags: Readonly<Record<string, TextOf>> = {
   $: () => '',
   '&': () => '',
   '%': () => '%',
+};
+
+/** What `--log-format-escaped` escapes once, with the rest of the line. */
+const rawFlags: Readonly<Record<string, TextOf>> = {
+  v: (record) => record.message,
+  '+': (record) => record.bareMessage,
 };
 
 const siteFlags: Readonly<Record<string, TextOf>> = {
@@ -61,7 +71,7 @@ export function compileLineFormat(layout: string, isEscaped: boolean): LineForma
     }
     needsSite ||= siteFlags[part.flag] !== undefined || part.flagIsTruncated === true;
     exactTime ||= needsExactTime(part.flag);
-    pieces.push(...textsOf(part));
+    pieces.push(...textsOf(part, isEscaped));
   }
   const text = join(pieces);
   return {
@@ -107,11 +117,13 @@ function isKnown(flag: string): boolean {
   return (plainFlags[flag] ?? siteFlags[flag] ?? timeFlag(flag)) !== undefined;
 }
 
-function textsOf(part: Flag): (string | TextOf)[] {
+function textsOf(part: Flag, isEscaped: boolean): (string | TextOf)[] {
   if (part.flagIsTruncated === true) {
     return [padded(siteFlags['!'] ?? (() => ''), { ...part, truncate: false }), part.flag];
   }
-  const text = plainFlags[part.flag] ?? siteFlags[part.flag] ?? timeFlag(part.flag);
+  const raw = isEscaped ? rawFlags[part.flag] : undefined;
+  const text =
+    raw ?? plainFlags[part.flag] ?? siteFlags[part.flag] ?? timeFlag(part.flag);
   if (text === undefined) return [`%${part.flag}`];
   return [part.width === 0 || part.flag === '%' ? text : padded(text, part)];
 }

@@ -4,6 +4,7 @@
  */
 import { systemClock, type Clock } from '../process/clock.ts';
 import { siteOf } from './call-site.ts';
+import { escapeJson } from './escape.ts';
 import type { LogComponent } from './components.ts';
 import { defaultLogFormat } from './default-format.ts';
 import { compileLineFormat, type LineFormat } from './line-format.ts';
@@ -109,5 +110,5 @@ export class LogSystem implements LineSink {
 }
 
 function tagTexts(tags: LogTags): string[] {
-  return Object.entries(tags).map(([key, value]) => `"${key}":"${value}"`);
+  return Object.entries(tags).map(([key, value]) => `"${key}":"${escapeJson(value)}"`);
 }

@@ -23,14 +23,14 @@ const codes: ReadonlySet<string> = new Set([
 const log = getLogger('main');
 
 /**
- * One entry in the log, and the same text on standard error where the log is a file or switched
- * off. Throws an error on that is no such failure.
+ * An entry in the log for each mistake, and the same text on standard error where the log is a file
+ * or switched off. Throws an error on that is no such failure.
  */
 export function reportStartFailure(error: unknown, options: Options): void {
   if (!isStartFailure(error)) throw error;
   const isConfigured = error.code !== 'hot_restart_refused';
   const what = isConfigured ? `error initializing configuration '${options.configPath}': ` : '';
-  log.critical(`${what}${error.message}`);
+  for (const line of `${what}${error.message}`.split('\n')) log.critical(line);
   const isLogVisible = options.logPath === '' && log.isEnabled('critical');
   if (!isLogVisible) process.stderr.write(`${error.message}\n`);
 }

@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { escapeControls } from '../../shared/logging/escape.ts';
+import { defaultLogFormat } from '../../shared/logging/default-format.ts';
+import { LogSystem } from '../../shared/logging/log-system.ts';
 import { compileLogFormat } from '../../workers/substitution/compile-format.ts';
 import { startDataPlane } from '../support/parts/data-plane.ts';
 import { HOSTILE_TEXTS, hostileUnits } from '../support/peers/hostile-text.ts';
@@ -91,14 +92,41 @@ describe('log lines', () => {
     assert.equal(own(stream('x\ny')), 'a\nb\tx\\ny\n\n');
   });
 
-  it('stay one line where the server quotes a peer', () => {
-    for (const value of texts) {
-      assert.doesNotMatch(
-        escapeControls(`remote:${value}`).replaceAll('\t', ''),
-        /[\p{Cc}\u2028\u2029]/u,
-      );
-    }
-  });
+  for (const [format, isEscaped] of [
+    [defaultLogFormat, false],
+    ['%v', false],
+    ['%v', true],
+    ['%_', false],
+    ['{"message":"%j"%*}', false],
+    ['%+%*', false],
+    ['%+%*', true],
+    ['%200v|%3!+', false],
+  ] as const) {
+    const how = isEscaped ? ', escaped as in C,' : '';
+    it(`stay one line where the server quotes a peer as ${format}${how}`, () => {
+      using scratch = makeScratch();
+      const path = scratch.file('server.log');
+      const log = new LogSystem();
+      const levels = { default: 'info', components: {}, files: [] } as const;
+      const flags = { isEscaped, isFineGrain: false, isStackSingleEntry: true };
+      log.configure({ levels, format, path, ...flags });
+      const logger = log.getLogger('config');
+      for (const value of texts) logger.warning(`name: ${value}`, { Peer: value });
+      const bytes = readFileSync(path);
+      assert.ok(isUtf8(bytes));
+      const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+      assert.equal(lines.length, texts.length);
+      for (const [at, line] of lines.entries()) {
+        assert.doesNotMatch(line.replaceAll('\t', ''), /[\p{Cc}\u2028\u2029]/u, texts[at]);
+        if (format.startsWith('{')) {
+          const { message, Peer } = JSON.parse(line) as Record<'message' | 'Peer', string>;
+          const value = texts[at] ?? '';
+          assert.ok(message.startsWith('[Tags: "Peer":"') && message.endsWith(`name: ${value}`));
+          assert.equal(Peer, value);
+        }
+      }
+    });
+  }
 
   it('are as many as requests in a file', async () => {
     using scratch = makeScratch();

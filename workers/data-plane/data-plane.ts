@@ -2,7 +2,6 @@
  * The worker's data plane: takes resources and listening descriptors, carries traffic. Everything
  * that the receive loop commands ends here; nothing here knows of the channel.
  */
-import { escapeControls } from '../../shared/logging/escape.ts';
 import type { ListenerConnections } from '../../shared/messages/worker-to-supervisor.ts';
 import { BreakerPage } from '../../shared/limits/breaker-page.ts';
 import { OutlierPage } from '../../shared/limits/outlier-page.ts';
@@ -97,7 +96,7 @@ class WorkerDataPlane implements DataPlane {
       stats: env.stats,
       runtime: this.#runtime,
       secrets: this.#secrets,
-      log: (line) => env.log('debug', 'connection', escapeControls(line)),
+      log: (line) => env.log('debug', 'connection', line),
       ownLocality: { region: '', subZone: '', ...env.heritage.node },
       localClusterName: env.heritage.localCluster,
       duty: {
@@ -318,7 +317,7 @@ function heldBytes({ stats }: DataPlaneEnv): HeldBytes {
 function makeTaps(env: DataPlaneEnv): Taps {
   return new Taps({
     send: (session, trace) => env.notify({ kind: 'tapped', session, trace }),
-    log: (text) => env.log('warning', 'tap', escapeControls(text)),
+    log: (text) => env.log('warning', 'tap', text),
   });
 }
 

@@ -2,7 +2,6 @@
  * Turns a listener's resource into what serves its connections: chains with their network filters
  * and TLS, listener filters, access logs. Throws, with nothing changed, when a part cannot be made.
  */
-import { escapeControls } from '../../shared/logging/escape.ts';
 import type {
   FilterChain,
   ListenerResource,
@@ -210,6 +209,6 @@ function compileTls(
     secrets,
     serverNames: match?.serverNames ?? [],
     runtime: runtimeTls(),
-    log: (line) => env.log('debug', 'connection', escapeControls(line)),
+    log: (line) => env.log('debug', 'connection', line),
   });
 }

@@ -22,10 +22,10 @@ const line = (layout: string, change: Partial<LogRecord> = {}, isEscaped = false
 describe('a flag of the log layout', () => {
   const pid = String(process.pid);
   const cases: readonly [flag: string, text: string][] = [
-    ['%v', '[Tags: "C":"1"] say "é"\nend'],
+    ['%v', '[Tags: "C":"1"] say "é"\\nend'],
     ['%_', '[Tags: "C":"1"] say "é"\\nend'],
     ['%j', '[Tags: \\"C\\":\\"1\\"] say \\"é\\"\\nend'],
-    ['%+', 'say "é"\nend'],
+    ['%+', 'say "é"\\nend'],
     ['%*', ',"C":"1"'],
     ['%t', pid],
     ['%P', pid],
