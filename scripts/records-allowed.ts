@@ -41,7 +41,7 @@ const BY_REASON: readonly (readonly [reason: string, places: Places])[] = [
     {
       'shared/json/quote-json.ts': 1,
       'shared/logging/escape.ts': 1,
-      'shared/logging/line-format.ts': 3,
+      'shared/logging/line-format.ts': 2,
       'shared/logging/time-flags.ts': 3,
       'shared/substitution/strftime.ts': 1,
       'shared/text/text-format-escapes.ts': 1,

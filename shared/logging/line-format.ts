@@ -47,10 +47,10 @@ const plainFlags: Readonly<Record<string, TextOf>> = {
 };
 
 /** What `--log-format-escaped` escapes once, with the rest of the line. */
-const rawFlags: Readonly<Record<string, TextOf>> = {
-  v: (record) => record.message,
-  '+': (record) => record.bareMessage,
-};
+const rawFlags: ReadonlyMap<string, TextOf> = new Map([
+  ['v', (record) => record.message],
+  ['+', (record) => record.bareMessage],
+]);
 
 const siteFlags: Readonly<Record<string, TextOf>> = {
   '@': ({ site }) => (site === undefined ? '' : `${site.file}:${site.line}`),
@@ -121,9 +121,8 @@ function textsOf(part: Flag, isEscaped: boolean): (string | TextOf)[] {
   if (part.flagIsTruncated === true) {
     return [padded(siteFlags['!'] ?? (() => ''), { ...part, truncate: false }), part.flag];
   }
-  const raw = isEscaped ? rawFlags[part.flag] : undefined;
-  const text =
-    raw ?? plainFlags[part.flag] ?? siteFlags[part.flag] ?? timeFlag(part.flag);
+  const raw = isEscaped ? rawFlags.get(part.flag) : undefined;
+  const text = raw ?? plainFlags[part.flag] ?? siteFlags[part.flag] ?? timeFlag(part.flag);
   if (text === undefined) return [`%${part.flag}`];
   return [part.width === 0 || part.flag === '%' ? text : padded(text, part)];
 }

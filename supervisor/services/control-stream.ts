@@ -3,10 +3,12 @@
  * ended. Requests wait in its queue while the rate limit holds them back. What is said on it is its
  * owner's matter; after each opening the owner says everything again.
  */
+import { shortened } from '../../shared/text/shortened.ts';
 import type { Clock, Timer } from '../../shared/process/clock.ts';
 import type { StatWriter } from '../../shared/stats/stat-writer.ts';
 import { scopePrefix } from '../../shared/stats/stat-scope.ts';
 import { CONTROL_PLANE, GRPC_CLIENT } from '../../shared/stats/templates/subscriptions.ts';
+import { LoopTurns } from '../loop/loop-turns.ts';
 import type { GrpcSource } from '../resolved/config-source.ts';
 import type { StatStore } from '../stats/stat-store.ts';
 import type { ControlPlaneClusters } from './control-plane-clusters.ts';
@@ -41,6 +43,8 @@ const UNAVAILABLE = 14;
 const INTERNAL = 13;
 /** Answers that may wait; a control plane that sends more is not read meanwhile. */
 const UNFINISHED_LIMIT = 64;
+/** The same for the bytes of all of them. The last may be as long as the transport lets it be. */
+const UNFINISHED_BYTES_LIMIT = 32 * 1024 * 1024;
 
 export class ControlStream {
   readonly #options: ControlStreamOptions;
@@ -54,6 +58,8 @@ export class ControlStream {
   #stream: GrpcStream | undefined;
   /** Counts streams, so that an answer goes to the one that the question came on. */
   #generation = 0;
+  /** The last stream of which the log has that it brought what nobody asked for. */
+  #ignoredOn = 0;
   #retry: Timer | undefined;
   #refill: Timer | undefined;
   #queue: (() => Uint8Array)[] = [];
@@ -61,6 +67,10 @@ export class ControlStream {
   #refilledMs: number;
   #failuresInARow = 0;
   #unfinished = 0;
+  #unfinishedBytes = 0;
+  readonly #turns = new LoopTurns();
+  /** Settles when the answers so far have had their turns. */
+  #begun: Promise<void> = Promise.resolve();
   #hasStarted = false;
   #isClosed = false;
 
@@ -113,6 +123,14 @@ export class ControlStream {
       this.#texts.setText(this.#base + CONTROL_PLANE.index.identifier, identifier);
   }
 
+  /** Said once for each stream: it may bring a million answers that nobody asked for. */
+  ignored(typeUrl: string): void {
+    const text = `the control plane sent ${shortened(typeUrl)}, which nobody asked for; it is ignored`;
+    const isFirst = this.#ignoredOn !== this.#generation;
+    this.#ignoredOn = this.#generation;
+    this.#options.log(isFirst ? 'warning' : 'debug', text);
+  }
+
   /** Ends the stream, whose other side sends what cannot be read; another one follows. */
   break(reason: string): void {
     const stream = this.#stream;
@@ -142,7 +160,7 @@ export class ControlStream {
         { target: source.target, method },
         {
           received: (message) => {
-            if (generation === this.#generation) void this.#receive(message);
+            this.#receive(message, generation);
           },
           ended: (reason, code) => {
             this.#countCall(`streams_closed_${code}`);
@@ -162,13 +180,27 @@ export class ControlStream {
     }
   }
 
-  async #receive(message: Buffer): Promise<void> {
+  /** Answers are begun in order, and only while the loop has nothing else to do for long. */
+  #receive(message: Buffer, generation: number): void {
+    if (generation !== this.#generation) return;
     const stream = this.#stream;
     this.#unfinished += 1;
-    if (this.#unfinished >= UNFINISHED_LIMIT) stream?.pause();
-    await this.#owner.received(message);
-    this.#unfinished -= 1;
-    if (this.#unfinished < UNFINISHED_LIMIT) stream?.resume();
+    this.#unfinishedBytes += message.length;
+    if (this.#isFull) stream?.pause();
+    const finish = (): void => {
+      this.#unfinished -= 1;
+      this.#unfinishedBytes -= message.length;
+      if (!this.#isFull) stream?.resume();
+    };
+    this.#begun = this.#begun.then(async () => {
+      if (this.#turns.isOver) await this.#turns.next();
+      if (generation !== this.#generation || this.#isClosed) return finish();
+      void this.#owner.received(message).then(finish);
+    });
+  }
+
+  get #isFull(): boolean {
+    return this.#unfinished >= UNFINISHED_LIMIT || this.#unfinishedBytes >= UNFINISHED_BYTES_LIMIT;
   }
 
   #ended(end: StreamEnd): void {

@@ -7,6 +7,7 @@ import type { ChannelCredentials, Client } from '@grpc/grpc-js';
 import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
 import type { GrpcTarget } from '../../shared/resources/grpc-target.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
+import { mergeFrames } from './merged-frames.ts';
 import type { OwnConnection, OwnRequest, OwnRequestStats } from './own-request-stats.ts';
 import { secureCredentials, type Grpc } from './secure-credentials.ts';
 import { watchedCredentials } from './watched-credentials.ts';
@@ -27,6 +28,12 @@ type Pick = (cluster: string) => PickedHost | undefined;
 
 /** An answer larger than this ends the call. */
 const MESSAGE_LIMIT_BYTES = 256 * 1024 * 1024;
+/**
+ * A connection whose peer broke the rules of HTTP/2 is not read any more by the runtime, which then
+ * does not notice its end either: a ping tells. Servers take one in five minutes for too many.
+ */
+const PING_INTERVAL_MS = 330_000;
+const PING_TIMEOUT_MS = 20_000;
 /** Calls that one connection carries: a server takes so many by default. */
 const CALLS_LIMIT = 100;
 
@@ -38,6 +45,7 @@ export class GrpcConnections {
   /** Rejects when there is nobody to connect to. `pick` gives a host of a cluster. */
   async lease(target: GrpcTarget, pick: Pick): Promise<GrpcLease> {
     const grpc = await import('@grpc/grpc-js');
+    await mergeFrames();
     if (target.kind === 'uri') {
       const { tls, uri, args } = target;
       const { roots = null, key = null, chain = null } = tls ?? {};
@@ -114,6 +122,8 @@ class Connection {
     });
     this.#client = new grpc.Client(address, watched, {
       'grpc.max_receive_message_length': MESSAGE_LIMIT_BYTES,
+      'grpc.keepalive_time_ms': PING_INTERVAL_MS,
+      'grpc.keepalive_timeout_ms': PING_TIMEOUT_MS,
       'grpc.enable_retries': 0,
       // What is shared is shared here.
       'grpc.use_local_subchannel_pool': 1,

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
+import { CollectedBytes } from '../../shared/bytes/collected-bytes.ts';
 import { localAddress } from '../../shared/addresses/local-address.ts';
 import type { HostAddress } from '../../shared/resources/clusters/cluster.ts';
 import type { PickedHost } from './control-plane-clusters.ts';
@@ -92,7 +93,22 @@ export class RestClient {
       question.request.answered(status);
     });
     stream.end(body);
-    return { content: await contentOf(stream), status };
+    try {
+      return { content: await contentOf(stream), status };
+    } catch (error) {
+      this.#forget(session);
+      throw error;
+    }
+  }
+
+  /**
+   * No question is asked on it any more: where the other side breaks the rules of HTTP/2, the
+   * runtime neither reads on nor notices the end of the connection.
+   */
+  #forget(session: ClientHttp2Session): void {
+    if (this.#session?.session === session) this.#session = undefined;
+    if (this.#streams === 0) session.destroy();
+    else session.close();
   }
 
   async #sessionTo(host: PickedHost, { signal }: RestQuestion): Promise<ClientHttp2Session> {
@@ -194,6 +210,11 @@ function ask1(
       const isStale = asked.reusedSocket && !signal.aborted;
       reject(isStale ? new StaleConnectionError(error.message, { cause: error }) : error);
     });
+    // An upgrade that nobody asked for is no answer, and the runtime closes its connection.
+    asked.on('upgrade', (_answer, socket) => {
+      socket.destroy();
+      reject(new Error('the answer is an upgrade'));
+    });
     asked.end(body);
   });
 }
@@ -210,14 +231,12 @@ function ownHeaders(timeoutMs: number): Readonly<Record<string, string>> {
 
 /** Rejects when the answer breaks off or is too large. */
 async function contentOf(answer: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const content = new CollectedBytes();
   for await (const chunk of answer) {
-    size += chunk.length;
-    if (size > LIMIT_BYTES) throw new Error('the answer is too large');
-    chunks.push(chunk);
+    if (content.length + chunk.length > LIMIT_BYTES) throw new Error('the answer is too large');
+    content.add(chunk);
   }
-  return Buffer.concat(chunks);
+  return content.joined();
 }
 
 function keyOf(address: HostAddress): string {

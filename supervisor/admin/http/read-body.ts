@@ -2,6 +2,7 @@
  * Collects a request's body up to a limit of bytes and time, and all bodies together up to another.
  */
 import type { Readable } from 'node:stream';
+import { CollectedBytes } from '../../../shared/bytes/collected-bytes.ts';
 import type { Clock } from '../../../shared/process/clock.ts';
 
 /** How many bytes of bodies are held now. */
@@ -39,27 +40,25 @@ export async function readBody(
   request: Readable,
   { clock, bytes: limitBytes, ms, budget }: BodyLimits,
 ): Promise<string | { readonly failed: BodyFailure }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const body = new CollectedBytes();
   return await new Promise((resolve) => {
     let isSettled = false;
     const settle = (outcome: string | { readonly failed: BodyFailure }): void => {
       if (isSettled) return;
       isSettled = true;
       timer.cancel();
-      budget.give(bytes);
-      chunks.length = 0;
+      budget.give(body.length);
+      body.clear();
       resolve(outcome);
     };
     const timer = clock.after(ms, () => settle({ failed: 'too_slow' }), { unref: true });
     request.on('data', (chunk: Buffer) => {
       if (isSettled) return;
-      if (bytes + chunk.length > limitBytes) return settle({ failed: 'too_large' });
+      if (body.length + chunk.length > limitBytes) return settle({ failed: 'too_large' });
       if (!budget.take(chunk.length)) return settle({ failed: 'too_many' });
-      bytes += chunk.length;
-      chunks.push(chunk);
+      body.add(chunk);
     });
-    request.on('end', () => settle(Buffer.concat(chunks).toString('latin1')));
+    request.on('end', () => settle(body.joined().toString('latin1')));
     request.on('error', () => settle({ failed: 'gone' }));
     request.on('close', () => settle({ failed: 'gone' }));
   });

@@ -219,11 +219,7 @@ export abstract class StreamMux<State extends TypeState> implements Mux {
     if (head === undefined) return this.#stream.break('the answer is no message');
     this.#stream.heard(head.identifier);
     const state = this.#types.get(head.typeUrl);
-    if (state === undefined) {
-      const text = `the control plane sent ${head.typeUrl}, which nobody asked for; it is ignored`;
-      this.options.log('warning', text);
-      return;
-    }
+    if (state === undefined) return this.#stream.ignored(head.typeUrl);
     const { generation } = this.#stream;
     if (kind === 'sotw') state.nonce = head.nonce;
     // Short answers do not overtake long ones that were sent before them.

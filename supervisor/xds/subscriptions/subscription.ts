@@ -4,6 +4,7 @@
  * they mean the consumer's.
  */
 import { errorText } from '../../../shared/text/error-text.ts';
+import { shortened } from '../../../shared/text/shortened.ts';
 import type { Clock, Timer } from '../../../shared/process/clock.ts';
 import { ResponseError } from './decode-response.ts';
 import type { DiscoveryStats } from './discovery-stats.ts';
@@ -86,7 +87,7 @@ export class Subscription {
   /** Nothing could be asked or nothing came back. */
   failed(reason: string, level: 'debug' | 'warning' = 'warning'): void {
     if (this.#isClosed) return;
-    this.#options.log(level, this.#options.words.failed(reason));
+    this.#options.log(level, this.#options.words.failed(shortened(reason)));
     this.#options.stats.count('update_failure');
     this.#begin();
   }
@@ -169,7 +170,7 @@ export class Subscription {
 
   #reject(reason: string): void {
     this.#options.stats.count('update_rejected');
-    this.#options.log('warning', this.#options.words.rejected(reason));
+    this.#options.log('warning', this.#options.words.rejected(shortened(reason)));
   }
 
   #settle(): void {

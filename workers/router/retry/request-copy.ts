@@ -2,6 +2,7 @@
  * What a request has brought so far, kept to be sent again: to another host, to a mirror, or after
  * a redirect. Keeps at most `limitBytes` of body; beyond that nothing can be sent again.
  */
+import { CollectedBytes, OWN_BYTES } from '../../../shared/bytes/collected-bytes.ts';
 import type { HeldBytes } from '../../loop/held-bytes.ts';
 import type { HeaderMap } from '../../stream/header-map.ts';
 
@@ -14,7 +15,7 @@ interface BodyTarget {
 export class RequestCopy {
   readonly #limitBytes: number;
   readonly #held: HeldBytes;
-  readonly #pieces: Buffer[] = [];
+  readonly #body = new CollectedBytes();
   trailers: HeaderMap | undefined = undefined;
   #bytes = 0;
 
@@ -25,7 +26,7 @@ export class RequestCopy {
 
   /** The request has headers alone. */
   get isEmpty(): boolean {
-    return this.#pieces.length === 0 && this.trailers === undefined;
+    return this.#body.length === 0 && this.trailers === undefined;
   }
 
   /** Keeps a piece, which is copied; false when it is one too many, and the copy is of no use. */
@@ -33,7 +34,7 @@ export class RequestCopy {
     if (this.#bytes + data.length > this.#limitBytes || this.#held.isFull) return false;
     this.#bytes += data.length;
     this.#held.add(data.length);
-    if (data.length > 0) this.#pieces.push(Buffer.from(data));
+    this.#body.add(data.length < OWN_BYTES ? data : Buffer.from(data));
     return true;
   }
 
@@ -46,8 +47,9 @@ export class RequestCopy {
   /** Sends what came after the headers; `isWhole`: nothing more will come. */
   sendTo(target: BodyTarget, isWhole: boolean): void {
     const { trailers } = this;
-    const last = isWhole && trailers === undefined ? this.#pieces.length - 1 : -1;
-    this.#pieces.forEach((piece, position) => target.sendData(piece, position === last));
+    const pieces = this.#body.blocks();
+    const last = isWhole && trailers === undefined ? pieces.length - 1 : -1;
+    pieces.forEach((piece, position) => target.sendData(piece, position === last));
     if (trailers !== undefined) target.sendTrailers(trailers);
   }
 }
