@@ -2,19 +2,19 @@
  * The client side of one HTTP/2 connection: opens streams for requests, and says what the host
  * wants of the connection. How many streams it carries at the same time is its owner's decision.
  */
-import type { Http2Options } from '../../shared/resources/http2-options.ts';
-import type { Wire } from '../net/transport.ts';
-import type { ResetReason, ResponseDecoder } from '../stream/codec.ts';
+import type { Http2Options } from '../../../shared/resources/http2-options.ts';
+import type { Wire } from '../../net/transport.ts';
+import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
-import type { Http2Stats } from './codec-stats.ts';
-import { ErrorCode, Setting } from './frames.ts';
-import { mostBlockBytes } from './header-block.ts';
-import type { FieldSink } from './hpack/decoder.ts';
-import type { Http2Stream } from './http2-stream.ts';
-import type { Flood } from './inbound-limits.ts';
-import { type MessageFault, MessageFields } from './message-fields.ts';
-import type { PeerSettings } from './peer-settings.ts';
-import { Http2Session, type SessionUser } from './session.ts';
+import type { Http2Stats } from '../codec-stats.ts';
+import { ErrorCode, Setting } from '../frames.ts';
+import { mostBlockBytes } from '../header-block.ts';
+import type { FieldSink } from '../hpack/decoder.ts';
+import type { Http2Stream } from '../http2-stream.ts';
+import type { Flood } from '../inbound-limits.ts';
+import { type MessageFault, MessageFields } from '../message-fields.ts';
+import type { PeerSettings } from '../peer-settings.ts';
+import { Http2Session, type SessionUser } from '../session.ts';
 
 /** Streams that a host takes at least while it has not said how many (RFC 9113 section 6.5.2). */
 export const STREAMS_UNTIL_SETTINGS = 100;
