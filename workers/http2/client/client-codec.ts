@@ -84,6 +84,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     this.session.start();
   }
 
+  get openStreams(): number {
+    return this.session.streams.size;
+  }
+
   newStream(decoder: ResponseDecoder): ClientStream {
     this.#stats.streamOpened();
     return new ClientStream(this, decoder);
@@ -123,9 +127,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     // First of all: who is tried again must not come back here.
     this.#owner.onGoaway();
     for (const { user } of dropped) {
-      if (!(user instanceof ClientStream)) continue;
-      this.#stats.count('stream_refused_errors');
-      user.fail('remote_refused_stream');
+      if (user instanceof ClientStream) user.fail('remote_refused_stream');
     }
   }
 
@@ -149,8 +151,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onResetReceived(_: Http2Stream, code: number): void {
     this.#stats.count('rx_reset');
-    if (code === ErrorCode.refusedStream) this.#stats.count('stream_refused_errors');
-    else this.#owner.onStreamReset('host');
+    if (code !== ErrorCode.refusedStream) this.#owner.onStreamReset('host');
   }
 
   onStreamOver(): void {
@@ -168,10 +169,6 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     if (this.#options.endsStreamOnInvalidMessage) {
       stream.refuse(ErrorCode.protocolError, 'protocol_error');
     } else this.#owner.onProtocolError(details);
-  }
-
-  onTrailers(): void {
-    this.#stats.count('trailers');
   }
 }
 

@@ -28,7 +28,6 @@ export interface ClientConnection {
   onStreamOver(stream: ClientStream): void;
   /** The host's message breaks the rules; the stream ends, or its connection. */
   onBadMessage(stream: ClientStream, fault: MessageFault): void;
-  onTrailers(): void;
 }
 
 export class ClientStream implements RequestEncoder, StreamUser {
@@ -219,7 +218,6 @@ export class ClientStream implements RequestEncoder, StreamUser {
       this.#refuse(undefined);
       return;
     }
-    this.#connection.onTrailers();
     trailers.remove('content-length');
     this.#decoder.decodeTrailers(trailers);
     this.#answered();

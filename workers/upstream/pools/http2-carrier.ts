@@ -26,6 +26,8 @@ import type { ConnectionFacts } from './connection-facts.ts';
 import type { PoolClient, UpstreamConnectionInfo } from './http-pool.ts';
 
 const { index } = CLUSTER;
+/** As in Envoy, of requests that ended with their connection. */
+const EJECTED = index.upstream_rq_pending_failure_eject;
 /** After so many requests a connection is out of numbers for streams. */
 const STREAMS_MAX = 2 ** 30 - 1;
 
@@ -110,6 +112,9 @@ export class Http2Carrier implements Http2ClientOwner {
   /** The connection is over; what it carried hears of it. */
   onEnd(reason: ResetReason): void {
     this.#keepAlive?.end();
+    if (reason === 'connection_termination') {
+      for (let left = this.#codec.openStreams; left > 0; left--) this.#connection.count(EJECTED);
+    }
     this.#codec.onTransportClosed(reason);
   }
 
