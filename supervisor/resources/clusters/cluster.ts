@@ -20,7 +20,7 @@ import { resolveStaticHosts, withoutHosts } from './load-assignment.ts';
 import { resolveLocalSockets } from './local-sockets.ts';
 import { resolveOutlierDetection } from './outlier-detection.ts';
 import { resolveTcpOptions } from './tcp-options.ts';
-import { resolveUpstreamHttp } from './upstream-http.ts';
+import { checkAlpn, resolveUpstreamHttp } from './upstream-http.ts';
 
 const FIELDS = knownFields<Cluster>([
   'name',
@@ -149,6 +149,7 @@ export function resolveCluster(
       .at('health_checks')
       .error('conflict', `${name} cluster must support HTTP/2 for gRPC healthchecking`);
   }
+  checkAlpn(name, resource, scope);
   return {
     resource: {
       ...resource,

@@ -200,7 +200,10 @@ function resolveProtocol(
   if (downstream !== undefined) {
     return 'DOWNSTREAM';
   }
-  scope.at('auto_config').unsupported('choosing the upstream protocol by ALPN (auto_config) is');
+  if (options.auto_config?.http3_protocol_options !== undefined) {
+    const place = scope.at('auto_config', 'http3_protocol_options');
+    place.warning('no_effect', 'HTTP/3 to upstreams is not supported yet: it is not offered');
+  }
   return 'AUTO';
 }
 
@@ -249,4 +252,14 @@ function common(
       ...(from.protocol === 'HTTP1' ? {} : { http2: from.http2 }),
     },
   };
+}
+
+/** A host can only choose its protocol where TLS asks it. */
+export function checkAlpn(name: string, resource: ClusterResource, scope: Scope): void {
+  if (resource.upstreamHttp.protocol !== 'AUTO') return;
+  const { tls, socketMatches = [] } = resource;
+  const refuse = (what: string): void =>
+    scope.error('conflict', `ALPN configured for cluster ${name} which has a non-ALPN ${what}`);
+  if (tls === undefined) refuse('transport socket');
+  else if (socketMatches.some((each) => each.tls === undefined)) refuse('transport socket matcher');
 }

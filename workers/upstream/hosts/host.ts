@@ -53,6 +53,8 @@ export class UpstreamHost implements UpstreamHostInfo {
   connectionLimits: Readonly<Record<'DEFAULT' | 'HIGH', ResourceLimits>> | undefined = undefined;
   /** Streams that it said it takes on one connection of HTTP/2; undefined: it has not. */
   maxStreams: number | undefined = undefined;
+  /** Whether it chose HTTP/2 when it was last asked by ALPN. */
+  spokeHttp2 = false;
   #pools: Pools | undefined = undefined;
   #keyedPools: Map<string, HttpPool> | undefined = undefined;
   #tcpPools: Map<string, TcpPool> | undefined = undefined;

@@ -6,6 +6,7 @@
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { Priority } from '../cluster-limits.ts';
 import type { UpstreamCluster } from '../cluster.ts';
+import { AutoPoolConnection } from './auto-pool-connection.ts';
 import { ConnectionPool, type KeyedPool, type PoolProtocol } from './connection-pool.ts';
 import type { UpstreamHost } from '../hosts/host.ts';
 import { Http1PoolConnection } from './http1-pool-connection.ts';
@@ -25,6 +26,10 @@ const HTTP1_POOLS: HttpProtocol = {
 const HTTP2_POOLS: HttpProtocol = {
   ...HTTP1_POOLS,
   connect: (pool) => new Http2PoolConnection(pool),
+};
+const AUTO_POOLS: HttpProtocol = {
+  ...HTTP1_POOLS,
+  connect: (pool) => new AutoPoolConnection(pool),
 };
 
 /** Whose requests a pool is for, and what their client speaks. */
@@ -108,7 +113,7 @@ function protocolOf({ resource }: UpstreamCluster, ofClient: Protocol | undefine
     case 'DOWNSTREAM':
       return ofClient === 'HTTP/2' || ofClient === 'HTTP/3' ? HTTP2_POOLS : HTTP1_POOLS;
     case 'AUTO':
-      return HTTP1_POOLS;
+      return AUTO_POOLS;
   }
 }
 

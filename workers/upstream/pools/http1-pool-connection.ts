@@ -6,7 +6,7 @@ import { Http1ClientCodec, type Http1ClientOwner } from '../../http1/client-code
 import type { Protocol } from '../../stream/stream-info.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { PoolClient, UpstreamConnectionInfo } from './http-pool.ts';
-import { PooledConnection } from './pooled-connection.ts';
+import { type ConnectionLimits, PooledConnection } from './pooled-connection.ts';
 
 const CX_HTTP1_TOTAL = CLUSTER.index.upstream_cx_http1_total;
 const CX_CLOSE_NOTIFY = CLUSTER.index.upstream_cx_close_notify;
@@ -26,19 +26,21 @@ export class Http1PoolConnection
   readonly protocol: Protocol = 'HTTP/1.1';
   readonly #codec: Http1ClientCodec;
 
-  constructor(pool: ConnectionPool<PoolClient>) {
-    const { stats, resource } = pool.cluster;
-    const { upstreamHttp } = resource;
-    const maxDurationMs = upstreamHttp.maxConnectionDurationMs ?? 0;
-    super(pool, { capacity: 1, idleTimeoutMs: upstreamHttp.idleTimeoutMs, maxDurationMs });
+  /** `undecided`: of a connection whose host has yet to choose what it speaks. */
+  constructor(
+    pool: ConnectionPool<PoolClient>,
+    undecided?: Pick<ConnectionLimits, 'capacity' | 'alpn'>,
+  ) {
+    const { upstreamHttp } = pool.cluster.resource;
+    const { idleTimeoutMs, maxConnectionDurationMs: maxDurationMs = 0 } = upstreamHttp;
+    super(pool, { capacity: 1, idleTimeoutMs, maxDurationMs, ...undecided });
     this.#codec = new Http1ClientCodec(this.transport, this, {
       maxHeaderBytes: upstreamHttp.maxResponseHeadersKb * 1024,
       maxHeaderCount: upstreamHttp.maxHeadersCount,
       isOwnRequest: false,
       ...(upstreamHttp.http1 ?? PLAIN_HTTP1),
     });
-    stats.useHttp1();
-    this.count(CX_HTTP1_TOTAL);
+    if (undecided === undefined) this.countProtocol();
   }
 
   get isAnswerChunked(): boolean {
@@ -71,6 +73,11 @@ export class Http1PoolConnection
 
   onWriteBlocked(blocked: boolean): void {
     this.#codec.onWriteBlocked(blocked);
+  }
+
+  protected countProtocol(): void {
+    this.pool.cluster.stats.useHttp1();
+    this.count(CX_HTTP1_TOTAL);
   }
 
   onExchangeDone(reusable: boolean): void {

@@ -173,7 +173,7 @@ export abstract class PooledConnection<Waiter extends PoolWaiter>
   protected abstract onEnd(reason: ResetReason, isOrderly: boolean): void;
 
   /** A request is over; the connection closes or may take another. */
-  protected streamEnded(isReusable: boolean): void {
+  streamEnded(isReusable: boolean): void {
     this.openStreams--;
     this.pool.onStreamEnd();
     if (!isReusable) this.#isLast = true;
@@ -182,13 +182,13 @@ export abstract class PooledConnection<Waiter extends PoolWaiter>
   }
 
   /** The host's word on how many requests it takes at the same time. */
-  protected changeCapacity(capacity: number): void {
+  changeCapacity(capacity: number): void {
     this.#capacity = capacity;
     if (this.#state === 'ready') this.pool.onRoom(this);
   }
 
   /** Once: everything of the connection ends. */
-  protected end(how: ClosingSide, reason: ResetReason, isOrderly = false): void {
+  end(how: ClosingSide, reason: ResetReason, isOrderly = false): void {
     if (this.#state === 'closed') return;
     const wasConnecting = this.#state === 'connecting';
     const streams = this.openStreams;
@@ -204,7 +204,7 @@ export abstract class PooledConnection<Waiter extends PoolWaiter>
     }
   }
 
-  protected count(offset: number): void {
+  count(offset: number): void {
     const { writer, base } = this.pool.cluster.stats;
     writer.increment(base + offset);
   }

@@ -306,9 +306,8 @@ describe('a resolved cluster', () => {
       node: { id: 'me', cluster: 'mine' },
       dynamic_resources: { ads_config: ads },
     });
-    const { upstreamHttp } = clusters.at(-1)!.resource;
     const asked = { intervalMs: 30_000, timeoutMs: 5000, jitterPercent: 15, idleIntervalMs: 0 };
-    assert.deepEqual(upstreamHttp.http2?.keepAlive, asked);
+    assert.deepEqual(clusters.at(-1)!.resource.upstreamHttp.http2?.keepAlive, asked);
   });
 
   it("has the API's defaults", async () => {

@@ -3,8 +3,8 @@
  * What HTTP/1 says of one connection has no place here (RFC 9113 section 8.2.2), and an upgrade of
  * HTTP/1 becomes an extended CONNECT (RFC 8441).
  */
-import type { HeaderMap } from '../stream/header-map.ts';
-import type { HpackEncoder } from './hpack/encoder.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import type { HpackEncoder } from '../hpack/encoder.ts';
 
 /** Of one hop of HTTP/1, whoever added them. */
 const LEFT_OUT: ReadonlySet<string> = new Set([

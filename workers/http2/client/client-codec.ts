@@ -2,19 +2,19 @@
  * The client side of one HTTP/2 connection: opens streams for requests, and says what the host
  * wants of the connection. How many streams it carries at the same time is its owner's decision.
  */
-import type { Http2Options } from '../../shared/resources/http2-options.ts';
-import type { Wire } from '../net/transport.ts';
-import type { ResetReason, ResponseDecoder } from '../stream/codec.ts';
+import type { Http2Options } from '../../../shared/resources/http2-options.ts';
+import type { Wire } from '../../net/transport.ts';
+import type { ResetReason, ResponseDecoder } from '../../stream/codec.ts';
 import { type ClientConnection, ClientStream } from './client-stream.ts';
-import type { Http2Stats } from './codec-stats.ts';
-import { ErrorCode, Setting } from './frames.ts';
-import { mostBlockBytes } from './header-block.ts';
-import type { FieldSink } from './hpack/decoder.ts';
-import type { Http2Stream } from './http2-stream.ts';
-import type { Flood } from './inbound-limits.ts';
-import { type MessageFault, MessageFields } from './message-fields.ts';
-import type { PeerSettings } from './peer-settings.ts';
-import { Http2Session, type SessionUser } from './session.ts';
+import type { Http2Stats } from '../codec-stats.ts';
+import { ErrorCode, Setting } from '../frames.ts';
+import { mostBlockBytes } from '../header-block.ts';
+import type { FieldSink } from '../hpack/decoder.ts';
+import type { Http2Stream } from '../http2-stream.ts';
+import type { Flood } from '../inbound-limits.ts';
+import { type MessageFault, MessageFields } from '../message-fields.ts';
+import type { PeerSettings } from '../peer-settings.ts';
+import { Http2Session, type SessionUser } from '../session.ts';
 
 /** Streams that a host takes at least while it has not said how many (RFC 9113 section 6.5.2). */
 export const STREAMS_UNTIL_SETTINGS = 100;
@@ -84,6 +84,10 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     this.session.start();
   }
 
+  get openStreams(): number {
+    return this.session.streams.size;
+  }
+
   newStream(decoder: ResponseDecoder): ClientStream {
     this.#stats.streamOpened();
     return new ClientStream(this, decoder);
@@ -123,9 +127,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     // First of all: who is tried again must not come back here.
     this.#owner.onGoaway();
     for (const { user } of dropped) {
-      if (!(user instanceof ClientStream)) continue;
-      this.#stats.count('stream_refused_errors');
-      user.fail('remote_refused_stream');
+      if (user instanceof ClientStream) user.fail('remote_refused_stream');
     }
   }
 
@@ -149,8 +151,7 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
 
   onResetReceived(_: Http2Stream, code: number): void {
     this.#stats.count('rx_reset');
-    if (code === ErrorCode.refusedStream) this.#stats.count('stream_refused_errors');
-    else this.#owner.onStreamReset('host');
+    if (code !== ErrorCode.refusedStream) this.#owner.onStreamReset('host');
   }
 
   onStreamOver(): void {
@@ -168,10 +169,6 @@ export class Http2ClientCodec implements SessionUser, ClientConnection {
     if (this.#options.endsStreamOnInvalidMessage) {
       stream.refuse(ErrorCode.protocolError, 'protocol_error');
     } else this.#owner.onProtocolError(details);
-  }
-
-  onTrailers(): void {
-    this.#stats.count('trailers');
   }
 }
 

@@ -2,15 +2,15 @@
  * One exchange with a host over HTTP/2: writes the request and hands the answer on. Owns what a
  * message of HTTP/2 may be (RFC 9113 section 8.1) on this side; the connection is its codec's.
  */
-import type { RequestEncoder, ResetReason, ResponseDecoder } from '../stream/codec.ts';
-import type { HeaderMap } from '../stream/header-map.ts';
-import { dropUnfit, invalidValue, requestFault } from '../stream/message-door.ts';
+import type { RequestEncoder, ResetReason, ResponseDecoder } from '../../stream/codec.ts';
+import type { HeaderMap } from '../../stream/header-map.ts';
+import { dropUnfit, invalidValue, requestFault } from '../../stream/message-door.ts';
 import { BodyLength } from './body-length.ts';
-import { ErrorCode } from './frames.ts';
-import type { Http2Stream, StreamUser } from './http2-stream.ts';
-import { type MessageFault, type MessageFields, VIOLATION } from './message-fields.ts';
+import { ErrorCode } from '../frames.ts';
+import type { Http2Stream, StreamUser } from '../http2-stream.ts';
+import { type MessageFault, type MessageFields, VIOLATION } from '../message-fields.ts';
 import { upgradeOf, writeFields, writeRequest } from './request-fields.ts';
-import type { Http2Session } from './session.ts';
+import type { Http2Session } from '../session.ts';
 
 /** Informational responses that one request may bring, so that none runs for ever. */
 const MAX_INFORMATIONAL = 32;
@@ -28,7 +28,6 @@ export interface ClientConnection {
   onStreamOver(stream: ClientStream): void;
   /** The host's message breaks the rules; the stream ends, or its connection. */
   onBadMessage(stream: ClientStream, fault: MessageFault): void;
-  onTrailers(): void;
 }
 
 export class ClientStream implements RequestEncoder, StreamUser {
@@ -219,7 +218,6 @@ export class ClientStream implements RequestEncoder, StreamUser {
       this.#refuse(undefined);
       return;
     }
-    this.#connection.onTrailers();
     trailers.remove('content-length');
     this.#decoder.decodeTrailers(trailers);
     this.#answered();
