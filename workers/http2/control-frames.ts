@@ -59,7 +59,7 @@ export class ControlFrames {
     const session = this.#session;
     const { stream: id, length } = header;
     if (id === 0) return session.refuseFrame();
-    if (length !== 4) return session.fail(ErrorCode.frameSizeError, 'RST_STREAM: invalid length');
+    if (length !== 4) return session.fail(ErrorCode.frameSizeError, '');
     const stream = session.table.open.get(id);
     if (stream === undefined) return session.table.wasOpen(id) || session.refuseFrame();
     session.onPeerReset(stream, input.readUInt32BE(start));
@@ -75,11 +75,13 @@ export class ControlFrames {
       session.areSettingsAcknowledged = true;
       return true;
     }
-    if (length % 6 !== 0) return session.fail(ErrorCode.frameSizeError, 'SETTINGS: invalid length');
+    if (length % 6 !== 0) return session.fail(ErrorCode.frameSizeError, '');
     session.sawSettings = true;
     const { peer, writer } = session;
     const refused = peer.read(input, start, end);
-    if (refused !== undefined) return session.fail(refused.code, refused.details);
+    if (refused !== undefined) {
+      return refused.isQuiet ? session.refuseFrame() : session.fail(refused.code, refused.details);
+    }
     if (!this.#changeWindows(peer.windowChange)) return false;
     writer.maxFrameBytes = peer.maxFrameSize;
     writer.encoder.limitTable(peer.headerTableSize);

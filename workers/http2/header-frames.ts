@@ -43,6 +43,15 @@ export class HeaderFrames {
     return this.#block.isOpen;
   }
 
+  get unfinishedStream(): number | undefined {
+    return this.#block.isOpen && this.#isNew ? this.#block.stream : undefined;
+  }
+
+  /** The unfinished stream is nobody's any more. */
+  abandon(): void {
+    this.#isNew = false;
+  }
+
   onHeaders(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
     const session = this.#session;
     const { flags, stream: id } = header;
@@ -117,7 +126,7 @@ export class HeaderFrames {
       this.#decoder.decode(bytes, start, end, sink);
     } catch (error) {
       if (!(error instanceof HpackError)) throw error;
-      return session.fail(ErrorCode.compressionError, error.message);
+      return session.fail(ErrorCode.compressionError, '');
     }
     if (isIgnored || session.isOver) return !session.isOver;
     if (stream === undefined) return session.openPeerStream(id, block);

@@ -111,7 +111,8 @@ export class MessageFields implements FieldSink {
   #finishRequest(headers: HeaderMap): void {
     if (headers.authority === '' && this.#host !== undefined) headers.authority = this.#host;
     const isPlainConnect = headers.method === 'CONNECT' && headers.protocol === '';
-    const hasTarget = headers.path !== '' && headers.scheme !== '';
+    const { path } = headers;
+    const hasTarget = isTarget(path) && headers.scheme !== '';
     const lacksTarget = !this.#isPathSet && headers.scheme === '';
     if (headers.method === '' || headers.authority === '') this.#invalid(VIOLATION);
     else if (isPlainConnect ? !lacksTarget : !hasTarget) this.#invalid(VIOLATION);
@@ -133,6 +134,8 @@ export class MessageFields implements FieldSink {
         return;
       case 'content-length':
         if (!this.#length(value)) return this.#invalid(VIOLATION);
+        // Behind a body it says nothing, and might be read as of the next message.
+        if (this.#kind === 'trailers') return;
         break;
       default:
     }
@@ -182,7 +185,6 @@ export class MessageFields implements FieldSink {
 
   #path(value: string): boolean {
     if (this.#isPathSet || BAD_PATH.test(value)) return false;
-    if (value.charCodeAt(0) !== SLASH && value !== '*') return false;
     this.#isPathSet = true;
     this.#headers.path = value;
     return true;
@@ -195,6 +197,10 @@ export class MessageFields implements FieldSink {
   #tooLarge(details: string): void {
     this.#fault ??= { kind: 'too_large', details };
   }
+}
+
+function isTarget(path: string): boolean {
+  return path.charCodeAt(0) === SLASH || path === '*';
 }
 
 const COLON = 0x3a;

@@ -66,11 +66,11 @@ function sessionOptions(config: HttpConnectionManager, bufferLimitBytes: number)
     isServer: true,
     // In Envoy's order.
     settings: [
+      ...http2.customSettings,
       [Setting.headerTableSize, http2.headerTableSize],
       [Setting.enableConnectProtocol, http2.allowConnect ? 1 : 0],
       [Setting.maxConcurrentStreams, http2.maxConcurrentStreams],
       [Setting.initialWindowSize, http2.streamWindowBytes],
-      ...http2.customSettings,
     ],
     headerTableSize: http2.headerTableSize,
     maxConcurrentStreams: http2.maxConcurrentStreams,

@@ -61,15 +61,24 @@ export interface SessionUser {
   onSettings(settings: PeerSettings): void;
   onGoaway(lastStream: number, code: number): void;
   onPingAck(payload: string): void;
-  /** The connection has failed; nothing follows but the transport's end. */
-  onSessionError(details: string): void;
+  /**
+   * The connection has failed; nothing follows but the transport's end. `isRefused`: the peer was not
+   * told why.
+   */
+  onSessionError(details: string, isRefused: boolean): void;
+  /** The peer has begun its preface, of a server; the first moment to `start`. */
+  onBegun?(): void;
+  /** A stream was refused: there are too many. */
+  onRefused?(): void;
   onFlood(flood: Flood): void;
   /** RST_STREAM went out or came in. */
   onResetSent(): void;
   onResetReceived(stream: Http2Stream, code: number): void;
 }
 
-/** What Envoy's codec library says of a frame that its user does not want. */
+/** What Envoy's codec library says of a block that another frame interrupts. */
+const NOT_CONTINUED = 'unexpected non-CONTINUATION frame or stream_id is invalid';
+/** And of a frame that its user does not want. */
 const USER_REFUSED = 'The user callback function failed';
 
 export class Http2Session implements FrameReceiver, ControlledSession, BlockReceiver {
@@ -84,6 +93,8 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   readonly #control: ControlFrames;
   readonly #window: ReceiveWindow;
   #prefaceLeft = '';
+  /** Of a client that began with the preface. */
+  hasBegun = false;
   sawSettings = false;
   areSettingsAcknowledged = false;
   #isOver = false;
@@ -113,6 +124,11 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Of a stream that the peer began to open, and whose header block has not come to its end. */
+  get unfinishedStream(): number | undefined {
+    return this.#headers.unfinishedStream;
   }
 
   get streams(): ReadonlyMap<number, Http2Stream> {
@@ -191,7 +207,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     if (this.#isOver) return false;
     this.stop();
     this.writer.goaway(this.table.lastPeerStream, code, details);
-    this.#user.onSessionError(details);
+    this.#user.onSessionError(details, false);
     return false;
   }
 
@@ -199,7 +215,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   refuseFrame(details = USER_REFUSED): false {
     if (this.#isOver) return false;
     this.stop();
-    this.#user.onSessionError(details);
+    this.#user.onSessionError(details, true);
     return false;
   }
 
@@ -211,7 +227,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   }
 
   onDataBegin(id: number, flags: number, flowBytes: number, dataBytes: number): boolean {
-    if (this.#headers.isOpen) return this.fail(ErrorCode.protocolError, 'CONTINUATION: expected');
+    if (this.#headers.isOpen) return this.fail(ErrorCode.protocolError, NOT_CONTINUED);
     if (!this.sawSettings) return this.fail(ErrorCode.protocolError, 'SETTINGS expected');
     if (!this.#window.take(flowBytes)) {
       return this.fail(ErrorCode.flowControlError, 'DATA: more than the window of the connection');
@@ -255,7 +271,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   onFrame(header: FrameHeader, input: Buffer, start: number, end: number): boolean {
     const { type } = header;
     if (this.#headers.isOpen && type !== FrameType.continuation) {
-      return this.fail(ErrorCode.protocolError, 'CONTINUATION: expected');
+      return this.fail(ErrorCode.protocolError, NOT_CONTINUED);
     }
     if (!this.sawSettings && (type !== FrameType.settings || (header.flags & Flag.ack) !== 0)) {
       return this.fail(ErrorCode.protocolError, 'SETTINGS expected');
@@ -272,7 +288,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       case FrameType.settings:
         return this.#control.onSettings(header, input, start, end);
       case FrameType.pushPromise:
-        return this.fail(ErrorCode.protocolError, 'PUSH_PROMISE: push is disabled');
+        return this.refuseFrame();
       case FrameType.ping:
         return this.#control.onPing(header, input, start, end);
       case FrameType.goaway:
@@ -299,6 +315,7 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     if (this.table.open.size >= this.#options.maxConcurrentStreams) {
       // Until it knows the limit a peer may be above it.
       if (this.areSettingsAcknowledged) return this.refuseFrame();
+      this.#user.onRefused?.();
       this.refuse(id, ErrorCode.refusedStream);
       return true;
     }
@@ -313,6 +330,12 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
     stream.headerBytesReceived = wireBytes;
     stream.wireBytesReceived = wireBytes;
     return stream;
+  }
+
+  /** The unfinished stream, which was opened only to be counted. */
+  forget(id: number): void {
+    this.table.open.delete(id);
+    this.#headers.abandon();
   }
 
   /** Resets a stream that was never opened here. */
@@ -357,7 +380,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
   #dropData(id: number, flowBytes: number): boolean {
     switch (this.table.stateOf(id)) {
       case 'idle':
-        return this.fail(ErrorCode.protocolError, 'DATA: stream in idle');
+        return this.fail(
+          ErrorCode.protocolError,
+          id === 0 ? 'DATA: stream_id == 0' : 'DATA: stream in idle',
+        );
       case 'closed':
         return this.fail(ErrorCode.streamClosed, 'DATA: stream is closed');
       default:
@@ -430,6 +456,10 @@ export class Http2Session implements FrameReceiver, ControlledSession, BlockRece
       return undefined;
     }
     this.#prefaceLeft = this.#prefaceLeft.slice(length);
+    if (!this.hasBegun) {
+      this.hasBegun = true;
+      this.#user.onBegun?.();
+    }
     return this.#prefaceLeft === '' ? start + length : undefined;
   }
 }
