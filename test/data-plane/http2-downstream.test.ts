@@ -4,6 +4,7 @@ import http2 from 'node:http2';
 import { describe, it } from 'node:test';
 import { direct, prefix, route } from '../support/parts/routes.ts';
 import { startDataPlane } from '../support/parts/data-plane.ts';
+import { HTTP2_OPTIONS } from '../support/parts/http2-options.ts';
 import {
   dataFrame,
   exchange,
@@ -66,7 +67,6 @@ describe('an HTTP/2 client', () => {
         response.end();
       });
     });
-    const http1 = { enableTrailers: true } as const;
     await using plane = await startDataPlane({
       upstreamPorts: [upstream.port],
       upstreamHttp: {
@@ -78,15 +78,15 @@ describe('an HTTP/2 client', () => {
           defaultHostForHttp10: '',
           allowAbsoluteUrl: true,
           allowChunkedLength: false,
+          enableTrailers: true,
           headerCase: 'lower',
-          ...http1,
         },
       },
     });
     await using client = await openHttp2(plane.port);
     const stream = client.session.request(
       { ':method': 'POST', ':path': '/' },
-      { endStream: false, ...{ waitForTrailers: true } },
+      { endStream: false, waitForTrailers: true },
     );
     stream.on('wantTrailers', () => stream.sendTrailers({ 'x-more': '1' }));
     const answer = await exchange(stream, 'some');
@@ -187,7 +187,7 @@ describe('an HTTP/2 client', () => {
       upstreamPorts: [upstream.port],
       manager: {
         upgrades: [{ type: 'websocket', enabled: true }],
-        http2: { ...HTTP2, allowConnect: true },
+        http2: { ...HTTP2_OPTIONS, allowConnect: true },
       },
     });
     await using client = await openHttp2(plane.port);
@@ -233,21 +233,6 @@ describe('an HTTP/2 client', () => {
   });
 });
 
-const HTTP2 = {
-  headerTableSize: 4096,
-  maxConcurrentStreams: 1024,
-  streamWindowBytes: 16 * MIB,
-  connectionWindowBytes: 24 * MIB,
-  allowConnect: false,
-  maxOutboundFrames: 10_000,
-  maxOutboundControlFrames: 1_000,
-  maxConsecutiveEmptyFrames: 1,
-  maxPriorityFramesPerStream: 100,
-  maxWindowUpdatesPerDataFrame: 10,
-  endsStreamOnInvalidMessage: false,
-  customSettings: [],
-} as const;
-
 /** Each of them could be two messages for an upstream, or another one than for this proxy. */
 const AMBIGUOUS: readonly (readonly [title: string, fields: Fields, body?: string])[] = [
   ['less body than its length', [...GET, ['content-length', '9']], 'short'],
@@ -288,7 +273,7 @@ describe('an ambiguous HTTP/2 request', () => {
       await using upstream = await startRawUpstream(() => undefined);
       await using plane = await startDataPlane({
         upstreamPorts: [upstream.port],
-        manager: { http2: { ...HTTP2, endsStreamOnInvalidMessage: true } },
+        manager: { http2: { ...HTTP2_OPTIONS, endsStreamOnInvalidMessage: true } },
       });
       const client = await openFrames(plane.port);
       const end = body === undefined ? '' : dataFrame(1, body, Flag.endStream);

@@ -53,12 +53,8 @@ export function compileManager(
   const drain = context.drain.viewOf(listener, context.chainDrain);
   const routerStats = new RouterStats(env.stats, config.statPrefix, env.heritage.node.zone);
   const upstreamLogs = context.accessLogs.open(routerOf(config).options.upstreamLogs);
-  const terminal = terminalFilter(
-    config,
-    listener,
-    { stats: routerStats, upstreamLogs: upstreamLogs.logs },
-    context,
-  );
+  const own = { stats: routerStats, upstreamLogs: upstreamLogs.logs };
+  const terminal = terminalFilter(config, listener, own, context);
   const filterBlocks: number[] = [];
   const bucketOwner = `${listener.name}/${routesName(config)}`;
   const filterContext: FilterContext = {
@@ -80,12 +76,8 @@ export function compileManager(
     onBlock: (base) => void filterBlocks.push(base),
   };
   const bufferLimitBytes = bufferLimit(listener.perConnectionBufferLimitBytes);
-  const codecs = serverCodecs(config, {
-    loop,
-    stats: env.stats,
-    runtime: context.runtime,
-    bufferLimitBytes,
-  });
+  const { runtime } = context;
+  const codecs = serverCodecs(config, { loop, stats: env.stats, runtime, bufferLimitBytes });
   const manager = new ConnectionManager(config, {
     loop,
     makeCodec: codecs.make,
@@ -104,11 +96,7 @@ export function compileManager(
   const views = inlineRoutes(config).map((each) => holdViews(each, env.stats));
   const release = (): void => {
     for (const letGo of views) letGo();
-    codecs.release();
-    stats.release();
-    routerStats.release();
-    accessLogs.release();
-    upstreamLogs.release();
+    for (const each of [codecs, stats, routerStats, accessLogs, upstreamLogs]) each.release();
     for (const base of filterBlocks) env.stats.releaseBlock(base);
   };
   return { server: serveHttp(manager), release };

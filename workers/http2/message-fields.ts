@@ -157,30 +157,15 @@ export class MessageFields implements FieldSink {
       headers.status = Number(value);
       return true;
     }
-    switch (name) {
-      case ':method':
-        if (headers.method !== '' || !METHOD.test(value)) return false;
-        headers.method = value;
-        return true;
-      case ':scheme':
-        if (headers.scheme !== '' || !SCHEME.test(value)) return false;
-        headers.scheme = value;
-        return true;
-      case ':authority':
-        if (headers.authority !== '' || !AUTHORITY.test(value)) return false;
-        headers.authority = value;
-        return true;
-      case ':path':
-        return this.#path(value);
-      case ':protocol':
-        if (!this.#limits.allowConnect || headers.protocol !== '' || BAD_VALUE.test(value)) {
-          return false;
-        }
-        headers.protocol = value;
-        return true;
-      default:
-        return false;
-    }
+    return name === ':path' ? this.#path(value) : this.#requestPseudo(name, value);
+  }
+
+  #requestPseudo(name: string, value: string): boolean {
+    const shape = REQUEST_PSEUDO.get(name);
+    if (shape === undefined || this.#headers.has(name) || !shape.test(value)) return false;
+    if (name === ':protocol' && !this.#limits.allowConnect) return false;
+    this.#headers.set(name, value);
+    return true;
   }
 
   #path(value: string): boolean {
@@ -202,6 +187,14 @@ export class MessageFields implements FieldSink {
 function isTarget(path: string): boolean {
   return path.charCodeAt(0) === SLASH || path === '*';
 }
+
+/** But `:path`, whose form depends on the method. */
+const REQUEST_PSEUDO: ReadonlyMap<string, RegExp> = new Map([
+  [':method', METHOD],
+  [':scheme', SCHEME],
+  [':authority', AUTHORITY],
+  [':protocol', METHOD],
+]);
 
 const COLON = 0x3a;
 const SLASH = 0x2f;

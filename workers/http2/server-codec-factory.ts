@@ -11,7 +11,7 @@ import { Http2Stats } from './codec-stats.ts';
 import { Setting } from './frames.ts';
 import { KeepAliveTimes } from './keep-alive.ts';
 import { Http2ServerCodec, type Http2ServerParts } from './server-codec.ts';
-import type { SessionOptions } from './session.ts';
+import type { SessionOptions } from './session-user.ts';
 
 /** A block of so many bytes is taken for a header that is too large, and ends its stream alone. */
 const LEAST_BLOCK_BYTES = 256 * 1024;

@@ -18,7 +18,8 @@ import { MessageFields, type MessageLimits } from './message-fields.ts';
 import { PrematureResets } from './premature-resets.ts';
 import { Http2ServerStream } from './server-stream.ts';
 import type { ServerStreamOwner } from './server-stream-owner.ts';
-import { Http2Session, type SessionOptions, type SessionUser } from './session.ts';
+import { Http2Session } from './session.ts';
+import type { SessionOptions, SessionUser } from './session-user.ts';
 import { HTTP2_TRAITS } from './traits.ts';
 
 /** What the codecs of one connection manager share. */
@@ -228,12 +229,14 @@ export class Http2ServerCodec implements ServerCodec, SessionUser, ServerStreamO
 
   /** A request whose block has no end counts as one that was begun. */
   #endUnfinished(reason: EndReason, details: string | undefined): void {
-    const id = this.session.unfinishedStream;
+    const { headers, table } = this.session;
+    const id = headers.unfinishedStream;
     if (id === undefined) return;
     const { user } = this.openStream(id, 0);
     const own = details === UNKNOWN_ERROR ? USER_REFUSED : details;
     if (user instanceof Http2ServerStream) user.onConnectionEnd(reason, own);
-    this.session.forget(id);
+    table.open.delete(id);
+    headers.abandon();
   }
 
   #makeKeepAlive(times: KeepAliveTimes): KeepAlive {

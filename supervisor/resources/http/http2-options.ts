@@ -41,6 +41,15 @@ const MAX_PRIORITY_FRAMES_PER_STREAM = 100;
 const MAX_WINDOW_UPDATES_PER_DATA_FRAME = 10;
 const JITTER_PERCENT = 15;
 
+type FloodLimits = Pick<
+  Http2Options,
+  | 'maxOutboundFrames'
+  | 'maxOutboundControlFrames'
+  | 'maxConsecutiveEmptyFrames'
+  | 'maxPriorityFramesPerStream'
+  | 'maxWindowUpdatesPerDataFrame'
+>;
+
 /** `isStreamErrorByDefault`: the manager's own `stream_error_on_invalid_http_message`. */
 export function resolveHttp2Options(
   message: Http2ProtocolOptions,
@@ -55,6 +64,20 @@ export function resolveHttp2Options(
     streamWindowBytes: message.initial_stream_window_size ?? STREAM_WINDOW_BYTES,
     connectionWindowBytes: message.initial_connection_window_size ?? CONNECTION_WINDOW_BYTES,
     allowConnect: message.allow_connect ?? false,
+    ...resolveFloodLimits(message),
+    endsStreamOnInvalidMessage:
+      message.override_stream_error_on_invalid_http_message ??
+      message.stream_error_on_invalid_http_messaging ??
+      isStreamErrorByDefault,
+    customSettings: (message.custom_settings_parameters ?? []).map(
+      ({ identifier = 0, value = 0 }) => [identifier, value] as const,
+    ),
+    ...(keepAlive === undefined ? {} : { keepAlive }),
+  };
+}
+
+function resolveFloodLimits(message: Http2ProtocolOptions): FloodLimits {
+  return {
     maxOutboundFrames: message.max_outbound_frames ?? MAX_OUTBOUND_FRAMES,
     maxOutboundControlFrames: message.max_outbound_control_frames ?? MAX_OUTBOUND_CONTROL_FRAMES,
     maxConsecutiveEmptyFrames:
@@ -64,14 +87,6 @@ export function resolveHttp2Options(
     maxWindowUpdatesPerDataFrame:
       message.max_inbound_window_update_frames_per_data_frame_sent ??
       MAX_WINDOW_UPDATES_PER_DATA_FRAME,
-    endsStreamOnInvalidMessage:
-      message.override_stream_error_on_invalid_http_message ??
-      message.stream_error_on_invalid_http_messaging ??
-      isStreamErrorByDefault,
-    customSettings: (message.custom_settings_parameters ?? []).map(
-      ({ identifier = 0, value = 0 }) => [identifier, value] as const,
-    ),
-    ...(keepAlive === undefined ? {} : { keepAlive }),
   };
 }
 

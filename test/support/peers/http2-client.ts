@@ -50,7 +50,7 @@ export function exchange(
     let trailers: http2.IncomingHttpHeaders = {};
     const pieces: Buffer[] = [];
     stream.on('response', (each) => (headers = each));
-    stream.on('trailers', (each) => (trailers = each));
+    stream.on('trailers', (each: http2.IncomingHttpHeaders) => (trailers = each));
     stream.on('data', (piece: Buffer) => pieces.push(piece));
     stream.on('error', () => undefined);
     stream.on('close', () =>
